@@ -1,0 +1,81 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+/** One folder is one runtime: what a file may import follows from where it lies. */
+const only = (files, allowed, message) => ({
+  files,
+  rules: {
+    'no-restricted-imports': ['error', { patterns: [{ regex: allowed, message }] }],
+  },
+});
+
+export default tseslint.config(
+  { ignores: ['lib', 'coverage', 'node_modules', 'out', '.data', 'test/golden'] },
+  js.configs.recommended,
+  ...tseslint.configs.recommendedTypeChecked.map((c) => ({ ...c, files: ['**/*.ts'] })),
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/require-await': 'off',
+      'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'TSEnumDeclaration',
+          message: 'No enums: use string unions, they survive serialisation.',
+        },
+      ],
+      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  only(['src/domain/**/*.ts'], '^(?!\\./)', 'domain is pure: it imports nothing but its own files.'),
+  only(
+    ['src/workflows/**/*.ts'],
+    '^(?!\\./|\\.\\./domain/|@temporalio/(workflow|common)$)',
+    'Workflow code is deterministic: domain and @temporalio/workflow only.',
+  ),
+  only(
+    ['src/service/**/*.ts'],
+    '^(?!\\./|\\.\\./domain/|undici$|zod$|ipaddr\\.js$|node:)',
+    'The service client knows no Temporal: domain, undici, zod and node: only.',
+  ),
+  only(
+    ['src/artifacts/**/*.ts', 'src/journal/**/*.ts'],
+    '^(?!\\./|\\.\\./domain/|zod$|mp4box$|image-size$|node:)',
+    'Stores hold bytes and records: domain, parsers and node: only.',
+  ),
+  only(
+    ['src/models/**/*.ts'],
+    '^(?!\\./|\\.\\./domain/|\\.\\./service/|undici$|zod$|node:)',
+    'The model configuration is data: domain, service HTTP, zod and node: only.',
+  ),
+  only(
+    ['src/activities/**/*.ts'],
+    '^(?!\\./|\\.\\./(domain|service|artifacts|journal|models)/|@temporalio/(activity|common)$|node:)',
+    'Activities glue service, stores and Temporal together; they know no workflow code and no command line.',
+  ),
+  only(
+    ['src/testing/sandbox/**/*.ts'],
+    '^(?!\\./|\\.\\./|fastify$|@fastify/multipart$|h264-mp4-encoder$|pngjs$|node:)|^\\.\\./\\.\\./',
+    'The sandbox judges the client: it is written from the contract and shares no code with it.',
+  ),
+  { files: ['src/**/*.ts'], ignores: ['src/cli/**', 'src/testing/**'], rules: { 'no-console': 'error' } },
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    languageOptions: {
+      globals: {
+        require: 'readonly',
+        module: 'writable',
+        process: 'readonly',
+        console: 'readonly',
+        __dirname: 'readonly',
+      },
+    },
+    rules: { '@typescript-eslint/no-require-imports': 'off' },
+  },
+);

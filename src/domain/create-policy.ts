@@ -1,0 +1,30 @@
+/**
+ * What an operator may vouch for about the service's replies to a paid call (design 4.3, failure-model 2.4).
+ * Evaluated in the activity. The first value of each is the default and the strict one.
+ */
+export interface CreatePolicy {
+  /** A 429 is an admission decision: nothing was accepted. `fail` ends with `rejected` instead of sending again. */
+  readonly on429?: 'resend' | 'fail';
+  /** `header`: refused only with a valid Retry-After, otherwise unconfirmed. */
+  readonly on503?: 'header' | 'resend' | 'inspect';
+  readonly on502?: 'inspect' | 'resend' | 'fail';
+  readonly on504?: 'inspect' | 'resend' | 'fail';
+  readonly on500?: 'inspect' | 'fail';
+  /** Name of a header that carries the creation key's digest; `off` sends none. */
+  readonly idempotencyHeader?: string;
+}
+
+export type ResolvedCreatePolicy = Required<CreatePolicy>;
+
+export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
+  on429: 'resend',
+  on503: 'header',
+  on502: 'inspect',
+  on504: 'inspect',
+  on500: 'inspect',
+  idempotencyHeader: 'off',
+};
+
+export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefined)[]): ResolvedCreatePolicy {
+  return Object.assign({}, DEFAULT_CREATE_POLICY, ...layers.filter(Boolean)) as ResolvedCreatePolicy;
+}

@@ -1,0 +1,52 @@
+/**
+ * Every name that another process, a history or an operator's script relies on.
+ * They are API from the first commit: changing one breaks running workflows.
+ */
+
+/** Activity types (design 4.1). */
+export const ACTIVITY = {
+  createVideo: 'media.createVideo',
+  reconcileCreate: 'media.reconcileCreate',
+  findVideoTask: 'media.findVideoTask',
+  pollVideos: 'media.pollVideos',
+  downloadVideo: 'media.downloadVideo',
+  generateImage: 'media.generateImage',
+  editImage: 'media.editImage',
+} as const;
+
+/** Workflow types (design 4.1). */
+export const WORKFLOW = {
+  generateVideo: 'generateVideo',
+  awaitVideo: 'awaitVideo',
+  generateImage: 'generateImage',
+  editImage: 'editImage',
+  mediaJournal: 'mediaJournal',
+} as const;
+
+export const QUERY = { videoState: 'video_state' } as const;
+
+export const UPDATE = {
+  adopt: 'adopt',
+  declareLost: 'declareLost',
+  resubmit: 'resubmit',
+  bind: 'bind',
+} as const;
+
+/** Task queue of the workflows and, unless configured otherwise, of the activities. */
+export const DEFAULT_TASK_QUEUE = 'temporal-media';
+
+/** Credential used when a request names none. */
+export const DEFAULT_CREDENTIAL = 'default';
+
+/** Queue of the small workflow-only worker that answers `bind` before the activity pollers start (design 4.3). */
+export function bindingTaskQueue(createTaskQueue: string): string {
+  return `${createTaskQueue}/binding`;
+}
+
+/** Workflow id of the ledger that binds one create task queue to one journal (design 4.3). */
+export function mediaJournalWorkflowId(createTaskQueue: string): string {
+  return `media-journal/${createTaskQueue}`;
+}
+
+/** Memo field of a paid start: the fingerprint of the request, compared when a second caller attaches (design 4.3). */
+export const FINGERPRINT_MEMO = 'mediaFingerprint';

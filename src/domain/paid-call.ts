@@ -1,0 +1,173 @@
+import { type Money } from './billing';
+import { type JsonValue } from './json';
+import { type CreatePolicy } from './create-policy';
+import {
+  type PaidRequest,
+  type VideoRequest,
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+} from './request';
+import { type ErrorKind, type TaskError } from './task-error';
+import { type VideoTask } from './video-task';
+import { type ArtifactRef } from './media';
+
+/** One epoch of one creation key: at most one request leaves in it (failure-model 2.5). */
+export interface EpochKey {
+  readonly creationKey: string;
+  /** 0 for the first send; the next opens only after a proven refusal or an authorisation. */
+  readonly epoch: number;
+}
+
+interface PaidInput extends EpochKey {
+  /** Credential name, or `name@digest` to insist on one service; default `default`. */
+  readonly account?: string;
+  readonly policy?: CreatePolicy;
+}
+
+export interface CreateVideoInput extends PaidInput {
+  readonly request: VideoRequest;
+}
+
+export interface ReconcileCreateInput extends EpochKey {
+  readonly account?: string;
+  /** Time, in milliseconds since the epoch, after which no sender of this epoch can still be alive. */
+  readonly zombieUntil: number;
+}
+
+/** `creationKey` and `epoch` are optional for a raw image activity; without a key it is documented as not reset-safe. */
+export interface GenerateImageInput extends Partial<PaidInput> {
+  readonly request: ImageGenerationRequest;
+}
+
+export interface EditImageInput extends Partial<PaidInput> {
+  readonly request: ImageEditRequest;
+}
+
+/** Why nothing was sent, or why the service refused; public words. */
+export type RejectReason =
+  | 'invalid_request'
+  | 'moderation'
+  | 'quota'
+  | 'capacity'
+  | 'service_error'
+  | 'credentials'
+  | 'account_not_configured'
+  | 'creation_key_conflict'
+  | 'creation_key_required'
+  | 'not_sent'
+  | 'retry_later'
+  | 'unsafe_retry_policy';
+
+/** What a person needs to settle a create of unknown fate; no prompt, key or address (failure-model 3, issue text). */
+export interface CreateEvidence {
+  /** Why the fate is unknown, in public words such as `connection_lost_after_send`, `http_502`, `no_outcome_recorded`. */
+  readonly cause: string;
+  /** ISO 8601; null when no intent could be read. */
+  readonly intentAt: string | null;
+  /** ISO 8601 time until which the request may have been on its way. */
+  readonly sendWindowEnd: string | null;
+  /** SHA-256 of the request body. */
+  readonly bodyHash: string | null;
+  readonly httpStatus: number | null;
+  /** Allow-listed reply headers, such as a request id. */
+  readonly headers: { readonly [name: string]: string };
+  readonly kind: ErrorKind | null;
+  readonly code: string | null;
+  /** SHA-256 of a reply body that could not be read as a task. */
+  readonly replyHash: string | null;
+  readonly model: string | null;
+  readonly durationSeconds: number | null;
+  readonly resolution: string | null;
+  readonly referenceMode: string | null;
+  readonly account: string | null;
+}
+
+/** Fields that every answer of a paid activity carries. */
+interface PaidAnswer {
+  /** Epoch that this answer is about; later than the one asked for when earlier epochs were proven refusals. */
+  readonly epoch: number;
+  /** Whether this very activity execution put a request on the wire. */
+  readonly sent: boolean;
+  readonly account: string | null;
+  readonly estimate: Money | null;
+}
+
+/** Provably nothing left this machine, or the fence was taken; another epoch may open (class N). */
+export interface NotSent extends PaidAnswer {
+  readonly outcome: 'not_sent';
+  /** Public word: `connection_refused`, `configuration_unavailable`, `journal_unavailable`, `fenced`, `worker_shutdown`, … */
+  readonly cause: string;
+  /** False when the epoch was left untouched (nothing was recorded), so the same epoch is used again. */
+  readonly epochUsed: boolean;
+  /** True when waiting cannot help (a certificate that is not trusted). */
+  readonly permanent: boolean;
+  readonly message: string;
+}
+
+/** The service said no for now (class R, temporary): 429, 425, 503 with Retry-After. */
+export interface RefusedForNow extends PaidAnswer {
+  readonly outcome: 'refused_for_now';
+  readonly httpStatus: number;
+  readonly error: TaskError;
+  /** ISO 8601: never sent again before this. Null when the service named no time. */
+  readonly notBefore: string | null;
+}
+
+/** A final no, by us or by the service (class R, permanent). */
+export interface RejectedCall extends PaidAnswer {
+  readonly outcome: 'rejected';
+  readonly reason: RejectReason;
+  readonly message: string;
+  readonly field?: string;
+  readonly allowed?: readonly string[];
+  readonly httpStatus?: number;
+  readonly error?: TaskError;
+  readonly notBefore?: string;
+}
+
+/** The slot is taken and has no outcome yet: somebody else's send may be in flight. */
+export interface PendingCall extends PaidAnswer {
+  readonly outcome: 'pending';
+}
+
+/** The request may have been accepted (class U). Never sent again without an authorisation (C4.4c). */
+export interface UnconfirmedCall extends PaidAnswer {
+  readonly outcome: 'unconfirmed';
+  readonly evidence: CreateEvidence;
+}
+
+/** A task exists (class C). */
+export interface CreatedVideo extends PaidAnswer {
+  readonly outcome: 'created';
+  readonly video: VideoTask;
+  /** The service's status word of the create reply; it may already be final (C3.8). */
+  readonly status: string;
+  readonly warnings: readonly string[];
+}
+
+export type CreateVideoAnswer =
+  CreatedVideo | NotSent | RefusedForNow | RejectedCall | PendingCall | UnconfirmedCall;
+
+/** Images were paid for, fetched and stored. */
+export interface CompletedImages extends PaidAnswer {
+  readonly outcome: 'completed';
+  /** In the order of `data` (C2.5.2). */
+  readonly images: readonly ArtifactRef[];
+  /** Unix time in seconds, as the service said (C2.5.1). */
+  readonly created: number | null;
+  readonly usage?: JsonValue;
+  readonly warnings: readonly string[];
+}
+
+/** The reply was read and the call is paid, but results could not be fetched or stored. Never sent again by itself (design 4.8). */
+export interface ResultsLost extends PaidAnswer {
+  readonly outcome: 'results_lost';
+  /** What could be stored all the same, in order; null for each lost one. */
+  readonly images: readonly (ArtifactRef | null)[];
+  readonly created: number | null;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type ImageCallAnswer =
+  CompletedImages | ResultsLost | NotSent | RefusedForNow | RejectedCall | PendingCall | UnconfirmedCall;

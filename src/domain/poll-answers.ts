@@ -1,0 +1,69 @@
+import { type JsonValue } from './json';
+import { type TaskError } from './task-error';
+
+/** One model's tasks in a tick. `seen[i]` is the digest of the last record of `ids[i]` that crossed, `''` for none. */
+export interface PollBatch {
+  readonly model: string | null;
+  readonly ids: readonly string[];
+  readonly seen: readonly string[];
+}
+
+/** One tick of one group: one account, one cadence band (design 4.4). */
+export interface PollVideosInput {
+  readonly account: string;
+  /** Soft budget in milliseconds: tasks without an answer by then are `late`. */
+  readonly budgetMs: number;
+  /** Shortest time between two polls of one task, in milliseconds: the floor that the worker keeps (C8.2). */
+  readonly minIntervalMs: number;
+  readonly byModel: readonly PollBatch[];
+}
+
+/** What of a service's record crosses into workflow code: never a URL (design 4.4). */
+export interface PolledRecord {
+  /** The service's own word, lower case. */
+  readonly status: string;
+  readonly phase: TaskPhase;
+  /** Present only when the record holds a finite number from 0 to 100 (C2.2.3). */
+  readonly progress?: number;
+  readonly usage?: JsonValue;
+  readonly reported?: ReportedFacts;
+  readonly error?: TaskError;
+}
+
+/** Meaning of a status word. `unknown` is reported and is not final (C2.2.2). */
+export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
+
+/** What the service says it made; kept apart from what was requested (C2.2.5). */
+export interface ReportedFacts {
+  readonly model?: string;
+  readonly resolution?: string;
+  readonly durationSeconds?: number;
+  readonly fps?: number;
+}
+
+/** Why a poll brought no record. */
+export type PollErrorClass =
+  | 'rate_limited'
+  | 'unavailable'
+  | 'network'
+  | 'not_found'
+  | 'bad_request'
+  | 'credentials'
+  | 'unreadable'
+  | 'account_not_configured'
+  | 'late';
+
+/** `index` counts through the ids of all batches in order. Tasks that are not listed are unchanged. */
+export type PollAnswer =
+  | { readonly index: number; readonly digest: string; readonly record: PolledRecord }
+  | {
+      readonly index: number;
+      readonly error: PollErrorClass;
+      readonly httpStatus?: number;
+      /** Lower bound from Retry-After, in milliseconds, never clamped (C8.7). */
+      readonly retryAfterMs?: number;
+    };
+
+export interface PollVideosResult {
+  readonly answers: readonly PollAnswer[];
+}

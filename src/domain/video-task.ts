@@ -1,0 +1,58 @@
+import { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
+
+/**
+ * The facts kept right after the create reply (C4.4b): what every later poll, download and outcome needs.
+ * A fact that is not known, because the task was adopted by its id alone, is null with `source: 'unknown'`.
+ */
+export interface VideoTask {
+  /** Opaque id of the create reply; never replaced by a later record (C2.2.1). */
+  readonly taskId: string;
+  readonly model: string | null;
+  readonly durationSeconds: number | null;
+  readonly resolution: string | null;
+  /** `none`, or kinds with counts such as `image:2+audio:1`. */
+  readonly referenceMode: string | null;
+  /** Credential name + `@` + the first 8 hex digits of the SHA-256 of the normalised base address. */
+  readonly account: string;
+  readonly polling: PollingProfile;
+  /** ISO 8601 time at which the reply was read. */
+  readonly createdAt: string | null;
+  readonly source: 'create_reply' | 'journal' | 'unknown';
+}
+
+/** A task of which only the id is known: adopted, or resumed without a journal (design 4.2). */
+export function videoTaskById(
+  taskId: string,
+  account: string,
+  polling: PollingProfile = DEFAULT_POLLING,
+): VideoTask {
+  return {
+    taskId,
+    model: null,
+    durationSeconds: null,
+    resolution: null,
+    referenceMode: null,
+    account,
+    polling,
+    createdAt: null,
+    source: 'unknown',
+  };
+}
+
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Longest task id that is accepted, in characters (failure-model row 33). */
+export const MAX_TASK_ID_LENGTH = 512;
+
+/** Whether a value from the wire may be kept as a task id: anything else is percent-encoded in paths (failure-model row 33). */
+export function isUsableTaskId(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.trim().length > 0 &&
+    value.length <= MAX_TASK_ID_LENGTH &&
+    !CONTROL.test(value) &&
+    value !== '.' &&
+    value !== '..'
+  );
+}

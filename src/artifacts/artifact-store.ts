@@ -1,0 +1,65 @@
+import { type Readable } from 'node:stream';
+import { type ArtifactRef } from '../domain/media';
+
+/** What a caller knows about bytes that it stores: the media type found in the bytes, never a claimed one (C2.5.5). */
+export interface PutOptions {
+  readonly mediaType: string;
+}
+
+/**
+ * Where bytes go (design 4.9): named by their SHA-256, written once, never changed.
+ * Every method rejects with an {@link ArtifactError}; no message holds a path, a bucket or a key.
+ */
+export interface ArtifactStore {
+  /** The kind of store, for messages: nothing that must stay private in histories. */
+  readonly kind: 'file' | 's3';
+
+  /**
+   * A part that belongs to one activity execution. The same owner gets its own bytes back (resume),
+   * nobody else ever continues them. An earlier stage of the same owner that is still open loses its part.
+   */
+  stage(owner: string): Promise<StagedArtifact>;
+
+  /** The bytes of an artifact; the stream fails at its end with `hash_mismatch` when they are not what the name says. */
+  read(ref: { readonly sha256: string }): Promise<Readable>;
+
+  /** Size in bytes, or null when the store does not have it. */
+  has(sha256: string): Promise<number | null>;
+
+  /** Path of an artifact in a store of this machine, for `fs.openAsBlob`; it never enters an output. */
+  localPath?(sha256: string): string | undefined;
+
+  putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef>;
+
+  putStream(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<ArtifactRef>;
+
+  /**
+   * Writes an artifact to a file of the user: durable, complete or absent.
+   * Another content under that name is never overwritten: `destination_occupied`.
+   */
+  fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'>;
+
+  /** Rejects with `not_writable` or `no_space` when nothing could be stored now. */
+  checkWritable(): Promise<void>;
+}
+
+/** Bytes that are not an artifact yet. After `publish`, `reject` or `discard` only `close` may be called. */
+export interface StagedArtifact {
+  /** Bytes that the part holds. */
+  readonly position: number;
+  write(chunk: Uint8Array): Promise<void>;
+  /** Drops every byte and starts at 0. */
+  restart(): Promise<void>;
+  /** Path of the part in a store that has it on this machine, for checks that need random access. */
+  inspectPath(): string | undefined;
+  /** Lowercase hexadecimal SHA-256 of the bytes so far. */
+  sha256(): string;
+  /** Makes the bytes durable and visible under their hash; bytes that are there already are not written again. */
+  publish(mediaType: string): Promise<ArtifactRef>;
+  /** Keeps refused bytes for a person, as `<hash>.rejected`: never readable as an artifact. */
+  reject(): Promise<ArtifactRef>;
+  /** Deletes the part. */
+  discard(): Promise<void>;
+  /** Lets go of the part and keeps its bytes for the owner's next try. */
+  close(): Promise<void>;
+}

@@ -1,12 +1,7 @@
 import { type Money } from './billing';
 import { type JsonValue } from './json';
 import { type CreatePolicy } from './create-policy';
-import {
-  type PaidRequest,
-  type VideoRequest,
-  type ImageEditRequest,
-  type ImageGenerationRequest,
-} from './request';
+import { type VideoRequest, type ImageEditRequest, type ImageGenerationRequest } from './request';
 import { type ErrorKind, type TaskError } from './task-error';
 import { type VideoTask } from './video-task';
 import { type ArtifactRef } from './media';
@@ -30,8 +25,6 @@ export interface CreateVideoInput extends PaidInput {
 
 export interface ReconcileCreateInput extends EpochKey {
   readonly account?: string;
-  /** Time, in milliseconds since the epoch, after which no sender of this epoch can still be alive. */
-  readonly zombieUntil: number;
 }
 
 /** `creationKey` and `epoch` are optional for a raw image activity; without a key it is documented as not reset-safe. */

@@ -51,6 +51,7 @@ export type PollErrorClass =
   | 'credentials'
   | 'unreadable'
   | 'account_not_configured'
+  | 'worker_unavailable'
   | 'late';
 
 /** `index` counts through the ids of all batches in order. Tasks that are not listed are unchanged. */
@@ -62,6 +63,8 @@ export type PollAnswer =
       readonly httpStatus?: number;
       /** Lower bound from Retry-After, in milliseconds, never clamped (C8.7). */
       readonly retryAfterMs?: number;
+      /** True when nothing was sent: the tick ended first, or Retry-After of the model forbade it. */
+      readonly unsent?: true;
     };
 
 export interface PollVideosResult {

@@ -1,0 +1,166 @@
+import {
+  type CreatedVideo,
+  type CreateVideoAnswer,
+  type RejectedCall,
+  type UnconfirmedCall,
+} from './paid-call';
+
+/**
+ * The decisions of create-once, without timers or activities (design 4.3, failure-model 2.3 to 2.5).
+ * Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives continue-as-new.
+ */
+export interface CreateOnceState {
+  readonly v: 1;
+  readonly creationKey: string;
+  /** Epoch of the next `media.createVideo`. */
+  readonly epoch: number;
+  /** Sends that reached the wire and were provably refused, and connections that failed. */
+  readonly sends: number;
+  /** Waits for a configuration or a journal that is down, and fences: no sends. */
+  readonly waits: number;
+  /** Workflow time in milliseconds. */
+  readonly startedAt: number;
+  /** Time of the first counted send; the re-send window starts here. */
+  readonly firstSendAt: number | null;
+}
+
+/** At most so many sends of one creation reach the wire (failure-model 2.4). */
+export const MAX_SENDS = 5;
+/** All re-sends of proven refusals happen within this time of the first. */
+export const RESEND_WINDOW_MS = 15 * 60_000;
+/** How long a create may wait unsent for a worker, a configuration or a journal, unless the caller says otherwise. */
+export const DEFAULT_START_LIMIT_MS = 24 * 60 * 60_000;
+
+const MAX_DELAY_MS = 60_000;
+/** Waiting for an outage of ours to end needs no second-by-second tries. */
+const MAX_UNSENT_DELAY_MS = 5 * 60_000;
+
+export type SettledCreate = CreatedVideo | RejectedCall | UnconfirmedCall;
+
+export type CreateStep =
+  | { readonly do: 'settle'; readonly answer: SettledCreate }
+  | { readonly do: 'reconcile' }
+  | { readonly do: 'wait'; readonly until: number; readonly state: CreateOnceState; readonly why: string };
+
+export function beginCreate(creationKey: string, now: number): CreateOnceState {
+  return { v: 1, creationKey, epoch: 0, sends: 0, waits: 0, startedAt: now, firstSendAt: null };
+}
+
+export interface StepContext {
+  readonly now: number;
+  /** In [0, 1): jitter. */
+  readonly random: number;
+  readonly startLimitMs: number;
+  /** Whether the answer came from `media.reconcileCreate`: a refusal found there was a send of ours. */
+  readonly reconciled: boolean;
+}
+
+/** What one answer of `media.createVideo` or `media.reconcileCreate` leads to. */
+export function nextStep(
+  state: CreateOnceState,
+  answer: CreateVideoAnswer,
+  context: StepContext,
+): CreateStep {
+  switch (answer.outcome) {
+    case 'created':
+    case 'rejected':
+    case 'unconfirmed':
+      return { do: 'settle', answer };
+    case 'pending':
+      return { do: 'reconcile' };
+    case 'refused_for_now': {
+      const counted = counting(state, answer.epoch, answer.sent || context.reconciled, context.now);
+      const asked = answer.notBefore === null ? context.now : Date.parse(answer.notBefore);
+      const until = Math.max(asked, context.now + backoff(counted.sends, MAX_DELAY_MS, context.random));
+      if (exhausted(counted, until)) {
+        return settleRejected(answer, {
+          reason: 'retry_later',
+          message:
+            'The service refused every send for now and nothing was accepted. Start it again later under the same id.',
+          httpStatus: answer.httpStatus,
+          error: answer.error,
+          // Never clamped: the caller learns the real time (C8.7).
+          ...(answer.notBefore === null ? {} : { notBefore: answer.notBefore }),
+        });
+      }
+      return { do: 'wait', until, state: counted, why: `refused with HTTP ${answer.httpStatus}` };
+    }
+    case 'not_sent': {
+      if (answer.permanent) return settleRejected(answer, { reason: 'not_sent', message: answer.message });
+      return answer.epochUsed && !FREE_CAUSES.has(answer.cause)
+        ? afterFailedConnection(state, answer, context)
+        : afterUnsent(state, answer, context);
+    }
+  }
+}
+
+/** Epochs that were used up although no connection was even tried. */
+const FREE_CAUSES: ReadonlySet<string> = new Set(['fenced', 'worker_shutdown']);
+
+type NotSentAnswer = Extract<CreateVideoAnswer, { outcome: 'not_sent' }>;
+
+function afterFailedConnection(
+  state: CreateOnceState,
+  answer: NotSentAnswer,
+  context: StepContext,
+): CreateStep {
+  const counted = counting(state, answer.epoch, answer.sent || context.reconciled, context.now);
+  const until = context.now + backoff(counted.sends, MAX_DELAY_MS, context.random);
+  if (exhausted(counted, until))
+    return settleRejected(answer, { reason: 'not_sent', message: answer.message });
+  return { do: 'wait', until, state: counted, why: answer.cause };
+}
+
+function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: StepContext): CreateStep {
+  const waits = state.waits + 1;
+  const next = { ...state, epoch: answer.epochUsed ? answer.epoch + 1 : answer.epoch, waits };
+  // A fence or a shutdown leaves nothing to wait for: the next worker may start at once.
+  const delay =
+    FREE_CAUSES.has(answer.cause) && waits < 10 ? 0 : backoff(waits, MAX_UNSENT_DELAY_MS, context.random);
+  const until = context.now + delay;
+  if (until > state.startedAt + context.startLimitMs) {
+    return settleRejected(answer, {
+      reason: 'not_sent',
+      message: `${answer.message} The start limit has passed.`,
+    });
+  }
+  return { do: 'wait', until, state: next, why: answer.cause };
+}
+
+function counting(state: CreateOnceState, epoch: number, counts: boolean, now: number): CreateOnceState {
+  return {
+    ...state,
+    epoch: epoch + 1,
+    sends: state.sends + (counts ? 1 : 0),
+    firstSendAt: state.firstSendAt ?? now,
+  };
+}
+
+function exhausted(state: CreateOnceState, until: number): boolean {
+  return (
+    state.sends >= MAX_SENDS || (state.firstSendAt !== null && until > state.firstSendAt + RESEND_WINDOW_MS)
+  );
+}
+
+/** Full jitter, growing from one second; never 0, so that nothing spins. */
+function backoff(tries: number, ceilingMs: number, random: number): number {
+  const ceiling = Math.min(ceilingMs, 1000 * 2 ** Math.min(Math.max(tries, 1), 12));
+  return Math.round(500 + random * (ceiling - 500));
+}
+
+function settleRejected(
+  answer: Exclude<CreateVideoAnswer, SettledCreate>,
+  rejection: Pick<RejectedCall, 'reason' | 'message' | 'httpStatus' | 'error' | 'notBefore'>,
+): CreateStep {
+  return {
+    do: 'settle',
+    answer: {
+      outcome: 'rejected',
+      epoch: answer.epoch,
+      sent: answer.sent,
+      account: answer.account,
+      estimate: answer.estimate,
+      ...rejection,
+    },
+  };
+}

@@ -1,0 +1,244 @@
+import { type WatchFacts } from './outcome';
+import { type PollErrorClass, type PolledRecord } from './poll-answers';
+import { type TaskError } from './task-error';
+import { type VideoTask } from './video-task';
+
+/**
+ * One watched task as pure data: what survives continue-as-new. All times are milliseconds since the epoch,
+ * in workflow time.
+ */
+export interface WatchState {
+  readonly video: VideoTask;
+  readonly startedAt: number;
+  readonly deadlineAt: number;
+  /** Time at which the execution expires, less what a last poll needs; null when it never does (design 4.5). */
+  readonly hardEndAt: number | null;
+  /** Earliest time of the next ordinary poll. */
+  readonly dueAt: number;
+  /** Never polled before this, whatever happens: Retry-After (C8.7). 0 when the service set none. */
+  readonly notBefore: number;
+  /** Digest of the last record that crossed, `''` before the first. */
+  readonly seen: string;
+  readonly lastStatus: string | null;
+  readonly progress: number | null;
+  readonly lastChangeAt: number | null;
+  readonly lastPollAt: number | null;
+  readonly polls: number;
+  /** Consecutive polls that brought no record. */
+  readonly errors: number;
+  readonly lastError: { readonly class: PollErrorClass; readonly httpStatus?: number } | null;
+  /** First of the 400/404 answers in a row, and how many. */
+  readonly unknownSince: number | null;
+  readonly unknownCount: number;
+  /** Ticks at or after the deadline that never reached the service. */
+  readonly missedAtDeadline: number;
+}
+
+/** How a watch ended. */
+export type WatchVerdict =
+  | { readonly kind: 'completed'; readonly record: PolledRecord }
+  | { readonly kind: 'failed'; readonly record: PolledRecord; readonly error: TaskError }
+  | { readonly kind: 'task_unknown' }
+  | { readonly kind: 'still_running' };
+
+/** `task_unknown` needs at least this many answers in a row over at least this time (design 4.4). */
+export const UNKNOWN_MIN_ANSWERS = 3;
+export const UNKNOWN_GRACE_MS = 60_000;
+/** One try a minute while credentials are refused (C7.3). */
+export const CREDENTIALS_RETRY_MS = 60_000;
+/** Longest backoff of our own; Retry-After may be longer (C8.6). */
+export const MAX_BACKOFF_MS = 60_000;
+/** How many lost ticks after the deadline are made up for before the wait ends without one. */
+export const MAX_MISSED_AT_DEADLINE = 3;
+
+const UNKNOWN_ERROR: TaskError = { kind: 'unknown', code: null, message: null };
+
+export interface BeginWatch {
+  readonly video: VideoTask;
+  readonly now: number;
+  readonly deadlineAt: number;
+  readonly firstPollAt: number;
+  readonly hardEndAt?: number | null;
+}
+
+export function beginWatch({ video, now, deadlineAt, firstPollAt, hardEndAt }: BeginWatch): WatchState {
+  return {
+    video,
+    startedAt: now,
+    deadlineAt,
+    hardEndAt: hardEndAt ?? null,
+    dueAt: firstPollAt,
+    notBefore: 0,
+    seen: '',
+    lastStatus: null,
+    progress: null,
+    lastChangeAt: null,
+    lastPollAt: null,
+    polls: 0,
+    errors: 0,
+    lastError: null,
+    unknownSince: null,
+    unknownCount: 0,
+    missedAtDeadline: 0,
+  };
+}
+
+/** A record crossed for the first time, or differs from the last one. */
+export function onRecord(state: WatchState, record: PolledRecord, digest: string, at: number): WatchState {
+  return {
+    ...answered(state, at),
+    seen: digest,
+    lastStatus: record.status,
+    progress: record.progress ?? null,
+    lastChangeAt: at,
+  };
+}
+
+/** The service answered with the record that is already known. */
+export function onUnchanged(state: WatchState, at: number): WatchState {
+  return answered(state, at);
+}
+
+function answered(state: WatchState, at: number): WatchState {
+  return {
+    ...state,
+    dueAt: at,
+    notBefore: 0,
+    lastPollAt: at,
+    polls: state.polls + 1,
+    errors: 0,
+    lastError: null,
+    unknownSince: null,
+    unknownCount: 0,
+  };
+}
+
+export interface PollFailure {
+  readonly error: PollErrorClass;
+  readonly httpStatus?: number;
+  readonly retryAfterMs?: number;
+  readonly unsent?: true;
+}
+
+/** A poll brought no record. `minIntervalMs` is the band's shortest interval; `random` is in [0, 1). */
+export function onPollError(
+  state: WatchState,
+  failure: PollFailure,
+  at: number,
+  minIntervalMs: number,
+  random: number,
+): WatchState {
+  // A late task was not judged by the service at all: it is simply due again (design 4.4).
+  if (failure.error === 'late') return { ...state, dueAt: at };
+  const notBefore = failure.retryAfterMs === undefined ? 0 : at + failure.retryAfterMs;
+  if (failure.unsent) return { ...state, dueAt: at, notBefore: Math.max(state.notBefore, notBefore) };
+  const errors = state.errors + 1;
+  const unknown = failure.error === 'not_found' || failure.error === 'bad_request';
+  const lastError =
+    failure.httpStatus === undefined
+      ? { class: failure.error }
+      : { class: failure.error, httpStatus: failure.httpStatus };
+  return {
+    ...state,
+    dueAt: at + ownDelay(failure.error, errors, minIntervalMs, random),
+    notBefore,
+    lastPollAt: at,
+    polls: state.polls + 1,
+    errors,
+    lastError,
+    unknownSince: unknown ? (state.unknownSince ?? at) : null,
+    unknownCount: unknown ? state.unknownCount + 1 : 0,
+  };
+}
+
+function ownDelay(error: PollErrorClass, errors: number, minIntervalMs: number, random: number): number {
+  switch (error) {
+    case 'credentials':
+    case 'account_not_configured':
+      return CREDENTIALS_RETRY_MS;
+    case 'not_found':
+    case 'bad_request':
+      // The grace window is counted in answers and seconds: the ordinary cadence serves both.
+      return 0;
+    default: {
+      const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(errors, 10));
+      return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
+    }
+  }
+}
+
+/** The whole tick was lost: a missed tick, never a failed watch (design 4.4). */
+export function onMissedTick(state: WatchState, at: number): WatchState {
+  return {
+    ...state,
+    dueAt: at,
+    lastError: { class: 'worker_unavailable' },
+    missedAtDeadline: at >= state.deadlineAt ? state.missedAtDeadline + 1 : 0,
+  };
+}
+
+/** What a record means for the watch; undefined while it goes on. */
+export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined {
+  if (record.phase === 'completed') return { kind: 'completed', record };
+  if (record.phase === 'failed') return { kind: 'failed', record, error: record.error ?? UNKNOWN_ERROR };
+  return undefined;
+}
+
+/** Whether the watch is over without a final record, after the tick at `tickAt` or while waiting at `now`. */
+export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
+  if (
+    state.unknownCount >= UNKNOWN_MIN_ANSWERS &&
+    state.unknownSince !== null &&
+    state.lastPollAt !== null &&
+    state.lastPollAt - state.unknownSince >= UNKNOWN_GRACE_MS
+  ) {
+    return { kind: 'task_unknown' };
+  }
+  if (now < state.deadlineAt) return undefined;
+  const polledAtDeadline = state.lastPollAt !== null && state.lastPollAt >= state.deadlineAt;
+  const forbidden = state.notBefore > now;
+  const givenUp =
+    state.missedAtDeadline >= MAX_MISSED_AT_DEADLINE || (state.hardEndAt !== null && now >= state.hardEndAt);
+  return polledAtDeadline || forbidden || givenUp ? { kind: 'still_running' } : undefined;
+}
+
+/** The cadence of the group at one moment: when it last ticked and how long it means to wait. */
+export interface Cadence {
+  /** Start of the last tick; 0 before the first. */
+  readonly lastTickAt: number;
+  readonly intervalMs: number;
+  readonly minIntervalMs: number;
+}
+
+/** When this task next needs attention: an ordinary poll, the last poll of its wait, or its end. */
+export function wakeAt(state: WatchState, cadence: Cadence): number {
+  const soonest = cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.minIntervalMs;
+  const ordinary = Math.max(
+    state.dueAt,
+    state.notBefore,
+    cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.intervalMs,
+  );
+  // At the deadline one more poll is owed, unless Retry-After forbids it: then the wait ends there (design 4.5).
+  const last = state.notBefore > state.deadlineAt ? state.deadlineAt : Math.max(state.deadlineAt, soonest);
+  return Math.min(ordinary, last);
+}
+
+/** Whether the task is part of a tick that starts at `at`. */
+export function isPollable(state: WatchState, at: number): boolean {
+  return state.notBefore <= at && (state.dueAt <= at || at >= state.deadlineAt);
+}
+
+export function watchFacts(state: WatchState): WatchFacts {
+  return {
+    lastStatus: state.lastStatus,
+    ...(state.progress === null ? {} : { progress: state.progress }),
+    lastChangeAt: iso(state.lastChangeAt),
+    lastPollAt: iso(state.lastPollAt),
+    polls: state.polls,
+    ...(state.lastError === null ? {} : { lastError: state.lastError }),
+  };
+}
+
+function iso(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

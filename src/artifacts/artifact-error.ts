@@ -21,34 +21,32 @@ export type ArtifactErrorCode =
   /** Any other fault of the storage. */
   | 'storage';
 
-/** Error of a store. The message holds no path, bucket or key (C5.4c); the cause stays in this process. */
+/** Error of a store. The message holds no path, bucket or key (C5.4c), and neither does anything that is serialised with it. */
 export class ArtifactError extends Error {
   override readonly name = 'ArtifactError';
 
   constructor(
     readonly code: ArtifactErrorCode,
     message: string,
-    options?: { readonly cause?: unknown },
   ) {
-    super(message, options);
+    super(message);
   }
 }
 
 const SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-const ACCESS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR']);
+const ACCESS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST']);
 
-/** Turns a system error into an {@link ArtifactError}: system messages name paths, ours name the code alone. */
-export function toArtifactError(error: unknown): ArtifactError {
+/** Turns a system error into an {@link ArtifactError}: the system's messages name paths, ours name its code alone. */
+export function toArtifactError(error: unknown, place = 'The artifact store'): ArtifactError {
   if (error instanceof ArtifactError) return error;
   const code = systemCode(error);
-  if (SPACE.has(code)) return new ArtifactError('no_space', `The artifact store is full (${code}).`);
-  if (ACCESS.has(code))
-    return new ArtifactError('not_writable', `The artifact store cannot be written (${code}).`);
-  return new ArtifactError('storage', `The artifact store failed (${code}).`);
+  if (SPACE.has(code)) return new ArtifactError('no_space', `${place} is full (${code}).`);
+  if (ACCESS.has(code)) return new ArtifactError('not_writable', `${place} cannot be written (${code}).`);
+  return new ArtifactError('storage', `${place} failed (${code}).`);
 }
 
 /** The code of a system error such as `ENOENT`, or `unknown`. */
 export function systemCode(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? code : 'unknown';
 }

@@ -1,0 +1,77 @@
+import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { systemCode } from './artifact-error';
+
+/** Makes the entries of a directory durable. Systems that cannot sync a directory are left to their own guarantees. */
+export async function syncDirectory(path: string): Promise<void> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
+  } catch (error) {
+    if (['EISDIR', 'EPERM', 'EACCES'].includes(systemCode(error)) && process.platform === 'win32') return;
+    throw error;
+  }
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!['EINVAL', 'ENOTSUP', 'EPERM'].includes(systemCode(error))) throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Creates a directory, and makes it durable in its parent when it is new. @param mode 0700: nobody else reads a store. */
+export async function ensureDirectory(path: string, mode = 0o700): Promise<void> {
+  const created = await mkdir(path, { recursive: true, mode });
+  if (created !== undefined) await syncDirectory(dirname(created));
+}
+
+const NO_HARD_LINKS: ReadonlySet<string> = new Set([
+  'EPERM',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EXDEV',
+  'EMLINK',
+]);
+
+/**
+ * Gives a complete, synced file its final name if nothing has that name; the source name is gone afterwards.
+ * A reader sees all of it or nothing. @returns false when the name is taken (the source is left alone).
+ */
+export async function publishIfAbsent(source: string, final: string): Promise<boolean> {
+  try {
+    await link(source, final);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EEXIST') return false;
+    if (!NO_HARD_LINKS.has(code)) throw error;
+    // No hard links on this file system: look, then rename. The gap between the two is the best it offers.
+    if (await exists(final)) return false;
+    await rename(source, final);
+    await syncDirectory(dirname(final));
+    return true;
+  }
+  await syncDirectory(dirname(final));
+  await removeIfThere(source);
+  return true;
+}
+
+/** Deletes a file; a file that is gone already is fine. */
+export async function removeIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,161 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type ArtifactRef, artifactUri } from '../domain/media';
+import { ArtifactError, systemCode, toArtifactError } from './artifact-error';
+import { type StagedArtifact } from './artifact-store';
+import { ensureDirectory, publishIfAbsent, removeIfThere, syncDirectory } from './durable-file';
+
+/** Where a finished part may go. */
+export interface PartTargets {
+  final(sha256: string): string;
+  rejected(sha256: string): string;
+}
+
+const COPY_CHUNK = 1024 * 1024;
+
+/**
+ * A part of a file store. Each stage has a file of its own: an earlier stage that is still alive somewhere
+ * (an activity attempt that was given up but goes on) writes into a file that no longer has a name.
+ */
+export class FilePart implements StagedArtifact {
+  #hash: Hash = createHash('sha256');
+  #position = 0;
+  #open = true;
+  #finished = false;
+
+  private constructor(
+    private readonly handle: FileHandle,
+    private readonly path: string,
+    private readonly targets: PartTargets,
+  ) {}
+
+  /** @param previous part of the same owner to go on from; its bytes are hashed again. */
+  static async create(path: string, targets: PartTargets, previous?: string): Promise<FilePart> {
+    const part = new FilePart(await open(path, 'wx+', 0o600), path, targets);
+    try {
+      if (previous !== undefined) await part.copyFrom(previous);
+    } catch (error) {
+      await part.discard().catch(() => undefined);
+      throw toArtifactError(error);
+    }
+    return part;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#assertOpen();
+    try {
+      let done = 0;
+      while (done < chunk.length) {
+        const { bytesWritten } = await this.handle.write(
+          chunk,
+          done,
+          chunk.length - done,
+          this.#position + done,
+        );
+        done += bytesWritten;
+      }
+    } catch (error) {
+      throw toArtifactError(error);
+    }
+    this.#hash.update(chunk);
+    this.#position += chunk.length;
+  }
+
+  async restart(): Promise<void> {
+    this.#assertOpen();
+    await this.handle.truncate(0).catch((error: unknown) => {
+      throw toArtifactError(error);
+    });
+    this.#hash = createHash('sha256');
+    this.#position = 0;
+  }
+
+  inspectPath(): string {
+    return this.path;
+  }
+
+  sha256(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  async publish(mediaType: string): Promise<ArtifactRef> {
+    return this.#finish(this.targets.final(this.sha256()), mediaType);
+  }
+
+  async reject(): Promise<ArtifactRef> {
+    return this.#finish(this.targets.rejected(this.sha256()), 'application/octet-stream');
+  }
+
+  async discard(): Promise<void> {
+    this.#finished = true;
+    try {
+      await removeIfThere(this.path);
+    } catch (error) {
+      throw toArtifactError(error);
+    } finally {
+      await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    try {
+      // What a later try resumes must be what was written, also after a power cut.
+      if (!this.#finished) await this.handle.datasync();
+    } catch (error) {
+      throw toArtifactError(error);
+    } finally {
+      await this.handle.close();
+    }
+  }
+
+  async #finish(final: string, mediaType: string): Promise<ArtifactRef> {
+    this.#assertOpen();
+    const sha256 = this.sha256();
+    try {
+      await this.handle.sync();
+      await ensureDirectory(dirname(final));
+      if (!(await publishIfAbsent(this.path, final))) {
+        // Same name, same bytes: unless the stored file was cut by something else, then this one replaces it.
+        if ((await stat(final)).size === this.#position) await removeIfThere(this.path);
+        else await this.#replace(final);
+      }
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT')
+        throw new ArtifactError('superseded', 'Another try of this download took its part over.');
+      throw toArtifactError(error);
+    }
+    this.#finished = true;
+    await this.close();
+    return { uri: artifactUri(sha256), mediaType, bytes: this.#position, sha256 };
+  }
+
+  async #replace(final: string): Promise<void> {
+    await rename(this.path, final);
+    await syncDirectory(dirname(final));
+  }
+
+  private async copyFrom(previous: string): Promise<void> {
+    const source = await open(previous, 'r');
+    try {
+      const buffer = Buffer.allocUnsafe(COPY_CHUNK);
+      for (;;) {
+        const { bytesRead } = await source.read(buffer, 0, COPY_CHUNK, this.#position);
+        if (bytesRead === 0) return;
+        await this.write(buffer.subarray(0, bytesRead));
+      }
+    } finally {
+      await source.close();
+    }
+  }
+
+  #assertOpen(): void {
+    if (!this.#open || this.#finished) throw new ArtifactError('superseded', 'This part is closed.');
+  }
+}

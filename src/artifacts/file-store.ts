@@ -1,0 +1,137 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Readable } from 'node:stream';
+import { type ArtifactRef } from '../domain/media';
+import { ArtifactError, systemCode, toArtifactError } from './artifact-error';
+import { type ArtifactStore, type PutOptions, type StagedArtifact } from './artifact-store';
+import { ensureDirectory, removeIfThere } from './durable-file';
+import { fetchToFile } from './fetch-to-file';
+import { FilePart, type PartTargets } from './file-part';
+import { findParts, partName } from './part-name';
+import { verifiedStream } from './verified-stream';
+
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/**
+ * Artifacts in a directory (design 4.9): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`,
+ * refused bytes as `<root>/rejected/<hash>.rejected`. Files are 0600, directories 0700; every name is made here,
+ * none comes from a service.
+ */
+export class FileArtifactStore implements ArtifactStore {
+  readonly kind = 'file';
+  readonly #parts: string;
+  readonly #targets: PartTargets;
+
+  constructor(private readonly root: string) {
+    this.#parts = join(root, 'parts');
+    this.#targets = {
+      final: (sha256) => this.#path(sha256),
+      rejected: (sha256) => join(root, 'rejected', `${sha256}.rejected`),
+    };
+  }
+
+  async stage(owner: string): Promise<StagedArtifact> {
+    const key = createHash('sha256').update(owner).digest('hex').slice(0, 32);
+    try {
+      await ensureDirectory(this.#parts);
+      const { resumable, all } = await findParts(this.#parts, key);
+      const previous = resumable === undefined ? undefined : join(this.#parts, resumable);
+      const part = await FilePart.create(join(this.#parts, partName(key)), this.#targets, previous);
+      for (const name of all) await removeIfThere(join(this.#parts, name));
+      return part;
+    } catch (error) {
+      throw toArtifactError(error);
+    }
+  }
+
+  async read(ref: { readonly sha256: string }): Promise<Readable> {
+    assertHash(ref.sha256);
+    try {
+      const handle = await open(this.#path(ref.sha256), 'r');
+      return verifiedStream(handle.createReadStream(), ref.sha256);
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') throw notFound(ref.sha256);
+      throw toArtifactError(error);
+    }
+  }
+
+  async has(sha256: string): Promise<number | null> {
+    assertHash(sha256);
+    try {
+      const found = await stat(this.#path(sha256));
+      return found.isFile() ? found.size : null;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return null;
+      throw toArtifactError(error);
+    }
+  }
+
+  localPath(sha256: string): string | undefined {
+    if (!SHA256.test(sha256)) return undefined;
+    const path = this.#path(sha256);
+    return existsSync(path) ? path : undefined;
+  }
+
+  async putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef> {
+    return this.putStream([bytes], options);
+  }
+
+  async putStream(
+    source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options: PutOptions,
+  ): Promise<ArtifactRef> {
+    const part = await this.stage(`put/${randomBytes(16).toString('hex')}`);
+    try {
+      for await (const chunk of source) await part.write(chunk);
+      return await part.publish(options.mediaType);
+    } catch (error) {
+      await part.discard().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'> {
+    return fetchToFile(ref, destination, () => this.read(ref));
+  }
+
+  async checkWritable(): Promise<void> {
+    const probe = await this.stage(`probe/${randomBytes(16).toString('hex')}`);
+    try {
+      await probe.write(Buffer.from('probe'));
+    } finally {
+      await probe.discard();
+    }
+  }
+
+  /** Deletes parts that nobody touched for this long: their activities were terminated. @returns how many. */
+  async removeStaleParts(olderThanMs = 7 * 86_400_000, now = Date.now()): Promise<number> {
+    let removed = 0;
+    try {
+      for (const name of await readdir(this.#parts)) {
+        const path = join(this.#parts, name);
+        const touched = (await stat(path).catch(() => undefined))?.mtimeMs;
+        if (touched === undefined || now - touched < olderThanMs) continue;
+        await removeIfThere(path);
+        removed += 1;
+      }
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw toArtifactError(error);
+    }
+    return removed;
+  }
+
+  #path(sha256: string): string {
+    return join(this.root, 'sha256', sha256.slice(0, 2), sha256);
+  }
+}
+
+function assertHash(sha256: string): void {
+  if (!SHA256.test(sha256))
+    throw new ArtifactError('not_found', 'Not the SHA-256 of an artifact: 64 lowercase hexadecimal digits.');
+}
+
+function notFound(sha256: string): ArtifactError {
+  return new ArtifactError('not_found', `The artifact store does not have ${sha256}.`);
+}

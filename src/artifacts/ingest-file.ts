@@ -1,0 +1,68 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { type ArtifactRef, type ReferenceKind } from '../domain/media';
+import { ArtifactError, systemCode } from './artifact-error';
+import { type ArtifactStore } from './artifact-store';
+import { SNIFF_BYTES, sniffMedia } from './media-type';
+
+export interface IngestedFile {
+  readonly artifact: ArtifactRef;
+  readonly kind: ReferenceKind;
+}
+
+export interface IngestOptions {
+  /** @default 8 GiB */
+  readonly maxBytes?: number;
+}
+
+const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
+
+/**
+ * Reads a user's file into the store. What is no image, video or audio by its bytes is refused (`not_media`),
+ * whatever it is called: a request must not be a way to send any file of the worker to the service (C2.4.6).
+ * The caller resolves and allows the path; a link in its last step is not followed. Errors name no path (C5.4c).
+ */
+export async function ingestFile(
+  store: ArtifactStore,
+  path: string,
+  { maxBytes = DEFAULT_MAX_BYTES }: IngestOptions = {},
+): Promise<IngestedFile> {
+  const handle = await openRegular(path);
+  try {
+    const { size } = await handle.stat();
+    if (size > maxBytes)
+      throw new ArtifactError('too_large', `The file has ${size} bytes, more than ${maxBytes}.`);
+    const head = Buffer.alloc(Math.min(SNIFF_BYTES, size));
+    if (size > 0) await handle.read(head, 0, head.length, 0);
+    const media = sniffMedia(head);
+    if (media === undefined)
+      throw new ArtifactError('not_media', 'The file is no image, video or audio by its bytes.');
+    const artifact = await store.putStream(bounded(handle, maxBytes), { mediaType: media.mediaType });
+    return { artifact, kind: media.kind };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Without O_NONBLOCK, opening a pipe would wait for a writer for ever. */
+async function openRegular(path: string): Promise<FileHandle> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    throw new ArtifactError('not_readable', `The file cannot be read (${systemCode(error)}).`);
+  }
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new ArtifactError('not_readable', 'Only a regular file can be read.');
+}
+
+/** A file may grow while it is read. */
+async function* bounded(handle: FileHandle, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let total = 0;
+  for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) {
+    total += (chunk as Uint8Array).length;
+    if (total > maxBytes) throw new ArtifactError('too_large', `The file has more than ${maxBytes} bytes.`);
+    yield chunk as Uint8Array;
+  }
+}

@@ -1,0 +1,47 @@
+import { type FastifyInstance } from 'fastify';
+import { apiRoute } from './api-route';
+import { type FaultRule } from './fault-rule';
+import { sandboxModels } from './model-catalog';
+import { promptDirectives } from './prompt-directives';
+import { answerReadCall } from './read-call';
+import { type SandboxCore } from './sandbox-core';
+import { jsonReply } from './sandbox-reply';
+import { statusAt, type SandboxTaskPatch } from './sandbox-task';
+
+/** What tests and demos ask the sandbox itself, without credentials, under {url}/_sandbox. */
+export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
+  const config = { silent: true };
+  const body = (request: { body: unknown }): unknown => JSON.parse(String(request.body));
+
+  apiRoute(app, core, { method: 'GET', url: '/_sandbox/models.json', operation: 'models' }, (exchange) =>
+    answerReadCall(exchange, { mediaType: 'application/json', reply: () => jsonReply(200, sandboxModels) }),
+  );
+  app.get('/_sandbox/requests', { config }, async (request) =>
+    core.log.list(request.query as { operation?: string }),
+  );
+  app.get('/_sandbox/counters', { config }, async () => core.counters);
+  app.get('/_sandbox/faults', { config }, async () => core.faults.list());
+  app.post('/_sandbox/faults', { config }, async (request) => {
+    core.faults.add(body(request) as FaultRule[]);
+    return core.faults.list();
+  });
+  app.delete('/_sandbox/faults', { config }, async () => {
+    core.faults.clear();
+    return [];
+  });
+  app.post('/_sandbox/reset', { config }, async () => {
+    core.reset();
+    return {};
+  });
+  app.post('/_sandbox/release', { config }, async () => ({ released: core.releaseStalled() }));
+  app.get('/_sandbox/tasks', { config }, async () =>
+    [...core.tasks.values()].map((task) => ({ ...task, shown: statusAt(task, Date.now()) })),
+  );
+  app.patch('/_sandbox/tasks/:id', { config }, async (request, reply) => {
+    const task = core.patchTask((request.params as { id: string }).id, body(request) as SandboxTaskPatch);
+    return task ?? reply.code(404).send({});
+  });
+  app.get('/_sandbox/directives', { config }, async () =>
+    promptDirectives.map(({ example, meaning }) => ({ example, meaning })),
+  );
+}

@@ -1,0 +1,89 @@
+import { type FaultAction, type FaultRule, type SandboxOperation } from './fault-rule';
+
+/** What is known of a request when faults are looked up. */
+export interface FaultSubject {
+  operation: SandboxOperation;
+  prompt?: string | undefined;
+  model?: string | undefined;
+  taskId?: string | undefined;
+}
+
+interface OpenRule {
+  rule: FaultRule;
+  skip: number;
+  left: number;
+}
+
+/** What happens to one request: the delays of all matching delay rules and the first other action. */
+export interface FaultVerdict {
+  delayMs: number;
+  action?: FaultAction;
+}
+
+/** The fault rules in force, first match wins, each used up as its `skip` and `times` say. */
+export class FaultBook {
+  private open: OpenRule[] = [];
+
+  add(rules: readonly FaultRule[]): void {
+    for (const rule of rules) {
+      const times = rule.times ?? 1;
+      this.open.push({ rule, skip: rule.skip ?? 0, left: times === 0 ? Infinity : times });
+    }
+  }
+
+  clear(): void {
+    this.open = [];
+  }
+
+  /** Rules that can still apply. */
+  list(): FaultRule[] {
+    return this.open.map((one) => one.rule);
+  }
+
+  /** True, and used up, when a `reset_early` rule without further conditions is next for this operation. */
+  takeEarlyReset(operation: SandboxOperation): boolean {
+    const early = this.open.find((one) => isEarly(one.rule) && one.rule.operation === operation);
+    return early !== undefined && this.use(early);
+  }
+
+  take(subject: FaultSubject): FaultVerdict {
+    const verdict: FaultVerdict = { delayMs: 0 };
+    for (const one of [...this.open]) {
+      if (isEarly(one.rule) || !matches(one.rule, subject) || !this.use(one)) continue;
+      if (one.rule.action.type === 'delay') {
+        verdict.delayMs += one.rule.action.ms;
+      } else {
+        return { ...verdict, action: one.rule.action };
+      }
+    }
+    return verdict;
+  }
+
+  private use(one: OpenRule): boolean {
+    if (one.skip > 0) {
+      one.skip -= 1;
+      return false;
+    }
+    one.left -= 1;
+    if (one.left <= 0) this.open = this.open.filter((other) => other !== one);
+    return true;
+  }
+}
+
+function isEarly(rule: FaultRule): boolean {
+  return (
+    rule.action.type === 'reset_early' &&
+    rule.promptIncludes === undefined &&
+    rule.model === undefined &&
+    rule.taskId === undefined
+  );
+}
+
+function matches(rule: FaultRule, subject: FaultSubject): boolean {
+  return (
+    rule.operation === subject.operation &&
+    (rule.promptIncludes === undefined || (subject.prompt ?? '').includes(rule.promptIncludes)) &&
+    (rule.model === undefined || rule.model === subject.model) &&
+    (rule.taskId === undefined || rule.taskId === subject.taskId)
+  );
+}

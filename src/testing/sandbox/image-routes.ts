@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { type FastifyInstance } from 'fastify';
+import { apiRoute } from './api-route';
+import { type Exchange } from './exchange';
+import { type GeneratedFile } from './generated-files';
+import { textOf } from './json-value';
+import { behaviourOf } from './model-behaviour';
+import { type ImageSpec } from './media-spec';
+import { answerPaidCall, wait } from './paid-call';
+import { readDirectives } from './prompt-directives';
+import { rangedReply } from './ranged-reply';
+import { answerReadCall } from './read-call';
+import { readParts } from './read-parts';
+import { requestJudges } from './request-judge';
+import { type SandboxCore } from './sandbox-core';
+import { errorReply, jsonReply, type SandboxReply } from './sandbox-reply';
+
+/** Generate and edit images, and fetch the results (contract 2.3 to 2.5 and 4). */
+export function addImageRoutes(app: FastifyInstance, core: SandboxCore): void {
+  apiRoute(
+    app,
+    core,
+    { method: 'POST', url: '/v1/images/generations', operation: 'generate' },
+    generateImages,
+  );
+  apiRoute(app, core, { method: 'POST', url: '/v1/images/edits', operation: 'edit' }, editImages);
+  apiRoute(app, core, { method: 'GET', url: '/generated/:id', operation: 'generated' }, readGenerated);
+}
+
+async function generateImages(exchange: Exchange): Promise<void> {
+  const body = exchange.json();
+  const call = { ...body, inputs: [] };
+  await answerPaidCall(exchange, {
+    operation: 'generate',
+    model: textOf(body?.model),
+    prompt: textOf(body?.prompt),
+    violations: requestJudges[exchange.core.options.mode].generation(exchange, body),
+    accept: () => acceptImages(exchange, 'generate', call),
+  });
+}
+
+async function editImages(exchange: Exchange): Promise<void> {
+  const parts = await readParts(exchange);
+  const fields = Object.fromEntries(
+    (parts ?? []).filter((part) => part.kind === 'field').map((part) => [part.name, part.value]),
+  );
+  const inputs = (parts ?? []).filter((part) => part.kind === 'file').map((part) => part.sha256);
+  await answerPaidCall(exchange, {
+    operation: 'edit',
+    model: textOf(fields.model),
+    prompt: textOf(fields.prompt),
+    violations: requestJudges[exchange.core.options.mode].edit(exchange, parts),
+    accept: () => acceptImages(exchange, 'edit', { ...fields, inputs }),
+  });
+}
+
+interface ImageCall {
+  model?: unknown;
+  prompt?: unknown;
+  size?: unknown;
+  n?: unknown;
+  response_format?: unknown;
+  inputs: string[];
+}
+
+/** Accepts at once; the promise waits for the time that the work takes and holds the reply. */
+async function acceptImages(
+  exchange: Exchange,
+  operation: 'generate' | 'edit',
+  call: ImageCall,
+): Promise<SandboxReply> {
+  const { core } = exchange;
+  const [model, prompt] = [textOf(call.model), textOf(call.prompt)];
+  const effects = readDirectives(prompt);
+  const form = effects.resultForm ?? (call.response_format === 'b64_json' ? 'b64_json' : 'url');
+  const results = effects.resultCount ?? Number(call.n ?? 1);
+  const specs = Array.from({ length: results }, (_, index): ImageSpec => {
+    return { kind: 'image', model, prompt, ...sizeOf(call.size, model), index, inputs: call.inputs };
+  });
+  const createdAt = Date.now();
+  const files =
+    form === 'url' ? specs.map((spec): GeneratedFile => ({ name: fileName(), spec, createdAt })) : [];
+  core.acceptImages({ operation, model, prompt, results, files });
+  exchange.entry.accepted = true;
+  for (const spec of specs) core.media.warm(spec);
+  const usual = core.options.timing.runningMs ?? behaviourOf(model).runningMs;
+  await wait(effects.runningMs ?? usual);
+  const data =
+    form === 'url'
+      ? files.map((file) => ({ url: `${core.url}/generated/${file.name}` }))
+      : await Promise.all(specs.map(async (spec) => ({ b64_json: await base64(core, spec) })));
+  const usage = core.options.records === 'full' ? { usage: { images: results } } : {};
+  return jsonReply(200, { created: Math.floor(createdAt / 1000), data, ...usage });
+}
+
+async function readGenerated(exchange: Exchange, name: string): Promise<void> {
+  const { core } = exchange;
+  const file = core.generated.get(name);
+  await answerReadCall(exchange, {
+    model: file?.spec.model,
+    prompt: file?.spec.prompt,
+    mediaType: 'image/png',
+    reply: async () => {
+      if (file === undefined) return errorReply(404, 'No such file.', { code: 'not_found' });
+      if (Date.now() > file.createdAt + core.options.linkTtlMs) {
+        return errorReply(404, 'The file has expired.', { code: 'expired' });
+      }
+      return rangedReply(await core.media.get(file.spec), 'image/png', exchange.request.headers);
+    },
+  });
+}
+
+async function base64(core: SandboxCore, spec: ImageSpec): Promise<string> {
+  return (await core.media.get(spec)).bytes.toString('base64');
+}
+
+function fileName(): string {
+  return `${randomBytes(12).toString('hex')}.png`;
+}
+
+/** A size asked for, else the tier of the model. */
+function sizeOf(size: unknown, model: string): { width: number; height: number } {
+  const match = /^(\d+)x(\d+)$/.exec(textOf(size));
+  if (match !== null) return { width: Number(match[1]), height: Number(match[2]) };
+  return model === 'image-2 4K' ? { width: 3840, height: 2160 } : { width: 1024, height: 1024 };
+}

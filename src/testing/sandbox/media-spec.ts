@@ -1,0 +1,49 @@
+/** All that decides the bytes of a generated video: equal specs give equal bytes, also after a restart. */
+export interface VideoSpec {
+  kind: 'video';
+  model: string;
+  prompt: string;
+  seconds: number;
+  resolution: string;
+  aspectRatio: string;
+}
+
+/** All that decides the bytes of a generated image. */
+export interface ImageSpec {
+  kind: 'image';
+  model: string;
+  prompt: string;
+  width: number;
+  height: number;
+  /** Number of the result, from 0. */
+  index: number;
+  /** SHA-256 of the input files of an edit, in order. */
+  inputs: string[];
+}
+
+export type MediaSpec = VideoSpec | ImageSpec;
+
+const ratios: Record<string, [number, number]> = {
+  '16:9': [16, 9],
+  '9:16': [9, 16],
+  '1:1': [4, 4],
+  '4:3': [12, 9],
+  '3:4': [9, 12],
+  '21:9': [21, 9],
+};
+
+/** Units of 20 pixels and less: the picture is scaled down, so that encoding stays cheap. */
+const units: Record<string, number> = { '480p': 16, '720p': 20, '1080p': 24, '4K': 28 };
+
+/** Size of the encoded video in pixels; both sides are even. */
+export function videoSize(spec: Pick<VideoSpec, 'resolution' | 'aspectRatio'>): {
+  width: number;
+  height: number;
+} {
+  const [width, height] = ratios[spec.aspectRatio] ?? [16, 9];
+  const unit = units[spec.resolution] ?? 16;
+  return { width: width * unit, height: height * unit };
+}
+
+/** Frames per second of every generated video. */
+export const framesPerSecond = 10;

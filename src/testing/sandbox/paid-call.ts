@@ -1,0 +1,68 @@
+import { type Exchange } from './exchange';
+import { type FaultAction } from './fault-rule';
+import { replaceReply } from './replace-reply';
+import { errorReply, type SandboxReply } from './sandbox-reply';
+import { type Violation } from './violation';
+
+/** A paid call that was read and judged. */
+export interface PaidCall {
+  operation: 'create' | 'generate' | 'edit';
+  model: string;
+  prompt: string;
+  violations: Violation[];
+  /** Accepts the work, at once and for good; the promise is the normal reply. */
+  accept(): Promise<SandboxReply>;
+}
+
+/**
+ * Answers a paid call: credentials, then the contract, then the faults that the prompt asks for, then the fault
+ * rules. Whatever happens to the reply, the log entry and the counters say whether the work was accepted.
+ */
+export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promise<void> {
+  exchange.entry.violations.push(...call.violations.map((one) => one.message));
+  const refused = refuseCredentials(exchange) ?? refuseViolations(call.violations);
+  if (refused !== undefined) return exchange.send(refused);
+
+  const { operation, model, prompt, violations: _ } = call;
+  const verdict = exchange.core.faults.take({ operation, model, prompt });
+  const action = exchange.core.takeDirective(operation, prompt) ?? verdict.action;
+  await wait(verdict.delayMs);
+  const instead = action === undefined ? undefined : replaceReply(action, 'application/json', 400);
+  if (action === undefined || acceptsWork(action, instead)) {
+    const reply = await call.accept();
+    return exchange.send(instead ?? reply, action);
+  }
+  return exchange.send(instead ?? errorReply(503, 'The reply is lost.'), action);
+}
+
+/** The reply to missing, invalid or forbidden credentials (contract 5). */
+export function refuseCredentials(exchange: Exchange): SandboxReply | undefined {
+  switch (exchange.entry.authorization) {
+    case 'valid':
+      return undefined;
+    case 'forbidden':
+      return errorReply(403, 'This key has no access.', { code: 'access_denied', type: 'permission_error' });
+    default:
+      return errorReply(401, 'The API key is missing or invalid.', {
+        code: 'invalid_api_key',
+        type: 'authentication_error',
+      });
+  }
+}
+
+/** The 400 of the first breach; all of them are in the log. */
+export function refuseViolations([first]: Violation[]): SandboxReply | undefined {
+  if (first === undefined) return undefined;
+  return errorReply(400, first.message, { param: first.param, code: first.code ?? 'invalid_parameter' });
+}
+
+/** Waits; 0 does not even yield. */
+export async function wait(ms: number): Promise<void> {
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function acceptsWork(action: FaultAction, instead: SandboxReply | undefined): boolean {
+  if (action.type === 'accept_then_status') return true;
+  if (action.type === 'lose_reply') return action.accepted;
+  return instead === undefined && action.type !== 'reset_early';
+}

@@ -1,0 +1,11 @@
+import { parentPort } from 'node:worker_threads';
+import { type MediaSpec } from './media-spec';
+import { renderMedia } from './render-media';
+
+/** Thread of the media store: renders one spec after the other. */
+parentPort?.on('message', (job: { id: number; spec: MediaSpec }) => {
+  renderMedia(job.spec).then(
+    (bytes) => parentPort?.postMessage({ id: job.id, bytes }),
+    (error: unknown) => parentPort?.postMessage({ id: job.id, error: String(error) }),
+  );
+});

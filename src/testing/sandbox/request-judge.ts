@@ -1,0 +1,45 @@
+import { type Exchange } from './exchange';
+import { judgeEdit, judgeGeneration } from './judge-image';
+import { judgeVideo } from './judge-video';
+import { type JsonObject } from './json-value';
+import { sandboxModels } from './model-catalog';
+import { type SandboxMode } from './sandbox-options';
+import { type SandboxPart } from './sandbox-request';
+import { type Violation } from './violation';
+
+/** What a mode of the sandbox says about requests. */
+export interface RequestJudge {
+  video(exchange: Exchange, body: JsonObject | undefined): Violation[];
+  generation(exchange: Exchange, body: JsonObject | undefined): Violation[];
+  edit(exchange: Exchange, parts: SandboxPart[] | undefined): Violation[];
+  /** Requests without a body: polls and downloads. */
+  read(exchange: Exchange): Violation[];
+}
+
+const strict: RequestJudge = {
+  video: (exchange, body) => [...judgeJson(exchange, body), ...(body ? judgeVideo(body, sandboxModels) : [])],
+  generation: (exchange, body) => [
+    ...judgeJson(exchange, body),
+    ...(body ? judgeGeneration(body, sandboxModels) : []),
+  ],
+  edit: (exchange, parts) =>
+    parts === undefined
+      ? [{ message: 'an edit must be multipart/form-data', code: 'invalid_content_type' }]
+      : judgeEdit(parts, sandboxModels),
+  read: (exchange) => {
+    const { headers } = exchange.entry;
+    const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+    return hasBody ? [{ message: 'this request must not have a body', code: 'unexpected_body' }] : [];
+  },
+};
+
+/** The judge of each mode. */
+export const requestJudges: Record<SandboxMode, RequestJudge> = { strict };
+
+function judgeJson(exchange: Exchange, body: JsonObject | undefined): Violation[] {
+  const type = exchange.entry.headers['content-type'] ?? '';
+  if (!/^application\/json(;\s*charset="?utf-8"?)?$/i.test(type)) {
+    return [{ message: 'the body must be application/json', code: 'invalid_content_type' }];
+  }
+  return body === undefined ? [{ message: 'the body must be a JSON object', code: 'invalid_json' }] : [];
+}

@@ -1,0 +1,162 @@
+import { type FastifyRequest } from 'fastify';
+import { countAccepted, emptyCounters, type SandboxCounters } from './counters';
+import { DataDir } from './data-dir';
+import { type Exchange } from './exchange';
+import { FaultBook } from './fault-book';
+import { type FaultAction } from './fault-rule';
+import { type GeneratedFile } from './generated-files';
+import { sha256 } from './hash';
+import { MediaStore } from './media-store';
+import { behaviourOf } from './model-behaviour';
+import { readDirectives } from './prompt-directives';
+import { RequestLog } from './request-log';
+import { type ResolvedSandboxOptions } from './sandbox-options';
+import { type SandboxTask, type SandboxTaskPatch } from './sandbox-task';
+import { LinkSigner } from './signed-link';
+
+/** Everything that the routes of one sandbox share. */
+export class SandboxCore {
+  readonly log: RequestLog;
+  readonly faults = new FaultBook();
+  readonly media = new MediaStore();
+  readonly signer: LinkSigner;
+  readonly exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();
+  /** Continuations of stalled replies. */
+  readonly stalled = new Set<() => void>();
+  readonly tasks = new Map<string, SandboxTask>();
+  readonly generated = new Map<string, GeneratedFile>();
+  counters: SandboxCounters;
+  /** Set once the servers listen; both without a trailing slash. */
+  url = '';
+  mediaUrl = '';
+  private readonly data: DataDir;
+  private usedDirectives = new Set<string>();
+  private saving: NodeJS.Timeout | undefined;
+  private turns = 0;
+
+  constructor(readonly options: ResolvedSandboxOptions) {
+    this.data = new DataDir(options.dataDir);
+    this.log = new RequestLog(options.dataDir);
+    this.signer = new LinkSigner(this.data.secret());
+    this.faults.add(options.faults);
+    this.counters = this.restore();
+  }
+
+  /** Keeps a new task for good, before anything is answered. */
+  acceptTask(task: Omit<SandboxTask, 'turn'>): SandboxTask {
+    const whole: SandboxTask = { ...task, turn: this.turns };
+    this.data.append({ type: 'task', task: whole });
+    this.keepTask(whole);
+    countAccepted(this.counters, { operation: 'create', model: task.model, prompt: task.prompt, results: 0 });
+    this.touch();
+    return whole;
+  }
+
+  acceptImages(call: {
+    operation: 'generate' | 'edit';
+    model: string;
+    prompt: string;
+    results: number;
+    files: GeneratedFile[];
+  }): void {
+    this.data.append({ type: 'image', ...call });
+    for (const file of call.files) this.generated.set(file.name, file);
+    countAccepted(this.counters, call);
+    this.touch();
+  }
+
+  /** Changes a task; undefined when there is none with this id. */
+  patchTask(id: string, patch: SandboxTaskPatch): SandboxTask | undefined {
+    const task = this.tasks.get(id);
+    if (task === undefined) return undefined;
+    this.data.append({ type: 'patch', id, patch });
+    return Object.assign(task, patch);
+  }
+
+  /** The next of the faults that the prompt itself asks for; each is used once per prompt and operation. */
+  takeDirective(operation: string, prompt: string): FaultAction | undefined {
+    for (const [position, action] of readDirectives(prompt).onSubmit.entries()) {
+      const key = sha256(`${operation}\n${position}\n${prompt}`);
+      if (this.usedDirectives.has(key)) continue;
+      this.usedDirectives.add(key);
+      return action;
+    }
+    return undefined;
+  }
+
+  /** Lets every stalled reply go on; the number of them. */
+  releaseStalled(): number {
+    const waiting = [...this.stalled];
+    this.stalled.clear();
+    for (const resume of waiting) resume();
+    return waiting.length;
+  }
+
+  /** Forgets tasks, images, requests, counters and faults, back to the faults of the options. */
+  reset(): void {
+    this.releaseStalled();
+    this.tasks.clear();
+    this.generated.clear();
+    this.usedDirectives.clear();
+    this.turns = 0;
+    this.counters = emptyCounters();
+    this.log.clear();
+    this.faults.clear();
+    this.faults.add(this.options.faults);
+    this.data.clear();
+    this.data.saveCounters(this.counters);
+  }
+
+  /** Counters are written a little later: a poll must not cost a file. Accepted calls are on disk already. */
+  touch(): void {
+    if (this.options.dataDir === undefined) return;
+    this.saving ??= setTimeout(() => {
+      this.saving = undefined;
+      this.data.saveCounters(this.counters);
+    }, 200).unref();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.saving);
+    this.data.saveCounters(this.counters);
+    await this.media.close();
+    await this.log.close();
+  }
+
+  private keepTask(task: SandboxTask): void {
+    this.turns = task.turn + 1;
+    this.tasks.set(task.id, task);
+    const direct = behaviourOf(task.model).content === 'direct';
+    const effects = readDirectives(task.prompt);
+    const bound = { taskId: task.id };
+    this.faults.add(effects.onPoll.map((fault) => ({ ...bound, operation: 'poll', ...fault })));
+    for (const fault of effects.onContent) {
+      // Only the origin that hands out the bytes can cut them; an expired file is gone from both.
+      const operation = fault.action.type === 'cut_body' && !direct ? 'media' : 'content';
+      this.faults.add([{ ...bound, operation, ...fault }]);
+      if (fault.action.type === 'expired') this.faults.add([{ ...bound, operation: 'media', ...fault }]);
+    }
+  }
+
+  private restore(): SandboxCounters {
+    const counters = this.data.counters() ?? emptyCounters();
+    counters.acceptedByModel = {};
+    counters.acceptedByPromptHash = {};
+    counters.creates.accepted = counters.images.accepted = counters.images.results = 0;
+    for (const name of ['create', 'generate', 'edit'] as const) counters.operations[name].accepted = 0;
+    for (const line of this.data.accepted()) {
+      if (line.type === 'task') {
+        this.keepTask(line.task);
+        const { model, prompt } = line.task;
+        countAccepted(counters, { operation: 'create', model, prompt, results: 0 });
+      } else if (line.type === 'patch') {
+        const task = this.tasks.get(line.id);
+        if (task !== undefined) Object.assign(task, line.patch);
+      } else {
+        for (const file of line.files) this.generated.set(file.name, file);
+        countAccepted(counters, line);
+      }
+    }
+    return counters;
+  }
+}

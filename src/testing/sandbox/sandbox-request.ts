@@ -1,0 +1,49 @@
+import { type SandboxOperation } from './fault-rule';
+
+/** One part of a multipart body, in the order of the wire. */
+export interface SandboxPart {
+  name: string;
+  kind: 'field' | 'file';
+  /** Text of a field. */
+  value?: string;
+  filename?: string;
+  contentType: string;
+  bytes: number;
+  sha256: string;
+}
+
+/** How a request ended on the wire. */
+export type SandboxFinish = 'sent' | 'reset' | 'stalled' | 'cut' | 'client_gone';
+
+/** One request as the sandbox saw it. Keys, cookies and signatures are never kept. */
+export interface SandboxRequest {
+  seq: number;
+  /** Arrival, Unix time in milliseconds. */
+  at: number;
+  origin: 'api' | 'media';
+  operation: SandboxOperation;
+  method: string;
+  path: string;
+  /** Query parameters; the value of a signature reads 'masked'. */
+  query: Record<string, string>;
+  /** Headers that a test may want to see, by lower-case name. */
+  headers: Record<string, string>;
+  /** Names of all headers that came. */
+  headerNames: string[];
+  authorization: 'none' | 'valid' | 'invalid' | 'forbidden';
+  cookie: boolean;
+  /** Parsed JSON body; strings above 8192 characters are replaced by their length and SHA-256. */
+  json?: unknown;
+  parts?: SandboxPart[];
+  bodyBytes: number;
+  bodySha256: string;
+  /** The same number for requests over one connection. */
+  socketId: number;
+  status?: number;
+  /** True when the paid call was accepted, also when the reply was lost afterwards. */
+  accepted: boolean;
+  taskId?: string;
+  /** What in this request breaks the contract. */
+  violations: string[];
+  finished?: SandboxFinish;
+}

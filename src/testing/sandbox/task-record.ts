@@ -1,0 +1,104 @@
+import { type JsonObject } from './json-value';
+import { behaviourOf } from './model-behaviour';
+import { sandboxModels } from './model-catalog';
+import { type VideoSpec, framesPerSecond } from './media-spec';
+import { shareAt, statusAt, type SandboxTask } from './sandbox-task';
+
+/** Links of a completed task: a signed one on the media origin, and the API's own content path. */
+export interface ResultLinks {
+  signed: string;
+  content: string;
+  contentPath: string;
+}
+
+/** Where the result URL stands (contract 2.2: the name of the field is not shown). Walked through by task number. */
+const linkFields: ((links: ResultLinks) => JsonObject)[] = [
+  ({ signed }) => ({ url: signed }),
+  ({ signed }) => ({ output_url: signed }),
+  ({ signed }) => ({ video_url: signed }),
+  ({ signed }) => ({ metadata: { url: signed } }),
+  ({ signed }) => ({ urls: [signed] }),
+  ({ signed }) => ({ video: { url: signed } }),
+  ({ signed }) => ({ data: { video_url: signed } }),
+  ({ signed }) => ({ result_url: signed, output_path: '/srv/media/out/result.mp4' }),
+  ({ signed }) => ({ output: [signed] }),
+  ({ signed }) => ({ assets: { video: signed } }),
+  ({ content }) => ({ url: content }),
+  ({ contentPath }) => ({ video_url: contentPath }),
+  ({ signed }) => ({ content: { video_url: signed } }),
+  () => ({}),
+];
+
+/** The record of a task (contract 2.2). `minimal` holds id, status and progress only. */
+export function taskRecord(
+  task: SandboxTask,
+  now: number,
+  records: 'minimal' | 'full',
+  links: () => ResultLinks,
+): JsonObject {
+  const status = statusAt(task, now);
+  const record: JsonObject = { id: task.id, status, ...progressOf(task, now) };
+  if (records === 'full') Object.assign(record, details(task));
+  if (status === 'failed') Object.assign(record, task.failure);
+  if (status === 'completed' && records === 'full') {
+    Object.assign(record, usageOf(task), linkFields[task.turn % linkFields.length]?.(links()));
+    record.completed_at = Math.floor((task.createdAt + task.queuedMs + task.runningMs) / 1000);
+  }
+  return mergeRecord(record, task.record ?? {});
+}
+
+/** Merges a patch into a record; null removes a field. */
+export function mergeRecord(record: JsonObject, patch: JsonObject): JsonObject {
+  const merged = { ...record, ...patch };
+  return Object.fromEntries(Object.entries(merged).filter(([name]) => patch[name] !== null));
+}
+
+/** What the generated video of a task looks like; fields not asked for get the model's first value. */
+export function videoSpecOf(task: SandboxTask, shared: boolean): VideoSpec {
+  const model = sandboxModels.models.find((one) => one.id === task.model);
+  const first = model?.kind === 'video' ? model : undefined;
+  const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  return {
+    kind: 'video',
+    model: task.model,
+    prompt: shared ? 'shared video' : task.prompt,
+    seconds: Number(task.request.seconds ?? task.request.duration ?? first?.durations?.[0] ?? 4),
+    resolution: text(task.request.resolution) ?? first?.resolutions?.[0] ?? '480p',
+    aspectRatio: text(task.request.aspect_ratio) ?? first?.aspectRatios?.[0] ?? '16:9',
+  };
+}
+
+function details(task: SandboxTask): JsonObject {
+  const spec = videoSpecOf(task, true);
+  return {
+    object: 'video',
+    model: task.model,
+    created_at: Math.floor(task.createdAt / 1000),
+    resolution: spec.resolution,
+    seconds: task.turn % 2 === 0 ? spec.seconds : String(spec.seconds),
+    fps: framesPerSecond,
+  };
+}
+
+function progressOf(task: SandboxTask, now: number): JsonObject {
+  const style = behaviourOf(task.model).progress;
+  const status = statusAt(task, now);
+  if (style === 'absent') return {};
+  if (status === 'completed') return { progress: 100 };
+  if (status === 'failed' && task.failedProgress !== undefined) return { progress: task.failedProgress };
+  return { progress: style === 'growing' && status !== 'queued' ? shareAt(task, now) : 0 };
+}
+
+function usageOf(task: SandboxTask): JsonObject {
+  const seconds = videoSpecOf(task, true).seconds;
+  switch (behaviourOf(task.model).usage) {
+    case 'seconds':
+      return { usage: { duration_seconds: seconds } };
+    case 'tokens':
+      return { usage: { completion_tokens: seconds * 1000, total_tokens: seconds * 1000 } };
+    case 'cost':
+      return { usage: { cost: 0.25 * seconds } };
+    case 'absent':
+      return {};
+  }
+}

@@ -36,7 +36,7 @@ export default tseslint.config(
   only(['src/domain/**/*.ts'], '^(?!\\./)', 'domain is pure: it imports nothing but its own files.'),
   only(
     ['src/workflows/**/*.ts'],
-    '^(?!\\./|\\.\\./domain/|@temporalio/(workflow|common)$)',
+    '^(?!\\./|\\.\\./domain/|@temporalio/(workflow|common|common/lib/time)$)',
     'Workflow code is deterministic: domain and @temporalio/workflow only.',
   ),
   only(

@@ -20,6 +20,7 @@ export const WORKFLOW = {
   awaitVideo: 'awaitVideo',
   generateImage: 'generateImage',
   editImage: 'editImage',
+  findVideoTask: 'findVideoTask',
   mediaJournal: 'mediaJournal',
 } as const;
 

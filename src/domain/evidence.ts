@@ -1,0 +1,22 @@
+import { type CreateEvidence } from './paid-call';
+
+/** Evidence of which only some facts are known: everything else says so with null. */
+export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cause'>> = {}): CreateEvidence {
+  return {
+    cause,
+    intentAt: null,
+    sendWindowEnd: null,
+    bodyHash: null,
+    httpStatus: null,
+    headers: {},
+    kind: null,
+    code: null,
+    replyHash: null,
+    model: null,
+    durationSeconds: null,
+    resolution: null,
+    referenceMode: null,
+    account: null,
+    ...known,
+  };
+}

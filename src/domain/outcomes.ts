@@ -1,0 +1,178 @@
+import { billing, finishedState, type Billing, type Money } from './billing';
+import { type DownloadVideoResult } from './download';
+import {
+  type Cancelled,
+  type CompletedVideo,
+  type ContentUnavailable,
+  type FailedVideo,
+  type Rejected,
+  type RequestedFacts,
+  type StillRunning,
+  type TaskUnknown,
+  type Unconfirmed,
+} from './outcome';
+import { type RejectedCall, type UnconfirmedCall } from './paid-call';
+import { type ReportedFacts } from './poll-answers';
+import { watchFacts, type WatchState } from './poll-watch';
+import { mayRetry, type TaskError } from './task-error';
+import { type JsonValue } from './json';
+import { type VideoTask } from './video-task';
+
+/** Builders of outcomes: one place where facts, words and money come together (design 4.6). */
+
+export function requestedFacts(video: VideoTask): RequestedFacts {
+  const { model, durationSeconds, resolution, referenceMode } = video;
+  return { model, durationSeconds, resolution, referenceMode };
+}
+
+/** Where the service says it made something else than was asked for (C2.2.5). */
+export function differences(requested: RequestedFacts, reported: ReportedFacts): string[] {
+  return (['model', 'durationSeconds', 'resolution'] as const).flatMap((fact) => {
+    const asked = requested[fact];
+    const told = reported[fact];
+    return asked === null || told === undefined || asked === told
+      ? []
+      : [`The service reports ${fact} ${told}; ${asked} was requested.`];
+  });
+}
+
+export interface VideoEnd {
+  readonly video: VideoTask;
+  readonly estimate: Money | null;
+  readonly state: WatchState;
+}
+
+export function completed(
+  end: VideoEnd,
+  download: Extract<DownloadVideoResult, { outcome: 'downloaded' }>,
+  record: { readonly usage?: JsonValue; readonly reported?: ReportedFacts },
+  warnings: readonly string[],
+): CompletedVideo {
+  const usage = download.usage ?? record.usage;
+  const requested = requestedFacts(end.video);
+  const reported = { ...record.reported, ...download.reported };
+  return {
+    outcome: 'completed',
+    video: end.video,
+    artifact: download.artifact,
+    sidecar: download.sidecar,
+    requested,
+    reported,
+    warnings: [...new Set([...warnings, ...download.warnings, ...differences(requested, reported)])],
+    watch: watchFacts(end.state),
+    billing: billing(end.estimate, finishedState(usage), usage),
+  };
+}
+
+export function stillRunning(end: VideoEnd, lastStatus?: string): StillRunning {
+  return {
+    outcome: 'still_running',
+    video: end.video,
+    ...watchFacts(end.state),
+    ...(lastStatus === undefined ? {} : { lastStatus }),
+    billing: billing(end.estimate, 'reserved'),
+  };
+}
+
+export function failed(end: VideoEnd, error: TaskError, usage?: JsonValue): FailedVideo {
+  return {
+    outcome: 'failed',
+    video: end.video,
+    error,
+    retryable: mayRetry(error.kind),
+    watch: watchFacts(end.state),
+    // A failed job can still need billing review (C1.8): the reservation is kept.
+    billing: billing(end.estimate, 'needs_review', usage),
+  };
+}
+
+export function taskUnknown(end: VideoEnd): TaskUnknown {
+  return {
+    outcome: 'task_unknown',
+    video: end.video,
+    message:
+      'The service does not know this task id. Check the id, the account and that the base address leads to ' +
+      '/v1/videos/{task_id}. This is no failed video and no reason to create another one.',
+    watch: watchFacts(end.state),
+    billing: billing(end.estimate, 'needs_review'),
+  };
+}
+
+export function contentUnavailable(
+  end: VideoEnd,
+  result: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }>,
+  usage?: JsonValue,
+): ContentUnavailable {
+  const { reason, message, tries, rejected, httpStatus } = result;
+  return {
+    outcome: 'content_unavailable',
+    video: end.video,
+    reason,
+    message,
+    tries,
+    rejected,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    billing: billing(end.estimate, 'needs_review', usage),
+  };
+}
+
+export function rejected(call: RejectedCall, creationKey: string | null, sends: number): Rejected {
+  const { reason, message, field, allowed, httpStatus, error, notBefore } = call;
+  return {
+    outcome: 'rejected',
+    creationKey,
+    reason,
+    message,
+    ...(field === undefined ? {} : { field }),
+    ...(allowed === undefined ? {} : { allowed }),
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(error === undefined ? {} : { error }),
+    ...(notBefore === undefined ? {} : { notBefore }),
+    sends,
+    billing: billing(call.estimate, 'none'),
+  };
+}
+
+/** Refused by workflow or client code: no activity was needed to see it, and nothing was sent. */
+export function refusedBeforeSend(
+  reason: RejectedCall['reason'],
+  message: string,
+  field: string,
+  allowed?: readonly string[],
+): Rejected {
+  const call: RejectedCall = {
+    outcome: 'rejected',
+    epoch: 0,
+    sent: false,
+    account: null,
+    estimate: null,
+    reason,
+    message,
+    field,
+    ...(allowed === undefined ? {} : { allowed }),
+  };
+  return rejected(call, null, 0);
+}
+
+export function unconfirmed(call: UnconfirmedCall, creationKey: string): Unconfirmed {
+  return {
+    outcome: 'unconfirmed',
+    creationKey,
+    epoch: call.epoch,
+    evidence: call.evidence,
+    message: unconfirmedMessage(call.evidence.httpStatus),
+    billing: billing(call.estimate, 'needs_review'),
+  };
+}
+
+function unconfirmedMessage(status: number | null): string {
+  const start =
+    status === 500
+      ? 'The service answered 500: the request may have failed before a task existed, in parsing or capability validation; that is no proof of a fault of the provider.'
+      : 'It is not known whether the service accepted the request.';
+  return `${start} It was sent once and is not sent again; money may be owed. Look into the service's task records with the evidence, then adopt the task id, declare it lost, or authorise another send.`;
+}
+
+export function cancelled(video: VideoTask | null, creationKey: string | null, money: Billing): Cancelled {
+  return { outcome: 'cancelled', video, creationKey, billing: money };
+}

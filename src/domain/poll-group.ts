@@ -1,0 +1,119 @@
+import { type PollAnswer, type PollBatch, type PollVideosInput } from './poll-answers';
+import { type PollingProfile } from './polling-profile';
+import {
+  isPollable,
+  onMissedTick,
+  onPollError,
+  onRecord,
+  onUnchanged,
+  verdictOfRecord,
+  verdictWithoutRecord,
+  wakeAt,
+  type Cadence,
+  type WatchState,
+  type WatchVerdict,
+} from './poll-watch';
+
+/** The soft budget of a tick ends this long before the next one is due (design 4.4). */
+const BUDGET_MARGIN_MS = 1000;
+/** Kept from both ends of a band, so that scheduling noise does not push an interval out of it. */
+const BAND_MARGIN = 0.1;
+
+/**
+ * The cadence of one group, start to start: pure decisions over its tasks' states, driven in virtual time by tests
+ * and by the PollLoop in workflows.
+ */
+export class PollGroup {
+  private lastTickAt = 0;
+  private intervalMs: number;
+  readonly minIntervalMs: number;
+  private readonly maxIntervalMs: number;
+
+  constructor(
+    profile: PollingProfile,
+    private readonly slow?: { readonly afterMs: number; readonly intervalMs: number },
+  ) {
+    this.minIntervalMs = profile.minSeconds * 1000;
+    this.maxIntervalMs = Math.max(profile.maxSeconds * 1000, this.minIntervalMs);
+    this.intervalMs = (this.minIntervalMs + this.maxIntervalMs) / 2;
+  }
+
+  restore(saved: { readonly lastTickAt: number; readonly intervalMs: number }): void {
+    this.lastTickAt = saved.lastTickAt;
+    this.intervalMs = saved.intervalMs;
+  }
+
+  save(): { lastTickAt: number; intervalMs: number } {
+    return { lastTickAt: this.lastTickAt, intervalMs: this.intervalMs };
+  }
+
+  nextWakeAt(states: readonly WatchState[]): number {
+    return states.reduce((soonest, state) => Math.min(soonest, wakeAt(state, this.cadence())), Infinity);
+  }
+
+  /** The tasks of a tick that starts now; none when nothing is due. Jitter is drawn per tick, never per task. */
+  beginTick(states: readonly WatchState[], now: number, random: number): WatchState[] {
+    const awake = states.some((state) => wakeAt(state, this.cadence()) <= now);
+    const due = awake ? states.filter((state) => isPollable(state, now)) : [];
+    if (due.length === 0) return due;
+    const band = this.maxIntervalMs - this.minIntervalMs;
+    this.lastTickAt = now;
+    this.intervalMs = Math.round(this.minIntervalMs + band * (BAND_MARGIN + random * (1 - 2 * BAND_MARGIN)));
+    return due;
+  }
+
+  /** One activity for the tick: tasks grouped by model. `order[i]` is the place in `states` of the i-th id. */
+  tickInput(account: string, states: readonly WatchState[]): { input: PollVideosInput; order: number[] } {
+    const byModel = new Map<string | null, number[]>();
+    states.forEach((state, index) => {
+      const model = state.video.model;
+      const indexes = byModel.get(model);
+      if (indexes === undefined) byModel.set(model, [index]);
+      else indexes.push(index);
+    });
+    const batches = [...byModel].map(([model, indexes]): PollBatch => ({
+      model,
+      ids: indexes.map((index) => (states[index] as WatchState).video.taskId),
+      seen: indexes.map((index) => (states[index] as WatchState).seen),
+    }));
+    const input: PollVideosInput = {
+      account,
+      budgetMs: this.intervalMs - BUDGET_MARGIN_MS,
+      minIntervalMs: this.minIntervalMs,
+      byModel: batches,
+    };
+    return { input, order: [...byModel.values()].flat() };
+  }
+
+  /** One task's answer in the tick that started at `at`; no answer means unchanged. */
+  apply(
+    state: WatchState,
+    answer: PollAnswer | undefined,
+    at: number,
+    random: number,
+  ): { state: WatchState; verdict?: WatchVerdict } {
+    if (answer === undefined) return { state: this.slowed(onUnchanged(state, at)) };
+    if ('error' in answer) return { state: onPollError(state, answer, at, this.minIntervalMs, random) };
+    const next = this.slowed(onRecord(state, answer.record, answer.digest, at));
+    const verdict = verdictOfRecord(answer.record);
+    return verdict === undefined ? { state: next } : { state: next, verdict };
+  }
+
+  missed(state: WatchState, at: number): WatchState {
+    return onMissedTick(state, at);
+  }
+
+  verdict(state: WatchState, now: number): WatchVerdict | undefined {
+    return verdictWithoutRecord(state, now);
+  }
+
+  private slowed(state: WatchState): WatchState {
+    if (this.slow === undefined || state.lastPollAt === null) return state;
+    if (state.lastPollAt - state.startedAt < this.slow.afterMs) return state;
+    return { ...state, dueAt: state.lastPollAt + Math.max(this.slow.intervalMs, this.minIntervalMs) };
+  }
+
+  private cadence(): Cadence {
+    return { lastTickAt: this.lastTickAt, intervalMs: this.intervalMs, minIntervalMs: this.minIntervalMs };
+  }
+}

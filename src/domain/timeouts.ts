@@ -1,0 +1,48 @@
+/**
+ * One table of timeouts, in milliseconds (design 4.3): a change here changes what old histories waited for,
+ * not whether they replay.
+ */
+export const CREATE_TIMEOUTS = {
+  /** Total time of the POST, from connect to the last byte of the reply. */
+  httpBudgetMs: 60_000,
+  startToCloseMs: 70_000,
+  heartbeatMs: 10_000,
+  /** Added to a sender's start-to-close: after that it is certainly done. */
+  zombieMarginMs: 10_000,
+  /** The workflow's own timer outlasts the activity by this: some operator commands leave it without any timeout (failure-model 1.3). */
+  raceMarginMs: 30_000,
+} as const;
+
+export const RECONCILE_TIMEOUTS = {
+  startToCloseMs: 30_000,
+  /** Waiting for a zombie and for an inspector's second look happens inside the activity's retries. */
+  settleMs: 15 * 60_000,
+} as const;
+
+export const IMAGE_TIMEOUTS = {
+  /** Total time of the paid exchange: images are synchronous and take their time. */
+  httpBudgetMs: 240_000,
+  startToCloseMs: 480_000,
+  heartbeatMs: 10_000,
+  maximumAttempts: 5,
+} as const;
+
+export const POLL_TIMEOUTS = {
+  /** Start-to-close of a tick is its soft budget plus this (design 4.4). */
+  overBudgetMs: 10_000,
+  /** A tick is given up after this and counts as missed. */
+  scheduleToCloseMs: 60_000,
+  /** Time that must be left between the end of a wait and the end of the execution, besides one tick. */
+  expiryMarginMs: 10_000,
+} as const;
+
+export const DOWNLOAD_TIMEOUTS = {
+  /** One attempt: a large file over a slow line. */
+  startToCloseMs: 45 * 60_000,
+  heartbeatMs: 30_000,
+  /** All attempts. */
+  scheduleToCloseMs: 3 * 60 * 60_000,
+} as const;
+
+/** How long a caller waits for a video unless it says otherwise (C8.5). */
+export const DEFAULT_WAIT_MS = 15 * 60_000;

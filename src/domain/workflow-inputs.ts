@@ -1,0 +1,79 @@
+import { type CreateOnceState } from './create-once';
+import { type CreatePolicy } from './create-policy';
+import { type CreatedVideo } from './paid-call';
+import { type PollLoopSnapshot } from './poll-loop-snapshot';
+import { type ImageEditRequest, type ImageGenerationRequest, type VideoRequest } from './request';
+import { type VideoTask } from './video-task';
+
+/** Milliseconds, or a text such as `15m` or `2 days`. */
+export type DurationInput = number | string;
+
+/** Task queues of the activities; each defaults to the task queue of the calling workflow. */
+export interface MediaQueues {
+  readonly create?: string;
+  readonly poll?: string;
+  readonly download?: string;
+  readonly image?: string;
+}
+
+/** How long and how a task is watched (design 4.5). */
+export interface WaitOptions {
+  /** How long to wait for the video; days are fine. @default '15 minutes' */
+  readonly waitFor?: DurationInput;
+  /** Poll more slowly once the wait is long: after this much time, only so often. Off unless given. */
+  readonly slowPolling?: { readonly after: DurationInput; readonly interval: DurationInput };
+}
+
+interface VideoWorkflowOptions extends WaitOptions {
+  /** Credential name, or `name@digest` to insist on one service. @default 'default' */
+  readonly account?: string;
+  readonly queues?: MediaQueues;
+  /** Whether the side-car file holds the prompt. @default 'omit' */
+  readonly sidecarPrompt?: 'include' | 'omit';
+}
+
+/** Input of the workflow `generateVideo`. */
+export interface GenerateVideoInput extends VideoWorkflowOptions {
+  readonly request: VideoRequest;
+  /** One authorisation to create: the same key never buys twice. @default derived from the workflow's own ids */
+  readonly creationKey?: string;
+  /** How long the create may wait unsent for a worker or a configuration. @default '24 hours' */
+  readonly startLimit?: DurationInput;
+  readonly policy?: CreatePolicy;
+  /** State of an earlier run of this workflow; set by continue-as-new only. */
+  readonly carried?: CarriedVideo;
+}
+
+/** Input of the workflow `awaitVideo`: poll and download only, never a create. */
+export interface AwaitVideoInput extends VideoWorkflowOptions {
+  /** The kept facts of a `still_running` outcome, or the task id alone. */
+  readonly video: VideoTask | { readonly taskId: string };
+  readonly carried?: CarriedVideo;
+}
+
+/** What a video workflow takes through its own continue-as-new. */
+export type CarriedVideo =
+  | { readonly v: 1; readonly phase: 'creating'; readonly create: CreateOnceState }
+  | {
+      readonly v: 1;
+      readonly phase: 'watching';
+      readonly creationKey: string | null;
+      /** Null for a task that this workflow did not create. */
+      readonly created: Pick<CreatedVideo, 'estimate' | 'warnings'> | null;
+      readonly loop: PollLoopSnapshot;
+    };
+
+/** Input of the workflow `generateImage`. */
+export interface GenerateImageWorkflowInput {
+  readonly request: ImageGenerationRequest;
+  readonly account?: string;
+  readonly creationKey?: string;
+  readonly startLimit?: DurationInput;
+  readonly policy?: CreatePolicy;
+  readonly queues?: MediaQueues;
+}
+
+/** Input of the workflow `editImage`. */
+export interface EditImageWorkflowInput extends Omit<GenerateImageWorkflowInput, 'request'> {
+  readonly request: ImageEditRequest;
+}

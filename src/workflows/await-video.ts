@@ -1,0 +1,46 @@
+import { isCancellation } from '@temporalio/workflow';
+import { billing } from '../domain/billing';
+import { type VideoOutcome } from '../domain/outcome';
+import * as outcomes from '../domain/outcomes';
+import { type VideoTask } from '../domain/video-task';
+import { type AwaitVideoInput } from '../domain/workflow-inputs';
+import { findVideoTaskActivity } from './proxies';
+import { startWatching, watchVideo } from './watch-video';
+import { VideoProgress } from './video-progress';
+
+/**
+ * Waits for a task that exists and fetches it: poll and download only, no validation and never a create (design 4.5).
+ * The wait counts from the start of this workflow.
+ */
+export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
+  const progress = new VideoProgress();
+  progress.answerQueries();
+  const outcome = await run(input, progress);
+  progress.phase = 'done';
+  progress.outcome = outcome.outcome;
+  return outcome;
+}
+
+async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<VideoOutcome> {
+  if (input.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
+  const now = Date.now();
+  let video: VideoTask;
+  let creationKey: string | null = null;
+  if ('account' in input.video) {
+    video = input.video;
+  } else {
+    try {
+      const find = findVideoTaskActivity({ taskQueue: input.queues?.poll, summary: 'look the task up' });
+      const found = await find({
+        taskId: input.video.taskId,
+        ...(input.account === undefined ? {} : { account: input.account }),
+      });
+      ({ video, creationKey } = found);
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+      return outcomes.cancelled(null, null, billing(null, 'needs_review'));
+    }
+  }
+  const watching = startWatching(input, { video, now, firstPollAt: now, creationKey, created: null });
+  return watchVideo(input, watching, progress);
+}

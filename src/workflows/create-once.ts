@@ -1,0 +1,195 @@
+import {
+  ActivityFailure,
+  CancellationScope,
+  isCancellation,
+  sleep,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import { nextStep, type CreateOnceState, type SettledCreate } from '../domain/create-once';
+import { type CreatePolicy } from '../domain/create-policy';
+import { evidence } from '../domain/evidence';
+import { referenceModeOf } from '../domain/media';
+import { type CreateEvidence, type CreateVideoAnswer } from '../domain/paid-call';
+import { type VideoRequest } from '../domain/request';
+import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { createScheduleToCloseMs, createVideoActivity, reconcileCreateActivity } from './proxies';
+
+export interface CreateOnceOptions {
+  readonly request: VideoRequest;
+  readonly account?: string | undefined;
+  readonly policy?: CreatePolicy | undefined;
+  /** Milliseconds that the create may wait unsent, counted from `state.startedAt`. */
+  readonly startLimitMs: number;
+  readonly taskQueue?: string | undefined;
+  /** Told about every change, for queries. */
+  readonly onState?: (state: CreateOnceState, waitingUntil: number | null, why: string | null) => void;
+  /** Asked before every wait: true ends this run here, and the next one goes on from the state. */
+  readonly shouldHandOver?: () => boolean;
+}
+
+export type CreateOnceResult =
+  | { readonly kind: 'settled'; readonly answer: SettledCreate; readonly sends: number }
+  | { readonly kind: 'handover'; readonly state: CreateOnceState }
+  /** Cancelled while nothing was on its way. */
+  | { readonly kind: 'cancelled' };
+
+/**
+ * Creates one video at most once for one creation key (C4.4a, design 4.3). Decisions are the domain's; here are the
+ * commands: the create activity raced by a timer, the reconciliation, and durable timers between proven refusals.
+ */
+export async function createOnce(
+  start: CreateOnceState,
+  options: CreateOnceOptions,
+): Promise<CreateOnceResult> {
+  let state = start;
+  for (;;) {
+    options.onState?.(state, null, null);
+    const sent = await sendOnce(state, options);
+    let step = nextStep(state, sent.answer, stepContext(options, sent.reconciled));
+    if (step.do === 'reconcile') {
+      const answer = await CancellationScope.nonCancellable(() => reconcile(state, options, null));
+      step = nextStep(state, answer, stepContext(options, true));
+    }
+    if (step.do === 'settle')
+      return { kind: 'settled', answer: step.answer, sends: state.sends + (step.answer.sent ? 1 : 0) };
+    if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
+    state = step.state;
+    options.onState?.(state, step.until, step.why);
+    if (CancellationScope.current().consideredCancelled) return { kind: 'cancelled' };
+    const wait = step.until - Date.now();
+    if (wait > 0) {
+      try {
+        await sleep(wait, { summary: 'wait before the next create' });
+      } catch (error) {
+        if (isCancellation(error)) return { kind: 'cancelled' };
+        throw error;
+      }
+    }
+    if (options.shouldHandOver?.() === true) return { kind: 'handover', state };
+  }
+}
+
+function stepContext(
+  options: CreateOnceOptions,
+  reconciled: boolean,
+): { now: number; random: number; startLimitMs: number; reconciled: boolean } {
+  return { now: Date.now(), random: Math.random(), startLimitMs: options.startLimitMs, reconciled };
+}
+
+/** One epoch: the create, and after anything that is not a recorded value one reconciliation. */
+async function sendOnce(
+  state: CreateOnceState,
+  options: CreateOnceOptions,
+): Promise<{ answer: CreateVideoAnswer; reconciled: boolean }> {
+  return CancellationScope.nonCancellable(async () => {
+    const first = await raceCreate(state, options);
+    if ('answer' in first) return { answer: first.answer, reconciled: false };
+    return { answer: await reconcile(state, options, first), reconciled: true };
+  });
+}
+
+/** How an activity ended without a value: a person reads the word in the evidence. */
+interface NoValue {
+  readonly cause: string;
+  /** The server refused to start it any more: no worker ever had it (failure-model row 2). */
+  readonly neverStarted: boolean;
+}
+
+async function raceCreate(
+  state: CreateOnceState,
+  options: CreateOnceOptions,
+): Promise<{ readonly answer: CreateVideoAnswer } | NoValue> {
+  const startLimitMs = remainingStart(state, options);
+  const create = createVideoActivity({
+    taskQueue: options.taskQueue,
+    startLimitMs,
+    summary: `create, epoch ${state.epoch}`,
+  });
+  const timer = new CancellationScope();
+  const lost = timer
+    .run(() =>
+      sleep(createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs, {
+        summary: 'limit of the create',
+      }),
+    )
+    .then(
+      (): NoValue => ({ cause: 'no_answer_in_time', neverStarted: false }),
+      () => undefined,
+    );
+  const answered = create({
+    creationKey: state.creationKey,
+    epoch: state.epoch,
+    request: options.request,
+    ...(options.account === undefined ? {} : { account: options.account }),
+    ...(options.policy === undefined ? {} : { policy: options.policy }),
+  }).then(
+    (answer) => ({ answer }),
+    (error: unknown) => noValue(error),
+  );
+  const first = await Promise.race([answered, lost]);
+  timer.cancel();
+  return first ?? answered;
+}
+
+function noValue(error: unknown): NoValue {
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  if (!(cause instanceof TimeoutFailure)) return { cause: 'activity_failed', neverStarted: false };
+  const neverStarted = cause.timeoutType === 'SCHEDULE_TO_START';
+  return { cause: neverStarted ? 'no_worker' : 'worker_lost', neverStarted };
+}
+
+async function reconcile(
+  state: CreateOnceState,
+  options: CreateOnceOptions,
+  noValue: NoValue | null,
+): Promise<CreateVideoAnswer> {
+  const look = reconcileCreateActivity({
+    taskQueue: options.taskQueue,
+    // Where no worker took the create for a whole start limit, none is waited for as long again.
+    startLimitMs: noValue?.neverStarted === true ? 60_000 : remainingStart(state, options),
+    summary: `reconcile, epoch ${state.epoch}`,
+  });
+  try {
+    return await look({
+      creationKey: state.creationKey,
+      epoch: state.epoch,
+      ...(options.account === undefined ? {} : { account: options.account }),
+    });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const common = { epoch: state.epoch, sent: false, account: options.account ?? null, estimate: null };
+    if (noValue?.neverStarted === true) {
+      return {
+        ...common,
+        outcome: 'not_sent',
+        cause: 'no_worker',
+        epochUsed: false,
+        permanent: true,
+        message:
+          'No worker took the create before its start limit: nothing was sent. Start a worker on the create task queue.',
+      };
+    }
+    return {
+      ...common,
+      outcome: 'unconfirmed',
+      evidence: evidenceWithoutJournal(noValue?.cause ?? 'reconcile_failed', options),
+    };
+  }
+}
+
+/** What is left to say when no worker could read the journal. */
+function evidenceWithoutJournal(cause: string, { request, account }: CreateOnceOptions): CreateEvidence {
+  return evidence(cause, {
+    model: request.model,
+    durationSeconds: request.durationSeconds ?? null,
+    resolution: request.resolution ?? null,
+    referenceMode: referenceModeOf(request.references),
+    account: account ?? null,
+  });
+}
+
+/** What is left of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
+function remainingStart(state: CreateOnceState, options: CreateOnceOptions): number {
+  return Math.max(60_000, state.startedAt + options.startLimitMs - Date.now());
+}

@@ -1,0 +1,32 @@
+import { workflowInfo } from '@temporalio/workflow';
+
+/** The key of a create whose caller gave none, or why there can be none. */
+export type OwnKey = { readonly key: string } | { readonly refused: string };
+
+/**
+ * workflowId + R + ordinal (design 4.3). R is the original run id, which a reset keeps and a fresh start or cron
+ * run renews; for a workflow retry it is the first run id, so that the retry adopts what the first attempt bought.
+ * Behind a cron schedule or a continue-as-new the first run id is that of another iteration: then a key must be given.
+ */
+export function ownCreationKey(ordinal: number): OwnKey {
+  const info = workflowInfo();
+  if (info.attempt === 1) return { key: `${info.workflowId}/${info.originalExecutionRunId}/${ordinal}` };
+  // The second attempt knows that nothing but the first ran before it. From the third on, a retry chain and one that
+  // began with a continue-as-new look alike, and the wrong one would hand out another iteration's video.
+  const retryOfTheFirstRun =
+    info.attempt === 2 && info.continuedFromExecutionRunId === info.firstExecutionRunId;
+  const cron = info.cronSchedule !== undefined && info.cronSchedule !== '';
+  if (cron || !retryOfTheFirstRun) return { refused: KEY_REQUIRED };
+  return { key: `${info.workflowId}/${info.firstExecutionRunId}/${ordinal}` };
+}
+
+const KEY_REQUIRED =
+  'This workflow run is a later retry, or one behind a cron schedule or a continue-as-new: no creation key can be ' +
+  'derived that is certain to be its own. Nothing was sent. Give a creationKey, for example the id of the row or order it serves.';
+
+let nextOrdinal = 0;
+
+/** Counts the paid calls of this workflow run; workflow modules are loaded once per run. */
+export function takeOrdinal(): number {
+  return nextOrdinal++;
+}

@@ -1,0 +1,92 @@
+import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import { billing, type Money } from '../domain/billing';
+import { type DownloadVideoResult } from '../domain/download';
+import { type VideoOutcome } from '../domain/outcome';
+import * as outcomes from '../domain/outcomes';
+import { type PolledRecord } from '../domain/poll-answers';
+import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
+import { type MediaQueues } from '../domain/workflow-inputs';
+import { downloadVideoActivity } from './proxies';
+
+export interface FinishOptions {
+  readonly estimate: Money | null;
+  readonly creationKey: string | null;
+  readonly warnings: readonly string[];
+  readonly queues?: MediaQueues | undefined;
+  readonly sidecarPrompt?: string | undefined;
+  readonly onDownload?: () => void;
+}
+
+/** From the verdict of a watch to the outcome: only a completed task is downloaded (C3.2). */
+export async function finishVideo(
+  verdict: WatchVerdict,
+  state: WatchState,
+  options: FinishOptions,
+): Promise<VideoOutcome> {
+  const end = { video: state.video, estimate: options.estimate, state };
+  switch (verdict.kind) {
+    case 'still_running':
+      return outcomes.stillRunning(end);
+    case 'task_unknown':
+      return outcomes.taskUnknown(end);
+    case 'failed':
+      return outcomes.failed(end, verdict.error, verdict.record.usage);
+    case 'completed':
+      return download(verdict.record, end, options);
+  }
+}
+
+async function download(
+  record: PolledRecord,
+  end: outcomes.VideoEnd,
+  options: FinishOptions,
+): Promise<VideoOutcome> {
+  options.onDownload?.();
+  const fetch = downloadVideoActivity({ taskQueue: options.queues?.download, summary: 'download' });
+  const limit = end.state.hardEndAt;
+  try {
+    const input = {
+      video: end.video,
+      ...(options.sidecarPrompt === undefined ? {} : { sidecarPrompt: options.sidecarPrompt }),
+    };
+    const result = await (limit === null
+      ? fetch(input)
+      : CancellationScope.withTimeout(Math.max(1, limit - Date.now()), () => fetch(input)));
+    return ofDownload(result, record, end, options);
+  } catch (error) {
+    if (isCancellation(error)) {
+      if (CancellationScope.current().consideredCancelled) {
+        return outcomes.cancelled(
+          end.video,
+          options.creationKey,
+          billing(options.estimate, 'needs_review', record.usage),
+        );
+      }
+      // The execution is about to expire: the task is kept, and a later await fetches it (design 4.5).
+      return outcomes.stillRunning(end, record.status);
+    }
+    if (!(error instanceof ActivityFailure)) throw error;
+    return outcomes.contentUnavailable(end, INTERRUPTED, record.usage);
+  }
+}
+
+/** Every attempt was lost to a worker or a timeout. */
+const INTERRUPTED: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }> = {
+  outcome: 'content_unavailable',
+  reason: 'truncated',
+  message:
+    'No worker could finish the download in time. The video is paid and kept by the service for a while: resume it.',
+  tries: 0,
+  rejected: null,
+};
+
+function ofDownload(
+  result: DownloadVideoResult,
+  record: PolledRecord,
+  end: outcomes.VideoEnd,
+  options: FinishOptions,
+): VideoOutcome {
+  return result.outcome === 'downloaded'
+    ? outcomes.completed(end, result, record, options.warnings)
+    : outcomes.contentUnavailable(end, result, record.usage);
+}

@@ -1,0 +1,93 @@
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { billing } from '../domain/billing';
+import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
+import { type VideoOutcome } from '../domain/outcome';
+import * as outcomes from '../domain/outcomes';
+import { validateRequest } from '../domain/validate-request';
+import { type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
+import { createOnce } from './create-once';
+import { ownCreationKey, takeOrdinal } from './creation-key';
+import { milliseconds } from './durations';
+import { startWatching, watchVideo } from './watch-video';
+import { VideoProgress } from './video-progress';
+
+/**
+ * Creates one video at most once, waits for it, downloads and verifies it (contract 2 to 4).
+ * Every way it ends by itself is a returned outcome; after the creation each of them names the task.
+ */
+export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
+  const progress = new VideoProgress();
+  progress.answerQueries();
+  const outcome = await run(input, progress);
+  progress.phase = 'done';
+  progress.outcome = outcome.outcome;
+  return outcome;
+}
+
+async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<VideoOutcome> {
+  if (input.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
+  const begun = input.carried?.create ?? begin(input);
+  if ('outcome' in begun) return begun;
+  progress.creationKey = begun.creationKey;
+  const result = await createOnce(begun, {
+    request: input.request,
+    account: input.account,
+    policy: input.policy,
+    startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
+    taskQueue: input.queues?.create,
+    onState: (state, until, why) => {
+      progress.phase = until === null ? 'creating' : 'waiting_to_create';
+      progress.nextCreateAt = until;
+      progress.waitingFor = why;
+      progress.sends = state.sends;
+    },
+    shouldHandOver: () => workflowInfo().continueAsNewSuggested,
+  });
+  const { creationKey } = begun;
+  switch (result.kind) {
+    case 'handover':
+      return goOn(input, { v: 1, phase: 'creating', create: result.state });
+    case 'cancelled':
+      return outcomes.cancelled(null, creationKey, billing(null, 'none'));
+    case 'settled': {
+      const { answer } = result;
+      if (answer.outcome === 'rejected') return outcomes.rejected(answer, creationKey, result.sends);
+      if (answer.outcome === 'unconfirmed') return outcomes.unconfirmed(answer, creationKey);
+      const now = Date.now();
+      const watching = startWatching(input, {
+        video: answer.video,
+        now,
+        firstPollAt: now + answer.video.polling.firstPollSeconds * 1000,
+        creationKey,
+        created: { estimate: answer.estimate, warnings: answer.warnings },
+      });
+      return watchVideo(input, watching, progress);
+    }
+  }
+}
+
+function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
+  for (const field of ['waitFor', 'startLimit'] as const) {
+    const value = input[field];
+    if (value !== undefined && milliseconds(value) === undefined) {
+      return outcomes.refusedBeforeSend(
+        'invalid_request',
+        `${field} must be a duration such as "15m" or milliseconds.`,
+        field,
+      );
+    }
+  }
+  const [issue] = validateRequest({ operation: 'create_video', request: input.request });
+  if (issue !== undefined)
+    return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
+  if (input.creationKey !== undefined && input.creationKey !== '')
+    return beginCreate(input.creationKey, Date.now());
+  const own = ownCreationKey(takeOrdinal());
+  return 'key' in own
+    ? beginCreate(own.key, Date.now())
+    : outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
+}
+
+function goOn(input: GenerateVideoInput, carried: CarriedVideo): Promise<never> {
+  return continueAsNew<typeof generateVideo>({ ...input, carried });
+}

@@ -1,0 +1,16 @@
+/**
+ * Workflows and the helpers that a user's own workflows call. For workflow bundles only: it loads in the
+ * deterministic sandbox and imports nothing but the domain and @temporalio/workflow.
+ *
+ * @module
+ */
+export { generateVideo } from './generate-video';
+export { awaitVideo } from './await-video';
+export { findVideoTask } from './find-video-task';
+export { editImage, generateImage } from './image-workflows';
+export { mediaJournal } from './media-journal';
+export { executeVideo, mediaActivities, type ImageCallOptions, type MediaCalls } from './callers';
+export { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
+export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
+export { videoStateQuery } from './video-progress';
+export { bindUpdate } from './media-journal';

@@ -1,0 +1,225 @@
+import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
+import { type PollAnswer } from '../domain/poll-answers';
+import { type PollGroupSnapshot, type PollLoopSnapshot } from '../domain/poll-loop-snapshot';
+import { bandKey } from '../domain/polling-profile';
+import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
+import { PollGroup } from '../domain/poll-group';
+import { pollVideosActivity } from './proxies';
+
+/** How a watch came back: its verdict, or the loop stopped so that the workflow can continue as new. */
+export type WatchResult =
+  | { readonly kind: 'verdict'; readonly verdict: WatchVerdict; readonly state: WatchState }
+  | { readonly kind: 'handover' }
+  | { readonly kind: 'cancelled'; readonly state: WatchState };
+
+export interface PollLoopOptions {
+  /** Task queue of `media.pollVideos`; default: the workflow's own. */
+  readonly taskQueue?: string | undefined;
+  /** Milliseconds between polls once a wait is older than `afterMs`. */
+  readonly slow?: { readonly afterMs: number; readonly intervalMs: number } | undefined;
+  /** Asked after every tick: true stops the loop, and every open watch comes back as `handover`. */
+  readonly shouldHandOver?: () => boolean;
+}
+
+interface Watcher {
+  state: WatchState;
+  settle(result: WatchResult): void;
+}
+
+/**
+ * Polls any number of tasks with one timer and one activity per group, a group being an account and a cadence band
+ * (design 4.4). Decisions are in the domain's {@link PollGroup}; here are only the commands.
+ */
+export class PollLoop {
+  private readonly groups = new Map<string, RunningGroup>();
+  private handedOver = false;
+
+  constructor(private readonly options: PollLoopOptions = {}) {}
+
+  /** A loop that goes on where a snapshot ended; the watches are taken up by calling {@link watch} with their states. */
+  static from(snapshot: PollLoopSnapshot, options: PollLoopOptions = {}): PollLoop {
+    const loop = new PollLoop(options);
+    for (const saved of snapshot.groups) {
+      for (const state of saved.watches) loop.groupOf(state).cadence.restore(saved);
+    }
+    return loop;
+  }
+
+  /** Watches one task until its verdict, a hand-over or the cancellation of the calling scope. */
+  async watch(state: WatchState): Promise<WatchResult> {
+    const group = this.groupOf(state);
+    const watcher: Watcher = { state, settle: () => undefined };
+    const settled = new Promise<WatchResult>((resolve) => (watcher.settle = resolve));
+    group.add(watcher);
+    const scope = CancellationScope.current();
+    if (scope.consideredCancelled) {
+      group.remove(watcher);
+      return { kind: 'cancelled', state: watcher.state };
+    }
+    const cancelled = scope.cancelRequested.then(
+      () => undefined,
+      () => undefined,
+    );
+    const cancellation = cancelled.then((): WatchResult => {
+      group.remove(watcher);
+      return { kind: 'cancelled', state: watcher.state };
+    });
+    return Promise.race([settled, cancellation]);
+  }
+
+  /** State of every open watch, for queries. */
+  states(): WatchState[] {
+    return [...this.groups.values()].flatMap((group) => group.watchers.map((watcher) => watcher.state));
+  }
+
+  /** When the next tick of a task's group is due, in workflow time; null when it has none. */
+  nextTickAt(taskId: string): number | null {
+    for (const group of this.groups.values()) {
+      if (group.watchers.some((watcher) => watcher.state.video.taskId === taskId)) return group.nextWakeAt();
+    }
+    return null;
+  }
+
+  /** Everything a next run needs. Taken between two ticks: after a hand-over. */
+  snapshot(): PollLoopSnapshot {
+    return { v: 1, groups: [...this.groups.values()].map((group) => group.snapshot()) };
+  }
+
+  private groupOf(state: WatchState): RunningGroup {
+    const { account, polling } = state.video;
+    const key = `${account} ${bandKey(polling)}`;
+    let group = this.groups.get(key);
+    if (group === undefined) {
+      group = new RunningGroup(account, new PollGroup(polling, this.options.slow), this.options, () =>
+        this.onTickEnd(),
+      );
+      this.groups.set(key, group);
+    }
+    return group;
+  }
+
+  private onTickEnd(): boolean {
+    if (!this.handedOver && this.options.shouldHandOver?.() === true) {
+      this.handedOver = true;
+      for (const group of this.groups.values()) group.stop();
+    }
+    return this.handedOver;
+  }
+}
+
+/** One group's fibre: waits, ticks, settles its watchers. */
+class RunningGroup {
+  watchers: Watcher[] = [];
+  private running = false;
+  private stopping = false;
+  private changed = false;
+
+  constructor(
+    private readonly account: string,
+    readonly cadence: PollGroup,
+    private readonly options: PollLoopOptions,
+    private readonly onTickEnd: () => boolean,
+  ) {}
+
+  add(watcher: Watcher): void {
+    this.watchers.push(watcher);
+    this.changed = true;
+    if (this.running) return;
+    this.running = true;
+    // The fibre outlives the caller's cancellation for its other watchers, and ends by itself with the last one.
+    void CancellationScope.nonCancellable(() => this.run());
+  }
+
+  remove(watcher: Watcher): void {
+    this.watchers = this.watchers.filter((other) => other !== watcher);
+    this.changed = true;
+  }
+
+  stop(): void {
+    this.stopping = true;
+    this.changed = true;
+  }
+
+  nextWakeAt(): number {
+    return this.cadence.nextWakeAt(this.watchers.map((watcher) => watcher.state));
+  }
+
+  snapshot(): PollGroupSnapshot {
+    return {
+      account: this.account,
+      ...this.cadence.save(),
+      watches: this.watchers.map((watcher) => watcher.state),
+    };
+  }
+
+  private async run(): Promise<void> {
+    while (this.watchers.length > 0 && !this.stopping) {
+      await this.waitForNextTick();
+      if (this.stopping) break;
+      const now = Date.now();
+      this.settleFinished(now);
+      const due = this.cadence.beginTick(
+        this.watchers.map((watcher) => watcher.state),
+        now,
+        Math.random(),
+      );
+      if (due.length === 0) continue;
+      await this.tick(new Set(due), now);
+      this.settleFinished(Date.now());
+      if (this.onTickEnd()) break;
+    }
+    this.running = false;
+    if (this.stopping) for (const watcher of this.watchers) watcher.settle({ kind: 'handover' });
+  }
+
+  /** Until the group is due; a new watcher, a leaving one and a stop are looked at at once. */
+  private async waitForNextTick(): Promise<void> {
+    for (;;) {
+      this.changed = false;
+      const wait = this.nextWakeAt() - Date.now();
+      if (this.watchers.length === 0 || this.stopping || wait <= 0) return;
+      if (!(await condition(() => this.changed, wait))) return;
+    }
+  }
+
+  private async tick(due: ReadonlySet<WatchState>, at: number): Promise<void> {
+    const polled = this.watchers.filter((watcher) => due.has(watcher.state));
+    const input = this.cadence.tickInput(
+      this.account,
+      polled.map((watcher) => watcher.state),
+    );
+    const ordered = input.order.map((index) => polled[index] as Watcher);
+    try {
+      const poll = pollVideosActivity({
+        taskQueue: this.options.taskQueue,
+        budgetMs: input.input.budgetMs,
+        minIntervalMs: input.input.minIntervalMs,
+        summary: `poll ${polled.length}`,
+      });
+      const { answers } = await poll(input.input);
+      const byIndex = new Map<number, PollAnswer>(answers.map((answer) => [answer.index, answer]));
+      ordered.forEach((watcher, index) => this.apply(watcher, byIndex.get(index), at));
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      for (const watcher of ordered) watcher.state = this.cadence.missed(watcher.state, at);
+    }
+  }
+
+  private apply(watcher: Watcher, answer: PollAnswer | undefined, at: number): void {
+    const { state, verdict } = this.cadence.apply(watcher.state, answer, at, Math.random());
+    watcher.state = state;
+    if (verdict !== undefined) this.finish(watcher, verdict);
+  }
+
+  private settleFinished(now: number): void {
+    for (const watcher of [...this.watchers]) {
+      const verdict = this.cadence.verdict(watcher.state, now);
+      if (verdict !== undefined) this.finish(watcher, verdict);
+    }
+  }
+
+  private finish(watcher: Watcher, verdict: WatchVerdict): void {
+    this.watchers = this.watchers.filter((other) => other !== watcher);
+    watcher.settle({ kind: 'verdict', verdict, state: watcher.state });
+  }
+}

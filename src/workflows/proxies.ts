@@ -1,0 +1,114 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { type MediaActivities } from '../domain/activities';
+import {
+  CREATE_TIMEOUTS,
+  DOWNLOAD_TIMEOUTS,
+  IMAGE_TIMEOUTS,
+  POLL_TIMEOUTS,
+  RECONCILE_TIMEOUTS,
+} from '../domain/timeouts';
+import { ACTIVITY } from '../domain/names';
+
+/**
+ * The only `proxyActivities` calls: every retry policy and timeout that reaches a history stands here.
+ * Each returns the bare function of one activity.
+ */
+
+interface Placement {
+  readonly taskQueue?: string | undefined;
+  readonly summary?: string;
+}
+
+const placed = ({ taskQueue, summary }: Placement): { taskQueue?: string; summary?: string } => ({
+  ...(taskQueue === undefined ? {} : { taskQueue }),
+  ...(summary === undefined ? {} : { summary }),
+});
+
+/** Never retried, by no timeout either: `update-options` cannot make it run again (failure-model 2.5). */
+const ONCE = {
+  maximumAttempts: 1,
+  nonRetryableErrorTypes: ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'],
+};
+
+export function createVideoActivity(
+  placement: Placement & { readonly startLimitMs: number },
+): MediaActivities[typeof ACTIVITY.createVideo] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.createVideo>>({
+    ...placed(placement),
+    scheduleToStartTimeout: placement.startLimitMs,
+    startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs,
+    scheduleToCloseTimeout: createScheduleToCloseMs(placement.startLimitMs),
+    heartbeatTimeout: CREATE_TIMEOUTS.heartbeatMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    allowEagerDispatch: false,
+    retry: ONCE,
+  })[ACTIVITY.createVideo];
+}
+
+export function createScheduleToCloseMs(startLimitMs: number): number {
+  return startLimitMs + CREATE_TIMEOUTS.startToCloseMs;
+}
+
+export function reconcileCreateActivity(
+  placement: Placement & { readonly startLimitMs: number },
+): MediaActivities[typeof ACTIVITY.reconcileCreate] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.reconcileCreate>>({
+    ...placed(placement),
+    scheduleToStartTimeout: placement.startLimitMs,
+    startToCloseTimeout: RECONCILE_TIMEOUTS.startToCloseMs,
+    scheduleToCloseTimeout: placement.startLimitMs + RECONCILE_TIMEOUTS.settleMs,
+    allowEagerDispatch: false,
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  })[ACTIVITY.reconcileCreate];
+}
+
+export function findVideoTaskActivity(placement: Placement): MediaActivities[typeof ACTIVITY.findVideoTask] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.findVideoTask>>({
+    ...placed(placement),
+    startToCloseTimeout: '30s',
+    scheduleToCloseTimeout: '1 hour',
+    retry: { initialInterval: '1s', maximumInterval: '1 minute' },
+  })[ACTIVITY.findVideoTask];
+}
+
+export function pollVideosActivity(
+  placement: Placement & { readonly budgetMs: number; readonly minIntervalMs: number },
+): MediaActivities[typeof ACTIVITY.pollVideos] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.pollVideos>>({
+    ...placed(placement),
+    startToCloseTimeout: placement.budgetMs + POLL_TIMEOUTS.overBudgetMs,
+    scheduleToCloseTimeout: POLL_TIMEOUTS.scheduleToCloseMs,
+    // Retries of the whole tick keep the cadence's minimum too (C8.2).
+    retry: { initialInterval: placement.minIntervalMs, backoffCoefficient: 1.5, maximumInterval: '15s' },
+  })[ACTIVITY.pollVideos];
+}
+
+export function downloadVideoActivity(placement: Placement): MediaActivities[typeof ACTIVITY.downloadVideo] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.downloadVideo>>({
+    ...placed(placement),
+    startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
+    scheduleToCloseTimeout: DOWNLOAD_TIMEOUTS.scheduleToCloseMs,
+    heartbeatTimeout: DOWNLOAD_TIMEOUTS.heartbeatMs,
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  })[ACTIVITY.downloadVideo];
+}
+
+/** Images are plain activities: the journal lets a retry send again only after a proven refusal (design 4.8). */
+export function imageActivities(
+  placement: Placement & { readonly startLimitMs: number },
+): Pick<MediaActivities, typeof ACTIVITY.generateImage | typeof ACTIVITY.editImage> {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.generateImage | typeof ACTIVITY.editImage>>({
+    ...placed(placement),
+    scheduleToStartTimeout: placement.startLimitMs,
+    startToCloseTimeout: IMAGE_TIMEOUTS.startToCloseMs,
+    heartbeatTimeout: IMAGE_TIMEOUTS.heartbeatMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    allowEagerDispatch: false,
+    retry: {
+      initialInterval: '2s',
+      backoffCoefficient: 2,
+      maximumInterval: '1 minute',
+      maximumAttempts: IMAGE_TIMEOUTS.maximumAttempts,
+    },
+  });
+}

@@ -1,0 +1,91 @@
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { billing } from '../domain/billing';
+import { type VideoOutcome } from '../domain/outcome';
+import * as outcomes from '../domain/outcomes';
+import { beginWatch } from '../domain/poll-watch';
+import { DEFAULT_WAIT_MS } from '../domain/timeouts';
+import { type VideoTask } from '../domain/video-task';
+import { type AwaitVideoInput, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
+import { milliseconds } from './durations';
+import { finishVideo } from './finish-video';
+import { PollLoop, type PollLoopOptions } from './poll-loop';
+import { type VideoProgress } from './video-progress';
+import { hardEnd } from './wait-limit';
+
+type Watching = Extract<CarriedVideo, { phase: 'watching' }>;
+
+/**
+ * The second half of a video: watch one task with a loop of one, then end by its verdict. The same code serves a
+ * video that was just created, one that is awaited later, and both after a continue-as-new.
+ */
+export async function watchVideo(
+  input: GenerateVideoInput | AwaitVideoInput,
+  carried: Watching,
+  progress: VideoProgress,
+): Promise<VideoOutcome> {
+  const loop = PollLoop.from(carried.loop, loopOptions(input));
+  const watch = carried.loop.groups[0]?.watches[0];
+  if (watch === undefined) throw new Error('The carried state watches no task');
+  progress.phase = 'watching';
+  progress.creationKey = carried.creationKey;
+  progress.video = watch.video;
+  progress.deadlineAt = watch.deadlineAt;
+  progress.nextCreateAt = null;
+  progress.waitingFor = null;
+  progress.loop = loop;
+
+  const estimate = carried.created?.estimate ?? null;
+  const result = await loop.watch(watch);
+  switch (result.kind) {
+    case 'handover':
+      return continueAsNew({ ...input, carried: { ...carried, loop: loop.snapshot() } });
+    case 'cancelled':
+      return outcomes.cancelled(result.state.video, carried.creationKey, billing(estimate, 'needs_review'));
+    case 'verdict':
+      return finishVideo(result.verdict, result.state, {
+        estimate,
+        creationKey: carried.creationKey,
+        warnings: carried.created?.warnings ?? [],
+        queues: input.queues,
+        sidecarPrompt:
+          input.sidecarPrompt === 'include' && 'request' in input ? input.request.prompt : undefined,
+        onDownload: () => (progress.phase = 'downloading'),
+      });
+  }
+}
+
+/** Where a wait begins. `now` is workflow time: the deadline never depends on a worker's clock (design 4.5). */
+export function startWatching(
+  input: GenerateVideoInput | AwaitVideoInput,
+  start: {
+    readonly video: VideoTask;
+    readonly now: number;
+    readonly firstPollAt: number;
+    readonly creationKey: string | null;
+    readonly created: Watching['created'];
+  },
+): Watching {
+  const { video, now, firstPollAt, creationKey, created } = start;
+  const hardEndAt = hardEnd(video.polling);
+  const asked = now + (milliseconds(input.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS);
+  const deadlineAt = hardEndAt === null ? asked : Math.min(asked, hardEndAt);
+  const watch = beginWatch({ video, now, deadlineAt, firstPollAt, hardEndAt });
+  const group = {
+    account: video.account,
+    lastTickAt: 0,
+    intervalMs: video.polling.minSeconds * 1000,
+    watches: [watch],
+  };
+  return { v: 1, phase: 'watching', creationKey, created, loop: { v: 1, groups: [group] } };
+}
+
+function loopOptions(input: GenerateVideoInput | AwaitVideoInput): PollLoopOptions {
+  const after = input.slowPolling === undefined ? undefined : milliseconds(input.slowPolling.after);
+  const interval = input.slowPolling === undefined ? undefined : milliseconds(input.slowPolling.interval);
+  return {
+    taskQueue: input.queues?.poll,
+    slow:
+      after === undefined || interval === undefined ? undefined : { afterMs: after, intervalMs: interval },
+    shouldHandOver: () => workflowInfo().continueAsNewSuggested,
+  };
+}

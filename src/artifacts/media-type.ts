@@ -43,13 +43,13 @@ const isMp4 = (head: Buffer) => {
   return found !== undefined && !STILL_BRANDS.has(found) && !MP4_AUDIO_BRANDS.has(found) && found !== 'qt  ';
 };
 
-/** An MPEG audio frame header with no reserved value: layer I to III. */
+/** An MPEG layer III frame header with no reserved value; layer I would also match a UTF-16 text. */
 const isMpegAudioFrame = (head: Buffer) =>
   head.length >= 4 &&
   head[0] === 0xff &&
   (head[1]! & 0xe0) === 0xe0 &&
   (head[1]! & 0x18) !== 0x08 &&
-  (head[1]! & 0x06) !== 0 &&
+  (head[1]! & 0x06) === 0x02 &&
   (head[2]! & 0xf0) !== 0xf0 &&
   (head[2]! & 0x0c) !== 0x0c;
 
@@ -140,7 +140,7 @@ export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'tex
   if (/^[{[]/.test(start)) return 'json';
   if (/^<(!doctype|html|head|body|\?xml|error|!--)/i.test(start)) return 'html';
   // eslint-disable-next-line no-control-regex
-  return /[\u0000-\u0008\u000e-\u001a\ufffd]/.test(text.slice(0, -4)) ? 'unknown' : 'text';
+  return /[\u0000-\u0008\u000e-\u001a\ufffd]/.test(text.replace(/\ufffd+$/, '')) ? 'unknown' : 'text';
 }
 
 /** File extension of a media type that {@link sniffMedia} gives, without a dot; `bin` for any other. */

@@ -1,0 +1,64 @@
+import { type FileHandle } from 'node:fs/promises';
+
+/** One top-level box of an ISO base media file; offsets in bytes from the file's start. */
+export interface TopLevelBox {
+  readonly type: string;
+  readonly start: number;
+  readonly headerBytes: 8 | 16;
+  readonly end: number;
+}
+
+export type BoxWalk =
+  | { readonly ok: true; readonly boxes: readonly TopLevelBox[] }
+  | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
+
+/** More boxes than any real file has: a walk must end. */
+const MAX_BOXES = 100_000;
+
+const truncated = (message: string): BoxWalk => ({ ok: false, reason: 'truncated', message });
+
+/**
+ * Walks the top-level boxes to the end of the file (C4.3, design 4.7): `ftyp` first, `moov` and `mdat` there,
+ * every box ends within the file, nothing after the last one. Reads 16 bytes per box.
+ */
+export async function walkBoxes(handle: FileHandle, size: number): Promise<BoxWalk> {
+  const boxes: TopLevelBox[] = [];
+  let position = 0;
+  while (position < size) {
+    const box = await readBox(handle, position, size);
+    if (boxes.length === 0 && box?.type !== 'ftyp')
+      return { ok: false, reason: 'not_video', message: 'The bytes do not begin like an MP4 file.' };
+    if (box === undefined)
+      return truncated(`At byte ${position} there is no complete box: the file is cut or damaged.`);
+    if (box.end > size) return truncated(`The box ${box.type} needs ${box.end} bytes, the file has ${size}.`);
+    boxes.push(box);
+    if (boxes.length > MAX_BOXES) return truncated('The file has more boxes than any video.');
+    position = box.end;
+  }
+  if (boxes.length === 0) return { ok: false, reason: 'not_video', message: 'The file is empty.' };
+  for (const needed of ['moov', 'mdat'])
+    if (!boxes.some((box) => box.type === needed)) return truncated(`The file has no ${needed} box.`);
+  return { ok: true, boxes };
+}
+
+/** The box that begins here, or undefined when these bytes are no box header. */
+async function readBox(handle: FileHandle, start: number, size: number): Promise<TopLevelBox | undefined> {
+  const header = Buffer.alloc(16);
+  const { bytesRead } = await handle.read(header, 0, 16, start);
+  if (bytesRead < 8) return undefined;
+  const type = header.toString('latin1', 4, 8);
+  if (!/^[\x20-\x7e\xa9]{4}$/.test(type)) return undefined;
+  const short = header.readUInt32BE(0);
+  // 0: to the end of the file, so it is the last box by definition.
+  if (short === 0) return { type, start, headerBytes: 8, end: size };
+  if (short === 1) {
+    if (bytesRead < 16) return undefined;
+    const long = header.readBigUInt64BE(8);
+    if (long < 16n) return undefined;
+    const end = BigInt(start) + long;
+    return { type, start, headerBytes: 16, end: end > MAX_OFFSET ? Infinity : Number(end) };
+  }
+  return short < 8 ? undefined : { type, start, headerBytes: 8, end: start + short };
+}
+
+const MAX_OFFSET = BigInt(Number.MAX_SAFE_INTEGER);

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type * as pngjs from 'pngjs';
+import { encodePng } from './encode-png';
 import { sha256 } from './hash';
 import { type ImageSpec } from './media-spec';
 import { characterAdvance, drawText, lineAdvance, wrapText } from './pixel-font';
@@ -8,11 +7,10 @@ type Colour = readonly [number, number, number];
 
 /** Draws a PNG of exactly the size of the spec: text, and one coloured block per input file, in their order. */
 export function renderImage(spec: ImageSpec): Buffer {
-  const { PNG } = createRequire(__filename)('pngjs') as typeof pngjs;
   const { width, height } = spec;
-  const image = new PNG({ width, height });
+  const pixels = Buffer.alloc(width * height * 3);
   const tint = Buffer.from(sha256(`${spec.prompt}\n${spec.index}`), 'hex');
-  const fill = brush(image.data, width, height);
+  const fill = brush(pixels, width, height);
   const bands = 16;
   for (let band = 0; band < bands; band += 1) {
     const top = Math.floor((height * band) / bands);
@@ -33,7 +31,7 @@ export function renderImage(spec: ImageSpec): Buffer {
   spec.inputs.forEach((hash, position) =>
     fill(position * block, height - block, block, block, inputColour(hash)),
   );
-  return PNG.sync.write(image, { filterType: 0, deflateLevel: 1, deflateStrategy: 0, colorType: 2 });
+  return encodePng(pixels, width, height);
 }
 
 /** Colour of the block that stands for an input file: the first three bytes of its SHA-256. */
@@ -45,10 +43,10 @@ export function inputColour(hash: string): Colour {
 function brush(data: Buffer, width: number, height: number) {
   return (x: number, y: number, w: number, h: number, [red, green, blue]: Colour): void => {
     const right = Math.min(width, x + w);
-    const pixel = Buffer.from([red, green, blue, 255]);
+    const pixel = Buffer.from([red, green, blue]);
     if (x >= right) return;
     for (let row = Math.max(0, y); row < Math.min(height, y + h); row += 1) {
-      data.fill(pixel, (row * width + x) * 4, (row * width + right) * 4);
+      data.fill(pixel, (row * width + x) * 3, (row * width + right) * 3);
     }
   };
 }

@@ -50,3 +50,15 @@ export interface MediaClient {
   /** Ends every GET that is open. Paid calls are never cut: they end by themselves. */
   close(): Promise<void>;
 }
+
+// The client's results belong to its signature: whoever holds a client can name them.
+export { type ContentFetchRequest, type ContentFetchResult } from './content-fetch-result';
+export { type GetVideoResult, type VideoReading } from './get-video-result';
+export {
+  type ImageItem,
+  type ImageSendResult,
+  type PaidFailure,
+  type PaidSendOptions,
+  type VideoSendResult,
+} from './send-result';
+export { type WireFile, type WireJsonBody, type WireMultipartBody } from './wire-body';

@@ -16,9 +16,9 @@ export type GetVideoResult =
   | {
       readonly kind: 'error';
       /** `late` when the caller's signal ended the wait. */
-      readonly class: PollErrorClass;
+      readonly error: PollErrorClass;
       readonly httpStatus?: number;
       /** Lower bound in milliseconds, never clamped (C8.7). */
       readonly retryAfterMs?: number;
-      readonly error?: TaskError;
+      readonly taskError?: TaskError;
     };

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { sha256 } from './hash';
 import { framesPerSecond, videoSize, type VideoSpec } from './media-spec';
 import { characterAdvance, drawText, lineAdvance, wrapText } from './pixel-font';
+import { withoutTimes } from './without-times';
 
 type Encoder = typeof encoderModule;
 
@@ -43,7 +44,7 @@ export async function encodeVideo(spec: VideoSpec): Promise<Buffer> {
   }
   const name = output.outputFilename;
   output.finalize();
-  const bytes = Buffer.from(output.FS.readFile(name));
+  const bytes = withoutTimes(Buffer.from(output.FS.readFile(name)));
   output.delete();
   output.FS.unlink(name);
   return bytes;

@@ -34,10 +34,14 @@ export function rawCall(url: string, { method = 'GET', key = 'sandbox-key', head
       result.headers = reply.headers;
       const chunks: Buffer[] = [];
       reply.on('data', (chunk: Buffer) => chunks.push(chunk));
-      reply.on('error', (error: NodeJS.ErrnoException) => (result.error = error.code));
+      reply.on('error', (error: NodeJS.ErrnoException) => (result.error ??= error.code));
       reply.on('close', () => resolve({ ...result, body: Buffer.concat(chunks), complete: reply.complete }));
     });
-    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ ...result, error: error.code }));
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      result.error = error.code;
+      // Once a reply has begun, its own close event settles the call with what was read.
+      if (result.status === undefined) resolve(result);
+    });
     sent.end(body);
   });
 }

@@ -1,5 +1,12 @@
-import { type ModelLookup } from './model-config';
-import { type PaidRequest } from './request';
+import { type ImageModel, type ModelLookup, type VideoModel } from './model-config';
+import { validateRawFields } from './raw-fields';
+import {
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  type PaidRequest,
+  type VideoRequest,
+} from './request';
+import { validateReferences } from './validate-references';
 import { type ValidationIssue } from './validation-issue';
 
 export interface ModelValidation {
@@ -8,7 +15,140 @@ export interface ModelValidation {
   readonly validated: boolean;
 }
 
-/** Checks a paid request against the live model configuration (C8.1). Pure; nothing was sent. */
-export function validateAgainstModel(_paid: PaidRequest, lookup: ModelLookup): ModelValidation {
-  return { issues: [], validated: lookup.found === 'entry' };
+/**
+ * Checks a paid request against the live model configuration (C8.1, design 4.10). Pure; adds and changes nothing.
+ * A list that an entry does not have says nothing, so the value passes; what the contract sends only where it is
+ * listed (`auto`, quality, response_format, mask, other fields of an edit) needs the list.
+ */
+export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): ModelValidation {
+  switch (lookup.found) {
+    case 'refused':
+      return {
+        issues: [
+          {
+            field: 'model',
+            message: 'The live model configuration does not have this model.',
+            allowed: lookup.known,
+          },
+        ],
+        validated: false,
+      };
+    case 'unlisted':
+      return { issues: validateUnlisted(paid), validated: false };
+    case 'entry': {
+      const { entry } = lookup;
+      const wanted = paid.operation === 'create_video' ? 'video' : 'image';
+      if (entry.kind !== wanted)
+        return {
+          issues: [
+            {
+              field: 'model',
+              message: `This model makes ${entry.kind}s; this call needs a model that makes ${wanted}s.`,
+            },
+          ],
+          validated: true,
+        };
+      return { issues: validateEntry(paid, entry), validated: true };
+    }
+  }
+}
+
+function validateEntry(paid: PaidRequest, entry: VideoModel | ImageModel): ValidationIssue[] {
+  if (paid.operation === 'create_video') return validateVideo(paid.request, entry as VideoModel);
+  if (paid.operation === 'generate_image') return validateGeneration(paid.request, entry as ImageModel);
+  return validateEdit(paid.request, entry as ImageModel);
+}
+
+function validateVideo(request: VideoRequest, entry: VideoModel): ValidationIssue[] {
+  const references = validateReferences(request.references ?? [], entry.references ?? []);
+  return [
+    ...oneOf('durationSeconds', request.durationSeconds, entry.durations),
+    ...oneOf('resolution', request.resolution, entry.resolutions),
+    ...oneOf('aspectRatio', request.aspectRatio, entry.aspectRatios),
+    ...references.issues,
+    ...validateRawFields(request.fields, {
+      operation: 'create_video',
+      used: references.used,
+      listed: entry.fields,
+    }),
+  ];
+}
+
+function validateGeneration(request: ImageGenerationRequest, entry: ImageModel): ValidationIssue[] {
+  return [
+    ...imageValues(request, entry),
+    ...(entry.qualities === undefined ? unlisted('quality', request.quality) : []),
+    ...(entry.responseFormats === undefined ? unlisted('responseFormat', request.responseFormat) : []),
+    ...validateRawFields(request.fields, { operation: 'generate_image', listed: entry.fields }),
+  ];
+}
+
+/** Edit fields and the names that the configuration lists them under (C2.4.7). */
+const EDIT_FIELDS = [
+  ['size', 'size'],
+  ['quality', 'quality'],
+  ['n', 'n'],
+  ['responseFormat', 'response_format'],
+] as const;
+
+function validateEdit(request: ImageEditRequest, entry: ImageModel): ValidationIssue[] {
+  const issues = imageValues(request, entry);
+  for (const [field, name] of EDIT_FIELDS)
+    if (!(entry.edit?.fields ?? []).includes(name)) issues.push(...unlisted(field, request[field]));
+  if (entry.edit?.mask !== true) issues.push(...unlisted('mask', request.mask));
+  const max = entry.edit?.maxImages;
+  if (max !== undefined && request.images.length > max)
+    issues.push({ field: 'images', message: `This model takes at most ${max} images.` });
+  issues.push(...validateRawFields(request.fields, { operation: 'edit_image', listed: entry.fields }));
+  return issues;
+}
+
+function imageValues(request: ImageGenerationRequest, entry: ImageModel): ValidationIssue[] {
+  const issues = [
+    ...oneOf('size', request.size, entry.sizes),
+    ...oneOf('quality', request.quality, entry.qualities),
+    ...oneOf('responseFormat', request.responseFormat, entry.responseFormats),
+  ];
+  if (entry.sizes === undefined && request.size === 'auto') issues.push(...unlisted('size', request.size));
+  if (entry.maxN !== undefined && request.n !== undefined && request.n > entry.maxN)
+    issues.push({ field: 'n', message: `n must be at most ${entry.maxN} for this model.` });
+  return issues;
+}
+
+/** Without an entry only what every model can be given passes; the rest would be a guess (design 4.10, C2.1.5). */
+function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
+  const { request, operation } = paid;
+  const issues: ValidationIssue[] = [];
+  const refuse = (field: string, value: unknown) => {
+    if (value !== undefined) issues.push({ field, message: withoutEntry(field) });
+  };
+  if (operation === 'create_video') {
+    refuse('references', (request.references ?? []).length > 0 ? request.references : undefined);
+  } else {
+    refuse('quality', request.quality);
+    refuse('responseFormat', request.responseFormat);
+    refuse('size', operation === 'edit_image' || request.size === 'auto' ? request.size : undefined);
+  }
+  if (operation === 'edit_image') {
+    refuse('n', request.n);
+    refuse('mask', request.mask);
+  }
+  return [...issues, ...validateRawFields(request.fields, { operation })];
+}
+
+const withoutEntry = (field: string) =>
+  `Without an entry for this model nothing is known about ${field}: name the model configuration in MEDIA_MODELS, or leave it out.`;
+
+function unlisted(field: string, value: unknown): ValidationIssue[] {
+  if (value === undefined) return [];
+  return [{ field, message: `The model's configuration does not list ${field} for this call.` }];
+}
+
+function oneOf<T extends string | number>(
+  field: string,
+  value: T | undefined,
+  allowed: readonly T[] | undefined,
+): ValidationIssue[] {
+  if (value === undefined || allowed === undefined || allowed.includes(value)) return [];
+  return [{ field, message: `${field} is not a value of this model.`, allowed: allowed.map(String) }];
 }

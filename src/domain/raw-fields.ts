@@ -1,0 +1,69 @@
+import { type JsonValue } from './json';
+import { type ValidationIssue } from './validation-issue';
+
+/** Wire names that have a place of their own in a request; `fields` must not say them a second time (C2.1.2). */
+const COVERED = {
+  create_video: ['model', 'prompt', 'seconds', 'duration', 'resolution', 'aspect_ratio'],
+  generate_image: ['model', 'prompt', 'size', 'quality', 'n', 'response_format'],
+  edit_image: ['model', 'prompt', 'size', 'quality', 'n', 'response_format', 'image', 'image[]', 'mask'],
+} as const;
+
+export interface RawFieldRules {
+  readonly operation: keyof typeof COVERED;
+  /** Wire names that references of this request already use. */
+  readonly used?: readonly string[];
+  /** Names that the model's configuration lists; undefined when it says nothing about them. */
+  readonly listed?: readonly string[] | undefined;
+}
+
+/**
+ * Checks the explicit way out (design 4.10): names that are covered elsewhere, names that the model does not have,
+ * and local paths, which never reach JSON (C2.4.6).
+ */
+export function validateRawFields(
+  fields: { readonly [name: string]: JsonValue } | undefined,
+  { operation, used = [], listed }: RawFieldRules,
+): ValidationIssue[] {
+  const covered: readonly string[] = [...COVERED[operation], ...used];
+  return Object.entries(fields ?? {}).flatMap(([name, value]): ValidationIssue[] => {
+    const field = `fields.${name}`;
+    if (name.trim() === '' || name === '__proto__')
+      return [{ field: 'fields', message: 'A field needs a name.' }];
+    if (covered.includes(name))
+      return [
+        { field, message: `${name} has a place of its own in the request and is not given as a field.` },
+      ];
+    const issues: ValidationIssue[] = [];
+    if (listed !== undefined && !listed.includes(name))
+      issues.push({ field, message: `The model's configuration has no field ${name}.`, allowed: listed });
+    if (holdsLocalPath(value))
+      issues.push({
+        field,
+        message: 'A local path never goes to the service: give the file as a reference or an upload.',
+      });
+    return issues;
+  });
+}
+
+/** Whether any text in a value, at any depth, looks like a path of this machine. */
+export function holdsLocalPath(value: JsonValue): boolean {
+  const open: JsonValue[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === 'string') {
+      if (looksLikeLocalPath(next)) return true;
+    } else if (next !== null && typeof next === 'object') {
+      for (const inner of Object.values(next)) open.push(inner);
+    }
+  }
+  return false;
+}
+
+/** A bare JPEG in Base64 begins with a slash. */
+const BASE64_JPEG = /^\/9j\/[A-Za-z0-9+/\s]{60,}={0,2}\s*$/;
+
+/** Absolute Unix paths, `file:`, drive letters, network shares, `~`, `./` and `../`. */
+const LOCAL_PATH = /^\s*(?:\/|\\\\|\.{1,2}[\\/]|~(?:$|[\w.-]*[\\/])|file:|[a-z]:[\\/])/i;
+
+export function looksLikeLocalPath(text: string): boolean {
+  return LOCAL_PATH.test(text) && !BASE64_JPEG.test(text);
+}

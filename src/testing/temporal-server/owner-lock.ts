@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { processIdentity } from './process-identity';
+
+/** The owner touches its lock this often, for readers on other hosts that cannot see its process. */
+const TOUCH_MS = 5_000;
+const FOREIGN_STALE_MS = 60_000;
+const RETRY_MS = 200;
+
+interface Owner {
+  readonly nonce: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly identity: string | null;
+}
+
+/** A lock that is held. */
+export interface OwnerLock {
+  /** Hands the lock to another process of this host: it stays held as long as that one lives. */
+  transfer(pid: number): Promise<void>;
+  /** Gives the lock up; does nothing when it is no longer ours. */
+  release(): Promise<void>;
+}
+
+/** Options of {@link acquireOwnerLock}. */
+export interface OwnerLockOptions {
+  /** Longest wait in milliseconds for a living owner. */
+  readonly waitMs: number;
+  /** Called once, when there is a living owner to wait for. */
+  readonly onWait?: (ownerPid: number) => void;
+}
+
+/**
+ * Takes a lock file that belongs to a process; the lock of a process that is gone is taken over.
+ * @throws LockHeldError when a living owner keeps it for longer than `waitMs`.
+ */
+export async function acquireOwnerLock(file: string, options: OwnerLockOptions): Promise<OwnerLock> {
+  const until = Date.now() + options.waitMs;
+  const nonce = randomUUID();
+  let told = false;
+  for (;;) {
+    if (await claim(file, await describe(nonce, process.pid))) return held(file, nonce);
+    const owner = await readOwner(file);
+    if (owner === 'absent') continue;
+    if (!(await isAlive(file, owner))) {
+      await removeStale(file, owner);
+      continue;
+    }
+    const pid = owner === 'unreadable' ? 0 : owner.pid;
+    if (Date.now() >= until) throw new LockHeldError(pid);
+    if (!told) options.onWait?.(pid);
+    told = true;
+    await delay(RETRY_MS);
+  }
+}
+
+/** The lock belongs to a process that lives. */
+export class LockHeldError extends Error {
+  override readonly name = 'LockHeldError';
+  constructor(readonly ownerPid: number) {
+    super(`process ${ownerPid} holds the lock`);
+  }
+}
+
+async function describe(nonce: string, pid: number): Promise<Owner> {
+  return { nonce, host: hostname(), pid, identity: await processIdentity(pid) };
+}
+
+/** Creates the lock with its content in one step: a reader never sees a half-written owner. */
+async function claim(file: string, owner: Owner): Promise<boolean> {
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
+  try {
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readOwner(file: string): Promise<Owner | 'absent' | 'unreadable'> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'absent';
+    throw error;
+  }
+  try {
+    const owner = JSON.parse(text) as Partial<Owner> | null;
+    return typeof owner?.nonce === 'string' && typeof owner.pid === 'number' && typeof owner.host === 'string'
+      ? { nonce: owner.nonce, host: owner.host, pid: owner.pid, identity: owner.identity ?? null }
+      : 'unreadable';
+  } catch {
+    return 'unreadable';
+  }
+}
+
+async function isAlive(file: string, owner: Owner | 'unreadable'): Promise<boolean> {
+  if (owner !== 'unreadable' && owner.host === hostname()) {
+    const identity = await processIdentity(owner.pid);
+    return identity !== null && identity === owner.identity;
+  }
+  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
+  return Date.now() - mtimeMs < FOREIGN_STALE_MS;
+}
+
+/**
+ * Moves the dead owner's lock aside. Between our look and the move another process may have taken over: what was
+ * moved is then put back, without overwriting.
+ */
+async function removeStale(file: string, seen: Owner | 'unreadable'): Promise<void> {
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    await rename(file, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  const moved = await readOwner(aside);
+  const same =
+    typeof moved === 'object' && typeof seen === 'object' ? moved.nonce === seen.nonce : moved === seen;
+  if (!same) await link(aside, file).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+function held(file: string, nonce: string): OwnerLock {
+  const touch = setInterval(() => {
+    const now = new Date();
+    utimes(file, now, now).catch(() => undefined);
+  }, TOUCH_MS);
+  touch.unref();
+  const isOurs = async (): Promise<boolean> => {
+    const owner = await readOwner(file);
+    return typeof owner === 'object' && owner.nonce === nonce;
+  };
+  return {
+    async transfer(pid) {
+      if (!(await isOurs())) return;
+      const draft = `${file}.${randomUUID()}`;
+      await writeFile(draft, JSON.stringify(await describe(nonce, pid)), { flag: 'wx', mode: 0o600 });
+      await rename(draft, file);
+    },
+    async release() {
+      clearInterval(touch);
+      if (await isOurs()) await rm(file, { force: true });
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { acquireOwnerLock } from '../../src/testing/temporal-server';
+
+const ROOT = path.resolve(__dirname, '..', '..');
+const CACHE = path.join(ROOT, 'node_modules', '.cache', 'temporal-media');
+const STAMP = path.join(CACHE, 'lib-built');
+
+/**
+ * Compiles `src` to `lib` when anything in `src` changed since the last time: tests run the command line and the
+ * worker as they are published. Two runs at once build one after the other.
+ */
+export async function bringLibUpToDate(): Promise<void> {
+  mkdirSync(CACHE, { recursive: true });
+  const lock = await acquireOwnerLock(path.join(CACHE, 'lib-build.lock'), { waitMs: 300_000 });
+  try {
+    if (isUpToDate()) return;
+    // The stamp carries the time of the start: what is saved during the build is built by the next run.
+    const begun = new Date();
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+      { cwd: ROOT, encoding: 'utf8' },
+    );
+    if (status !== 0) process.stderr.write(`lib was built with errors:\n${stdout}\n`);
+    writeFileSync(STAMP, '');
+    utimesSync(STAMP, begun, begun);
+  } finally {
+    await lock.release();
+  }
+}
+
+function isUpToDate(): boolean {
+  const built = path.join(ROOT, 'lib', 'domain', 'index.js');
+  return existsSync(built) && existsSync(STAMP) && newestUnder('src') <= statSync(STAMP).mtimeMs;
+}
+
+/** Directories count: a file that was removed or renamed changes only these. */
+function newestUnder(dir: string): number {
+  let newest = 0;
+  for (const name of ['.', ...readdirSync(path.join(ROOT, dir), { recursive: true, encoding: 'utf8' })]) {
+    const entry = statSync(path.join(ROOT, dir, name), { throwIfNoEntry: false });
+    newest = Math.max(newest, entry?.mtimeMs ?? 0);
+  }
+  return newest;
+}

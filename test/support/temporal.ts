@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { addressSource } from '../../src/testing/temporal-server/address-source';
+
+/** The run's Temporal server as one test file uses it. */
+export interface TestServer {
+  readonly client: Client;
+  readonly nativeConnection: NativeConnection;
+  readonly address: string;
+  readonly namespace: string;
+  /** A name for a queue, workflow or campaign that no other test uses. */
+  uniqueId(prefix: string): string;
+  /** Closes both connections; workers on them must have ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to the server that the global set-up started or found.
+ * @throws Error when the run has none.
+ */
+export async function connectTestServer(): Promise<TestServer> {
+  const address = process.env['TEST_TEMPORAL_ADDRESS'];
+  const namespace = process.env['TEST_TEMPORAL_NAMESPACE'] ?? 'default';
+  if (!address) {
+    throw new Error(
+      'This run has no Temporal server: unset TEST_NO_SERVER, or take the folder out of SERVERLESS in test/global-setup.ts.',
+    );
+  }
+  const options = { ...(await addressSource(process.env))?.connection, address };
+  const connection = await Connection.connect(options);
+  const nativeConnection = await NativeConnection.connect(options);
+  return {
+    client: new Client({ connection, namespace }),
+    nativeConnection,
+    address,
+    namespace,
+    uniqueId: (prefix) => `${prefix}-${randomUUID().slice(0, 8)}`,
+    close: async () => {
+      await nativeConnection.close();
+      await connection.close();
+    },
+  };
+}

@@ -12,6 +12,7 @@ import { rangedReply } from './ranged-reply';
 import { answerReadCall } from './read-call';
 import { readParts } from './read-parts';
 import { requestJudges } from './request-judge';
+import { type SandboxPart } from './sandbox-request';
 import { type SandboxCore } from './sandbox-core';
 import { errorReply, jsonReply, type SandboxReply } from './sandbox-reply';
 
@@ -40,7 +41,15 @@ async function generateImages(exchange: Exchange): Promise<void> {
 }
 
 async function editImages(exchange: Exchange): Promise<void> {
-  const parts = await readParts(exchange);
+  let parts: SandboxPart[] | undefined;
+  try {
+    parts = await readParts(exchange);
+  } catch {
+    exchange.entry.violations.push('the multipart body could not be read');
+    return exchange.send(
+      errorReply(400, 'The multipart body could not be read.', { code: 'invalid_multipart' }),
+    );
+  }
   const fields = Object.fromEntries(
     (parts ?? []).filter((part) => part.kind === 'field').map((part) => [part.name, part.value]),
   );

@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { startSandboxProcess, type SandboxProcess } from '../../../src/testing/sandbox';
 import { jsonOf, postJson, rawCall } from './raw-call';
 import { aVideo } from './running-sandbox';
@@ -87,6 +91,17 @@ describe('a sandbox process', () => {
       status: 'failed',
       error: 'late',
     });
+  });
+
+  test('ends when the process that started it is killed', async () => {
+    const entry = join(__dirname, '../../../lib/testing/sandbox');
+    const script = `require(${JSON.stringify(entry)}).startSandboxProcess().then((one) => console.log(one.url))`;
+    const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [url] = (await once(createInterface({ input: parent.stdout }), 'line')) as [string];
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    parent.kill('SIGKILL');
+    await once(socket.resume(), 'close');
   });
 
   test('reads faults from a file', async () => {

@@ -144,6 +144,13 @@ describe('strict mode', () => {
     expect((await sandbox.admin.counters()).images.accepted).toBe(0);
   });
 
+  test('an edit whose body breaks off is a 400', async () => {
+    const { body, headers } = multipartBody([model, prompt, image]);
+    const half = { method: 'POST', headers, body: body.subarray(0, body.length - 40) };
+    expect((await rawCall(`${sandbox.url}/v1/images/edits`, half)).status).toBe(400);
+    expect(await violations()).toEqual(['the multipart body could not be read']);
+  });
+
   test('an edit must be multipart', async () => {
     const reply = await postJson(`${sandbox.url}/v1/images/edits`, { model: 'image-2', prompt: 'x' });
     expect(reply.status).toBe(400);

@@ -98,6 +98,8 @@ export interface EpochAsker {
   readonly runId: string | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Whether even the run that recorded a proven refusal may go on after it: image activities retry by themselves. */
+  readonly reopenOwn?: boolean;
 }
 
 export type EpochDecision =
@@ -117,7 +119,8 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
   if (slot !== null && asker.fingerprint !== null && slot.fingerprint !== asker.fingerprint)
     return { do: 'conflict' };
   if (outcome !== null) {
-    return slot !== null && slot.runId !== asker.runId && isReopenable(outcome.answer, asker.now)
+    const mayReopen = asker.reopenOwn === true || (slot !== null && slot.runId !== asker.runId);
+    return mayReopen && isReopenable(outcome.answer, asker.now)
       ? { do: 'next_epoch' }
       : { do: 'return', outcome };
   }

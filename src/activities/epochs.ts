@@ -1,0 +1,64 @@
+import {
+  decideEpoch,
+  type CreateJournal,
+  type EpochAsker,
+  type EpochDecision,
+  type JournalKey,
+  type OutcomeRecord,
+  type RecordedAnswer,
+  type SlotIntent,
+} from '../domain/create-journal';
+
+/** Where a caller stands: the epoch it may act in, and what that epoch's records say. */
+export type OpenedEpoch = { readonly epoch: number } & Exclude<EpochDecision, { do: 'next_epoch' }>;
+
+/** Goes forward over epochs that ended in a proven refusal; never over one that may have been accepted. */
+export async function openEpoch(
+  journal: CreateJournal | 'none',
+  key: JournalKey,
+  from: number,
+  asker: EpochAsker,
+): Promise<OpenedEpoch> {
+  if (journal === 'none') return { epoch: from, do: 'send' };
+  for (let epoch = from; ; epoch++) {
+    const decision = decideEpoch(await journal.read(key, epoch), asker);
+    if (decision.do !== 'next_epoch') return { epoch, ...decision };
+  }
+}
+
+/** Takes the epoch for one send. `lost` means that somebody else has it. Throws when that cannot be known. */
+export async function claimEpoch(
+  journal: CreateJournal | 'none',
+  key: JournalKey,
+  epoch: number,
+  intent: SlotIntent,
+): Promise<'won' | 'lost'> {
+  return journal === 'none' ? 'won' : journal.putSlot(key, epoch, intent);
+}
+
+const RECORD_TRIES = 4;
+
+/**
+ * Records what a send came to, before anybody else is told. A journal that fails now cannot undo the send: the answer
+ * still goes to the workflow, and `recorded: false` lets the caller say so.
+ */
+export async function recordOutcome(
+  journal: CreateJournal | 'none',
+  key: JournalKey,
+  nonce: string,
+  answer: RecordedAnswer,
+): Promise<{ readonly recorded: boolean; readonly standing: RecordedAnswer }> {
+  if (journal === 'none') return { recorded: false, standing: answer };
+  const record: OutcomeRecord = { v: 1, nonce, at: new Date().toISOString(), answer };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if ((await journal.putOutcome(key, answer.epoch, record)) === 'won')
+        return { recorded: true, standing: answer };
+      const { outcome } = await journal.read(key, answer.epoch);
+      return { recorded: true, standing: outcome?.answer ?? answer };
+    } catch {
+      if (attempt >= RECORD_TRIES) return { recorded: false, standing: answer };
+      await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt));
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { activityInfo } from '@temporalio/activity';
+import { type CreateJournal } from '../domain/create-journal';
+import { type CreatePolicy } from '../domain/create-policy';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type ModelSource } from '../models/model-source';
+import { type AccountRegistry } from './accounts';
+import { unsafeRetryPolicy } from './failures';
+
+/** What the paid activities need; see `createMediaActivities`. */
+export interface PaidDeps {
+  readonly accounts: AccountRegistry;
+  readonly artifacts: ArtifactStore;
+  readonly models: ModelSource;
+  readonly journal: CreateJournal | 'none';
+  /** Whether this journal is bound to the create task queue: only then does a fence prove "not sent". */
+  readonly journalBound: () => boolean;
+  readonly policy: CreatePolicy | undefined;
+  /** Folders below which `{file}` sources may be read. */
+  readonly inputRoots: readonly string[];
+}
+
+/** Who asks, out of the activity's own context. */
+export interface Caller {
+  readonly namespace: string;
+  readonly workflowId: string | null;
+  readonly runId: string | null;
+  readonly activityId: string;
+  readonly attempt: number;
+  readonly isLastAttempt: boolean;
+  readonly startToCloseMs: number;
+  readonly startedAt: number;
+}
+
+export function caller(now: number): Caller {
+  const info = activityInfo();
+  const attempts = info.retryPolicy?.maximumAttempts ?? 0;
+  return {
+    namespace: info.workflowNamespace ?? info.namespace,
+    workflowId: info.workflowExecution?.workflowId ?? null,
+    runId: info.workflowExecution?.runId ?? null,
+    activityId: info.activityId,
+    attempt: info.attempt,
+    isLastAttempt: attempts > 0 && info.attempt >= attempts,
+    startToCloseMs: info.startToCloseTimeoutMs,
+    startedAt: now,
+  };
+}
+
+/** Without a journal nothing stops a second attempt from buying again, so none may be allowed (design 4.3). */
+export function refuseUnsafeRetries(journal: CreateJournal | 'none'): void {
+  if (journal !== 'none') return;
+  const info = activityInfo();
+  const attempts = info.retryPolicy?.maximumAttempts ?? 0;
+  if (attempts !== 1 || info.attempt > 1) throw unsafeRetryPolicy();
+}

@@ -1,0 +1,44 @@
+/**
+ * Two lower bounds that hold for a whole process, whatever workflows ask (C8.2, C7.4): the shortest time between two
+ * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
+ */
+export class PollGate {
+  private readonly lastPollAt = new Map<string, number>();
+  private readonly closedUntil = new Map<string, number>();
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  /** Milliseconds until this task may be polled again. */
+  floorWait(task: string, minIntervalMs: number): number {
+    const last = this.lastPollAt.get(task);
+    return last === undefined ? 0 : Math.max(0, last + minIntervalMs - this.now());
+  }
+
+  polled(task: string): void {
+    // Insertion order is age order: the oldest go first when the map is full.
+    this.lastPollAt.delete(task);
+    this.lastPollAt.set(task, this.now());
+    if (this.lastPollAt.size <= MAX_REMEMBERED) return;
+    for (const oldest of this.lastPollAt.keys()) {
+      this.lastPollAt.delete(oldest);
+      break;
+    }
+  }
+
+  close(accountAndModel: string, forMs: number): void {
+    const until = this.now() + forMs;
+    this.closedUntil.set(accountAndModel, Math.max(until, this.closedUntil.get(accountAndModel) ?? 0));
+  }
+
+  /** Milliseconds for which the model stays closed; 0 when it is open. */
+  closedFor(accountAndModel: string): number {
+    const until = this.closedUntil.get(accountAndModel);
+    if (until === undefined) return 0;
+    const left = until - this.now();
+    if (left <= 0) this.closedUntil.delete(accountAndModel);
+    return Math.max(0, left);
+  }
+}
+
+/** More tasks than any one worker holds in flight. */
+const MAX_REMEMBERED = 100_000;

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import {
+  type PollAnswer,
+  type PolledRecord,
+  type PollVideosInput,
+  type PollVideosResult,
+} from '../domain/poll-answers';
+import { type GetVideoResult, type MediaClient } from '../service/media-client';
+import { type AccountRegistry } from './accounts';
+import { PollGate } from './poll-gate';
+
+export interface PollDeps {
+  readonly accounts: AccountRegistry;
+  /** How many GETs of one tick are open at a time. @default 64 */
+  readonly pollConcurrency?: number;
+}
+
+interface PollTarget {
+  readonly index: number;
+  readonly taskId: string;
+  readonly model: string;
+  readonly seen: string;
+}
+
+/**
+ * One tick: a GET per task, answered with what changed (design 4.4). Throws for nothing that the service answers.
+ * A task without an answer when the budget ends is `late`; its GET goes on, and the next tick takes its answer.
+ */
+export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Promise<PollVideosResult> {
+  const gate = new PollGate();
+  const open = new Map<string, Promise<GetVideoResult>>();
+
+  return async (input) => {
+    const targets = flatten(input);
+    const account = deps.accounts.find(input.account);
+    if (account === undefined) {
+      return {
+        answers: targets.map(({ index }) => ({ index, error: 'account_not_configured', unsent: true })),
+      };
+    }
+    const tick = new Tick(input, account.client, gate, open);
+    const queue = targets[Symbol.iterator]();
+    const lane = async (): Promise<void> => {
+      for (const target of queue) await tick.poll(target);
+    };
+    await Promise.all(Array.from({ length: Math.min(deps.pollConcurrency ?? 64, targets.length) }, lane));
+    tick.end();
+    return { answers: tick.answers };
+  };
+}
+
+class Tick {
+  readonly answers: PollAnswer[] = [];
+  private readonly endsAt: number;
+  private readonly ended: Promise<'late'>;
+  private endNow: () => void = () => undefined;
+
+  constructor(
+    private readonly input: PollVideosInput,
+    private readonly client: MediaClient,
+    private readonly gate: PollGate,
+    private readonly open: Map<string, Promise<GetVideoResult>>,
+  ) {
+    this.endsAt = Date.now() + input.budgetMs;
+    this.ended = new Promise((resolve) => {
+      const timer = setTimeout(() => resolve('late'), input.budgetMs);
+      this.endNow = () => clearTimeout(timer);
+    });
+  }
+
+  end(): void {
+    this.endNow();
+  }
+
+  async poll({ index, taskId, model, seen }: PollTarget): Promise<void> {
+    const closed = `${this.input.account} ${model}`;
+    const closedFor = this.gate.closedFor(closed);
+    if (closedFor > 0) {
+      this.answers.push({ index, error: 'rate_limited', retryAfterMs: closedFor, unsent: true });
+      return;
+    }
+    const result = Date.now() >= this.endsAt ? 'late' : await Promise.race([this.get(taskId), this.ended]);
+    if (result === 'late') {
+      this.answers.push({ index, error: 'late', unsent: true });
+      return;
+    }
+    if (result.kind === 'record') {
+      const digest = digestOf(result.record);
+      if (digest !== seen) this.answers.push({ index, digest, record: result.record });
+      return;
+    }
+    // Without Retry-After the gate stays shut for the rest of this tick only.
+    if (result.error === 'rate_limited') {
+      this.gate.close(closed, result.retryAfterMs ?? Math.max(0, this.endsAt - Date.now()));
+    }
+    this.answers.push({
+      index,
+      error: result.error,
+      ...(result.httpStatus === undefined ? {} : { httpStatus: result.httpStatus }),
+      ...(result.retryAfterMs === undefined ? {} : { retryAfterMs: result.retryAfterMs }),
+    });
+  }
+
+  /** One GET per task at a time, and never sooner after the last one than the cadence's minimum. */
+  private async get(taskId: string): Promise<GetVideoResult> {
+    const task = `${this.input.account} ${taskId}`;
+    const running = this.open.get(task);
+    if (running !== undefined) return running;
+    const wait = this.gate.floorWait(task, this.input.minIntervalMs);
+    if (wait > 0) {
+      if (Date.now() + wait >= this.endsAt) return new Promise<never>(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      const other = this.open.get(task);
+      if (other !== undefined) return other;
+      if (this.gate.floorWait(task, this.input.minIntervalMs) > 0) return this.get(taskId);
+    }
+    this.gate.polled(task);
+    const get = this.client.getVideo(taskId).finally(() => this.open.delete(task));
+    this.open.set(task, get);
+    return get;
+  }
+}
+
+function flatten(input: PollVideosInput): PollTarget[] {
+  const targets: PollTarget[] = [];
+  for (const batch of input.byModel) {
+    batch.ids.forEach((taskId, place) => {
+      targets.push({
+        index: targets.length,
+        taskId,
+        model: batch.model ?? '',
+        seen: batch.seen[place] ?? '',
+      });
+    });
+  }
+  return targets;
+}
+
+/** Eight characters are enough to tell a record from its predecessor; they cross with every tick. */
+function digestOf(record: PolledRecord): string {
+  return createHash('sha256').update(JSON.stringify(record)).digest('base64url').slice(0, 8);
+}

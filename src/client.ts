@@ -1,0 +1,270 @@
+/**
+ * Starts, attaches to and resumes media workflows from outside. Needs a Temporal client and a task queue; no key and
+ * no base address: those are the worker's.
+ *
+ * @module
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { type FoundVideoTask } from './domain/activities';
+import { fingerprintText } from './domain/fingerprint';
+import { DEFAULT_TASK_QUEUE, FINGERPRINT_MEMO, QUERY, WORKFLOW } from './domain/names';
+import { type ImageOutcome, type VideoOutcome } from './domain/outcome';
+import { type PaidRequest } from './domain/request';
+import { type VideoState } from './domain/video-state';
+import { type VideoTask } from './domain/video-task';
+import {
+  type AwaitVideoInput,
+  type EditImageWorkflowInput,
+  type GenerateImageWorkflowInput,
+  type GenerateVideoInput,
+  type WaitOptions,
+} from './domain/workflow-inputs';
+
+export interface TemporalMediaClientOptions {
+  /** Task queue of the media worker. @default 'temporal-media' */
+  readonly taskQueue?: string;
+}
+
+export interface StartOptions {
+  /**
+   * Workflow id and creation key at once: the same id with the same request attaches or returns the first result,
+   * and never buys twice. @default a generated id
+   */
+  readonly id?: string;
+}
+
+/** A started or attached workflow. */
+export interface Started<Outcome> {
+  readonly workflowId: string;
+  readonly runId: string;
+  /** False when a workflow of this id was there already. */
+  readonly isNew: boolean;
+  result(): Promise<Outcome>;
+}
+
+/** The same id was used for another request. Nothing was started and nothing was sent. */
+export class CreationKeyConflictError extends Error {
+  override readonly name = 'CreationKeyConflictError';
+  constructor(readonly workflowId: string) {
+    super(
+      `The id "${workflowId}" belongs to another request. Nothing was sent. Use another id, or repeat the first request unchanged.`,
+    );
+  }
+}
+
+/** What was asked for cannot be found or has no task. */
+export class ResumeError extends Error {
+  override readonly name = 'ResumeError';
+}
+
+export class TemporalMediaClient {
+  private readonly taskQueue: string;
+
+  constructor(
+    readonly client: Client,
+    options: TemporalMediaClientOptions = {},
+  ) {
+    this.taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
+  }
+
+  /** Starts `generateVideo`, or attaches to the one that has this id. @throws CreationKeyConflictError */
+  async startVideo(
+    input: Omit<GenerateVideoInput, 'creationKey' | 'carried'>,
+    options: StartOptions = {},
+  ): Promise<Started<VideoOutcome>> {
+    const id = options.id ?? `video-${randomUUID()}`;
+    const paid: PaidRequest = { operation: 'create_video', request: input.request };
+    return this.startPaid<VideoOutcome>(WORKFLOW.generateVideo, id, paid, { ...input, creationKey: id });
+  }
+
+  /** Starts `generateImage`, or attaches. @throws CreationKeyConflictError */
+  async startImage(
+    input: Omit<GenerateImageWorkflowInput, 'creationKey'>,
+    options: StartOptions = {},
+  ): Promise<Started<ImageOutcome>> {
+    const id = options.id ?? `image-${randomUUID()}`;
+    const paid: PaidRequest = { operation: 'generate_image', request: input.request };
+    return this.startPaid<ImageOutcome>(WORKFLOW.generateImage, id, paid, { ...input, creationKey: id });
+  }
+
+  /** Starts `editImage`, or attaches. @throws CreationKeyConflictError */
+  async startEdit(
+    input: Omit<EditImageWorkflowInput, 'creationKey'>,
+    options: StartOptions = {},
+  ): Promise<Started<ImageOutcome>> {
+    const id = options.id ?? `edit-${randomUUID()}`;
+    const paid: PaidRequest = { operation: 'edit_image', request: input.request };
+    return this.startPaid<ImageOutcome>(WORKFLOW.editImage, id, paid, { ...input, creationKey: id });
+  }
+
+  /** What a video workflow does now; also answered for closed ones while their history is kept. */
+  async videoState(workflowId: string): Promise<VideoState> {
+    return this.client.workflow.getHandle(workflowId).query<VideoState>(QUERY.videoState);
+  }
+
+  /**
+   * Goes on waiting for a video by workflow id or task id: attaches to a running owner, else starts `awaitVideo`.
+   * Polls and downloads only; it never creates. @throws ResumeError
+   */
+  async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
+    const description = await this.describe(workflowOrTaskId);
+    if (description !== undefined) return this.resumeWorkflow(description, wait);
+    const found = await this.findTask(workflowOrTaskId);
+    return this.resumeFound(found, wait);
+  }
+
+  /** Asks a worker's journal about a task id. */
+  async findTask(taskId: string): Promise<FoundVideoTask> {
+    return this.client.workflow.execute(WORKFLOW.findVideoTask, {
+      taskQueue: this.taskQueue,
+      workflowId: `find-video-task/${randomUUID()}`,
+      workflowExecutionTimeout: '2 minutes',
+      args: [{ taskId }],
+    }) as Promise<FoundVideoTask>;
+  }
+
+  /** Starts `awaitVideo` for kept facts, or attaches to the one that already waits for this task. */
+  async startAwait(video: VideoTask, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
+    const workflowId = awaitVideoWorkflowId(video.account, video.taskId);
+    const input: AwaitVideoInput = { video, ...wait };
+    const handle = await this.client.workflow.start(WORKFLOW.awaitVideo, {
+      taskQueue: this.taskQueue,
+      workflowId,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      args: [input],
+    });
+    return started(handle, handle.firstExecutionRunId, true);
+  }
+
+  private async resumeFound(found: FoundVideoTask, wait: WaitOptions): Promise<Started<VideoOutcome>> {
+    const owner = found.workflowId === null ? undefined : await this.describe(found.workflowId);
+    if (owner?.status.name === 'RUNNING') return this.attach(owner.workflowId, owner.runId);
+    return this.startAwait(found.video, wait);
+  }
+
+  private async resumeWorkflow(
+    description: WorkflowExecutionDescription,
+    wait: WaitOptions,
+  ): Promise<Started<VideoOutcome>> {
+    const { workflowId, type, status } = description;
+    if (type !== WORKFLOW.generateVideo && type !== WORKFLOW.awaitVideo) {
+      throw new ResumeError(
+        `The workflow "${workflowId}" is a ${type}; only video workflows can be resumed.`,
+      );
+    }
+    const handle = this.attach<VideoOutcome>(workflowId, description.runId);
+    if (status.name === 'RUNNING') return handle;
+    if (status.name === 'COMPLETED') {
+      const outcome = await handle.result();
+      if (
+        outcome.outcome !== 'still_running' &&
+        outcome.outcome !== 'content_unavailable' &&
+        outcome.outcome !== 'task_unknown'
+      ) {
+        return handle;
+      }
+      return this.startAwait(outcome.video, wait);
+    }
+    // Terminated, failed or timed out: its last state still names the task.
+    const { video } = await this.client.workflow
+      .getHandle(workflowId, description.runId)
+      .query<VideoState>(QUERY.videoState);
+    if (video === null) {
+      throw new ResumeError(
+        `The workflow "${workflowId}" ended as ${status.name.toLowerCase()} before it knew a task. Start the same request again under the same id: what was bought is adopted, not bought again.`,
+      );
+    }
+    return this.startAwait(video, wait);
+  }
+
+  private async startPaid<Outcome extends VideoOutcome | ImageOutcome>(
+    type: string,
+    workflowId: string,
+    paid: PaidRequest,
+    input: { readonly account?: string; readonly creationKey: string },
+  ): Promise<Started<Outcome>> {
+    const fingerprint = requestFingerprint(paid, input.account);
+    const start = (workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE') =>
+      this.client.workflow.start(type, {
+        taskQueue: this.taskQueue,
+        workflowId,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy,
+        memo: { [FINGERPRINT_MEMO]: fingerprint },
+        args: [input],
+      });
+    const before = await this.describe(workflowId);
+    if (before !== undefined && before.memo?.[FINGERPRINT_MEMO] !== fingerprint) {
+      throw new CreationKeyConflictError(workflowId);
+    }
+    try {
+      const again = before !== undefined && (await this.mayStartAgain<Outcome>(before));
+      const handle = await start(again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE');
+      const after = await handle.describe();
+      if (after.memo?.[FINGERPRINT_MEMO] !== fingerprint) throw new CreationKeyConflictError(workflowId);
+      return started(handle, after.runId, after.runId !== before?.runId);
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      return this.attach(workflowId);
+    }
+  }
+
+  /** Whether a closed workflow of this id left nothing bought behind, or cannot say: the journal then decides. */
+  private async mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
+    description: WorkflowExecutionDescription,
+  ): Promise<boolean> {
+    const { status, workflowId, runId } = description;
+    if (status.name === 'RUNNING') return false;
+    if (status.name !== 'COMPLETED') return true;
+    const outcome = await this.attach<Outcome>(workflowId, runId).result();
+    if (outcome.outcome === 'still_running') return true;
+    if (outcome.outcome === 'cancelled') return outcome.video === null;
+    return (
+      outcome.outcome === 'rejected' &&
+      outcome.reason !== 'invalid_request' &&
+      outcome.reason !== 'moderation'
+    );
+  }
+
+  private attach<Outcome>(workflowId: string, runId?: string): Started<Outcome> {
+    return started(this.client.workflow.getHandle(workflowId, runId), runId ?? '', false);
+  }
+
+  private async describe(workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+    try {
+      return await this.client.workflow.getHandle(workflowId).describe();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Workflow id of the one wait for a task: derived from account and task id, never the raw id (design 4.5). */
+export function awaitVideoWorkflowId(account: string, taskId: string): string {
+  return `await-video/${account}/${createHash('sha256').update(taskId).digest('hex').slice(0, 32)}`;
+}
+
+/** Fingerprint of a request as this client knows it, for the memo; the journal's own also covers the resolved account. */
+export function requestFingerprint(paid: PaidRequest, account?: string): string {
+  return createHash('sha256')
+    .update(fingerprintText(paid, account ?? null))
+    .digest('hex');
+}
+
+function started<Outcome>(handle: WorkflowHandle, runId: string, isNew: boolean): Started<Outcome> {
+  return {
+    workflowId: handle.workflowId,
+    runId,
+    isNew,
+    result: () => handle.result() as Promise<Outcome>,
+  };
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type CreatePolicy } from './domain/create-policy';
+import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
+
+/** Everything a worker reads from its environment, resolved once (design 5). */
+export interface MediaConfig {
+  readonly baseUrl: string | undefined;
+  /** Read at every use, so that a rotated file is picked up; throws a message without the key. */
+  readonly apiKey: () => string;
+  readonly credential: string;
+  readonly models: string | undefined;
+  readonly unknownModels: 'allow' | 'refuse' | undefined;
+  readonly dataDir: string;
+  readonly artifacts: string;
+  readonly journal: string;
+  readonly journalShared: boolean;
+  readonly taskQueue: string;
+  readonly inputRoots: readonly string[];
+  /** Origins besides the service's own from which results may be fetched although their address is not public. */
+  readonly allowedMediaOrigins: readonly string[];
+  readonly policy: CreatePolicy;
+}
+
+/** A value of the environment that cannot be used: names the variable and what is allowed. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  constructor(
+    readonly variable: string,
+    message: string,
+  ) {
+    super(`${variable}: ${message}`);
+  }
+}
+
+const policySchema = z.strictObject({
+  on429: z.enum(['resend', 'fail']).optional(),
+  on503: z.enum(['header', 'resend', 'inspect']).optional(),
+  on502: z.enum(['inspect', 'resend', 'fail']).optional(),
+  on504: z.enum(['inspect', 'resend', 'fail']).optional(),
+  on500: z.enum(['inspect', 'fail']).optional(),
+  idempotencyHeader: z.string().min(1).optional(),
+});
+
+/** Reads `MEDIA_*`. Values are checked here and nowhere deeper; a missing base address is the caller's to judge. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
+  const text = (name: string): string | undefined => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? undefined : value;
+  };
+  const dataDir = resolve(text('MEDIA_DATA_DIR') ?? '.data');
+  const unknownModels = text('MEDIA_UNKNOWN_MODELS');
+  if (unknownModels !== undefined && unknownModels !== 'allow' && unknownModels !== 'refuse') {
+    throw new ConfigurationError('MEDIA_UNKNOWN_MODELS', 'must be allow or refuse.');
+  }
+  return {
+    baseUrl: text('MEDIA_BASE_URL'),
+    apiKey: () => readApiKey(env),
+    credential: text('MEDIA_CREDENTIAL') ?? DEFAULT_CREDENTIAL,
+    models: text('MEDIA_MODELS'),
+    unknownModels,
+    dataDir,
+    artifacts: text('MEDIA_ARTIFACTS') ?? join(dataDir, 'artifacts'),
+    journal: text('MEDIA_JOURNAL') ?? join(dataDir, 'journal'),
+    journalShared: text('MEDIA_JOURNAL_SHARED') === '1',
+    taskQueue: text('MEDIA_TASK_QUEUE') ?? DEFAULT_TASK_QUEUE,
+    inputRoots: list(text('MEDIA_INPUT_ROOTS')).map((root) => resolve(root)),
+    allowedMediaOrigins: list(text('MEDIA_ALLOWED_MEDIA_ORIGINS')),
+    policy: readPolicy(text('MEDIA_CREATE_POLICY')),
+  };
+}
+
+function readApiKey(env: NodeJS.ProcessEnv): string {
+  const file = env['MEDIA_API_KEY_FILE'];
+  let key = env['MEDIA_API_KEY'] ?? '';
+  if (file !== undefined && file !== '') {
+    try {
+      key = readFileSync(file, 'utf8');
+    } catch {
+      throw new ConfigurationError('MEDIA_API_KEY_FILE', 'cannot be read by this process.');
+    }
+  }
+  key = key.trim();
+  if (key === '') {
+    throw new ConfigurationError(
+      'MEDIA_API_KEY',
+      'is not set. Set it, or MEDIA_API_KEY_FILE, where the worker runs.',
+    );
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new ConfigurationError('MEDIA_API_KEY', 'holds blanks or characters that no header may carry.');
+  }
+  return key;
+}
+
+function readPolicy(text: string | undefined): CreatePolicy {
+  if (text === undefined) return {};
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new ConfigurationError('MEDIA_CREATE_POLICY', 'must be a JSON object such as {"on502":"resend"}.');
+  }
+  const read = policySchema.safeParse(json);
+  if (!read.success) throw new ConfigurationError('MEDIA_CREATE_POLICY', z.prettifyError(read.error));
+  return read.data as CreatePolicy;
+}
+
+/** Comma-separated list. */
+function list(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

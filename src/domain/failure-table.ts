@@ -1,0 +1,273 @@
+/**
+ * The one table of everything that is not a finished result (design 4.6): docs/failures.md shows it row by row, the
+ * command line takes its hints from it. A row's type is an outcome word, or `rejected/<reason>`, `failed/<kind>`,
+ * `content_unavailable/<reason>`.
+ */
+export interface FailureRow {
+  readonly type: string;
+  /** One sentence: what happened. */
+  readonly meaning: string;
+  /** Whether the same call can be made again without another decision. */
+  readonly retryable: 'yes' | 'no' | 'later';
+  readonly taskMayExist: 'yes' | 'no' | 'unknown';
+  readonly moneyMayBeOwed: 'yes' | 'no' | 'unknown';
+  /** What a person does next. */
+  readonly hint: string;
+}
+
+const row = (
+  type: string,
+  retryable: FailureRow['retryable'],
+  taskMayExist: FailureRow['taskMayExist'],
+  moneyMayBeOwed: FailureRow['moneyMayBeOwed'],
+  meaning: string,
+  hint: string,
+): FailureRow => ({ type, meaning, retryable, taskMayExist, moneyMayBeOwed, hint });
+
+export const FAILURE_TABLE: readonly FailureRow[] = [
+  row(
+    'still_running',
+    'later',
+    'yes',
+    'yes',
+    'The wait ended before the video did; the service goes on with it.',
+    'Resume it by its task id; nothing is created again.',
+  ),
+  row(
+    'failed/moderation',
+    'no',
+    'yes',
+    'unknown',
+    'The service refused the content after it had accepted the task.',
+    'Change the prompt or the references; check the bill, a failed job can still cost.',
+  ),
+  row(
+    'failed/capacity',
+    'later',
+    'yes',
+    'unknown',
+    'The service had no capacity to finish the task.',
+    'Try again later under a new id; check the bill first.',
+  ),
+  row(
+    'failed/invalid',
+    'no',
+    'yes',
+    'unknown',
+    'The service found the request invalid after it had accepted the task.',
+    'Fix the parameter that the error names and use a new id.',
+  ),
+  row(
+    'failed/quota',
+    'no',
+    'yes',
+    'unknown',
+    'The account has no quota or balance left.',
+    'Top up or raise the quota, then use a new id.',
+  ),
+  row(
+    'failed/unknown',
+    'no',
+    'yes',
+    'unknown',
+    'The task failed and the error says nothing that is known.',
+    'Read the error before deciding about another attempt; it needs a new id.',
+  ),
+  row(
+    'content_unavailable/not_ready',
+    'later',
+    'yes',
+    'yes',
+    'The task is completed, but its file did not become available in time.',
+    'Resume it by its task id later.',
+  ),
+  row(
+    'content_unavailable/expired',
+    'no',
+    'yes',
+    'yes',
+    'The file was there and has expired.',
+    'Ask the service for the file of this task id; creating again costs again.',
+  ),
+  row(
+    'content_unavailable/not_video',
+    'later',
+    'yes',
+    'yes',
+    'What came was no video: the bytes are kept as rejected.',
+    'Look at the rejected bytes; resume by the task id later.',
+  ),
+  row(
+    'content_unavailable/truncated',
+    'later',
+    'yes',
+    'yes',
+    'The file never arrived whole.',
+    'Resume it by its task id.',
+  ),
+  row(
+    'content_unavailable/auth',
+    'later',
+    'yes',
+    'yes',
+    'The credentials do not open the file.',
+    'Fix the credentials of the worker, then resume by the task id.',
+  ),
+  row(
+    'content_unavailable/blocked',
+    'no',
+    'yes',
+    'yes',
+    'The file lies at an address that this worker must not fetch from.',
+    'Check where the service redirects to; allow that origin if you trust it (MEDIA_ALLOWED_MEDIA_ORIGINS), then resume.',
+  ),
+  row(
+    'content_unavailable/storage',
+    'later',
+    'yes',
+    'yes',
+    'The artifact store could not take the file.',
+    'Make room or fix the rights of the store, then resume by the task id.',
+  ),
+  row(
+    'task_unknown',
+    'no',
+    'unknown',
+    'unknown',
+    'The service repeatedly said that it does not know the task id.',
+    'Check the id, the account and the path /v1/videos/{task_id}. It is no failed video and no reason to create another one.',
+  ),
+  row(
+    'unconfirmed',
+    'no',
+    'unknown',
+    'unknown',
+    'The create was sent once and its fate is unknown.',
+    'Look into the task records of the service with the evidence. Nothing is sent again until a person decides.',
+  ),
+  row(
+    'results_lost',
+    'no',
+    'yes',
+    'yes',
+    'The image call was answered and is paid, but results could not be kept.',
+    'Check the store and the bill; another call costs again.',
+  ),
+  row(
+    'cancelled',
+    'yes',
+    'unknown',
+    'unknown',
+    'The caller cancelled. A task that existed goes on: the service has no cancel.',
+    'If a task id is named, resume it; otherwise nothing was created.',
+  ),
+  row(
+    'rejected/invalid_request',
+    'no',
+    'no',
+    'no',
+    'A field of the request is wrong; refused before the send or by the service.',
+    'Fix the named field; the allowed values are listed where they are known.',
+  ),
+  row(
+    'rejected/moderation',
+    'no',
+    'no',
+    'no',
+    'The service refused the content before a task existed.',
+    'Change the prompt or the references and use a new id.',
+  ),
+  row(
+    'rejected/quota',
+    'no',
+    'no',
+    'no',
+    'The account has no quota or balance left.',
+    'Top up or raise the quota, then start again under the same id.',
+  ),
+  row(
+    'rejected/capacity',
+    'later',
+    'no',
+    'no',
+    'The service refused for lack of capacity.',
+    'Try again later under the same id.',
+  ),
+  row(
+    'rejected/service_error',
+    'later',
+    'no',
+    'no',
+    'The service answered with an error that the operator vouches for as a refusal.',
+    'Try again under a new id when the service has recovered.',
+  ),
+  row(
+    'rejected/credentials',
+    'no',
+    'no',
+    'no',
+    'The service did not accept the key or gives it no access.',
+    'Fix MEDIA_API_KEY of the worker or the access rights, then start again under the same id.',
+  ),
+  row(
+    'rejected/account_not_configured',
+    'no',
+    'no',
+    'no',
+    'This worker has no such account.',
+    'Name an account that the worker has, or start a worker with that credential and base address.',
+  ),
+  row(
+    'rejected/creation_key_conflict',
+    'no',
+    'no',
+    'no',
+    'The id was used for another request before.',
+    'Use another id, or repeat the first request unchanged.',
+  ),
+  row(
+    'rejected/creation_key_required',
+    'no',
+    'no',
+    'no',
+    "No creation key can be derived that is certain to be this call's own.",
+    'Give a creationKey, for example the id of the row or order it serves.',
+  ),
+  row(
+    'rejected/not_sent',
+    'later',
+    'no',
+    'no',
+    'The request provably never left: the service, a worker or a configuration could not be reached.',
+    'Check that the service and the worker are up, then start again under the same id.',
+  ),
+  row(
+    'rejected/retry_later',
+    'later',
+    'no',
+    'no',
+    'The service refused every send for now; nothing was accepted.',
+    'Start again under the same id, not before the time it named.',
+  ),
+  row(
+    'rejected/unsafe_retry_policy',
+    'no',
+    'no',
+    'no',
+    'A paid activity without a journal was scheduled with retries.',
+    'Set maximumAttempts to 1, or give the worker a journal.',
+  ),
+];
+
+/** The row of an outcome; undefined for `completed`. */
+export function failureRow(outcome: {
+  readonly outcome: string;
+  readonly reason?: string;
+  readonly error?: { readonly kind: string };
+}): FailureRow | undefined {
+  const detail = outcome.outcome === 'failed' ? outcome.error?.kind : outcome.reason;
+  return (
+    FAILURE_TABLE.find((candidate) => candidate.type === `${outcome.outcome}/${detail}`) ??
+    FAILURE_TABLE.find((candidate) => candidate.type === outcome.outcome)
+  );
+}

@@ -1,0 +1,76 @@
+/**
+ * The pure domain: types, words and tables. May be imported anywhere, by workflow code too; it imports nothing.
+ *
+ * @module
+ */
+export {
+  ACTIVITY,
+  bindingTaskQueue,
+  DEFAULT_CREDENTIAL,
+  DEFAULT_TASK_QUEUE,
+  mediaJournalWorkflowId,
+  QUERY,
+  UPDATE,
+  WORKFLOW,
+} from './names';
+export { type JsonValue } from './json';
+export {
+  artifactUri,
+  referenceModeOf,
+  type ArtifactRef,
+  type MediaSource,
+  type ReferenceKind,
+  type VideoReference,
+} from './media';
+export {
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  type ImageResponseFormat,
+  type PaidOperation,
+  type PaidRequest,
+  type VideoRequest,
+} from './request';
+export { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
+export { videoTaskById, type VideoTask } from './video-task';
+export { type Billing, type Money } from './billing';
+export { mayRetry, type ErrorKind, type TaskError } from './task-error';
+export { DEFAULT_CREATE_POLICY, type CreatePolicy, type ResolvedCreatePolicy } from './create-policy';
+export { type CreateEvidence, type CreateVideoAnswer, type RejectReason } from './paid-call';
+export { type ContentUnavailableReason } from './download';
+export {
+  type Cancelled,
+  type CompletedImage,
+  type CompletedVideo,
+  type ContentUnavailable,
+  type FailedVideo,
+  type ImageOutcome,
+  type ImageResultsLost,
+  type Rejected,
+  type RequestedFacts,
+  type StillRunning,
+  type TaskUnknown,
+  type Unconfirmed,
+  type VideoOutcome,
+  type WatchFacts,
+} from './outcome';
+export { type FindVideoTaskInput, type FoundVideoTask, type MediaActivities } from './activities';
+export { type VideoState } from './video-state';
+export {
+  type AwaitVideoInput,
+  type DurationInput,
+  type EditImageWorkflowInput,
+  type GenerateImageWorkflowInput,
+  type GenerateVideoInput,
+  type MediaQueues,
+  type WaitOptions,
+} from './workflow-inputs';
+export { validateRequest } from './validate-request';
+export { type ValidationIssue } from './validation-issue';
+export {
+  type ImageModel,
+  type ModelConfiguration,
+  type PriceRule,
+  type ReferenceMapping,
+  type VideoModel,
+} from './model-config';
+export { FAILURE_TABLE, failureRow, type FailureRow } from './failure-table';

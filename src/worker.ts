@@ -1,0 +1,152 @@
+/**
+ * A media worker: configuration from the environment, journal bound before the first poll, drain on shutdown.
+ * For processes that hold the key; never imported by workflow code.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { createFileStore } from './artifacts/file-store';
+import { accountRegistry } from './activities/accounts';
+import { createMediaActivities } from './activities/create-media-activities';
+import { ConfigurationError, readConfig, type MediaConfig } from './config';
+import { refuseTwoSdkCopies } from './sdk-copies';
+import { CREATE_TIMEOUTS } from './domain/timeouts';
+import { createFileJournal } from './journal/file-journal';
+import { bindJournal } from './journal-binding';
+import { createModelSource } from './models/model-source';
+import { accountName, normaliseBaseUrl } from './service/base-url';
+import { createMediaClient } from './service/create-media-client';
+
+export { JournalBindingError } from './journal-binding';
+export { ConfigurationError, readConfig, type MediaConfig } from './config';
+
+export interface MediaWorkerOptions {
+  /** @default read from the environment */
+  readonly config?: MediaConfig;
+  readonly env?: NodeJS.ProcessEnv;
+  /** @default from TEMPORAL_* (envconfig) */
+  readonly connection?: NativeConnection;
+  readonly namespace?: string;
+  /**
+   * The user's own workflow code that re-exports ours, or a prebuilt bundle.
+   * @default the workflows of this package
+   */
+  readonly workflows?: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
+  /** Takes the create queue over from another journal; only when no worker uses that one any more. */
+  readonly rebind?: boolean;
+  /** Further options of the Temporal worker; they win over ours. */
+  readonly worker?: Partial<WorkerOptions>;
+}
+
+export interface MediaWorker {
+  readonly worker: Worker;
+  readonly taskQueue: string;
+  /** Credential name and digest of the base address, as outcomes name it. */
+  readonly account: string;
+  /** Runs until shutdown; creates that are under way are finished first. */
+  run(): Promise<void>;
+  shutdown(): void;
+}
+
+/**
+ * Makes a worker that is ready to run: stores checked, create queue bound to its journal.
+ * @throws ConfigurationError, JournalBindingError
+ */
+export async function createMediaWorker(options: MediaWorkerOptions = {}): Promise<MediaWorker> {
+  refuseTwoSdkCopies();
+  const config = options.config ?? readConfig(options.env);
+  const { connection, namespace, ownConnection } = await connect(options);
+  const workflows = options.workflows ?? { workflowsPath: packagedWorkflows() };
+  const artifacts = createFileStore({ root: config.artifacts });
+  await artifacts.checkWritable();
+  const journal = createFileJournal({ root: config.journal, shared: config.journalShared });
+  await journal.checkWritable();
+
+  const baseUrl = normaliseBaseUrl(requireBaseUrl(config));
+  const name = accountName(config.credential, baseUrl);
+  const client = createMediaClient({
+    baseUrl,
+    apiKey: config.apiKey,
+    allowedMediaOrigins: config.allowedMediaOrigins,
+  });
+  let bound = false;
+  const activities = createMediaActivities({
+    accounts: accountRegistry([{ name, client }]),
+    artifacts,
+    journal,
+    journalBound: () => bound,
+    models: createModelSource({
+      ...(config.models === undefined ? {} : { location: config.models }),
+      ...(config.unknownModels === undefined ? {} : { unknownModels: config.unknownModels }),
+    }),
+    policy: config.policy,
+    inputRoots: config.inputRoots,
+  });
+  await bindJournal({
+    client: new Client({ connection, namespace }),
+    connection,
+    namespace,
+    createTaskQueue: config.taskQueue,
+    journal,
+    workflows,
+    rebind: options.rebind ?? false,
+  });
+  bound = true;
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: config.taskQueue,
+    ...workflows,
+    activities,
+    // A create that is under way at SIGTERM is finished: cutting it off would make its fate unknown (failure-model row 12).
+    shutdownGraceTime: CREATE_TIMEOUTS.startToCloseMs + 5_000,
+    // The id of a new task is heartbeated at once instead of at the next slot of a long throttle.
+    maxHeartbeatThrottleInterval: '1 second',
+    defaultHeartbeatThrottleInterval: '1 second',
+    ...options.worker,
+  });
+  return {
+    worker,
+    taskQueue: config.taskQueue,
+    account: name,
+    run: async () => {
+      try {
+        await worker.run();
+      } finally {
+        await client.close();
+        if (ownConnection) await connection.close();
+      }
+    },
+    shutdown: () => worker.shutdown(),
+  };
+}
+
+async function connect(
+  options: MediaWorkerOptions,
+): Promise<{ connection: NativeConnection; namespace: string; ownConnection: boolean }> {
+  if (options.connection !== undefined) {
+    return {
+      connection: options.connection,
+      namespace: options.namespace ?? 'default',
+      ownConnection: false,
+    };
+  }
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  const connection = await NativeConnection.connect(connectionOptions);
+  return { connection, namespace: options.namespace ?? namespace ?? 'default', ownConnection: true };
+}
+
+function requireBaseUrl(config: MediaConfig): string {
+  if (config.baseUrl !== undefined) return config.baseUrl;
+  throw new ConfigurationError('MEDIA_BASE_URL', 'is not set. Set it to the base address of the service.');
+}
+
+/** The workflow code of this package: compiled when installed, sources when run from them. */
+export function packagedWorkflows(): string {
+  const compiled = join(__dirname, 'workflows', 'index.js');
+  return existsSync(compiled) ? compiled : join(__dirname, 'workflows', 'index.ts');
+}

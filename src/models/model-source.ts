@@ -1,4 +1,7 @@
-import { type ModelEntry, type ModelLookup } from '../domain/model-config';
+import { createHash } from 'node:crypto';
+import { type ModelConfiguration, type ModelEntry, type ModelLookup } from '../domain/model-config';
+import { isUrl, LocationError, readLocation, type ReadLocation } from './read-location';
+import { readModelConfiguration } from './schema';
 
 /** The configuration cannot be read and no good copy is young enough: a paid call waits unsent with this reason (design 4.10). */
 export interface ModelsUnavailable {
@@ -12,6 +15,128 @@ export interface ModelSource {
   lookup(modelId: string): Promise<ModelLookup | ModelsUnavailable>;
   /** Entries of the current copy; undefined when there is no configuration or none can be read. */
   all(): Promise<readonly ModelEntry[] | undefined>;
-  /** First 12 hex digits of the SHA-256 of the current copy; `none` without a configuration. */
+  /** First 12 hex digits of the SHA-256 of the current copy; `none` without one. */
   fingerprint(): string;
+}
+
+export interface ModelSourceOptions {
+  /** File path or http(s) URL (MEDIA_MODELS); none given: every model is unlisted. */
+  readonly location?: string;
+  /** What a model without an entry is. @default `refuse` with a location, `allow` without */
+  readonly unknownModels?: 'allow' | 'refuse';
+  /** Milliseconds for which a copy is used unasked. @default 60000 */
+  readonly ttlMs?: number;
+  /** Milliseconds for which the last good copy stands in while the source is down. @default 3600000 */
+  readonly staleForMs?: number;
+  /** Time for one read, in milliseconds. @default 10000 */
+  readonly timeoutMs?: number;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** How the text is read; replaced in tests. */
+  readonly read?: ReadLocation;
+}
+
+interface Copy {
+  readonly configuration: ModelConfiguration;
+  readonly fingerprint: string;
+  readonly readAt: number;
+}
+
+/** Milliseconds between two tries of a source that is down. */
+const RETRY_MS = 5_000;
+
+/** @throws TypeError when the location holds a user name or a password. */
+export function createModelSource(options: ModelSourceOptions = {}): ModelSource {
+  const { location, ttlMs = 60_000, staleForMs = 3_600_000, timeoutMs = 10_000 } = options;
+  const { now = Date.now, read = readLocation } = options;
+  const unknownModels = options.unknownModels ?? (location === undefined ? 'allow' : 'refuse');
+  if (location !== undefined) refuseUserinfo(location);
+  let copy: Copy | undefined;
+  let failure: { readonly message: string; readonly at: number } | undefined;
+  let loading: Promise<void> | undefined;
+
+  /** One read for all who wait; what it brought is in `copy` or `failure`. */
+  const load = (from: string): Promise<void> => {
+    loading ??= loadCopy(from, read, timeoutMs)
+      .then(
+        (fresh) => {
+          copy = { ...fresh, readAt: now() };
+          failure = undefined;
+        },
+        (error: unknown) => {
+          const reason = error instanceof LocationError ? error.message : 'it cannot be read';
+          failure = {
+            message: `The model configuration (MEDIA_MODELS) is not available: ${reason}.`,
+            at: now(),
+          };
+        },
+      )
+      .finally(() => {
+        loading = undefined;
+      });
+    return loading;
+  };
+
+  const current = async (): Promise<Copy | undefined> => {
+    if (location === undefined) return undefined;
+    const fresh = copy !== undefined && now() - copy.readAt < ttlMs;
+    const resting = failure !== undefined && now() - failure.at < RETRY_MS;
+    if (!fresh && !resting) await load(location);
+    return copy !== undefined && now() - copy.readAt < ttlMs + staleForMs ? copy : undefined;
+  };
+
+  return {
+    async lookup(modelId) {
+      const found = await current();
+      if (location !== undefined && found === undefined)
+        return {
+          found: 'unavailable',
+          message: failure?.message ?? 'The model configuration (MEDIA_MODELS) is not available.',
+          retryAfterMs: Math.max(1_000, RETRY_MS - (now() - (failure?.at ?? now()))),
+        };
+      const models = found?.configuration.models ?? [];
+      const entry = models.find(({ id }) => id === modelId);
+      if (entry !== undefined) return { found: 'entry', entry };
+      return unknownModels === 'allow'
+        ? { found: 'unlisted' }
+        : { found: 'refused', known: models.map(({ id }) => id) };
+    },
+    all: async () => (await current())?.configuration.models,
+    fingerprint: () => copy?.fingerprint ?? 'none',
+  };
+}
+
+async function loadCopy(
+  location: string,
+  read: ReadLocation,
+  timeoutMs: number,
+): Promise<Omit<Copy, 'readAt'>> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const text = await Promise.race([read(location, signal), rejectWhenAborted(signal)]);
+  const reading = readModelConfiguration(parse(text));
+  if (!reading.ok) throw new LocationError(`it is not valid: ${reading.message}`);
+  const fingerprint = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return { configuration: reading.configuration, fingerprint };
+}
+
+/** A file system that hangs heeds no signal. */
+function rejectWhenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new LocationError('no answer in time')), { once: true });
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch {
+    throw new LocationError('it is no JSON');
+  }
+}
+
+function refuseUserinfo(location: string): void {
+  if (!isUrl(location)) return;
+  const { username, password } = new URL(location);
+  if (username !== '' || password !== '')
+    throw new TypeError('MEDIA_MODELS must hold no user name and no password.');
 }

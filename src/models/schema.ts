@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { type ModelConfiguration } from '../domain/model-config';
+
+/** Never trimmed: an id is sent exactly as it is given (C0.3). */
+const name = z.string().refine((text) => text.trim() !== '', { message: 'must not be empty' });
+const whole = z.number().int().min(1);
+const microUnits = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const currency = z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code such as USD');
+const size = z
+  .string()
+  .regex(/^(auto|[1-9]\d{0,4}x[1-9]\d{0,4})$/, 'must be WIDTHxHEIGHT with a lowercase x, or auto');
+
+function list<T extends z.ZodType>(item: T) {
+  return z
+    .array(item)
+    .refine((values) => new Set(values.map((value) => JSON.stringify(value))).size === values.length, {
+      message: 'must not hold a value twice',
+    });
+}
+
+/** Fields that a reference can never go into: they have a meaning of their own (contract 2.1). */
+const OWN_FIELDS = ['model', 'prompt', 'seconds', 'duration', 'resolution', 'aspect_ratio'];
+
+const reference = z.strictObject({
+  kind: z.enum(['image', 'video', 'audio']),
+  field: name.refine((field) => !OWN_FIELDS.includes(field), { message: 'is a field of the request itself' }),
+  shape: z.enum(['array', 'string']),
+  form: z.enum(['url', 'data_url', 'base64']),
+  max: z.exactOptional(whole),
+});
+
+const references = z.array(reference).superRefine((mappings, context) => {
+  mappings.forEach((mapping, index) => {
+    const twin = mappings.findIndex(({ kind, field }) => kind === mapping.kind && field === mapping.field);
+    if (twin < index)
+      context.addIssue({
+        code: 'custom',
+        path: [index],
+        message: 'repeats the kind and field of another one',
+      });
+    if (mappings.some(({ field, shape }) => field === mapping.field && shape !== mapping.shape))
+      context.addIssue({ code: 'custom', path: [index], message: 'gives one field two shapes' });
+  });
+});
+
+const price = z.discriminatedUnion('per', [
+  z.strictObject({ per: z.literal('task'), microUnits, currency }),
+  z.strictObject({ per: z.literal('second'), microUnits, currency }),
+  z.strictObject({
+    per: z.literal('specification'),
+    currency,
+    specifications: z.array(
+      z.strictObject({
+        resolution: z.exactOptional(name),
+        durationSeconds: z.exactOptional(whole),
+        size: z.exactOptional(size),
+        quality: z.exactOptional(name),
+        microUnits,
+      }),
+    ),
+  }),
+]);
+
+const polling = z
+  .strictObject({
+    minSeconds: z.number().positive(),
+    maxSeconds: z.number().positive(),
+    firstPollSeconds: z.number().min(0),
+  })
+  .refine(({ minSeconds, maxSeconds }) => minSeconds <= maxSeconds, {
+    message: 'minSeconds must not exceed maxSeconds',
+  });
+
+const videoModel = z.strictObject({
+  id: name,
+  kind: z.literal('video'),
+  durationField: z.exactOptional(z.enum(['seconds', 'duration'])),
+  durationForm: z.exactOptional(z.enum(['integer', 'string'])),
+  durations: z.exactOptional(list(whole)),
+  resolutions: z.exactOptional(list(name)),
+  aspectRatios: z.exactOptional(list(name)),
+  references: z.exactOptional(references),
+  fields: z.exactOptional(list(name)),
+  polling: z.exactOptional(polling),
+  price: z.exactOptional(price),
+});
+
+const imageModel = z.strictObject({
+  id: name,
+  kind: z.literal('image'),
+  sizes: z.exactOptional(list(size)),
+  qualities: z.exactOptional(list(name)),
+  maxN: z.exactOptional(whole),
+  responseFormats: z.exactOptional(list(z.enum(['url', 'b64_json']))),
+  edit: z.exactOptional(
+    z.strictObject({
+      mask: z.exactOptional(z.boolean()),
+      fields: z.exactOptional(list(z.enum(['size', 'quality', 'n', 'response_format']))),
+      maxImages: z.exactOptional(whole),
+    }),
+  ),
+  fields: z.exactOptional(list(name)),
+  price: z.exactOptional(price),
+});
+
+const configuration = z
+  .strictObject({
+    version: z.literal(1),
+    models: z.array(z.discriminatedUnion('kind', [videoModel, imageModel])),
+  })
+  .superRefine(({ models }, context) => {
+    models.forEach(({ id }, index) => {
+      if (models.findIndex((other) => other.id === id) < index)
+        context.addIssue({ code: 'custom', path: ['models', index, 'id'], message: 'is there twice' });
+    });
+  });
+
+export type ConfigurationReading =
+  | { readonly ok: true; readonly configuration: ModelConfiguration }
+  | { readonly ok: false; readonly message: string };
+
+/** Issues that a message names; the first ones say enough. */
+const SHOWN = 5;
+
+/**
+ * Reads the live model configuration (contract 2.3, design 4.10). Strict: a misspelt key would silently mean
+ * "no limit". The message names model id and field.
+ */
+export function readModelConfiguration(document: unknown): ConfigurationReading {
+  const parsed = configuration.safeParse(document);
+  if (parsed.success) return { ok: true, configuration: parsed.data };
+  const { issues } = parsed.error;
+  const lines = issues.slice(0, SHOWN).map(({ path, message }) => `${place(document, path)}: ${message}`);
+  const more = issues.length > SHOWN ? ` (and ${issues.length - SHOWN} more)` : '';
+  return { ok: false, message: `${lines.join('; ')}${more}` };
+}
+
+/** `model "video-1", durations[0]` instead of `models.3.durations.0`. */
+function place(document: unknown, path: readonly PropertyKey[]): string {
+  const [first, index, ...rest] = path;
+  if (first !== 'models' || typeof index !== 'number') return fieldPath(path) || 'document';
+  const id = (document as { models: { id?: unknown }[] }).models[index]?.id;
+  const model =
+    typeof id === 'string' && id !== '' ? `model "${id.slice(0, 80)}"` : `model number ${index + 1}`;
+  return rest.length === 0 ? model : `${model}, ${fieldPath(rest)}`;
+}
+
+function fieldPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`,
+    )
+    .join('');
+}

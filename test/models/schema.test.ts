@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { readModelConfiguration } from '../../src/models/schema';
+
+const video = { id: 'video-1', kind: 'video' };
+const image = { id: 'image-2 4K', kind: 'image' };
+const read = (...models: unknown[]) => readModelConfiguration({ version: 1, models });
+
+it('takes a full configuration as it is', () => {
+  const document = {
+    version: 1,
+    models: [
+      {
+        ...video,
+        durationField: 'duration',
+        durationForm: 'string',
+        durations: [4, 8],
+        resolutions: ['720p'],
+        aspectRatios: ['16:9'],
+        references: [
+          { kind: 'image', field: 'input_reference', shape: 'array', form: 'data_url', max: 3 },
+          { kind: 'video', field: 'input_reference', shape: 'array', form: 'url' },
+        ],
+        fields: ['seed'],
+        polling: { minSeconds: 10, maxSeconds: 15, firstPollSeconds: 12 },
+        price: { per: 'second', microUnits: 100_000, currency: 'USD' },
+      },
+      {
+        ...image,
+        sizes: ['1024x1024', 'auto'],
+        qualities: ['high'],
+        maxN: 4,
+        responseFormats: ['url', 'b64_json'],
+        edit: { mask: true, fields: ['size', 'n'], maxImages: 4 },
+        price: {
+          per: 'specification',
+          currency: 'EUR',
+          specifications: [{ size: '1024x1024', microUnits: 40_000 }, { microUnits: 60_000 }],
+        },
+      },
+    ],
+  };
+  expect(readModelConfiguration(document)).toEqual({ ok: true, configuration: document });
+});
+
+describe('an error names the model and the field', () => {
+  it.each([
+    [[{ ...video, durations: ['4'] }], 'model "video-1", durations[0]: '],
+    [[{ ...video, durations: [4, 4] }], 'model "video-1", durations: must not hold a value twice'],
+    [[{ ...video, durations: [0] }], 'model "video-1", durations[0]: '],
+    [[{ ...video, duration: [4] }], 'model "video-1": Unrecognized key: "duration"'],
+    [[{ ...video, sizes: ['1x1'] }], 'model "video-1": Unrecognized key: "sizes"'],
+    [[{ ...video, resolutions: null }], 'model "video-1", resolutions: '],
+    [[{ ...image, sizes: ['1024X1024'] }], 'model "image-2 4K", sizes[0]: must be WIDTHxHEIGHT'],
+    [
+      [{ ...image, price: { per: 'task', microUnits: 0.5, currency: 'USD' } }],
+      'model "image-2 4K", price.microUnits: ',
+    ],
+    [
+      [{ ...image, price: { per: 'task', microUnits: 5, currency: 'dollars' } }],
+      'model "image-2 4K", price.currency: ',
+    ],
+    [
+      [{ ...image, price: { per: 'poll', microUnits: 5, currency: 'USD' } }],
+      'model "image-2 4K", price.per: ',
+    ],
+    [[video, { ...image, id: 'video-1' }], 'model "video-1", id: is there twice'],
+    [[{ id: 'x', kind: 'audio' }], 'model "x", kind: '],
+    [[{ kind: 'video' }], 'model number 1, id: '],
+    [[7], 'model number 1: '],
+    [
+      [{ ...video, references: [{ kind: 'image', field: 'prompt', shape: 'string', form: 'url' }] }],
+      'model "video-1", references[0].field: is a field of the request itself',
+    ],
+    [
+      [
+        {
+          ...video,
+          references: [
+            { kind: 'image', field: 'a', shape: 'array', form: 'url' },
+            { kind: 'image', field: 'a', shape: 'array', form: 'base64' },
+          ],
+        },
+      ],
+      'model "video-1", references[1]: repeats',
+    ],
+    [
+      [{ ...video, polling: { minSeconds: 5, maxSeconds: 3, firstPollSeconds: 0 } }],
+      'model "video-1", polling: minSeconds must not exceed maxSeconds',
+    ],
+  ])('%j', (models, expected) => {
+    const reading = read(...models);
+    expect(!reading.ok && reading.message).toContain(expected);
+  });
+
+  it.each([null, [], 'text', {}, { version: 2, models: [] }, { version: 1 }, { version: 1, models: {} }])(
+    'the document %j',
+    (document) => {
+      const reading = readModelConfiguration(document);
+      expect(reading.ok).toBe(false);
+      expect(!reading.ok && reading.message).toMatch(/^(document|version|models)/);
+    },
+  );
+});
+
+it('[C0.3] keeps an id exactly as it is written', () => {
+  const reading = read({ ...image, id: ' image-2  4K' });
+  expect(reading.ok && reading.configuration.models[0]!.id).toBe(' image-2  4K');
+});
+
+it('never throws, whatever the document', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      for (const document of [value, { version: 1, models: value }, { version: 1, models: [value] }])
+        expect(typeof readModelConfiguration(document).ok).toBe('boolean');
+    }),
+  );
+});

@@ -33,7 +33,8 @@ export async function encodeVideo(spec: VideoSpec): Promise<Buffer> {
   output.width = width;
   output.height = height;
   output.frameRate = framesPerSecond;
-  output.groupOfPictures = framesPerSecond;
+  // The muxer writes no table of key frames, which tells players that every frame is one: so every frame must be.
+  output.groupOfPictures = 1;
   output.speed = 8;
   output.quantizationParameter = 30;
   output.initialize();

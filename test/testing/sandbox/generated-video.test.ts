@@ -32,7 +32,11 @@ test.each([
   expect(track?.video).toMatchObject({ width, height });
   expect(info.duration / info.timescale).toBeCloseTo(seconds, 1);
   expect(samples).toHaveLength(seconds * 10);
-  for (const sample of samples) expect(sample.offset + sample.size).toBeLessThanOrEqual(file.body.length);
+  for (const sample of samples) {
+    expect(sample.offset + sample.size).toBeLessThanOrEqual(file.body.length);
+    // Players may seek to every sample that is called a sync sample, so each must hold an IDR slice (type 5).
+    expect([sample.is_sync, (file.body[sample.offset + 4] ?? 0) & 0x1f]).toEqual([true, 5]);
+  }
 });
 
 test('the configuration has all price rules and reference forms, and no polling below 3 s', () => {

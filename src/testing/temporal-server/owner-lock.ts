@@ -14,6 +14,8 @@ interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly identity: string | null;
+  /** Process that handed the lock over. */
+  readonly starter?: { readonly pid: number; readonly identity: string | null };
 }
 
 /** A lock that is held. */
@@ -34,7 +36,8 @@ export interface OwnerLockOptions {
 
 /**
  * Takes a lock file that belongs to a process; the lock of a process that is gone is taken over.
- * @throws LockHeldError when a living owner keeps it for longer than `waitMs`.
+ * @throws LockHeldError when a living owner keeps it for longer than `waitMs`; at once when it was handed to that
+ * owner by a process that lives.
  */
 export async function acquireOwnerLock(file: string, options: OwnerLockOptions): Promise<OwnerLock> {
   const until = Date.now() + options.waitMs;
@@ -49,7 +52,9 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
       continue;
     }
     const pid = owner === 'unreadable' ? 0 : owner.pid;
-    if (Date.now() >= until) throw new LockHeldError(pid);
+    // A child whose starter lives stays for as long as it is wanted; only an orphan is about to end.
+    const attended = owner !== 'unreadable' && owner.starter !== undefined && (await runs(owner.starter));
+    if (attended || Date.now() >= until) throw new LockHeldError(pid);
     if (!told) options.onWait?.(pid);
     told = true;
     await delay(RETRY_MS);
@@ -94,7 +99,13 @@ async function readOwner(file: string): Promise<Owner | 'absent' | 'unreadable'>
   try {
     const owner = JSON.parse(text) as Partial<Owner> | null;
     return typeof owner?.nonce === 'string' && typeof owner.pid === 'number' && typeof owner.host === 'string'
-      ? { nonce: owner.nonce, host: owner.host, pid: owner.pid, identity: owner.identity ?? null }
+      ? {
+          nonce: owner.nonce,
+          host: owner.host,
+          pid: owner.pid,
+          identity: owner.identity ?? null,
+          ...(owner.starter && { starter: owner.starter }),
+        }
       : 'unreadable';
   } catch {
     return 'unreadable';
@@ -103,11 +114,15 @@ async function readOwner(file: string): Promise<Owner | 'absent' | 'unreadable'>
 
 async function isAlive(file: string, owner: Owner | 'unreadable'): Promise<boolean> {
   if (owner !== 'unreadable' && owner.host === hostname()) {
-    const identity = await processIdentity(owner.pid);
-    return identity !== null && identity === owner.identity;
+    return runs(owner);
   }
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
   return Date.now() - mtimeMs < FOREIGN_STALE_MS;
+}
+
+async function runs(process: { readonly pid: number; readonly identity: string | null }): Promise<boolean> {
+  const identity = await processIdentity(process.pid);
+  return identity !== null && identity === process.identity;
 }
 
 /**
@@ -143,7 +158,9 @@ function held(file: string, nonce: string): OwnerLock {
     async transfer(pid) {
       if (!(await isOurs())) return;
       const draft = `${file}.${randomUUID()}`;
-      await writeFile(draft, JSON.stringify(await describe(nonce, pid)), { flag: 'wx', mode: 0o600 });
+      const starter = { pid: process.pid, identity: await processIdentity(process.pid) };
+      const owner: Owner = { ...(await describe(nonce, pid)), starter };
+      await writeFile(draft, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
       await rename(draft, file);
     },
     async release() {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isExecutableFile } from './executable';
@@ -12,13 +12,12 @@ const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
  * @throws Error with the reason when the download fails; where its host cannot be reached that is at once.
  */
 export async function sdkDownload(cacheDir: string): Promise<string> {
-  const [{ TestWorkflowEnvironment }, { default: sdk }] = await Promise.all([
-    import('@temporalio/testing'),
-    import('@temporalio/testing/package.json'),
-  ]);
+  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
+  const manifest = await readFile(require.resolve('@temporalio/testing/package.json'), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
   // The SDK's own naming of the file (sdk-core, ephemeral_server).
   const suffix = process.platform === 'win32' ? '.exe' : '';
-  const file = path.join(cacheDir, `temporal-sdk-typescript-${sdk.version}${suffix}`);
+  const file = path.join(cacheDir, `temporal-sdk-typescript-${version}${suffix}`);
   if (await isExecutableFile(file)) return file;
 
   await mkdir(cacheDir, { recursive: true });

@@ -10,6 +10,8 @@ export interface Launch extends ServerArguments {
   readonly env: Environment;
   readonly logFile: string;
   readonly retentionSeconds: number;
+  /** Called before the server is waited for; a rejection stops it. */
+  readonly onSpawn?: (pid: number) => Promise<void>;
 }
 
 /** A server that answers. */
@@ -47,6 +49,7 @@ export async function launchServer(launch: Launch, timeoutMs: number): Promise<L
     launch.logFile,
   );
   try {
+    await launch.onSpawn?.(child.pid);
     await untilItListens(child, launch.port, Date.now() + Math.min(timeoutMs, BANNER_PATIENCE_MS));
     const retention = await untilItAnswers(child, address, launch, Date.now() + timeoutMs);
     return { process: child, address, retention };

@@ -20,7 +20,10 @@ interface Owner {
 
 /** A lock that is held. */
 export interface OwnerLock {
-  /** Hands the lock to another process of this host: it stays held as long as that one lives. */
+  /**
+   * Hands the lock to another process of this host: it stays held as long as that one lives.
+   * @throws Error when the lock is no longer ours.
+   */
   transfer(pid: number): Promise<void>;
   /** Gives the lock up; does nothing when it is no longer ours. */
   release(): Promise<void>;
@@ -156,7 +159,7 @@ function held(file: string, nonce: string): OwnerLock {
   };
   return {
     async transfer(pid) {
-      if (!(await isOurs())) return;
+      if (!(await isOurs())) throw new Error('the lock was lost to another process');
       const draft = `${file}.${randomUUID()}`;
       const starter = { pid: process.pid, identity: await processIdentity(process.pid) };
       const owner: Owner = { ...(await describe(nonce, pid)), starter };

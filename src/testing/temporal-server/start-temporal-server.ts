@@ -141,9 +141,10 @@ async function start(
       env,
       logFile,
       retentionSeconds: seconds,
+      // From its first moment the server, not its starter, uses the database.
+      ...(lock && { onSpawn: (pid: number) => lock.transfer(pid) }),
     }));
     const { process: child, address, retention } = launched;
-    await lock?.transfer(child.pid);
     return {
       address,
       namespace,

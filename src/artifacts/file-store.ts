@@ -135,3 +135,8 @@ function assertHash(sha256: string): void {
 function notFound(sha256: string): ArtifactError {
   return new ArtifactError('not_found', `The artifact store does not have ${sha256}.`);
 }
+
+/** A file store below `root`; directories are made when something is stored. */
+export function createFileStore({ root }: { readonly root: string }): FileArtifactStore {
+  return new FileArtifactStore(root);
+}

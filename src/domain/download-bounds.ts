@@ -1,24 +1,35 @@
-/**
- * Bounds of `media.downloadVideo` (C4.2, C8.6, design 4.7). The activity ends its tries by itself,
- * so a retry policy must allow at least this much.
- */
-export const DOWNLOAD_BOUNDS = {
+/** Bounds of `media.downloadVideo` (C4.2, C8.6, design 4.7); times in milliseconds. */
+export interface DownloadBounds {
   /** Tries in total; the last one returns instead of throwing. */
+  readonly maxTries: number;
+  /** Time without a new byte after which no further try is made. */
+  readonly windowMs: number;
+  /** Whole files that were damaged, and links that say that they expired, before that is reported. */
+  readonly maxSameFault: number;
+  /** First delay between tries; doubles up to `maxDelayMs`. Never below the general polling interval (C8.2). */
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number;
+  /** Delay after 401 or 403 from the service itself (C7.3). */
+  readonly authDelayMs: number;
+  /** One try. */
+  readonly tryDeadlineMs: number;
+  /** A body that brings fewer bytes than `minBytesPerRateWindow` in this time is given up for this try. */
+  readonly rateWindowMs: number;
+  readonly minBytesPerRateWindow: number;
+  /** Largest video, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** The activity ends its tries by itself, so a retry policy must allow at least this much. */
+export const DOWNLOAD_BOUNDS: DownloadBounds = {
   maxTries: 20,
-  /** Milliseconds without a new byte after which no further try is made. */
   windowMs: 600_000,
-  /** Whole files that were cut or damaged, fetched anew from their start, before `truncated` is reported. */
-  maxTruncated: 3,
-  /** First delay between tries, in milliseconds; doubles up to `maxDelayMs`. */
-  minDelayMs: 2_000,
+  maxSameFault: 3,
+  minDelayMs: 4_000,
   maxDelayMs: 60_000,
-  /** Delay after 401 or 403 from the service itself, in milliseconds (C7.3). */
   authDelayMs: 60_000,
-  /** One try, in milliseconds. */
   tryDeadlineMs: 1_800_000,
-  /** A body that brings fewer bytes than this in `rateWindowMs` is given up for this try. */
-  minBytesPerRateWindow: 61_440,
   rateWindowMs: 60_000,
-  /** Largest body, in bytes (8 GiB). */
+  minBytesPerRateWindow: 60 * 1024,
   maxBytes: 8 * 1024 ** 3,
-} as const;
+};

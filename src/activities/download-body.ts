@@ -1,0 +1,107 @@
+import { type Readable } from 'node:stream';
+import { ArtifactError } from '../artifacts/artifact-error';
+import { type StagedArtifact } from '../artifacts/artifact-store';
+import { sniffMedia } from '../artifacts/media-type';
+import { notVideo } from '../artifacts/video-check';
+import { type DownloadBounds } from '../domain/download-bounds';
+import { type DownloadProblem } from './download-problem';
+
+export interface BodyOptions {
+  readonly bounds: DownloadBounds;
+  /** Milliseconds that this try still has. */
+  readonly remainingMs: number;
+  readonly signal: AbortSignal;
+  readonly onBytes: (position: number) => void;
+}
+
+/** Bytes that decide whether a body can be video at all. */
+const HEAD_BYTES = 64;
+/** Of a page that is no video, this much is kept for a person to look at. */
+const KEPT_BYTES = 64 * 1024;
+
+/**
+ * Streams a body into its part, which may already hold the beginning. Undefined when the body came to its end.
+ * A body that is no video by its first bytes is not read on: what came of it is in the part (C4.3).
+ */
+export async function readBody(
+  body: Readable,
+  part: StagedArtifact,
+  { bounds, remainingMs, signal, onBytes }: BodyOptions,
+): Promise<DownloadProblem | undefined> {
+  const guard = new PaceGuard(body, bounds, remainingMs);
+  const abort = () => body.destroy(new Error('cancelled'));
+  signal.addEventListener('abort', abort, { once: true });
+  // A resumed part had its beginning looked at when it was new.
+  let head = part.position === 0 ? Buffer.alloc(0) : undefined;
+  let page: DownloadProblem | undefined;
+  try {
+    for await (const chunk of body) {
+      let bytes = chunk as Buffer;
+      guard.count(bytes.length);
+      if (head !== undefined) {
+        head = bytes = Buffer.concat([head, bytes]);
+        if (head.length < HEAD_BYTES) continue;
+        page = pageProblem(head);
+        head = undefined;
+      }
+      if (part.position + bytes.length > bounds.maxBytes) return tooLarge(bounds);
+      await part.write(bytes);
+      onBytes(part.position);
+      if (page !== undefined && part.position >= KEPT_BYTES) return page;
+    }
+    if (head !== undefined) {
+      await part.write(head);
+      page = pageProblem(head);
+    }
+    return page;
+  } catch (error) {
+    if (error instanceof ArtifactError) return { kind: 'storage', message: error.message };
+    return (
+      page ?? { kind: 'network', message: guard.verdict ?? 'The connection was lost while the video came.' }
+    );
+  } finally {
+    guard.stop();
+    signal.removeEventListener('abort', abort);
+    body.destroy();
+  }
+}
+
+const pageProblem = (head: Buffer): DownloadProblem | undefined =>
+  sniffMedia(head)?.kind === 'video' ? undefined : { kind: 'not_video', message: notVideo(head) };
+
+export const tooLarge = ({ maxBytes }: DownloadBounds): DownloadProblem => ({
+  kind: 'too_large',
+  message: `The video is larger than this worker's limit of ${maxBytes} bytes.`,
+});
+
+/** Ends a body that takes too long in total or brings too little per minute: an idle timeout alone never fires on a drip. */
+class PaceGuard {
+  verdict: string | undefined;
+  #inWindow = 0;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #pace: NodeJS.Timeout;
+
+  constructor(body: Readable, bounds: DownloadBounds, remainingMs: number) {
+    const end = (verdict: string) => {
+      this.verdict = verdict;
+      body.destroy(new Error(verdict));
+    };
+    this.#deadline = setTimeout(
+      () => end('The download took too long for one try.'),
+      Math.max(0, remainingMs),
+    );
+    this.#pace = setInterval(() => {
+      if (this.#inWindow < bounds.minBytesPerRateWindow) end('The download was too slow.');
+      this.#inWindow = 0;
+    }, bounds.rateWindowMs);
+  }
+
+  count(bytes: number): void {
+    this.#inWindow += bytes;
+  }
+
+  stop(): void {
+    clearTimeout(this.#deadline);
+    clearInterval(this.#pace);
+  }
+}

@@ -1,0 +1,51 @@
+import { type DownloadBounds } from '../domain/download-bounds';
+import { type DownloadProblem, type DownloadProblemKind } from './download-problem';
+
+/** Where the activity stands when a try failed; times in milliseconds since the epoch. */
+export interface DownloadStanding {
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly now: number;
+  /** Start of the first try, or of the last one that brought a byte. */
+  readonly windowStart: number;
+  /** How many tries in a row ended with this very kind of problem, this one included. */
+  readonly sameFault: number;
+  /** Last try that the retry policy allows; undefined for no limit. */
+  readonly policyTries?: number;
+  /** When the server ends the activity by itself. */
+  readonly closesAt?: number;
+}
+
+export type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
+
+/** Faults that a few tries settle: a whole damaged file, a link that says itself that it expired. */
+const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['truncated', 'no_picture', 'expired']);
+
+/** Time that the next try must have before the server would end the activity. */
+const MARGIN_MS = 30_000;
+
+/**
+ * Whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never below Retry-After:
+ * when that does not fit into the bounds, the tries end (C8.7).
+ */
+export function decideDownload(
+  problem: DownloadProblem,
+  standing: DownloadStanding,
+  bounds: DownloadBounds,
+): DownloadDecision {
+  const { kind } = problem;
+  const { attempt, now, windowStart, sameFault } = standing;
+  if (kind === 'blocked' || kind === 'too_large') return { end: true };
+  if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
+  if (attempt >= Math.min(bounds.maxTries, standing.policyTries ?? Infinity)) return { end: true };
+  const retryInMs = Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
+  if (now + retryInMs > windowStart + bounds.windowMs) return { end: true };
+  if (standing.closesAt !== undefined && now + retryInMs + MARGIN_MS > standing.closesAt)
+    return { end: true };
+  return { retryInMs };
+}
+
+function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
+  if (kind === 'credentials' || kind === 'account_not_configured') return bounds.authDelayMs;
+  return Math.min(bounds.maxDelayMs, bounds.minDelayMs * 2 ** Math.min(attempt - 1, 20));
+}

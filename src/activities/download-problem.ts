@@ -1,0 +1,92 @@
+import { type ContentUnavailableReason } from '../domain/download';
+import { type ArtifactRef } from '../domain/media';
+
+/** Why one place did not give the video, in public words; they also are the class of a retryable failure. */
+export type DownloadProblemKind =
+  /** 404, 400, 409 and whatever else says "not here" without saying why. */
+  | 'missing'
+  /** 410, or an error that speaks of expiry; a signed link of another host that answers 401, 403, 404. */
+  | 'expired'
+  /** 401 or 403 of the service itself. */
+  | 'credentials'
+  | 'account_not_configured'
+  | 'rate_limited'
+  /** 5xx, 408, 425. */
+  | 'unavailable'
+  /** Cut, stalled, too slow or never connected. */
+  | 'network'
+  /** The address filter refused the place: nothing was sent there. */
+  | 'blocked'
+  /** JSON, HTML or other bytes that are no video (C4.3). */
+  | 'not_video'
+  /** A whole body that is a damaged or incomplete file. */
+  | 'truncated'
+  /** A whole MP4 file without pictures. */
+  | 'no_picture'
+  | 'too_large'
+  | 'storage';
+
+export interface DownloadProblem {
+  readonly kind: DownloadProblemKind;
+  /** One sentence without addresses, paths or anything that the service wrote (C5.4). */
+  readonly message: string;
+  readonly httpStatus?: number;
+  /** Lower bound in milliseconds (C8.7). */
+  readonly retryAfterMs?: number;
+  readonly rejected?: ArtifactRef;
+}
+
+const REASON: Readonly<Record<DownloadProblemKind, ContentUnavailableReason>> = {
+  missing: 'not_ready',
+  expired: 'expired',
+  credentials: 'auth',
+  account_not_configured: 'auth',
+  rate_limited: 'not_ready',
+  unavailable: 'not_ready',
+  network: 'not_ready',
+  blocked: 'blocked',
+  not_video: 'not_video',
+  truncated: 'truncated',
+  no_picture: 'not_video',
+  too_large: 'storage',
+  storage: 'storage',
+};
+
+export function reasonOf(kind: DownloadProblemKind): ContentUnavailableReason {
+  return REASON[kind];
+}
+
+/** Most telling first: what decides the next step when several places failed in one try. */
+const WEIGHT: readonly DownloadProblemKind[] = [
+  'storage',
+  'too_large',
+  'truncated',
+  'no_picture',
+  'network',
+  'rate_limited',
+  'unavailable',
+  'not_video',
+  'credentials',
+  'account_not_configured',
+  'blocked',
+  'expired',
+  'missing',
+];
+
+const TRANSIENT: ReadonlySet<DownloadProblemKind> = new Set(['network', 'rate_limited', 'unavailable']);
+
+export function isTransient(kind: DownloadProblemKind): boolean {
+  return TRANSIENT.has(kind);
+}
+
+/** The problem of a whole try: the most telling one, with the longest wait that anybody asked for (C8.7). */
+export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[]]): DownloadProblem {
+  const worst = problems.reduce((a, b) => (WEIGHT.indexOf(b.kind) < WEIGHT.indexOf(a.kind) ? b : a));
+  const waits = problems.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
+  const rejected = worst.rejected ?? problems.find((problem) => problem.rejected !== undefined)?.rejected;
+  return {
+    ...worst,
+    ...(waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) }),
+    ...(rejected === undefined ? {} : { rejected }),
+  };
+}

@@ -1,4 +1,5 @@
-import { type buildConnector, type Dispatcher } from 'undici';
+import { type buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { proxyFor } from './proxy-environment';
 
 /** Each purpose has sockets of its own: a slow download never delays a poll (field notes). */
 export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media';
@@ -8,12 +9,58 @@ export interface ConnectionSettings {
   /** Largest number of sockets. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
+  /** 0 when the caller keeps the time itself. */
   readonly headersTimeoutMs: number;
-  /** Longest silence inside a body. */
+  /** Longest silence inside a body; 0 when the caller keeps the time itself. */
   readonly bodyTimeoutMs: number;
   /** Opens direct sockets; used for `media` to check the address behind a name. */
   readonly connector?: buildConnector.connector;
 }
 
-/** Opens a dispatcher to one origin. The seam for proxies and tests. */
-export type ConnectionFactory = (origin: URL, settings: ConnectionSettings) => Dispatcher;
+export interface Connection {
+  readonly dispatcher: Dispatcher;
+  /** A proxy resolves names by itself: whoever filters addresses must look at the name before. */
+  readonly viaProxy: boolean;
+}
+
+/** Opens a way to one origin. The seam for proxies and tests. May throw for a proxy address that is none. */
+export type ConnectionFactory = (origin: URL, settings: ConnectionSettings) => Connection;
+
+/**
+ * Direct sockets, or a tunnel through the proxy that the environment names. HTTP/1.1 without pipelining and without
+ * retry or redirect interceptors: a request leaves once or not at all (failure-model 2.2, assumption A3).
+ */
+export function environmentConnections(env: NodeJS.ProcessEnv = process.env): ConnectionFactory {
+  return (origin, settings) => {
+    const common = {
+      pipelining: 1,
+      allowH2: false,
+      headersTimeout: settings.headersTimeoutMs,
+      bodyTimeout: settings.bodyTimeoutMs,
+    };
+    const proxy = proxyFor(origin, env);
+    if (proxy !== undefined) {
+      const tls = { timeout: settings.connectTimeoutMs };
+      return {
+        viaProxy: true,
+        dispatcher: new ProxyAgent({
+          ...common,
+          uri: proxy,
+          connections: settings.connections,
+          // Also for http: only inside a tunnel does the marker prove that nothing was sent (row 21).
+          proxyTunnel: true,
+          proxyTls: tls,
+          requestTls: tls,
+        }),
+      };
+    }
+    const connect = settings.connector ?? { timeout: settings.connectTimeoutMs };
+    return {
+      viaProxy: false,
+      dispatcher:
+        settings.connections === 1
+          ? new Client(origin, { ...common, connect })
+          : new Pool(origin, { ...common, connect, connections: settings.connections }),
+    };
+  };
+}

@@ -1,4 +1,5 @@
 import { type JsonValue } from '../domain/json';
+import { type ValidationIssue } from '../domain/validation-issue';
 
 /** The JSON body of a video create or an image generation (C4.5, C4.6). */
 export interface WireJsonBody {
@@ -33,3 +34,8 @@ export interface WireMultipartBody {
   /** Lowercase hexadecimal SHA-256 over part names, values and file hashes; no boundary and no path in it. */
   readonly bodyHash: string;
 }
+
+/** A body, or why there is none: nothing was sent. */
+export type WireBuild<Body> =
+  | { readonly ok: true; readonly body: Body }
+  | { readonly ok: false; readonly issues: readonly ValidationIssue[] };

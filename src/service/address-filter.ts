@@ -1,0 +1,90 @@
+import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import { type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { buildConnector } from 'undici';
+
+/** Code of the error with which a connection to a forbidden address ends. */
+export const ADDRESS_BLOCKED = 'MEDIA_ADDRESS_BLOCKED';
+
+/** Keeps result URLs away from private networks (design 4.7, failure-model 3). */
+export interface AddressFilter {
+  /** False when the host is a literal of a forbidden address; a name is checked when it is resolved. */
+  allowsLiteral(url: URL): boolean;
+  /** For a host that a proxy resolves: false when this machine can resolve it and any address is forbidden. */
+  allowsHost(url: URL): Promise<boolean>;
+  /** Direct sockets that are checked at the lookup and once more at the connected peer. */
+  connector(timeoutMs: number): buildConnector.connector;
+}
+
+/** Whether an IP address is a public unicast one. Anything that is no address is not. */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  if (address.range() !== 'unicast') return false;
+  // The parser calls IPv4-compatible addresses such as ::7f00:1 unicast; they reach the IPv4 host behind them.
+  return address.kind() === 'ipv4' || (address as ipaddr.IPv6).parts.slice(0, 6).some((part) => part !== 0);
+}
+
+/** `allowedOrigins` are exact; they may be anywhere. Entries that are no URL are ignored. */
+export function createAddressFilter(allowedOrigins: readonly string[]): AddressFilter {
+  const allowed = new Set(allowedOrigins.map(originOf));
+  return {
+    allowsLiteral: (url) => allowed.has(url.origin) || !isLiteral(url) || isPublicAddress(bare(url.hostname)),
+    allowsHost: async (url) => allowed.has(url.origin) || (await resolvesToPublic(bare(url.hostname))),
+    connector: (timeoutMs) => {
+      const open = buildConnector({ timeout: timeoutMs, allowH2: false });
+      const guarded = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: publicLookup });
+      return (options, callback) => {
+        const origin = originOf(`${options.protocol}//${options.host ?? options.hostname}`);
+        if (allowed.has(origin)) return open(options, callback);
+        return guarded(options, (...[error, socket]) => {
+          if (error !== null) return callback(error, null);
+          if (isPublicAddress(socket.remoteAddress ?? '')) return callback(null, socket);
+          socket.on('error', () => undefined).destroy();
+          callback(blocked(), null);
+        });
+      };
+    },
+  };
+}
+
+function isLiteral(url: URL): boolean {
+  return ipaddr.isValid(bare(url.hostname));
+}
+
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function originOf(text: string): string | undefined {
+  try {
+    return new URL(text).origin;
+  } catch {
+    return undefined;
+  }
+}
+
+function blocked(): Error {
+  return Object.assign(new Error('The address is not a public one.'), { code: ADDRESS_BLOCKED });
+}
+
+/** One forbidden address among several is enough: the socket would choose by itself. */
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  dnsLookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    if (error !== null) return callback(error, '', 0);
+    const first = addresses[0];
+    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
+      return callback(blocked(), '', 0);
+    if (options.all === true) return callback(null, addresses);
+    callback(null, first.address, first.family);
+  });
+};
+
+async function resolvesToPublic(hostname: string): Promise<boolean> {
+  if (ipaddr.isValid(hostname)) return isPublicAddress(hostname);
+  return new Promise((resolve) => {
+    dnsLookup(hostname, { all: true }, (error, addresses) => {
+      resolve(error !== null || addresses.every(({ address }) => isPublicAddress(address)));
+    });
+  });
+}

@@ -1,0 +1,160 @@
+import { type Readable } from 'node:stream';
+import { type Dispatcher } from 'undici';
+import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
+import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
+import { parseJsonBody, readBoundedBody } from './bounded-body';
+import {
+  type BlockedReason,
+  type ContentFetchRequest,
+  type ContentFetchResult,
+} from './content-fetch-result';
+import { contentHeaders } from './content-headers';
+import { networkCode } from './network-error';
+import { createRedactor } from './redact';
+import { parseRetryAfter } from './retry-after';
+import { readTaskError } from './task-error';
+
+/** Where one hop gets its sockets from. `release` lets go of what was opened for it. */
+export interface HopConnection {
+  readonly dispatcher: Dispatcher;
+  readonly viaProxy: boolean;
+  readonly release: () => void;
+}
+
+export interface ContentFetcher {
+  readonly caller: ApiCaller;
+  readonly filter: AddressFilter;
+  readonly connect: (url: URL, ownOrigin: boolean) => HopConnection;
+}
+
+const MAX_HOPS = 5;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const ERROR_BODY = { maxBytes: 65_536, withinMs: 10_000 };
+
+/**
+ * A GET with its redirects, hop by hop (C4.8): every hop is checked anew, the key goes to the service's own origin
+ * only (C5.3), no cookie is ever sent, https never becomes http. Never throws.
+ */
+export async function fetchContent(
+  fetcher: ContentFetcher,
+  request: ContentFetchRequest,
+): Promise<ContentFetchResult> {
+  let url = request.url;
+  for (let hops = 0; ; hops += 1) {
+    const hop = await takeHop(fetcher, request, url, hops);
+    if (hop.kind !== 'redirect') return hop;
+    const next = nextUrl(hop.location, url);
+    if (typeof next === 'string') return { kind: 'blocked', reason: next };
+    if (hops + 1 > MAX_HOPS) return { kind: 'blocked', reason: 'too_many_redirects' };
+    url = next;
+  }
+}
+
+type Hop = ContentFetchResult | { readonly kind: 'redirect'; readonly location: string };
+
+async function takeHop(
+  fetcher: ContentFetcher,
+  request: ContentFetchRequest,
+  url: URL,
+  hops: number,
+): Promise<Hop> {
+  const { caller, filter } = fetcher;
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return { kind: 'blocked', reason: 'scheme' };
+  if (url.username !== '' || url.password !== '') return { kind: 'blocked', reason: 'userinfo' };
+  const own = url.origin === new URL(caller.baseUrl).origin;
+  if (!own && !filter.allowsLiteral(url)) return { kind: 'blocked', reason: 'address' };
+  const credentials = own ? await credentialsOf(caller) : undefined;
+  if (own && credentials === undefined)
+    return { kind: 'network', code: 'credential_unavailable', retryable: false };
+  if (isAborted(request.signal)) return { kind: 'network', code: 'aborted', retryable: false };
+  let connection: HopConnection | undefined;
+  try {
+    connection = fetcher.connect(url, own);
+    if (connection.viaProxy && !own && !(await filter.allowsHost(url))) {
+      connection.release();
+      return { kind: 'blocked', reason: 'address' };
+    }
+    const reply = await connection.dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'GET',
+      headers: requestHeaders(caller, request, credentials),
+      headersTimeout: request.headersTimeoutMs ?? DEFAULT_TIMEOUT_MS,
+      bodyTimeout: request.bodyIdleTimeoutMs ?? DEFAULT_TIMEOUT_MS,
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+    reply.body.once('close', connection.release);
+    return await readHop(caller, credentials, reply, hops);
+  } catch (error) {
+    connection?.release();
+    const code = networkCode(error);
+    if (code === ADDRESS_BLOCKED) return { kind: 'blocked', reason: 'address' };
+    if (isAborted(request.signal)) return { kind: 'network', code: 'aborted', retryable: false };
+    return { kind: 'network', code, retryable: !/CERT|UNABLE_TO_|^ERR_TLS_/.test(code) };
+  }
+}
+
+async function readHop(
+  caller: ApiCaller,
+  credentials: Credentials | undefined,
+  reply: Dispatcher.ResponseData,
+  hops: number,
+): Promise<Hop> {
+  const status = reply.statusCode;
+  const { location } = reply.headers;
+  if (REDIRECTS.has(status) && typeof location === 'string') {
+    discard(reply.body);
+    return { kind: 'redirect', location };
+  }
+  const origin = credentials === undefined ? 'other' : 'service';
+  if (status === 200 || status === 206) {
+    return { kind: 'body', status, ...contentHeaders(reply.headers), body: reply.body, origin, hops };
+  }
+  const body = await readBoundedBody(reply.body, ERROR_BODY);
+  const redactor = credentials?.redactor ?? createRedactor([]);
+  const retryAfterMs = parseRetryAfter(reply.headers, caller.now());
+  const json = body.end === 'complete' ? parseJsonBody(body.bytes) : undefined;
+  return {
+    kind: 'refused',
+    status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    error: readTaskError(json ?? body.bytes.subarray(0, 16_384).toString('utf8'), redactor, status),
+    origin,
+  };
+}
+
+function requestHeaders(
+  caller: ApiCaller,
+  { range }: ContentFetchRequest,
+  credentials: Credentials | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> =
+    credentials === undefined
+      ? { 'accept-encoding': 'identity', 'user-agent': caller.userAgent }
+      : apiHeaders(caller, credentials);
+  // Without a strong ETag a resumed body may continue another file (failure-model 3).
+  if (range !== undefined && /^"[^"]*"$/.test(range.etag))
+    Object.assign(headers, { range: `bytes=${range.from}-`, 'if-range': range.etag });
+  return headers;
+}
+
+function nextUrl(location: string, from: URL): URL | BlockedReason {
+  let url: URL;
+  try {
+    url = new URL(location, from);
+  } catch {
+    return 'location';
+  }
+  url.hash = '';
+  return from.protocol === 'https:' && url.protocol === 'http:' ? 'downgrade' : url;
+}
+
+function discard(body: Readable): void {
+  body.on('error', () => undefined).destroy();
+}
+
+/** A function, because the value changes while a call is under way. */
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}

@@ -1,0 +1,37 @@
+import { type HeaderValues } from './retry-after';
+
+/** What the headers of a media body say; nothing of it is believed without a look at the bytes. */
+export interface ContentHeaders {
+  readonly contentType: string | null;
+  readonly contentLength: number | null;
+  readonly contentRange: { readonly from: number; readonly to: number; readonly total: number | null } | null;
+  readonly etag: string | null;
+  readonly contentEncoding: string | null;
+}
+
+export function contentHeaders(headers: HeaderValues): ContentHeaders {
+  const encoding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
+  const etag = single(headers.etag)?.trim();
+  const length = single(headers['content-length']);
+  return {
+    contentType: single(headers['content-type'])?.slice(0, 200) ?? null,
+    contentLength: length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : null,
+    contentRange: contentRange(single(headers['content-range'])),
+    // A weak ETag starts with W/ and is good for nothing here.
+    etag: etag !== undefined && /^"[\x21\x23-\x7e\x80-\xff]{0,255}"$/.test(etag) ? etag : null,
+    contentEncoding: encoding === '' || encoding === 'identity' ? null : encoding.slice(0, 100),
+  };
+}
+
+function single(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.join(',');
+}
+
+function contentRange(text: string | undefined): ContentHeaders['contentRange'] {
+  const match = /^\s*bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)\s*$/i.exec(text ?? '');
+  if (match === null) return null;
+  const from = Number(match[1]);
+  const to = Number(match[2]);
+  const total = match[3] === '*' ? null : Number(match[3]);
+  return to < from || (total !== null && to >= total) ? null : { from, to, total };
+}

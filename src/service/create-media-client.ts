@@ -1,0 +1,119 @@
+import { type Dispatcher } from 'undici';
+import { isUsableTaskId } from '../domain/video-task';
+import { createAddressFilter } from './address-filter';
+import { type ApiCaller } from './api-caller';
+import { apiUrl, normaliseBaseUrl } from './base-url';
+import { type Connection, environmentConnections } from './connections';
+import { fetchContent, type HopConnection } from './content-fetch';
+import { getVideo } from './get-video';
+import { readImageReply } from './image-reply';
+import { type ClientTimeouts, type MediaClient, type MediaClientOptions } from './media-client';
+import { type PaidRoute, sendPaid } from './send-paid';
+import { type ImagesAccepted, type VideoAccepted } from './send-result';
+import { readVideoReply } from './video-reply';
+
+const TIMEOUTS: ClientTimeouts = { paidHttpMs: 60_000, pollHeadersMs: 10_000, pollBodyMs: 10_000 };
+const CONNECT_TIMEOUT_MS = 10_000;
+const MAX_VIDEO_REPLY = 1024 * 1024;
+const MAX_IMAGE_REPLY = 256 * 1024 * 1024;
+
+/** A client of one service with one credential. Opens no socket before the first call; throws for a wrong base address. */
+export function createMediaClient(options: MediaClientOptions): MediaClient {
+  const baseUrl = normaliseBaseUrl(options.baseUrl);
+  const origin = new URL(new URL(baseUrl).origin);
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const caller: ApiCaller = {
+    baseUrl,
+    apiKey: options.apiKey,
+    userAgent: options.userAgent ?? 'temporal-media',
+    now: options.now ?? Date.now,
+    connectionFactory: options.connectionFactory ?? environmentConnections(),
+  };
+  const filter = createAddressFilter([origin.origin, ...(options.allowedMediaOrigins ?? [])]);
+  const open = new Set<Dispatcher>();
+  const connect = (
+    purpose: 'poll' | 'content' | 'media',
+    to: URL,
+    connections: number,
+    headersTimeoutMs: number,
+    bodyTimeoutMs: number,
+  ): Connection => {
+    const connection = caller.connectionFactory(to, {
+      purpose,
+      connections,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      headersTimeoutMs,
+      bodyTimeoutMs,
+      ...(purpose === 'media' ? { connector: filter.connector(CONNECT_TIMEOUT_MS) } : {}),
+    });
+    open.add(connection.dispatcher);
+    return connection;
+  };
+  const pollPool = once(
+    () =>
+      connect('poll', origin, options.connections?.poll ?? 256, timeouts.pollHeadersMs, timeouts.pollBodyMs)
+        .dispatcher,
+  );
+  const contentPool = once(() =>
+    connect('content', origin, options.connections?.content ?? 32, 30_000, 30_000),
+  );
+  const hop = (url: URL, ownOrigin: boolean): HopConnection => {
+    if (ownOrigin) return { ...contentPool(), release: () => undefined };
+    // Result hosts come and go: each fetch has a socket of its own, so that no address is trusted for longer.
+    const connection = connect('media', new URL(url.origin), 1, 30_000, 30_000);
+    return {
+      ...connection,
+      release: () => {
+        if (open.delete(connection.dispatcher)) connection.dispatcher.destroy().catch(() => undefined);
+      },
+    };
+  };
+
+  return {
+    baseUrl,
+    createVideo: (body, send) =>
+      sendPaid(caller, VIDEO_ROUTE, body, { deadlineMs: timeouts.paidHttpMs, ...send }),
+    generateImage: (body, send) =>
+      sendPaid(caller, imageRoute('generations', baseUrl), body, {
+        deadlineMs: timeouts.paidHttpMs,
+        ...send,
+      }),
+    editImage: (body, send) =>
+      sendPaid(caller, imageRoute('edits', baseUrl), body, { deadlineMs: timeouts.paidHttpMs, ...send }),
+    getVideo: async (taskId, get) => getVideo(caller, pollPool, taskId, timeouts.pollBodyMs, get?.signal),
+    contentUrl: (taskId) => {
+      if (!isUsableTaskId(taskId)) throw new TypeError('This is no task id of a service.');
+      return apiUrl(baseUrl, 'videos', taskId, 'content');
+    },
+    fetchContent: (request) => fetchContent({ caller, filter, connect: hop }, request),
+    close: async () => {
+      const all = [...open];
+      open.clear();
+      await Promise.all(all.map((dispatcher) => dispatcher.destroy().catch(() => undefined)));
+    },
+  };
+}
+
+const VIDEO_ROUTE: PaidRoute<VideoAccepted> = {
+  segments: ['videos'],
+  maxReplyBytes: MAX_VIDEO_REPLY,
+  read: readVideoReply,
+  unreadable: 'reply_without_id',
+};
+
+function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRoute<ImagesAccepted> {
+  return {
+    segments: ['images', operation],
+    maxReplyBytes: MAX_IMAGE_REPLY,
+    read: (json, { httpStatus, headers }) => {
+      const reply = readImageReply(json, baseUrl);
+      return reply === undefined ? undefined : { class: 'accepted', httpStatus, headers, ...reply };
+    },
+    unreadable: 'reply_without_data',
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,33 @@
+const HEAD = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,"\s]*)*)(;base64)?,/i;
+
+/** The bytes of a `data:` URL; undefined when it is none or holds more than `maxBytes`. */
+export function readDataUrl(url: string, maxBytes: number): Buffer | undefined {
+  const head = HEAD.exec(url.slice(0, 512));
+  if (head === null) return undefined;
+  const payload = url.slice(head[0].length);
+  if (head[3] !== undefined) return readBase64(percentDecoded(payload), maxBytes);
+  // Percent-encoded text is never shorter than its bytes by more than the encoding of one character.
+  if (payload.length > maxBytes * 3) return undefined;
+  const bytes = Buffer.from(percentDecoded(payload) ?? '', 'utf8');
+  return bytes.length > maxBytes ? undefined : bytes;
+}
+
+/** The bytes of a Base64 text in either alphabet, blanks tolerated; undefined when it is empty, broken or too large. */
+export function readBase64(text: string | undefined, maxBytes: number): Buffer | undefined {
+  if (text === undefined) return undefined;
+  const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
+  if (packed === '' || packed.length / 4 > Math.ceil(maxBytes / 3) + 1) return undefined;
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(packed) || packed.replace(/=+$/, '').length % 4 === 1)
+    return undefined;
+  const bytes = Buffer.from(packed, 'base64');
+  return bytes.length === 0 || bytes.length > maxBytes ? undefined : bytes;
+}
+
+function percentDecoded(text: string): string | undefined {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

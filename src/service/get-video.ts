@@ -1,0 +1,76 @@
+import { type Dispatcher } from 'undici';
+import { isUsableTaskId } from '../domain/video-task';
+import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
+import { apiUrl } from './base-url';
+import { parseJsonBody, readBoundedBody } from './bounded-body';
+import { decodedBody } from './decoded-body';
+import { meaningOfGet } from './errors';
+import { type GetVideoResult } from './get-video-result';
+import { parseRetryAfter } from './retry-after';
+import { readTaskError } from './task-error';
+import { looksLikeRecord, readVideoRecord } from './video-record';
+
+/** Largest record that is read, in bytes; a `data:` result URL may be in it. */
+const MAX_RECORD = 16 * 1024 * 1024;
+
+/** One GET of a task record (C4.7): no body, no redirect, no second try. Never throws. */
+export async function getVideo(
+  caller: ApiCaller,
+  pool: () => Dispatcher,
+  taskId: string,
+  bodyWithinMs: number,
+  signal?: AbortSignal,
+): Promise<GetVideoResult> {
+  if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return { kind: 'error', error: 'bad_request' };
+  const credentials = await credentialsOf(caller);
+  if (credentials === undefined) return { kind: 'error', error: 'credentials' };
+  if (isAborted(signal)) return { kind: 'error', error: 'late' };
+  try {
+    const reply = await pool().request({
+      origin: new URL(caller.baseUrl).origin,
+      path: apiUrl(caller.baseUrl, 'videos', taskId).pathname,
+      method: 'GET',
+      headers: { ...apiHeaders(caller, credentials), accept: 'application/json' },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return await readReply(caller, credentials, reply, bodyWithinMs, signal);
+  } catch {
+    return { kind: 'error', error: isAborted(signal) ? 'late' : 'network' };
+  }
+}
+
+async function readReply(
+  caller: ApiCaller,
+  { redactor }: Credentials,
+  reply: Dispatcher.ResponseData,
+  withinMs: number,
+  signal: AbortSignal | undefined,
+): Promise<GetVideoResult> {
+  const status = reply.statusCode;
+  const body = await readBoundedBody(reply.body, { maxBytes: MAX_RECORD, withinMs });
+  if (isAborted(signal) && body.end !== 'complete') return { kind: 'error', error: 'late' };
+  const encoding = reply.headers['content-encoding'];
+  const bytes = decodedBody(body.bytes, typeof encoding === 'string' ? encoding : '', MAX_RECORD);
+  const json = bytes === undefined || body.end !== 'complete' ? undefined : parseJsonBody(bytes);
+  const meaning = meaningOfGet(status);
+  if (meaning === 'record' || looksLikeRecord(json)) {
+    const reading = readVideoRecord(json, { baseUrl: caller.baseUrl, redactor });
+    if (reading !== undefined) return { kind: 'record', httpStatus: status, ...reading };
+  }
+  // Cut off by the network, not by the service: the next try may bring it whole.
+  if (meaning === 'record' && (body.end === 'broken' || body.end === 'too_late'))
+    return { kind: 'error', error: 'network', httpStatus: status };
+  const retryAfterMs = parseRetryAfter(reply.headers, caller.now());
+  return {
+    kind: 'error',
+    error: meaning === 'record' ? 'unreadable' : meaning,
+    httpStatus: status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    taskError: readTaskError(json ?? bytes?.subarray(0, 16_384).toString('utf8'), redactor, status),
+  };
+}
+
+/** A function, because the value changes while a call is under way. */
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}

@@ -1,0 +1,141 @@
+import { type Dispatcher, DecoratorHandler, type FormData } from 'undici';
+import { type BoundedBody, readBoundedBody } from './bounded-body';
+import { type ConnectionFactory } from './connections';
+import { networkCode, unsentCause, type UnsentCause } from './network-error';
+import { type HeaderValues } from './retry-after';
+
+export interface PaidCall {
+  readonly url: URL;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string | FormData;
+  readonly maxReplyBytes: number;
+  /** Milliseconds that are left for the whole exchange. */
+  readonly budgetMs: number;
+  readonly connectionFactory: ConnectionFactory;
+  readonly onSend?: () => void;
+}
+
+/** What one exchange came to. The marker alone tells `not_sent` from `lost` (failure-model 2.2). */
+export type PaidExchange =
+  | ({ readonly kind: 'not_sent' } & UnsentCause)
+  | {
+      readonly kind: 'lost';
+      readonly cause: 'timeout_after_send' | 'connection_lost_after_send' | 'reply_not_http';
+    }
+  | {
+      readonly kind: 'reply';
+      readonly status: number;
+      readonly headers: HeaderValues;
+      readonly body: BoundedBody;
+    };
+
+/** Set just before the first byte of a request may leave; after `close` nothing leaves any more. */
+class SendMarker {
+  sent = false;
+  private closed = false;
+
+  constructor(private readonly onSend: () => void) {}
+
+  close(): void {
+    this.closed = true;
+  }
+
+  readonly interceptor: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+    dispatch(options, new MarkingHandler(handler, (controller) => this.start(controller)));
+
+  private start(controller: Dispatcher.DispatchController): boolean {
+    if (this.closed) {
+      controller.abort(new Error('The time for this call was over before it was sent.'));
+      return false;
+    }
+    this.sent = true;
+    try {
+      this.onSend();
+    } catch {
+      // Whoever wants to know of the send must not be able to stop it half-way.
+    }
+    return true;
+  }
+}
+
+class MarkingHandler extends DecoratorHandler implements Dispatcher.DispatchHandler {
+  constructor(
+    private readonly inner: Dispatcher.DispatchHandler,
+    private readonly start: (controller: Dispatcher.DispatchController) => boolean,
+  ) {
+    super(inner);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    if (this.start(controller)) this.inner.onRequestStart?.(controller, context);
+  }
+}
+
+/**
+ * Sends one request on a connection of its own and reads the reply, within the budget. No retry, no redirect, no
+ * cancellation signal: once it is sent, only the reply or the clock ends it. Never throws.
+ */
+export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
+  const endsAt = performance.now() + call.budgetMs;
+  if (!(call.budgetMs > 0)) return TOO_LATE;
+  const marker = new SendMarker(() => call.onSend?.());
+  let dispatcher: Dispatcher;
+  try {
+    dispatcher = call.connectionFactory(new URL(call.url.origin), {
+      purpose: 'paid',
+      connections: 1,
+      connectTimeoutMs: Math.min(call.budgetMs, 10_000),
+      headersTimeoutMs: 0,
+      bodyTimeoutMs: 0,
+    }).dispatcher;
+  } catch {
+    return {
+      kind: 'not_sent',
+      cause: 'proxy_misconfigured',
+      permanent: true,
+      message: 'The proxy address of this worker is not usable.',
+    };
+  }
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<'expired'>((resolve) => {
+    timer = setTimeout(() => resolve('expired'), call.budgetMs);
+  });
+  try {
+    const request = dispatcher.compose(marker.interceptor).request({
+      origin: call.url.origin,
+      path: `${call.url.pathname}${call.url.search}`,
+      method: 'POST',
+      headers: { ...call.headers },
+      body: call.body,
+    });
+    // A loser of the race may still fail when its client is destroyed.
+    request.catch(() => undefined);
+    const reply = await Promise.race([request, expired]);
+    if (reply === 'expired') return marker.sent ? { kind: 'lost', cause: 'timeout_after_send' } : TOO_LATE;
+    const body = await readBoundedBody(reply.body, {
+      maxBytes: call.maxReplyBytes,
+      withinMs: Math.max(0, endsAt - performance.now()),
+    });
+    return { kind: 'reply', status: reply.statusCode, headers: reply.headers, body };
+  } catch (error) {
+    if (!marker.sent) return { kind: 'not_sent', ...unsentCause(error) };
+    const code = networkCode(error);
+    const garbled = code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || isParserError(error);
+    return { kind: 'lost', cause: garbled ? 'reply_not_http' : 'connection_lost_after_send' };
+  } finally {
+    clearTimeout(timer);
+    marker.close();
+    dispatcher.destroy().catch(() => undefined);
+  }
+}
+
+const TOO_LATE: PaidExchange = {
+  kind: 'not_sent',
+  cause: 'connect_timeout',
+  permanent: false,
+  message: 'The time for this call was over before it could be sent.',
+};
+
+function isParserError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'HTTPParserError';
+}

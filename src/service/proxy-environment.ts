@@ -1,0 +1,29 @@
+/** The proxy for an origin by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, lower case first; undefined means direct. */
+export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefined {
+  const http = setting(env, 'http_proxy');
+  const proxy = origin.protocol === 'https:' ? (setting(env, 'https_proxy') ?? http) : http;
+  if (proxy === undefined || isExempt(origin, setting(env, 'no_proxy') ?? '')) return undefined;
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
+}
+
+function setting(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = env[name] ?? env[name.toUpperCase()];
+  return value === undefined || value.trim() === '' ? undefined : value.trim();
+}
+
+/** Entries: `*`, `host`, `.suffix`, `*.suffix`, each with an optional `:port`; a plain host covers its subdomains. */
+function isExempt(origin: URL, noProxy: string): boolean {
+  const host = origin.hostname.toLowerCase().replace(/^\[|\]$/g, '');
+  const port = origin.port === '' ? (origin.protocol === 'https:' ? '443' : '80') : origin.port;
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      const parts = /^(\[[^\]]+\]|[^:]+|[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:]*)(?::(\d+))?$/.exec(entry);
+      if (parts?.[1] === undefined || (parts[2] !== undefined && parts[2] !== port)) return false;
+      const name = parts[1].replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
+      return host === name || host.endsWith(`.${name}`);
+    });
+}

@@ -1,0 +1,142 @@
+import { type JsonValue } from '../domain/json';
+import { type TaskError } from '../domain/task-error';
+import { errorKind } from './error-kind';
+import { asObject, asText, field, type JsonRecord } from './json-read';
+import { type Redactor } from './redact';
+
+/** Longest code that is kept, in characters. */
+const MAX_CODE = 100;
+/** An error inside an error inside an error: gateways wrap what they got. */
+const MAX_DEPTH = 4;
+
+const CODE_FIELDS = ['code', 'failureCode', 'failure_code', 'error_code', 'errorCode', 'reason'] as const;
+const TYPE_FIELDS = ['type', 'error_type'] as const;
+const TEXT_FIELDS = [
+  'message',
+  'fail_reason',
+  'failReason',
+  'failure_reason',
+  'failureReason',
+  'error_message',
+  'msg',
+  'detail',
+  'title',
+  'error_description',
+] as const;
+/** Where an error hides another one. */
+const INNER_FIELDS = ['error', 'errors', 'detail', 'data', 'failure', 'last_error'] as const;
+/** What flat bodies put under `code` when nothing is wrong. */
+const NO_CODE = /^(?:0|200|ok|success|null|none)$/i;
+
+interface Found {
+  readonly codes: string[];
+  readonly types: string[];
+  readonly texts: string[];
+  /** Signals for the kind that nobody called a code. */
+  readonly hints: string[];
+}
+
+/**
+ * Reads an error of any shape (wire-facts, C2.2.8, C7.13): `error` of a record, or the body of an HTTP reply as JSON
+ * value or text. Never throws; what cannot be read is `unknown` with nulls. `httpStatus` is only a last resort.
+ */
+export function readTaskError(
+  value: JsonValue | undefined,
+  redactor: Redactor,
+  httpStatus?: number,
+): TaskError {
+  const found: Found = { codes: [], types: [], texts: [], hints: [] };
+  collect(value, found, 0);
+  const text = found.texts.join(' ').slice(0, 4096);
+  const code = [...found.codes, ...found.types][0];
+  const message = found.texts[0] === undefined ? '' : redactor.text(found.texts[0]);
+  return {
+    kind: errorKind({
+      codes: found.codes,
+      types: [...found.types, ...found.hints],
+      text,
+      ...(httpStatus === undefined ? {} : { httpStatus }),
+    }),
+    code: code === undefined ? null : redactor.text(code, MAX_CODE) || null,
+    message: message === '' ? null : message,
+  };
+}
+
+function collect(value: JsonValue | undefined, found: Found, depth: number): void {
+  if (value === undefined || value === null || depth > MAX_DEPTH) return;
+  if (typeof value === 'string') collectText(value, found, depth);
+  else if (Array.isArray(value)) collectList(value, found, depth);
+  else if (typeof value === 'object') collectObject(value, found, depth);
+}
+
+function collectText(text: string, found: Found, depth: number): void {
+  const trimmed = text.trim();
+  if (trimmed === '') return;
+  if (/^[{[]/.test(trimmed) && trimmed.length <= 16_384) {
+    const inner = tryParse(trimmed);
+    if (inner !== undefined) return collect(inner, found, depth + 1);
+  }
+  if (/^<(?:!doctype|html|head|body|\?xml)/i.test(trimmed)) {
+    const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(trimmed.slice(0, 16_384))?.[1]?.trim();
+    found.texts.push(title === undefined || title === '' ? 'An HTML page.' : `An HTML page: ${title}`);
+    return;
+  }
+  found.texts.push(trimmed);
+  // A plain string may be nothing but a code.
+  if (/^[A-Za-z][A-Za-z0-9]*(?:[._-][A-Za-z0-9]+)*$/.test(trimmed) && trimmed.length <= MAX_CODE)
+    found.hints.push(trimmed);
+}
+
+/** `{detail: [{loc, msg, type}]}` of a framework's validation, or a plain list of errors. */
+function collectList(list: readonly JsonValue[], found: Found, depth: number): void {
+  const places: string[] = [];
+  for (const item of list.slice(0, 10)) {
+    const record = asObject(item);
+    const message = asText(field(record, 'msg'));
+    const place = field(record, 'loc');
+    if (record === undefined || message === undefined) {
+      collect(item, found, depth + 1);
+      continue;
+    }
+    const path = Array.isArray(place) ? place.filter((part) => typeof part !== 'object').join('.') : '';
+    places.push(path === '' ? message : `${path}: ${message}`);
+    const type = asText(field(record, 'type'));
+    if (type !== undefined) found.types.push(type);
+    found.hints.push('validation');
+  }
+  if (places.length > 0) found.texts.push(places.join('; '));
+}
+
+function collectObject(record: JsonRecord, found: Found, depth: number): void {
+  // The inner error is the more specific one.
+  for (const name of INNER_FIELDS) {
+    const inner = field(record, name);
+    if (typeof inner === 'object' || (name === 'error' && typeof inner === 'string'))
+      collect(inner, found, depth + 1);
+  }
+  for (const name of CODE_FIELDS) {
+    const code = asText(field(record, name));
+    if (code !== undefined && !NO_CODE.test(code) && looksLikeCode(code)) found.codes.push(code);
+  }
+  for (const name of TYPE_FIELDS) {
+    const type = asText(field(record, name));
+    if (type !== undefined && looksLikeCode(type)) found.types.push(type);
+  }
+  for (const name of TEXT_FIELDS) {
+    const text = field(record, name);
+    if (typeof text === 'string') collectText(text, found, depth + 1);
+  }
+}
+
+/** `reason` and `type` sometimes hold a sentence. */
+function looksLikeCode(text: string): boolean {
+  return text.length <= MAX_CODE && !/\s/.test(text.trim());
+}
+
+function tryParse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,148 @@
+import { type JsonValue } from '../domain/json';
+import { type PolledRecord, type ReportedFacts } from '../domain/poll-answers';
+import { type VideoReading } from './get-video-result';
+import { asNumber, asObject, asText, field, type JsonRecord } from './json-read';
+import { type Redactor } from './redact';
+import { resultUrlsOf } from './result-urls';
+import { phaseOf, statusWord } from './status-words';
+import { readTaskError } from './task-error';
+
+/** Largest `usage` that is kept, in characters of JSON: it crosses into histories. */
+const MAX_USAGE = 4096;
+const MAX_FACT = 200;
+
+const ERROR_FIELDS = [
+  'error',
+  'fail_reason',
+  'failReason',
+  'failure_reason',
+  'failureReason',
+  'failureCode',
+  'failure_code',
+  'error_code',
+  'error_message',
+  'failure',
+  'last_error',
+] as const;
+/** Too general to be read when one of the others is there. */
+const GENERAL_ERROR_FIELDS = ['code', 'message', 'detail', 'reason'] as const;
+
+/** Fields of the actual duration, most exact first; numbers may arrive as texts. */
+const DURATION_FIELDS = ['actual_duration', 'duration_seconds', 'duration', 'seconds'] as const;
+
+export interface ReadContext {
+  /** Normalised base address, for relative result URLs. */
+  readonly baseUrl: string;
+  readonly redactor: Redactor;
+}
+
+/**
+ * Reads a task record of any shape (contract 2.2, C2.2.2 to C2.2.8, C9.2); undefined when the value is no record.
+ * Unknown fields are ignored, null is absent, nothing is invented: without a number there is no progress, without a
+ * status word the phase is `unknown` and the word is empty.
+ */
+export function readVideoRecord(json: JsonValue | undefined, context: ReadContext): VideoReading | undefined {
+  const found = recordIn(json);
+  if (found === undefined) return undefined;
+  const status = statusWord(asText(field(found, 'status')) ?? '');
+  const phase = phaseOf(status);
+  const progress = progressOf(found);
+  const usage = usageOf(found);
+  const reported = reportedFacts(found, context.redactor);
+  const error =
+    phase === 'failed' || (phase === 'unknown' && field(found, 'error') !== undefined)
+      ? readTaskError(errorOf(found), context.redactor)
+      : undefined;
+  const record: PolledRecord = {
+    status: context.redactor.text(status, 64),
+    phase,
+    ...(progress === undefined ? {} : { progress }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(reported === undefined ? {} : { reported }),
+    ...(error === undefined ? {} : { error }),
+  };
+  const id = field(found, 'id');
+  return {
+    ...(typeof id === 'string' && id !== '' ? { id } : {}),
+    record,
+    resultUrls: resultUrlsOf(found, context.baseUrl),
+  };
+}
+
+/**
+ * Whether the body of an error reply is a full record: an id and a status word that is known (wire-facts: a poll of
+ * a failed task may answer with a non-2xx). `{"status": "error", "message": …}` alone is an error body.
+ */
+export function looksLikeRecord(json: JsonValue | undefined): boolean {
+  const found = recordIn(json);
+  if (found === undefined || field(found, 'status') === undefined) return false;
+  const id = asText(field(found, 'id')) ?? asText(field(found, 'task_id'));
+  const status = field(found, 'status');
+  return id !== undefined && typeof status === 'string' && phaseOf(statusWord(status)) !== 'unknown';
+}
+
+/** The object itself, or the one that a gateway put under `data`. */
+function recordIn(json: JsonValue | undefined): JsonRecord | undefined {
+  const top = asObject(json);
+  if (top === undefined || isRecord(top)) return top;
+  const inner = asObject(field(top, 'data'));
+  return inner !== undefined && isRecord(inner) ? inner : undefined;
+}
+
+function isRecord(value: JsonRecord): boolean {
+  return (
+    asText(field(value, 'status')) !== undefined ||
+    (asText(field(value, 'id')) !== undefined && field(value, 'error') === undefined)
+  );
+}
+
+/** C2.2.3: only a finite number from 0 to 100, or a text that is exactly one. */
+function progressOf(record: JsonRecord): number | undefined {
+  const progress = asNumber(field(record, 'progress'));
+  if (progress === undefined || progress < 0 || progress > 100) return undefined;
+  return progress === 0 ? 0 : progress;
+}
+
+function usageOf(record: JsonRecord): JsonValue | undefined {
+  const usage = field(record, 'usage');
+  if (usage === undefined) return undefined;
+  return readUsage(usage);
+}
+
+/** `usage` as it came, when it is small enough to be kept; absent never means free (C1.9). */
+export function readUsage(usage: JsonValue): JsonValue | undefined {
+  const text = JSON.stringify(usage);
+  if (text.length > MAX_USAGE || text.includes('__proto__')) return undefined;
+  return usage;
+}
+
+/** What the service says it made; never mixed with what was requested (C2.2.5). */
+function reportedFacts(record: JsonRecord, redactor: Redactor): ReportedFacts | undefined {
+  const model = asText(field(record, 'model'));
+  const resolution = asText(field(record, 'resolution'));
+  const durationSeconds = DURATION_FIELDS.map((name) => asNumber(field(record, name))).find(isPositive);
+  const fps = [asNumber(field(record, 'fps'))].find(isPositive);
+  const facts: ReportedFacts = {
+    ...(model === undefined ? {} : { model: redactor.text(model, MAX_FACT) }),
+    ...(resolution === undefined ? {} : { resolution: redactor.text(resolution, MAX_FACT) }),
+    ...(durationSeconds === undefined ? {} : { durationSeconds }),
+    ...(fps === undefined ? {} : { fps }),
+  };
+  return Object.keys(facts).length === 0 ? undefined : facts;
+}
+
+function isPositive(value: number | undefined): value is number {
+  return value !== undefined && value > 0 && value < 1e9;
+}
+
+function errorOf(record: JsonRecord): JsonValue {
+  const pick = (names: readonly string[]): JsonRecord =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = field(record, name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+  const specific = pick(ERROR_FIELDS);
+  return Object.keys(specific).length > 0 ? { ...specific } : { ...pick(GENERAL_ERROR_FIELDS) };
+}

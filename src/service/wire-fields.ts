@@ -1,0 +1,55 @@
+import { type JsonValue } from '../domain/json';
+import { type ImageGenerationRequest } from '../domain/request';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { localPathsIn } from './local-path';
+
+/** Fields of one request under their wire names, in the order in which they are sent. */
+export type WireFields = Record<string, JsonValue>;
+
+/** Fields that a request has a place of its own for; given as raw fields they would contradict it. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'prompt',
+  'seconds',
+  'duration',
+  'resolution',
+  'aspect_ratio',
+  'size',
+  'n',
+]);
+
+/** Model, prompt and the given options of an image call, in the order in which they are sent. */
+export function imageFields(request: ImageGenerationRequest): WireFields {
+  return {
+    model: request.model,
+    prompt: request.prompt,
+    ...(request.size === undefined ? {} : { size: request.size }),
+    ...(request.quality === undefined ? {} : { quality: request.quality }),
+    ...(request.n === undefined ? {} : { n: request.n }),
+    ...(request.responseFormat === undefined ? {} : { response_format: request.responseFormat }),
+  };
+}
+
+/** Merges the caller's raw fields: never over a field that is there, never a local path (design 4.10, C2.4.6). */
+export function addRawFields(
+  fields: WireFields,
+  raw: { readonly [name: string]: JsonValue } | undefined,
+): ValidationIssue[] {
+  const issues: ValidationIssue[] = [];
+  for (const [name, value] of Object.entries(raw ?? {})) {
+    const place = `fields.${name}`;
+    if (name === '' || name === '__proto__') {
+      issues.push({ field: 'fields', message: 'A field needs a name.' });
+    } else if (OWN_FIELDS.has(name) || Object.hasOwn(fields, name)) {
+      issues.push({ field: place, message: `${name} is set by the request itself; leave it out of fields.` });
+    } else {
+      const paths = localPathsIn(value, place);
+      issues.push(...paths.map((at) => ({ field: at, message: LOCAL_PATH })));
+      if (paths.length === 0 && value !== null) fields[name] = value;
+    }
+  }
+  return issues;
+}
+
+const LOCAL_PATH =
+  'A local path never goes into a request; give the file as {file} or {artifact} where the model takes references.';

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type JsonValue } from '../domain/json';
+import { type ReferenceKind } from '../domain/media';
+import { type ReferenceMapping, type VideoModel } from '../domain/model-config';
+import { type ImageGenerationRequest, type VideoRequest } from '../domain/request';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { addRawFields, imageFields, type WireFields } from './wire-fields';
+import { type WireBuild, type WireFile, type WireJsonBody } from './wire-body';
+
+// The bodies of the three paid calls are made from one place.
+export { wireEditBody } from './wire-edit';
+
+/** A reference whose source is at hand: its bytes, or an address that the service fetches by itself. */
+export interface ResolvedReference {
+  readonly kind: ReferenceKind;
+  readonly field?: string;
+  readonly source:
+    { readonly kind: 'url'; readonly url: string } | { readonly kind: 'file'; readonly file: WireFile };
+}
+
+/**
+ * The JSON of POST /v1/videos. The wire's names are written here and nowhere else; what was not given is left out
+ * (C2.1.6), and a reference goes under the field and in the form of the configuration only (C2.1.5).
+ */
+export async function wireVideoBody(
+  request: VideoRequest,
+  model: VideoModel | undefined,
+  references: readonly ResolvedReference[],
+): Promise<WireBuild<WireJsonBody>> {
+  const fields: WireFields = { model: request.model, prompt: request.prompt };
+  if (request.durationSeconds !== undefined) {
+    const asText = model?.durationForm === 'string';
+    fields[model?.durationField ?? 'seconds'] = asText
+      ? String(request.durationSeconds)
+      : request.durationSeconds;
+  }
+  if (request.resolution !== undefined) fields.resolution = request.resolution;
+  if (request.aspectRatio !== undefined) fields.aspect_ratio = request.aspectRatio;
+  const issues = await addReferences(fields, references, model?.references ?? []);
+  issues.push(...addRawFields(fields, request.fields));
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, body: jsonBody(fields) };
+}
+
+/** The JSON of POST /v1/images/generations: the fields of the widely used images API and nothing of ours (C1.4). */
+export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<WireJsonBody> {
+  const fields = imageFields(request);
+  const issues = addRawFields(fields, request.fields);
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, body: jsonBody(fields) };
+}
+
+async function addReferences(
+  fields: WireFields,
+  references: readonly ResolvedReference[],
+  mappings: readonly ReferenceMapping[],
+): Promise<ValidationIssue[]> {
+  const issues: ValidationIssue[] = [];
+  const values = new Map<ReferenceMapping, JsonValue[]>();
+  for (const [index, reference] of references.entries()) {
+    const mapping = mappingOf(reference, mappings);
+    if ('issue' in mapping) {
+      issues.push({ field: `references[${index}]`, ...mapping.issue });
+      continue;
+    }
+    const value = await referenceValue(reference, mapping.found);
+    if (value === undefined) issues.push(wrongForm(index, mapping.found));
+    else values.set(mapping.found, [...(values.get(mapping.found) ?? []), value]);
+  }
+  for (const [mapping, list] of values) issues.push(...place(fields, mapping, list));
+  return issues;
+}
+
+function place(fields: WireFields, mapping: ReferenceMapping, list: JsonValue[]): ValidationIssue[] {
+  const max = mapping.shape === 'string' ? 1 : mapping.max;
+  if (max !== undefined && list.length > max) {
+    return [
+      {
+        field: 'references',
+        message: `The model takes at most ${max} ${mapping.kind} under ${mapping.field}.`,
+      },
+    ];
+  }
+  const there = fields[mapping.field];
+  if (mapping.shape === 'array' && Array.isArray(there)) there.push(...list);
+  else if (there !== undefined)
+    return [{ field: 'references', message: `${mapping.field} cannot hold references of several kinds.` }];
+  else fields[mapping.field] = mapping.shape === 'array' ? list : (list[0] ?? null);
+  return [];
+}
+
+function mappingOf(
+  reference: ResolvedReference,
+  mappings: readonly ReferenceMapping[],
+): { found: ReferenceMapping } | { issue: { message: string; allowed?: readonly string[] } } {
+  const ofKind = mappings.filter(({ kind }) => kind === reference.kind);
+  const fitting =
+    reference.field === undefined ? ofKind : ofKind.filter(({ field }) => field === reference.field);
+  if (fitting.length === 1 && fitting[0] !== undefined) return { found: fitting[0] };
+  if (ofKind.length === 0) {
+    return {
+      issue: {
+        message: `The model configuration (MEDIA_MODELS) names no field for a reference of kind ${reference.kind}.`,
+      },
+    };
+  }
+  return {
+    issue: {
+      message: `The model has several fields for this kind, or not this one: name one of them as field.`,
+      allowed: ofKind.map(({ field }) => field),
+    },
+  };
+}
+
+/** The reference in the form that the model wants; undefined when the source cannot give it. */
+async function referenceValue(
+  { source }: ResolvedReference,
+  { form }: ReferenceMapping,
+): Promise<string | undefined> {
+  if (source.kind === 'url') {
+    if (form === 'url' || (form === 'data_url' && /^data:/i.test(source.url))) return source.url;
+    return undefined;
+  }
+  if (form === 'url') return undefined;
+  const { file } = source;
+  const bytes = 'path' in file.source ? await readFile(file.source.path) : Buffer.from(file.source.data);
+  const base64 = bytes.toString('base64');
+  return form === 'base64' ? base64 : `data:${file.mediaType};base64,${base64}`;
+}
+
+function wrongForm(index: number, { form }: ReferenceMapping): ValidationIssue {
+  return {
+    field: `references[${index}].source`,
+    message:
+      form === 'url'
+        ? 'The model takes references as URLs only; a file cannot be sent to it.'
+        : 'The model takes the bytes of a reference, and this source has none at hand.',
+    allowed: form === 'url' ? ['url'] : ['artifact', 'file'],
+  };
+}
+
+function jsonBody(fields: WireFields): WireJsonBody {
+  const text = JSON.stringify(fields);
+  return { kind: 'json', json: fields, text, bodyHash: createHash('sha256').update(text).digest('hex') };
+}

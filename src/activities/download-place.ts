@@ -16,6 +16,8 @@ export interface DownloadTry {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly endsAt: number;
+  /** Set once a byte of a video came in this try. */
+  flowed: boolean;
 }
 
 type Body = Extract<ContentFetchResult, { kind: 'body' }>;
@@ -64,6 +66,7 @@ async function takeWhole(turn: DownloadTry, place: string, result: Body): Promis
   }
   // Bytes may come while the part is made; an error then must not be left without a listener.
   result.body.on('error', () => undefined);
+  if (progress.place !== place || progress.etag !== result.etag) await discardPart(turn);
   const part = await turn.artifacts.stage(partOwner(progress.owner, place, result.etag));
   if (part.position > 0) await part.restart();
   Object.assign(progress, { place, etag: result.etag, length: result.contentLength, position: 0 });
@@ -80,6 +83,7 @@ async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Prom
       remainingMs: turn.endsAt - turn.now(),
       onBytes: (position) => {
         progress.position = position;
+        turn.flowed = true;
       },
     })) ?? lengthProblem(part, result.contentRange?.total ?? progress.length);
   if (problem === undefined) return { part };
@@ -99,6 +103,13 @@ async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Prom
 export async function forget({ progress }: DownloadTry, part: StagedArtifact): Promise<void> {
   Object.assign(progress, { place: null, etag: null, length: null, position: 0 });
   await part.discard();
+}
+
+/** Deletes what this try left, when nobody will go on with it. */
+export async function discardPart(turn: DownloadTry): Promise<void> {
+  const { owner, place, etag } = turn.progress;
+  if (place === null) return;
+  await forget(turn, await turn.artifacts.stage(partOwner(owner, place, etag)));
 }
 
 /** The part that the last try left for this place; undefined when there is none that can be gone on with. */

@@ -1,0 +1,70 @@
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type JsonValue } from '../domain/json';
+import { type ArtifactRef } from '../domain/media';
+import { type ReportedFacts } from '../domain/poll-answers';
+import { type VideoTask } from '../domain/video-task';
+import { type DownloadedVideo } from './download-try';
+
+export interface SidecarInput {
+  readonly video: VideoTask;
+  readonly downloaded: DownloadedVideo;
+  readonly reported: ReportedFacts;
+  readonly usage: JsonValue | undefined;
+  readonly warnings: readonly string[];
+  readonly timings: {
+    /** ISO 8601. */
+    readonly scheduledAt: string;
+    readonly startedAt: string;
+    readonly finishedAt: string;
+    readonly tries: number;
+  };
+  readonly prompt: string | undefined;
+}
+
+/** Stores what is known of a video beside it (design 4.9): no key, no address, and the prompt only when it was asked for. */
+export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput): Promise<ArtifactRef> {
+  const { video, downloaded, reported, usage, warnings, timings, prompt } = input;
+  const { sha256, bytes, mediaType, uri } = downloaded.artifact;
+  const document = {
+    v: 1,
+    task: video,
+    artifact: { uri, sha256, bytes, mediaType },
+    media: downloaded.facts,
+    reported,
+    usage: usage ?? null,
+    warnings,
+    timings,
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+  return artifacts.putBuffer(Buffer.from(`${JSON.stringify(document, null, 2)}\n`), {
+    mediaType: 'application/json',
+  });
+}
+
+/** A container rounds to whole frames, and sound runs on for a moment. */
+const DURATION_TOLERANCE_S = 0.75;
+
+/** Differences between what was asked for, what the service says and what the file holds (C2.2.5). Never an error. */
+export function differences(
+  video: VideoTask,
+  reported: ReportedFacts,
+  facts: DownloadedVideo['facts'],
+): string[] {
+  const found: string[] = [];
+  const { durationSeconds, resolution, model } = video;
+  const durations = { reported: reported.durationSeconds, file: facts?.durationSeconds };
+  for (const [source, seconds] of Object.entries(durations))
+    if (durationSeconds !== null && seconds !== undefined && differs(durationSeconds, seconds))
+      found.push(`Requested duration ${durationSeconds} s, ${source} ${seconds} s.`);
+  if (resolution !== null && reported.resolution !== undefined && !sameWord(resolution, reported.resolution))
+    found.push(`Requested resolution ${resolution}, reported ${reported.resolution}.`);
+  if (model !== null && reported.model !== undefined && model !== reported.model)
+    found.push(`Requested model ${model}, reported ${reported.model}.`);
+  const lines = /^(\d{3,4})p$/i.exec(resolution ?? '')?.[1];
+  if (lines !== undefined && facts !== null && Math.min(facts.width, facts.height) !== Number(lines))
+    found.push(`Requested resolution ${resolution}, file ${facts.width}x${facts.height}.`);
+  return found;
+}
+
+const differs = (a: number, b: number) => Math.abs(a - b) > DURATION_TOLERANCE_S;
+const sameWord = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();

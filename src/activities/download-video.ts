@@ -1,0 +1,198 @@
+import { activityInfo, Context, type Info } from '@temporalio/activity';
+import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
+import { DOWNLOAD_BOUNDS, type DownloadBounds } from '../domain/download-bounds';
+import { type GetVideoResult, type MediaClient } from '../service/media-client';
+import { decideDownload } from './download-decision';
+import { discardPart, type DownloadTry } from './download-place';
+import { type DownloadProblem, reasonOf } from './download-problem';
+import { digestOf, type DownloadProgress, freshProgress, noteFault, readProgress } from './download-progress';
+import { differences, storeSidecar } from './download-sidecar';
+import { type DownloadedVideo, type TryResult, tryPlaces } from './download-try';
+import { retryLater } from './failures';
+import { startHeartbeat } from './heartbeat';
+
+export interface DownloadDeps {
+  /** The client of exactly this account; undefined when the worker does not have it. */
+  readonly accounts: (account: string) => MediaClient | undefined;
+  readonly artifacts: ArtifactStore;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** Narrower bounds, for tests and small workers. */
+  readonly bounds?: Partial<DownloadBounds>;
+}
+
+/** The server ends an attempt at startToClose: a try stops by itself before that. */
+const CLOSE_MARGIN_MS = 10_000;
+
+/**
+ * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (design 4.7, C3.2, C4.1 to C4.3).
+ * One pass over the places of the result per attempt. It throws only to be tried again (BENIGN, never before
+ * Retry-After) or when it is cancelled; the last try returns `content_unavailable`. It never creates anything.
+ */
+export function createDownloadVideo(
+  deps: DownloadDeps,
+): (input: DownloadVideoInput) => Promise<DownloadVideoResult> {
+  const now = deps.now ?? Date.now;
+  const bounds = { ...DOWNLOAD_BOUNDS, ...deps.bounds };
+  return async (input) => {
+    const info = activityInfo();
+    const startedAt = now();
+    const progress = progressOf(info, startedAt);
+    const beat = startHeartbeat(() => ({ ...progress }));
+    try {
+      const client = deps.accounts(input.video.account);
+      if (client === undefined) return settle(NO_ACCOUNT, { info, progress, bounds, now });
+      const turn: DownloadTry = {
+        client,
+        artifacts: deps.artifacts,
+        bounds,
+        progress,
+        signal: Context.current().cancellationSignal,
+        now,
+        endsAt: startedAt + tryBudget(info, bounds),
+        flowed: false,
+      };
+      const record = await client.getVideo(input.video.taskId, { signal: turn.signal });
+      const result = await attempt(turn, input.video.taskId, record);
+      if (turn.signal.aborted && !('video' in result)) return await cancelled(turn);
+      if ('video' in result)
+        return await finish(deps, input, { result: result.video, record, info, startedAt, now });
+      // A line that is cut again and again still brings the video nearer; the number of tries stays bounded.
+      if (turn.flowed && result.problem.kind === 'network') progress.windowStart = now();
+      return settle(result.problem, { info, progress, bounds, now });
+    } finally {
+      beat.beat();
+      beat.stop();
+    }
+  };
+}
+
+function progressOf(info: Info, startedAt: number): DownloadProgress {
+  const { workflowExecution, activityId } = info;
+  const owner = digestOf(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId);
+  // Time in which no worker was there is not counted against the service.
+  const windowStart = info.attempt === 1 ? startedAt : info.scheduledTimestampMs;
+  return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowStart);
+}
+
+function tryBudget(info: Info, bounds: DownloadBounds): number {
+  return Math.min(
+    bounds.tryDeadlineMs,
+    Math.max(info.startToCloseTimeoutMs - CLOSE_MARGIN_MS, info.startToCloseTimeoutMs / 2),
+  );
+}
+
+async function attempt(turn: DownloadTry, taskId: string, record: GetVideoResult): Promise<TryResult> {
+  try {
+    return await tryPlaces(turn, taskId, record);
+  } catch (error) {
+    if (!(error instanceof ArtifactError) && typeof (error as { code?: unknown }).code !== 'string')
+      throw error;
+    return { problem: { kind: 'storage', message: toArtifactError(error).message } };
+  }
+}
+
+const NO_ACCOUNT: DownloadProblem = {
+  kind: 'account_not_configured',
+  message: 'This worker does not have the account of the task: nothing was asked. The task is kept.',
+};
+
+interface Standing {
+  readonly info: Info;
+  readonly progress: DownloadProgress;
+  readonly bounds: DownloadBounds;
+  readonly now: () => number;
+}
+
+/** Tries again later by a retryable failure, or says for good why there is no content. */
+function settle(problem: DownloadProblem, { info, progress, bounds, now }: Standing): DownloadVideoResult {
+  noteFault(progress, problem.kind);
+  const at = now();
+  const closesAt = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs;
+  const policyTries = info.retryPolicy?.maximumAttempts ?? 0;
+  const decision = decideDownload(
+    problem,
+    {
+      attempt: info.attempt,
+      now: at,
+      windowStart: progress.windowStart,
+      sameFault: progress.sameFault,
+      ...(policyTries > 0 ? { policyTries } : {}),
+      ...(info.scheduleToCloseTimeoutMs > 0 && closesAt > at ? { closesAt } : {}),
+    },
+    bounds,
+  );
+  const { kind, message, httpStatus, rejected = null } = problem;
+  const status = httpStatus === undefined ? {} : { httpStatus };
+  if ('retryInMs' in decision)
+    throw retryLater({ class: kind, message, delayMs: decision.retryInMs, ...status });
+  return {
+    outcome: 'content_unavailable',
+    reason: reasonOf(kind),
+    message,
+    tries: info.attempt,
+    rejected,
+    ...status,
+  };
+}
+
+/** Never returns: a worker that stops hands over, and keeps the part; everything else gives the part up. */
+async function cancelled(turn: DownloadTry): Promise<never> {
+  const reason = (turn.signal.reason as { message?: unknown } | undefined)?.message;
+  if (reason === 'WORKER_SHUTDOWN')
+    throw retryLater({
+      class: 'worker_shutdown',
+      message: 'The worker stopped during the download.',
+      delayMs: 1_000,
+    });
+  await discardPart(turn).catch(() => undefined);
+  return Context.current().cancelled;
+}
+
+interface Finished {
+  readonly result: DownloadedVideo;
+  readonly record: GetVideoResult;
+  readonly info: Info;
+  readonly startedAt: number;
+  readonly now: () => number;
+}
+
+async function finish(
+  { artifacts }: DownloadDeps,
+  { video, sidecarPrompt }: DownloadVideoInput,
+  { result, record, info, startedAt, now }: Finished,
+): Promise<DownloadVideoResult> {
+  const { reported = {}, usage } = record.kind === 'record' ? record.record : {};
+  const warnings = [...result.warnings, ...differences(video, reported, result.facts)];
+  if (record.kind === 'error')
+    warnings.push('The record could not be read: reported facts and usage are unknown.');
+  const timings = {
+    scheduledAt: iso(info.scheduledTimestampMs),
+    startedAt: iso(startedAt),
+    finishedAt: iso(now()),
+    tries: info.attempt,
+  };
+  const sidecar = await storeSidecar(artifacts, {
+    video,
+    downloaded: result,
+    reported,
+    usage,
+    warnings,
+    timings,
+    prompt: sidecarPrompt,
+  }).catch(() => null);
+  // The video is stored and paid for: a side-car that is not must not cost it.
+  if (sidecar === null) warnings.push('The side-car could not be stored.');
+  return {
+    outcome: 'downloaded',
+    artifact: result.artifact,
+    sidecar,
+    reported,
+    ...(usage === undefined ? {} : { usage }),
+    warnings,
+  };
+}
+
+const iso = (milliseconds: number) => new Date(milliseconds).toISOString();

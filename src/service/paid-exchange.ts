@@ -1,4 +1,4 @@
-import { type Dispatcher, DecoratorHandler, type FormData } from 'undici';
+import { type Dispatcher, type FormData } from 'undici';
 import { type BoundedBody, readBoundedBody } from './bounded-body';
 import { type ConnectionFactory } from './connections';
 import { networkCode, unsentCause, type UnsentCause } from './network-error';
@@ -58,16 +58,35 @@ class SendMarker {
   }
 }
 
-class MarkingHandler extends DecoratorHandler implements Dispatcher.DispatchHandler {
+/** Passes everything on. undici's own decorator fails at a second response start, and 103 is one. */
+class MarkingHandler implements Dispatcher.DispatchHandler {
   constructor(
     private readonly inner: Dispatcher.DispatchHandler,
     private readonly start: (controller: Dispatcher.DispatchController) => boolean,
-  ) {
-    super(inner);
-  }
+  ) {}
 
   onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
     if (this.start(controller)) this.inner.onRequestStart?.(controller, context);
+  }
+
+  onRequestUpgrade(...event: Parameters<Required<Dispatcher.DispatchHandler>['onRequestUpgrade']>): void {
+    this.inner.onRequestUpgrade?.(...event);
+  }
+
+  onResponseStart(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseStart']>): void {
+    this.inner.onResponseStart?.(...event);
+  }
+
+  onResponseData(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseData']>): void {
+    this.inner.onResponseData?.(...event);
+  }
+
+  onResponseEnd(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseEnd']>): void {
+    this.inner.onResponseEnd?.(...event);
+  }
+
+  onResponseError(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseError']>): void {
+    this.inner.onResponseError?.(...event);
   }
 }
 

@@ -4,12 +4,10 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import { createFileStore } from './artifacts/file-store';
+import { FileArtifactStore } from './artifacts/file-store';
 import { accountRegistry } from './activities/accounts';
 import { createMediaActivities } from './activities/create-media-activities';
 import { ConfigurationError, readConfig, type MediaConfig } from './config';
@@ -17,6 +15,7 @@ import { refuseTwoSdkCopies } from './sdk-copies';
 import { CREATE_TIMEOUTS } from './domain/timeouts';
 import { createFileJournal } from './journal/file-journal';
 import { bindJournal } from './journal-binding';
+import { packagedWorkflows } from './packaged-workflows';
 import { createModelSource } from './models/model-source';
 import { accountName, normaliseBaseUrl } from './service/base-url';
 import { createMediaClient } from './service/create-media-client';
@@ -61,7 +60,7 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
   const config = options.config ?? readConfig(options.env);
   const { connection, namespace, ownConnection } = await connect(options);
   const workflows = options.workflows ?? { workflowsPath: packagedWorkflows() };
-  const artifacts = createFileStore({ root: config.artifacts });
+  const artifacts = new FileArtifactStore(config.artifacts);
   await artifacts.checkWritable();
   const journal = createFileJournal({ root: config.journal, shared: config.journalShared });
   await journal.checkWritable();
@@ -75,7 +74,7 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
   });
   let bound = false;
   const activities = createMediaActivities({
-    accounts: accountRegistry([{ name, client }]),
+    accounts: accountRegistry([{ name, client, hasKey: async () => hasKey(config) }]),
     artifacts,
     journal,
     journalBound: () => bound,
@@ -145,8 +144,10 @@ function requireBaseUrl(config: MediaConfig): string {
   throw new ConfigurationError('MEDIA_BASE_URL', 'is not set. Set it to the base address of the service.');
 }
 
-/** The workflow code of this package: compiled when installed, sources when run from them. */
-export function packagedWorkflows(): string {
-  const compiled = join(__dirname, 'workflows', 'index.js');
-  return existsSync(compiled) ? compiled : join(__dirname, 'workflows', 'index.ts');
+function hasKey(config: MediaConfig): boolean {
+  try {
+    return config.apiKey() !== '';
+  } catch {
+    return false;
+  }
 }

@@ -6,6 +6,8 @@ export interface Account {
   /** Credential name + `@` + 8 hex digits of the base address's digest (design 4.2). */
   readonly name: string;
   readonly client: MediaClient;
+  /** Whether a key can be read now. */
+  hasKey(): Promise<boolean>;
 }
 
 export interface AccountRegistry {

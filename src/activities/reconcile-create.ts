@@ -4,7 +4,9 @@ import { evidence } from '../domain/evidence';
 import { type CreateVideoAnswer, type ReconcileCreateInput } from '../domain/paid-call';
 import { journalUnavailable, retryLater } from './failures';
 import { indexCreated } from './index-created';
+import { fencedAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
+import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** How often a sender that may still be alive is looked at: its outcome is wanted as soon as it is there. */
 const LOOK_EVERY_MS = 3_000;
@@ -40,14 +42,7 @@ export function createReconcileCreate(
       if (taken === 'lost')
         throw retryLater({ class: 'slot_taken', message: 'The epoch was taken just now.', delayMs: 1000 });
     }
-    return {
-      ...common,
-      outcome: 'not_sent',
-      cause: 'fenced',
-      epochUsed: true,
-      permanent: false,
-      message: 'The journal proves that nothing was sent.',
-    };
+    return fencedAnswer(common);
   };
 }
 
@@ -70,21 +65,5 @@ function afterIntent(slot: SlotIntent, epoch: number, now: number): CreateVideoA
       delayMs: Math.min(LOOK_EVERY_MS, left + 100),
     });
   }
-  return {
-    outcome: 'unconfirmed',
-    epoch,
-    sent: true,
-    account: slot.account,
-    estimate: slot.estimate,
-    evidence: evidence('no_outcome_recorded', {
-      intentAt: slot.at,
-      sendWindowEnd: slot.sendWindowEnd,
-      bodyHash: slot.bodyHash,
-      model: slot.model,
-      durationSeconds: slot.durationSeconds,
-      resolution: slot.resolution,
-      referenceMode: slot.referenceMode,
-      account: slot.account,
-    }),
-  };
+  return unconfirmedAfterIntent(slot, epoch);
 }

@@ -14,8 +14,10 @@ export interface CreateOnceState {
   readonly creationKey: string;
   /** Epoch of the next `media.createVideo`. */
   readonly epoch: number;
-  /** Sends that reached the wire and were provably refused, and connections that failed. */
+  /** Sends that reached the wire and were provably refused. */
   readonly sends: number;
+  /** Sends and connections that failed: what the limit counts. */
+  readonly tries: number;
   /** Waits for a configuration or a journal that is down, and fences: no sends. */
   readonly waits: number;
   /** Workflow time in milliseconds. */
@@ -43,7 +45,7 @@ export type CreateStep =
   | { readonly do: 'wait'; readonly until: number; readonly state: CreateOnceState; readonly why: string };
 
 export function beginCreate(creationKey: string, now: number): CreateOnceState {
-  return { v: 1, creationKey, epoch: 0, sends: 0, waits: 0, startedAt: now, firstSendAt: null };
+  return { v: 1, creationKey, epoch: 0, sends: 0, tries: 0, waits: 0, startedAt: now, firstSendAt: null };
 }
 
 export interface StepContext {
@@ -69,9 +71,10 @@ export function nextStep(
     case 'pending':
       return { do: 'reconcile' };
     case 'refused_for_now': {
-      const counted = counting(state, answer.epoch, answer.sent || context.reconciled, context.now);
+      // A refusal that another execution recorded was its send, not ours.
+      const counted = counting(state, answer, answer.sent || context.reconciled, context.now);
       const asked = answer.notBefore === null ? context.now : Date.parse(answer.notBefore);
-      const until = Math.max(asked, context.now + backoff(counted.sends, MAX_DELAY_MS, context.random));
+      const until = Math.max(asked, context.now + backoff(counted.tries, MAX_DELAY_MS, context.random));
       if (exhausted(counted, until)) {
         return settleRejected(answer, {
           reason: 'retry_later',
@@ -104,8 +107,8 @@ function afterFailedConnection(
   answer: NotSentAnswer,
   context: StepContext,
 ): CreateStep {
-  const counted = counting(state, answer.epoch, answer.sent || context.reconciled, context.now);
-  const until = context.now + backoff(counted.sends, MAX_DELAY_MS, context.random);
+  const counted = counting(state, answer, true, context.now);
+  const until = context.now + backoff(counted.tries, MAX_DELAY_MS, context.random);
   if (exhausted(counted, until))
     return settleRejected(answer, { reason: 'not_sent', message: answer.message });
   return { do: 'wait', until, state: counted, why: answer.cause };
@@ -127,18 +130,24 @@ function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: Ste
   return { do: 'wait', until, state: next, why: answer.cause };
 }
 
-function counting(state: CreateOnceState, epoch: number, counts: boolean, now: number): CreateOnceState {
+function counting(
+  state: CreateOnceState,
+  answer: { readonly epoch: number; readonly sent: boolean },
+  counts: boolean,
+  now: number,
+): CreateOnceState {
   return {
     ...state,
-    epoch: epoch + 1,
-    sends: state.sends + (counts ? 1 : 0),
+    epoch: answer.epoch + 1,
+    sends: state.sends + (answer.sent ? 1 : 0),
+    tries: state.tries + (counts ? 1 : 0),
     firstSendAt: state.firstSendAt ?? now,
   };
 }
 
 function exhausted(state: CreateOnceState, until: number): boolean {
   return (
-    state.sends >= MAX_SENDS || (state.firstSendAt !== null && until > state.firstSendAt + RESEND_WINDOW_MS)
+    state.tries >= MAX_SENDS || (state.firstSendAt !== null && until > state.firstSendAt + RESEND_WINDOW_MS)
   );
 }
 

@@ -91,8 +91,7 @@ export function taskUnknown(end: VideoEnd): TaskUnknown {
     outcome: 'task_unknown',
     video: end.video,
     message:
-      'The service does not know this task id. Check the id, the account and that the base address leads to ' +
-      '/v1/videos/{task_id}. This is no failed video and no reason to create another one.',
+      'The service does not know this task id. Check the id, the account and the path /v1/videos/{task_id}. This is no failed video and no reason to create another one.',
     watch: watchFacts(end.state),
     billing: billing(end.estimate, 'needs_review'),
   };
@@ -168,11 +167,24 @@ export function unconfirmed(call: UnconfirmedCall, creationKey: string): Unconfi
 function unconfirmedMessage(status: number | null): string {
   const start =
     status === 500
-      ? 'The service answered 500: the request may have failed before a task existed, in parsing or capability validation; that is no proof of a fault of the provider.'
+      ? 'HTTP 500 may come from before a task existed (parsing, capability validation) and proves no fault of the provider.'
       : 'It is not known whether the service accepted the request.';
-  return `${start} It was sent once and is not sent again; money may be owed. Look into the service's task records with the evidence, then adopt the task id, declare it lost, or authorise another send.`;
+  return `${start} It was sent once and is not sent again; money may be owed. Look into the task records of the service with the evidence.`;
 }
 
 export function cancelled(video: VideoTask | null, creationKey: string | null, money: Billing): Cancelled {
   return { outcome: 'cancelled', video, creationKey, billing: money };
 }
+
+/** The builders under one name, for code that ends in several of them. */
+export const outcomes = {
+  cancelled,
+  completed,
+  contentUnavailable,
+  failed,
+  refusedBeforeSend,
+  rejected,
+  stillRunning,
+  taskUnknown,
+  unconfirmed,
+};

@@ -1,7 +1,7 @@
 import { isCancellation } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
 import { type VideoOutcome } from '../domain/outcome';
-import * as outcomes from '../domain/outcomes';
+import { outcomes } from '../domain/outcomes';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput } from '../domain/workflow-inputs';
 import { findVideoTaskActivity } from './proxies';

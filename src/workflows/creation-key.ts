@@ -21,8 +21,7 @@ export function ownCreationKey(ordinal: number): OwnKey {
 }
 
 const KEY_REQUIRED =
-  'This workflow run is a later retry, or one behind a cron schedule or a continue-as-new: no creation key can be ' +
-  'derived that is certain to be its own. Nothing was sent. Give a creationKey, for example the id of the row or order it serves.';
+  'No creation key can be derived for this run: it is a later retry, or one behind a cron schedule or a continue-as-new. Nothing was sent. Give a creationKey, such as the id of the row or order it serves.';
 
 let nextOrdinal = 0;
 

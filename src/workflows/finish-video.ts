@@ -2,7 +2,7 @@ import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/
 import { billing, type Money } from '../domain/billing';
 import { type DownloadVideoResult } from '../domain/download';
 import { type VideoOutcome } from '../domain/outcome';
-import * as outcomes from '../domain/outcomes';
+import { outcomes, type VideoEnd } from '../domain/outcomes';
 import { type PolledRecord } from '../domain/poll-answers';
 import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
 import { type MediaQueues } from '../domain/workflow-inputs';
@@ -36,11 +36,7 @@ export async function finishVideo(
   }
 }
 
-async function download(
-  record: PolledRecord,
-  end: outcomes.VideoEnd,
-  options: FinishOptions,
-): Promise<VideoOutcome> {
+async function download(record: PolledRecord, end: VideoEnd, options: FinishOptions): Promise<VideoOutcome> {
   options.onDownload?.();
   const fetch = downloadVideoActivity({ taskQueue: options.queues?.download, summary: 'download' });
   const limit = end.state.hardEndAt;
@@ -83,7 +79,7 @@ const INTERRUPTED: Extract<DownloadVideoResult, { outcome: 'content_unavailable'
 function ofDownload(
   result: DownloadVideoResult,
   record: PolledRecord,
-  end: outcomes.VideoEnd,
+  end: VideoEnd,
   options: FinishOptions,
 ): VideoOutcome {
   return result.outcome === 'downloaded'

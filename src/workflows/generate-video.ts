@@ -2,7 +2,7 @@ import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
 import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
 import { type VideoOutcome } from '../domain/outcome';
-import * as outcomes from '../domain/outcomes';
+import { outcomes } from '../domain/outcomes';
 import { validateRequest } from '../domain/validate-request';
 import { type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { createOnce } from './create-once';

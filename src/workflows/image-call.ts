@@ -4,7 +4,7 @@ import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { evidence } from '../domain/evidence';
 import { ACTIVITY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
-import * as outcomes from '../domain/outcomes';
+import { outcomes } from '../domain/outcomes';
 import { type ImageEditRequest, type PaidRequest } from '../domain/request';
 import { validateRequest } from '../domain/validate-request';
 import { type EditImageWorkflowInput, type GenerateImageWorkflowInput } from '../domain/workflow-inputs';

@@ -1,7 +1,7 @@
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
 import { type VideoOutcome } from '../domain/outcome';
-import * as outcomes from '../domain/outcomes';
+import { outcomes } from '../domain/outcomes';
 import { beginWatch } from '../domain/poll-watch';
 import { DEFAULT_WAIT_MS } from '../domain/timeouts';
 import { type VideoTask } from '../domain/video-task';

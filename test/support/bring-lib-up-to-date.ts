@@ -18,11 +18,10 @@ export async function bringLibUpToDate(): Promise<void> {
     if (isUpToDate()) return;
     // The stamp carries the time of the start: what is saved during the build is built by the next run.
     const begun = new Date();
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
-      { cwd: ROOT, encoding: 'utf8' },
-    );
+    const { status, stdout } = spawnSync(process.execPath, [path.join(ROOT, 'scripts', 'build.js')], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
     if (status !== 0) process.stderr.write(`lib was built with errors:\n${stdout}\n`);
     writeFileSync(STAMP, '');
     utimesSync(STAMP, begun, begun);

@@ -1,0 +1,54 @@
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type MediaActivities } from '../domain/activities';
+import { type CreateJournal } from '../domain/create-journal';
+import { type CreatePolicy } from '../domain/create-policy';
+import { ACTIVITY } from '../domain/names';
+import { type ModelSource } from '../models/model-source';
+import { type AccountRegistry } from './accounts';
+import { createCreateVideo } from './create-video';
+import { createDownloadVideo } from './download-video';
+import { createFindVideoTask } from './find-video-task';
+import { createImageCall } from './image-call';
+import { type PaidDeps } from './paid-context';
+import { createPollVideos } from './poll-videos';
+import { createReconcileCreate } from './reconcile-create';
+
+export interface MediaActivityDeps {
+  readonly accounts: AccountRegistry;
+  readonly artifacts: ArtifactStore;
+  /** `none` only explicitly: then nothing but the retry policy keeps a create from being sent twice. */
+  readonly journal: CreateJournal | 'none';
+  /** Whether the journal is bound to the create task queue. @default never: fences then prove nothing */
+  readonly journalBound?: () => boolean;
+  readonly models: ModelSource;
+  readonly policy?: CreatePolicy | undefined;
+  /** @default none: `{file}` sources are refused */
+  readonly inputRoots?: readonly string[];
+  /** GETs of one poll tick that are open at a time. @default 64 */
+  readonly pollConcurrency?: number;
+}
+
+/** The activities under their registered names, for `Worker.create({ activities })`. */
+export function createMediaActivities(deps: MediaActivityDeps): MediaActivities {
+  const paid: PaidDeps = {
+    accounts: deps.accounts,
+    artifacts: deps.artifacts,
+    models: deps.models,
+    journal: deps.journal,
+    journalBound: deps.journalBound ?? (() => false),
+    policy: deps.policy,
+    inputRoots: deps.inputRoots ?? [],
+  };
+  return {
+    [ACTIVITY.createVideo]: createCreateVideo(paid),
+    [ACTIVITY.reconcileCreate]: createReconcileCreate(paid),
+    [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
+    [ACTIVITY.pollVideos]: createPollVideos(deps),
+    [ACTIVITY.downloadVideo]: createDownloadVideo({
+      accounts: (account) => deps.accounts.find(account)?.client,
+      artifacts: deps.artifacts,
+    }),
+    [ACTIVITY.generateImage]: createImageCall('generate_image', paid),
+    [ACTIVITY.editImage]: createImageCall('edit_image', paid),
+  };
+}

@@ -1,0 +1,127 @@
+import { type SlotIntent } from '../domain/create-journal';
+import { imageOutcome } from '../domain/image-outcome';
+import { type ImageOutcome } from '../domain/outcome';
+import { type EditImageInput, type GenerateImageInput, type ImageCallAnswer } from '../domain/paid-call';
+import { type PaidRequest } from '../domain/request';
+import { IMAGE_TIMEOUTS } from '../domain/timeouts';
+import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
+import { retryLater } from './failures';
+import { startHeartbeat } from './heartbeat';
+import { keepImages } from './keep-images';
+import { failureAnswer, rejectedAnswer } from './paid-answers';
+import { caller, refuseUnsafeRetries, type Caller, type PaidDeps } from './paid-context';
+import { prepareImage } from './prepare-image';
+import { sendOnce, type PaidSpec } from './send-once';
+import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
+
+type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
+type ImageInput = GenerateImageInput | EditImageInput;
+
+/**
+ * One image call (contract 2.3, 2.4): a plain activity that may be retried, because the journal opens another epoch
+ * only after a proven refusal. Results are stored before the outcome is written; no bytes travel in a payload.
+ */
+export function createImageCall(
+  operation: 'generate_image' | 'edit_image',
+  deps: PaidDeps,
+): (input: ImageInput) => Promise<ImageOutcome> {
+  return async (input) => {
+    refuseUnsafeRetries(deps.journal);
+    const beat = startHeartbeat();
+    try {
+      const who = caller(Date.now());
+      // Without a key the activity's own ids must do: a reset of the workflow then buys again, which is documented.
+      const own = `${who.workflowId ?? ''}/${who.runId ?? ''}/${who.activityId}`;
+      const creationKey = input.creationKey ?? own;
+      const paid = { operation, request: input.request } as PaidRequest;
+      const result = await sendOnce(deps, who, specOf(paid, creationKey, input, deps));
+      const answer =
+        result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);
+      return imageOutcome(answer, creationKey) ?? again(answer, creationKey, who);
+    } finally {
+      beat.stop();
+    }
+  };
+}
+
+function specOf(
+  paid: PaidRequest,
+  creationKey: string,
+  input: ImageInput,
+  deps: PaidDeps,
+): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
+  return {
+    paid,
+    creationKey,
+    epoch: input.epoch ?? 0,
+    account: input.account,
+    policy: input.policy,
+    facts: { durationSeconds: null, resolution: null, referenceMode: null },
+    httpBudgetMs: IMAGE_TIMEOUTS.httpBudgetMs,
+    reopenOwn: true,
+    prepare: () => prepareImage(paid, deps),
+    post: async ({ account, ready, intent, base, options }) => {
+      const { client } = account;
+      const reply =
+        ready.body.kind === 'json'
+          ? await client.generateImage(ready.body, options)
+          : await client.editImage(ready.body, options);
+      if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
+      const requested = input.request.n ?? 1;
+      return keepImages(reply, {
+        base,
+        client,
+        artifacts: deps.artifacts,
+        requested,
+        warnings: ready.warnings,
+      });
+    },
+  };
+}
+
+/** Another sender may be alive: its outcome is awaited by retries; then nobody knows. */
+function afterOtherSender(slot: SlotIntent | null, epoch: number, who: Caller): Answer {
+  const left = slot === null ? 1000 : Date.parse(slot.sendWindowEnd) - Date.now();
+  if (slot === null || (left > 0 && !who.isLastAttempt)) {
+    throw retryLater({
+      class: 'waiting_for_sender',
+      message: 'A sender of this call may still be alive; its outcome is awaited.',
+      // A living sender is looked at soon; a dead one is waited out in a single retry.
+      delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : left + 100,
+    });
+  }
+  return unconfirmedAfterIntent(slot, epoch);
+}
+
+/** A longer Retry-After is told to the caller instead of holding an activity open for hours. */
+const MAX_RETRY_DELAY_MS = 15 * 60_000;
+
+/** Nothing was accepted: the server retries the activity; the last attempt returns what it knows instead of throwing. */
+function again(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
+  if (answer.outcome === 'refused_for_now') {
+    const { httpStatus, error, notBefore } = answer;
+    const delayMs = notBefore === null ? undefined : Math.max(0, Date.parse(notBefore) - Date.now());
+    if (!who.isLastAttempt && (delayMs ?? 0) <= MAX_RETRY_DELAY_MS) {
+      throw retryLater({
+        class: 'refused_for_now',
+        message: `The service refused for now with HTTP ${httpStatus}; nothing was accepted.`,
+        httpStatus,
+        ...(delayMs === undefined ? {} : { delayMs }),
+      });
+    }
+    const message =
+      'The service refused for now and nothing was accepted. Start it again later under the same id.';
+    const rejected = { ...rejectedAnswer(answer, 'retry_later', message), httpStatus, error };
+    return finalOutcome(notBefore === null ? rejected : { ...rejected, notBefore }, creationKey);
+  }
+  if (answer.outcome === 'not_sent') {
+    if (!who.isLastAttempt && !answer.permanent)
+      throw retryLater({ class: answer.cause, message: answer.message });
+    return finalOutcome(rejectedAnswer(answer, 'not_sent', answer.message), creationKey);
+  }
+  throw new Error(`An image call cannot end as ${answer.outcome}`);
+}
+
+function finalOutcome(answer: Answer, creationKey: string): ImageOutcome {
+  return imageOutcome(answer, creationKey) as ImageOutcome;
+}

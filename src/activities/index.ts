@@ -1,0 +1,18 @@
+/**
+ * Activities as a factory, for workers that are put together by hand. Needs the key and the stores; never imported by
+ * workflow code.
+ *
+ * @module
+ */
+export { createMediaActivities, type MediaActivityDeps } from './create-media-activities';
+export { accountRegistry, type Account, type AccountRegistry } from './accounts';
+export { FAILURE } from './failures';
+export { createMediaClient } from '../service/create-media-client';
+export { type MediaClient, type MediaClientOptions } from '../service/media-client';
+export { accountName, normaliseBaseUrl } from '../service/base-url';
+export { FileArtifactStore } from '../artifacts/file-store';
+export { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
+export { createFileJournal } from '../journal/file-journal';
+export { type CreateJournal } from '../domain/create-journal';
+export { createModelSource } from '../models/create-model-source';
+export { type ModelSource } from '../models/model-source';

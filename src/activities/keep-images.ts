@@ -1,0 +1,115 @@
+import { buffer } from 'node:stream/consumers';
+import { type ArtifactRef } from '../domain/media';
+import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
+import { checkImage } from '../artifacts/image-check';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { readDataUrl } from '../service/data-url';
+import { type ImageItem, type MediaClient } from '../service/media-client';
+import { type ImagesAccepted } from '../service/send-result';
+import { type AnswerBase } from './paid-answers';
+
+export interface KeepImages {
+  readonly base: AnswerBase;
+  readonly client: MediaClient;
+  readonly artifacts: ArtifactStore;
+  /** How many results were asked for; a difference is reported, never hidden (C2.5.2). */
+  readonly requested: number;
+  readonly warnings: readonly string[];
+}
+
+/** Largest single result, in bytes. */
+const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
+const FETCH_TRIES = 6;
+const FETCH_DELAY_MS = 500;
+const FETCH_MAX_DELAY_MS = 20_000;
+
+/**
+ * Fetches or decodes every result at once, inside the call (C2.5.3), and stores it. A result that cannot be kept
+ * makes the whole call `results_lost`: it is paid and never sent again by itself (design 4.8).
+ */
+export async function keepImages(
+  reply: ImagesAccepted,
+  keep: KeepImages,
+): Promise<CompletedImages | ResultsLost> {
+  const kept = await Promise.all(reply.items.map((item) => keepOne(item, keep)));
+  const lost = kept.filter((result): result is { lost: string } => 'lost' in result);
+  const { created, usage } = reply;
+  if (lost.length > 0 || kept.length === 0) {
+    const reason = lost[0]?.lost ?? 'no_results';
+    return {
+      ...keep.base,
+      outcome: 'results_lost',
+      images: kept.map((result) => ('lost' in result ? null : result)),
+      created,
+      reason,
+      message: `The reply was read and the call is paid, but ${lost.length} of ${kept.length} results could not be kept (${reason}). It is not sent again.`,
+    };
+  }
+  const difference =
+    kept.length === keep.requested
+      ? []
+      : [`${keep.requested} results were requested and ${kept.length} came.`];
+  return {
+    ...keep.base,
+    outcome: 'completed',
+    images: kept as ArtifactRef[],
+    created,
+    ...(usage === undefined ? {} : { usage }),
+    warnings: [...keep.warnings, ...difference],
+  };
+}
+
+async function keepOne(
+  item: ImageItem,
+  { client, artifacts }: KeepImages,
+): Promise<ArtifactRef | { lost: string }> {
+  const bytes =
+    item.kind === 'b64'
+      ? item.data
+      : item.kind === 'url'
+        ? await fetchImage(item.url, client)
+        : { lost: item.reason };
+  if ('lost' in bytes) return bytes;
+  const check = checkImage(bytes);
+  if (!check.ok) return { lost: check.reason };
+  try {
+    // The media type comes from the bytes (C2.5.5).
+    return await artifacts.putBuffer(bytes, { mediaType: check.mediaType });
+  } catch {
+    return { lost: 'storage' };
+  }
+}
+
+async function fetchImage(url: string, client: MediaClient): Promise<Buffer | { lost: string }> {
+  if (/^data:/i.test(url)) return readDataUrl(url, MAX_IMAGE_BYTES) ?? { lost: 'unreadable_data_url' };
+  let lost = 'network';
+  for (let attempt = 1; attempt <= FETCH_TRIES; attempt++) {
+    const result = await client.fetchContent({ url: new URL(url) });
+    if (result.kind === 'blocked') return { lost: 'blocked' };
+    let delay = Math.min(FETCH_MAX_DELAY_MS, FETCH_DELAY_MS * 2 ** attempt);
+    if (result.kind === 'body') {
+      const bytes = await readBounded(result.body);
+      if (bytes !== undefined && (result.contentLength === null || result.contentLength === bytes.length))
+        return bytes;
+      lost = 'truncated';
+    } else if (result.kind === 'refused') {
+      lost = `http_${result.status}`;
+      delay = Math.max(delay, result.retryAfterMs ?? 0);
+      // Nothing that a person said no to becomes a yes by asking again, and nobody waits here for hours.
+      if (result.status === 401 || result.status === 403 || delay > FETCH_MAX_DELAY_MS) break;
+    } else lost = result.code;
+    if (attempt < FETCH_TRIES) await new Promise((resolve) => setTimeout(resolve, delay));
+  }
+  return { lost };
+}
+
+async function readBounded(
+  body: NodeJS.ReadableStream & { destroy(error?: Error): void },
+): Promise<Buffer | undefined> {
+  let total = 0;
+  body.on('data', (chunk: Buffer) => {
+    total += chunk.length;
+    if (total > MAX_IMAGE_BYTES) body.destroy(new Error('too large'));
+  });
+  return buffer(body).catch(() => undefined);
+}

@@ -1,0 +1,121 @@
+import { type Money } from '../domain/billing';
+import { type SlotIntent } from '../domain/create-journal';
+import { evidence } from '../domain/evidence';
+import {
+  type NotSent,
+  type PendingCall,
+  type RefusedForNow,
+  type RejectedCall,
+  type RejectReason,
+  type UnconfirmedCall,
+} from '../domain/paid-call';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { type PaidFailure } from '../service/media-client';
+
+/** What every answer of a paid activity says about itself. */
+export interface AnswerBase {
+  readonly epoch: number;
+  readonly sent: boolean;
+  readonly account: string | null;
+  readonly estimate: Money | null;
+}
+
+export function rejectedAnswer(
+  base: AnswerBase,
+  reason: RejectReason,
+  message: string,
+  issue?: Pick<ValidationIssue, 'field' | 'allowed'>,
+): RejectedCall {
+  return {
+    ...base,
+    outcome: 'rejected',
+    reason,
+    message,
+    ...(issue === undefined ? {} : { field: issue.field }),
+    ...(issue?.allowed === undefined ? {} : { allowed: issue.allowed }),
+  };
+}
+
+export function invalidAnswer(base: AnswerBase, issue: ValidationIssue): RejectedCall {
+  return rejectedAnswer(base, 'invalid_request', issue.message, issue);
+}
+
+/** Nothing was recorded: the same epoch is used again. */
+export function waitingAnswer(base: AnswerBase, cause: string, message: string): NotSent {
+  return { ...base, sent: false, outcome: 'not_sent', cause, epochUsed: false, permanent: false, message };
+}
+
+export function fencedAnswer(base: AnswerBase): NotSent {
+  return {
+    ...base,
+    sent: false,
+    outcome: 'not_sent',
+    cause: 'fenced',
+    epochUsed: true,
+    permanent: false,
+    message: 'The journal proves that nothing was sent.',
+  };
+}
+
+export function pendingAnswer(base: AnswerBase): PendingCall {
+  return { ...base, sent: false, outcome: 'pending' };
+}
+
+export function conflictAnswer(base: AnswerBase): RejectedCall {
+  return rejectedAnswer(
+    { ...base, sent: false },
+    'creation_key_conflict',
+    'This creation key was used for another request before. Nothing was sent. Use another key, or repeat the first request unchanged.',
+    { field: 'creationKey' },
+  );
+}
+
+/** A send that came to no success, with what the slot knew about it. */
+export function failureAnswer(
+  failure: PaidFailure,
+  base: AnswerBase,
+  slot: SlotIntent,
+): NotSent | RefusedForNow | RejectedCall | UnconfirmedCall {
+  switch (failure.class) {
+    case 'not_sent': {
+      const { cause, permanent, message } = failure;
+      return { ...base, sent: false, outcome: 'not_sent', cause, permanent, message, epochUsed: true };
+    }
+    case 'refused_for_now': {
+      const { httpStatus, error, retryAfterMs } = failure;
+      const notBefore = retryAfterMs === undefined ? null : laterIso(retryAfterMs);
+      return { ...base, outcome: 'refused_for_now', httpStatus, error, notBefore };
+    }
+    case 'rejected': {
+      const { reason, httpStatus, error, message } = failure;
+      return { ...base, outcome: 'rejected', reason, httpStatus, error, message };
+    }
+    case 'unconfirmed':
+      return {
+        ...base,
+        outcome: 'unconfirmed',
+        evidence: evidence(failure.cause, {
+          intentAt: slot.at,
+          sendWindowEnd: new Date().toISOString(),
+          bodyHash: slot.bodyHash,
+          httpStatus: failure.httpStatus ?? null,
+          headers: failure.headers,
+          kind: failure.error?.kind ?? null,
+          code: failure.error?.code ?? null,
+          replyHash: failure.replyHash ?? null,
+          model: slot.model,
+          durationSeconds: slot.durationSeconds,
+          resolution: slot.resolution,
+          referenceMode: slot.referenceMode,
+          account: slot.account,
+        }),
+      };
+  }
+}
+
+/** The latest time that a date can say; a Retry-After beyond it is as good as never. */
+const LATEST = 8.64e15;
+
+function laterIso(ms: number): string {
+  return new Date(Math.min(Date.now() + ms, LATEST)).toISOString();
+}

@@ -1,0 +1,38 @@
+import { type Money } from '../domain/billing';
+import { type PollingProfile } from '../domain/polling-profile';
+import { type ValidationIssue } from '../domain/validation-issue';
+
+/** A paid call before its send. `fileHashes` names every `{file}` that could be read, for the fingerprint. */
+export type Prepared<Body> =
+  | ReadyCall<Body>
+  | {
+      readonly kind: 'invalid';
+      readonly issue: ValidationIssue;
+      readonly fileHashes: ReadonlyMap<string, string>;
+    }
+  /** The model configuration is down: the call waits unsent (design 4.10). */
+  | {
+      readonly kind: 'unavailable';
+      readonly message: string;
+      readonly fileHashes: ReadonlyMap<string, string>;
+    }
+  /** A file cannot be read, so that not even a fingerprint can be made. */
+  | { readonly kind: 'unreadable'; readonly issue: ValidationIssue };
+
+export interface ReadyCall<Body> {
+  readonly kind: 'ready';
+  readonly body: Body;
+  readonly estimate: Money | null;
+  readonly polling?: PollingProfile | undefined;
+  readonly warnings: readonly string[];
+  readonly fileHashes: ReadonlyMap<string, string>;
+}
+
+/** Said when the model is in no configuration: the call passed with the safe fields only. */
+export const NOT_VALIDATED = 'The model is not in the configuration: its values were not validated.';
+
+/** The body could not be made although no field was named. */
+export const UNSENDABLE: ValidationIssue = {
+  field: 'request',
+  message: 'The request cannot be put into a body.',
+};

@@ -1,0 +1,78 @@
+import { realpath } from 'node:fs/promises';
+import { isAbsolute, relative } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { type ArtifactRef, type MediaSource } from '../domain/media';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { ArtifactError } from '../artifacts/artifact-error';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { ingestFile } from '../artifacts/ingest-file';
+import { type WireFile } from '../service/wire-body';
+
+/** A source as the service client sends it: an address that the service fetches itself, or bytes that we have. */
+export type ResolvedSource =
+  { readonly kind: 'url'; readonly url: string } | { readonly kind: 'file'; readonly file: WireFile };
+
+export type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
+
+export interface SourceDeps {
+  readonly artifacts: ArtifactStore;
+  readonly inputRoots: readonly string[];
+}
+
+/**
+ * Bytes of an artifact or of a file below the input roots. A file is first copied into the store: what was hashed and
+ * recorded is then exactly what is sent, and no path leaves this function (C2.4.6, C5.4c).
+ */
+export async function resolveSource(
+  source: MediaSource,
+  field: string,
+  deps: SourceDeps,
+): Promise<SourceResult> {
+  if ('url' in source) return { kind: 'url', url: source.url };
+  try {
+    const artifact = 'artifact' in source ? source.artifact : await storeInputFile(source.file, field, deps);
+    return 'issue' in artifact
+      ? { kind: 'issue', issue: artifact.issue }
+      : await ofArtifact(artifact, field, deps);
+  } catch (error) {
+    if (!(error instanceof ArtifactError)) throw error;
+    return { kind: 'issue', issue: { field, message: error.message } };
+  }
+}
+
+async function ofArtifact(
+  artifact: ArtifactRef,
+  field: string,
+  { artifacts }: SourceDeps,
+): Promise<SourceResult> {
+  const bytes = await artifacts.has(artifact.sha256);
+  if (bytes === null) {
+    const message =
+      "The artifact is not in this worker's store. Store the file in the same artifact store that the worker uses (MEDIA_ARTIFACTS).";
+    return { kind: 'issue', issue: { field, message } };
+  }
+  const path = artifacts.localPath?.(artifact.sha256);
+  const source = path === undefined ? { data: await buffer(await artifacts.read(artifact)) } : { path };
+  return { kind: 'file', file: { source, mediaType: artifact.mediaType, sha256: artifact.sha256, bytes } };
+}
+
+async function storeInputFile(
+  file: string,
+  field: string,
+  { artifacts, inputRoots }: SourceDeps,
+): Promise<ArtifactRef | { readonly issue: ValidationIssue }> {
+  const real = await realpath(file).catch(() => undefined);
+  const roots = await Promise.all(inputRoots.map((root) => realpath(root).catch(() => undefined)));
+  // One answer for "outside" and "not there": a request must not find out which files a worker has.
+  if (real === undefined || !roots.some((root) => root !== undefined && isBelow(real, root))) {
+    const message =
+      'The worker reads files only below its MEDIA_INPUT_ROOTS, and there is no such file below them.';
+    return { issue: { field, message } };
+  }
+  return (await ingestFile(artifacts, real)).artifact;
+}
+
+function isBelow(file: string, root: string): boolean {
+  const path = relative(root, file);
+  return path !== '' && !path.startsWith('..') && !isAbsolute(path);
+}

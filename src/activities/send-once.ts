@@ -1,0 +1,196 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { cancellationSignal, log } from '@temporalio/activity';
+import { type JournalKey, type RecordedAnswer, type SlotIntent } from '../domain/create-journal';
+import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy';
+import { fingerprintText } from '../domain/fingerprint';
+import { type NotSent, type RejectedCall } from '../domain/paid-call';
+import { type PaidRequest } from '../domain/request';
+import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { type PaidSendOptions } from '../service/send-result';
+import { type Account } from './accounts';
+import { claimEpoch, openEpoch, recordOutcome, type OpenedEpoch } from './epochs';
+import {
+  conflictAnswer,
+  fencedAnswer,
+  invalidAnswer,
+  rejectedAnswer,
+  waitingAnswer,
+  type AnswerBase,
+} from './paid-answers';
+import { type Caller, type PaidDeps } from './paid-context';
+import { type Prepared, type ReadyCall } from './prepared';
+
+/** One paid call, as far as it differs from the others. */
+export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer> {
+  readonly paid: PaidRequest;
+  readonly creationKey: string;
+  readonly epoch: number;
+  readonly account: string | undefined;
+  readonly policy: CreatePolicy | undefined;
+  readonly facts: Pick<SlotIntent, 'durationSeconds' | 'resolution' | 'referenceMode'>;
+  /** Total time of the exchange, in milliseconds. */
+  readonly httpBudgetMs: number;
+  /** Whether a retry of this very activity may go on after a proven refusal. */
+  readonly reopenOwn: boolean;
+  prepare(account: Account): Promise<Prepared<Body>>;
+  /** The one send, classified. `base.sent` is already true. */
+  post(call: {
+    readonly account: Account;
+    readonly ready: ReadyCall<Body>;
+    readonly intent: SlotIntent;
+    readonly base: AnswerBase;
+    readonly options: PaidSendOptions;
+  }): Promise<Answer>;
+}
+
+/** What one execution came to. `pending` leaves it to the caller how to wait for the other sender. */
+export type SendOnceResult<Answer> =
+  | {
+      readonly kind: 'answer';
+      readonly answer: Answer | RejectedCall | NotSent;
+      readonly slot: SlotIntent | null;
+    }
+  | { readonly kind: 'pending'; readonly base: AnswerBase; readonly slot: SlotIntent | null };
+
+/**
+ * The order that makes a send happen once (failure-model 2.5): validate, write the intent, send, write the outcome,
+ * and only then tell anybody. Everything that happens is a value.
+ */
+export async function sendOnce<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer>(
+  deps: PaidDeps,
+  who: Caller,
+  spec: PaidSpec<Body, Answer>,
+): Promise<SendOnceResult<Answer>> {
+  const key: JournalKey = { namespace: who.namespace, creationKey: spec.creationKey };
+  let base: AnswerBase = { epoch: spec.epoch, sent: false, account: spec.account ?? null, estimate: null };
+  const ended = (
+    answer: Answer | RejectedCall | NotSent,
+    slot: SlotIntent | null = null,
+  ): SendOnceResult<Answer> => ({
+    kind: 'answer',
+    answer,
+    slot,
+  });
+
+  const account = deps.accounts.find(spec.account);
+  if (account === undefined) {
+    const message = 'This worker has no such account. Nothing was sent.';
+    return ended(rejectedAnswer(base, 'account_not_configured', message, { field: 'account' }));
+  }
+  base = { ...base, account: account.name };
+
+  const prepared = await spec.prepare(account);
+  const fingerprint =
+    prepared.kind === 'unreadable' ? null : fingerprintOf(spec.paid, account, prepared.fileHashes);
+  let opened: OpenedEpoch;
+  try {
+    const asker = { fingerprint, runId: who.runId, now: Date.now(), reopenOwn: spec.reopenOwn };
+    opened = await openEpoch(deps.journal, key, spec.epoch, asker);
+  } catch {
+    return ended(journalDown(base));
+  }
+  base = { ...base, epoch: opened.epoch };
+  if (opened.do === 'conflict') return ended(conflictAnswer(base));
+  if (opened.do === 'fenced') return ended(fencedAnswer(base));
+  if (opened.do === 'pending') return { kind: 'pending', base, slot: opened.slot };
+  // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
+  if (opened.do === 'return') return ended({ ...(opened.outcome.answer as Answer), sent: false });
+
+  if (prepared.kind === 'unavailable') {
+    return ended(waitingAnswer(base, 'configuration_unavailable', prepared.message));
+  }
+  if (prepared.kind !== 'ready') return ended(invalidAnswer(base, prepared.issue));
+  base = { ...base, estimate: prepared.estimate };
+  if (!(await account.hasKey())) {
+    const message =
+      'The worker has no key for this account (MEDIA_API_KEY or MEDIA_API_KEY_FILE). Nothing was sent.';
+    return ended(rejectedAnswer(base, 'credentials', message));
+  }
+
+  const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who);
+  try {
+    if ((await claimEpoch(deps.journal, key, base.epoch, intent)) === 'lost')
+      return { kind: 'pending', base, slot: null };
+  } catch {
+    return ended(journalDown(base));
+  }
+  const answer = stopsBeforeSend(base, who, spec.httpBudgetMs) ?? (await post());
+  const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
+  if (!recorded && deps.journal !== 'none') {
+    log.warn('The outcome of a paid call could not be written to the journal', {
+      creationKey: spec.creationKey,
+    });
+  }
+  return ended(standing as Answer, intent);
+
+  function post(): Promise<Answer> {
+    return spec.post({
+      account: account as Account,
+      ready: prepared as ReadyCall<Body>,
+      intent,
+      base: { ...base, sent: true },
+      options: {
+        policy: resolveCreatePolicy(deps.policy, spec.policy),
+        idempotencyKey: sha256(`${key.namespace}\n${key.creationKey}`),
+        deadlineMs: spec.httpBudgetMs,
+      },
+    });
+  }
+}
+
+/** Before the marker a shutdown or a late start is settled as not sent; after it nothing is cut off (failure-model row 12). */
+function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): NotSent | undefined {
+  const late = Date.now() - who.startedAt > who.startToCloseMs - httpBudgetMs;
+  if (!late && !cancellationSignal().aborted) return undefined;
+  return {
+    ...base,
+    outcome: 'not_sent',
+    cause: late ? 'own_deadline' : 'worker_shutdown',
+    epochUsed: true,
+    permanent: false,
+    message: 'The worker stopped before the request was sent.',
+  };
+}
+
+function intentOf<Body extends { readonly bodyHash: string }>(
+  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts'>,
+  account: Account,
+  ready: ReadyCall<Body>,
+  base: AnswerBase,
+  fingerprint: string,
+  who: Caller,
+): SlotIntent {
+  return {
+    v: 1,
+    kind: 'intent',
+    nonce: randomUUID(),
+    operation: spec.paid.operation,
+    workflowId: who.workflowId,
+    runId: who.runId,
+    activityId: who.activityId,
+    fingerprint,
+    bodyHash: ready.body.bodyHash,
+    account: account.name,
+    model: spec.paid.request.model,
+    ...spec.facts,
+    estimate: base.estimate,
+    at: new Date().toISOString(),
+    // Start-to-close ends the activity, not the process: the margin covers its last moments.
+    sendWindowEnd: new Date(
+      who.startedAt + who.startToCloseMs + CREATE_TIMEOUTS.zombieMarginMs,
+    ).toISOString(),
+  };
+}
+
+function journalDown(base: AnswerBase): NotSent {
+  const message = 'The create journal cannot be read or written, and nothing is sent without it.';
+  return waitingAnswer(base, 'journal_unavailable', message);
+}
+
+function fingerprintOf(paid: PaidRequest, account: Account, fileHashes: ReadonlyMap<string, string>): string {
+  return sha256(fingerprintText(paid, account.name, (file) => fileHashes.get(file) ?? file));
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

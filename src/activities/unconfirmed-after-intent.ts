@@ -1,0 +1,26 @@
+import { type SlotIntent } from '../domain/create-journal';
+import { evidence } from '../domain/evidence';
+import { type UnconfirmedCall } from '../domain/paid-call';
+
+/** An intent without an outcome, and no sender can be alive any more: what the slot knows is the evidence. */
+export function unconfirmedAfterIntent(slot: SlotIntent, epoch: number): UnconfirmedCall {
+  const { account, estimate, bodyHash, model, durationSeconds, resolution, referenceMode, sendWindowEnd } =
+    slot;
+  return {
+    outcome: 'unconfirmed',
+    epoch,
+    sent: true,
+    account,
+    estimate,
+    evidence: evidence('no_outcome_recorded', {
+      intentAt: slot.at,
+      sendWindowEnd,
+      bodyHash,
+      model,
+      durationSeconds,
+      resolution,
+      referenceMode,
+      account,
+    }),
+  };
+}

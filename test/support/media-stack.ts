@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type WorkerOptions } from '@temporalio/worker';
+import { TemporalMediaClient } from '../../src/client';
+import { readConfig, type MediaConfig } from '../../src/config';
+import { startSandboxProcess, type SandboxOptions, type SandboxProcess } from '../../src/testing/sandbox';
+import { createMediaWorker, type MediaWorker } from '../../src/worker';
+import { connectTestServer, type TestServer } from './temporal';
+
+/** Everything one end-to-end test file needs: the run's Temporal server, a sandbox of its own, workers of its own. */
+export interface MediaStack {
+  readonly server: TestServer;
+  readonly sandbox: SandboxProcess;
+  readonly media: TemporalMediaClient;
+  readonly taskQueue: string;
+  readonly dataDir: string;
+  /** Environment of a worker of this stack, for child processes. */
+  readonly env: Record<string, string>;
+  readonly config: MediaConfig;
+  startWorker(options?: StartWorkerOptions): Promise<RunningWorker>;
+  stop(): Promise<void>;
+}
+
+export interface StartWorkerOptions {
+  readonly env?: Record<string, string>;
+  readonly worker?: Partial<WorkerOptions>;
+  readonly rebind?: boolean;
+}
+
+export interface RunningWorker {
+  readonly media: MediaWorker;
+  stop(): Promise<void>;
+}
+
+export const SANDBOX_KEY = 'sandbox-key';
+
+export async function startMediaStack(
+  options: { readonly sandbox?: SandboxOptions } = {},
+): Promise<MediaStack> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'temporal-media-test-'));
+  const server = await connectTestServer();
+  const sandbox = await startSandboxProcess({ ...options.sandbox });
+  const taskQueue = server.uniqueId('media');
+  const env = {
+    TEMPORAL_ADDRESS: server.address,
+    TEMPORAL_NAMESPACE: server.namespace,
+    MEDIA_BASE_URL: sandbox.url,
+    MEDIA_API_KEY: SANDBOX_KEY,
+    MEDIA_MODELS: sandbox.modelsUrl,
+    MEDIA_ALLOWED_MEDIA_ORIGINS: new URL(sandbox.mediaUrl).origin,
+    MEDIA_DATA_DIR: dataDir,
+    MEDIA_TASK_QUEUE: taskQueue,
+  };
+  const running = new Set<RunningWorker>();
+  return {
+    server,
+    sandbox,
+    taskQueue,
+    dataDir,
+    env,
+    config: readConfig(env),
+    media: new TemporalMediaClient(server.client, { taskQueue }),
+    async startWorker(worker: StartWorkerOptions = {}) {
+      const media = await createMediaWorker({
+        config: readConfig({ ...env, ...worker.env }),
+        connection: server.nativeConnection,
+        namespace: server.namespace,
+        ...(worker.rebind === undefined ? {} : { rebind: worker.rebind }),
+        worker: { shutdownGraceTime: '2 seconds', ...worker.worker },
+      });
+      const ended = media.run();
+      // Waited for in stop(); a crash before that must not be an unhandled rejection.
+      ended.catch(() => undefined);
+      const handle: RunningWorker = {
+        media,
+        async stop() {
+          running.delete(handle);
+          if (media.worker.getState() === 'RUNNING') media.shutdown();
+          await ended;
+        },
+      };
+      running.add(handle);
+      return handle;
+    },
+    async stop() {
+      await Promise.all([...running].map((worker) => worker.stop()));
+      await sandbox.close();
+      await server.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

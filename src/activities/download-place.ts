@@ -34,7 +34,7 @@ export async function fetchPlace(turn: DownloadTry, place: string, url: URL): Pr
   const { etag, length } = turn.progress;
   if (resumed.position === length) return { part: resumed };
   const range = { from: resumed.position, etag: etag! };
-  const result = await turn.client.fetchContent({ url, range, signal: turn.signal });
+  const result = await get(turn, { url, range });
   if (result.kind === 'body') {
     if (result.status === 206 && continues(result, turn.progress, resumed))
       return take(turn, resumed, result);
@@ -52,8 +52,18 @@ export async function fetchPlace(turn: DownloadTry, place: string, url: URL): Pr
   return fetchWhole(turn, place, url);
 }
 
+async function get(
+  { client, signal }: DownloadTry,
+  request: { readonly url: URL; readonly range?: { readonly from: number; readonly etag: string } },
+): Promise<ContentFetchResult> {
+  const result = await client.fetchContent({ ...request, signal });
+  // An error while nobody reads, or of a body that is thrown away, must not be left without a listener.
+  if (result.kind === 'body') result.body.on('error', () => undefined);
+  return result;
+}
+
 async function fetchWhole(turn: DownloadTry, place: string, url: URL): Promise<Fetched> {
-  const result = await turn.client.fetchContent({ url, signal: turn.signal });
+  const result = await get(turn, { url });
   return result.kind === 'body' ? takeWhole(turn, place, result) : { problem: problemOf(result) };
 }
 
@@ -64,8 +74,6 @@ async function takeWhole(turn: DownloadTry, place: string, result: Body): Promis
     result.body.destroy();
     return { problem: refused };
   }
-  // Bytes may come while the part is made; an error then must not be left without a listener.
-  result.body.on('error', () => undefined);
   if (progress.place !== place || progress.etag !== result.etag) await discardPart(turn);
   const part = await turn.artifacts.stage(partOwner(progress.owner, place, result.etag));
   if (part.position > 0) await part.restart();

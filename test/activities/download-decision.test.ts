@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { decideDownload, type DownloadStanding } from '../../src/activities/download-decision';
+import { type DownloadProblem, reasonOf, worstOf } from '../../src/activities/download-problem';
+import { problemOf } from '../../src/activities/download-refusal';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+
+const standing: DownloadStanding = { attempt: 1, now: 1_000, windowStart: 1_000, sameFault: 1 };
+const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadStanding> = {}) =>
+  decideDownload({ kind: 'missing', message: 'm', ...problem }, { ...standing, ...at }, DOWNLOAD_BOUNDS);
+
+const kinds: DownloadProblem['kind'][] = [
+  'missing',
+  'expired',
+  'credentials',
+  'account_not_configured',
+  'rate_limited',
+  'unavailable',
+  'network',
+  'blocked',
+  'not_video',
+  'truncated',
+  'no_picture',
+  'too_large',
+  'storage',
+];
+
+describe('whether and when to try again', () => {
+  it.each([
+    ['the first time', {}, {}, { retryInMs: 4_000 }],
+    ['later', {}, { attempt: 4 }, { retryInMs: 32_000 }],
+    ['much later', {}, { attempt: 15 }, { retryInMs: 60_000 }],
+    ['for credentials', { kind: 'credentials' }, {}, { retryInMs: 60_000 }],
+    ['the last try', {}, { attempt: 20 }, { end: true }],
+    ['the last try of the policy', {}, { attempt: 3, policyTries: 3 }, { end: true }],
+    ['the end of the window', {}, { now: 600_000 }, { end: true }],
+    ['before the server ends it', {}, { closesAt: 30_000 }, { end: true }],
+    ['a longer Retry-After', { retryAfterMs: 99_000 }, {}, { retryInMs: 99_000 }],
+    ['a shorter Retry-After', { retryAfterMs: 1 }, {}, { retryInMs: 4_000 }],
+    ['a Retry-After that does not fit', { retryAfterMs: 600_001 }, {}, { end: true }],
+    ['a refused address', { kind: 'blocked' }, {}, { end: true }],
+    ['a body that is too large', { kind: 'too_large' }, {}, { end: true }],
+    ['a damaged file once', { kind: 'truncated' }, {}, { retryInMs: 4_000 }],
+    ['a damaged file for the third time', { kind: 'truncated' }, { sameFault: 3 }, { end: true }],
+    ['missing content for the third time', {}, { sameFault: 3 }, { retryInMs: 4_000 }],
+  ] as const)('%s', (_name, problem, at, expected) => {
+    expect(decide(problem, at)).toEqual(expected);
+  });
+
+  it('[C8.6] [C8.7] always ends, and never tries before Retry-After or faster than a poll', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...kinds), fc.option(fc.nat({ max: 200_000 })), (kind, retryAfterMs) => {
+        let now = 0;
+        for (let attempt = 1; ; attempt++) {
+          const problem = { kind, message: 'm', ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+          const decision = decideDownload(
+            problem,
+            { attempt, now, windowStart: 0, sameFault: attempt },
+            DOWNLOAD_BOUNDS,
+          );
+          if ('end' in decision) break;
+          expect(decision.retryInMs).toBeGreaterThanOrEqual(Math.max(3_000, retryAfterMs ?? 0));
+          now += decision.retryInMs;
+          expect(attempt).toBeLessThan(20);
+        }
+        expect(now).toBeLessThanOrEqual(600_000);
+      }),
+    );
+  });
+});
+
+describe('what a refusal means', () => {
+  const refused = (status: number, origin: 'service' | 'other', code: string | null = null) =>
+    problemOf({ kind: 'refused', status, origin, error: { kind: 'unknown', code, message: null } }).kind;
+
+  it.each([
+    [400, 'service', 'missing'],
+    [404, 'service', 'missing'],
+    [409, 'service', 'missing'],
+    [422, 'service', 'missing'],
+    [401, 'service', 'credentials'],
+    [403, 'service', 'credentials'],
+    [401, 'other', 'expired'],
+    [403, 'other', 'expired'],
+    [404, 'other', 'expired'],
+    [410, 'service', 'expired'],
+    [408, 'service', 'unavailable'],
+    [425, 'service', 'unavailable'],
+    [429, 'other', 'rate_limited'],
+    [500, 'service', 'unavailable'],
+    [502, 'service', 'unavailable'],
+    [503, 'other', 'unavailable'],
+  ] as const)('%i of the %s origin is %s', (status, origin, kind) => {
+    expect(refused(status, origin)).toBe(kind);
+  });
+
+  it('an error that speaks of expiry is one, unless the server is merely down', () => {
+    expect(refused(404, 'service', 'file_expired')).toBe('expired');
+    expect(refused(403, 'service', 'ExpiredToken')).toBe('expired');
+    expect(refused(503, 'service', 'expired')).toBe('unavailable');
+  });
+
+  it('is total, and shows nothing of what the service wrote', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 100, max: 999 }),
+        fc.constantFrom('service', 'other'),
+        (status, origin) => {
+          const problem = problemOf({
+            kind: 'refused',
+            status,
+            origin,
+            error: { kind: 'unknown', code: 'code-of-service', message: 'words of the service' },
+          });
+          expect(kinds).toContain(problem.kind);
+          expect(reasonOf(problem.kind)).toBeTruthy();
+          expect(problem.message).not.toMatch(/of the? ?service$|words of/);
+        },
+      ),
+    );
+  });
+});
+
+it('the most telling problem of a try decides, with the longest wait and the kept bytes', () => {
+  const rejected = { uri: 'artifact:sha256/0', mediaType: 'x', bytes: 1, sha256: '0' };
+  expect(
+    worstOf([
+      { kind: 'missing', message: 'a', httpStatus: 404, retryAfterMs: 5 },
+      { kind: 'unavailable', message: 'b', retryAfterMs: 2, rejected },
+    ]),
+  ).toEqual({ kind: 'unavailable', message: 'b', retryAfterMs: 5, rejected });
+  expect(
+    worstOf([
+      { kind: 'blocked', message: 'a' },
+      { kind: 'missing', message: 'b' },
+    ]).kind,
+  ).toBe('blocked');
+  expect(
+    worstOf([
+      { kind: 'blocked', message: 'a' },
+      { kind: 'network', message: 'b' },
+    ]).kind,
+  ).toBe('network');
+});

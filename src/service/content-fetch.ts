@@ -1,4 +1,3 @@
-import { type Readable } from 'node:stream';
 import { type Dispatcher } from 'undici';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
 import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
@@ -84,8 +83,9 @@ async function takeHop(
       bodyTimeout: request.bodyIdleTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
-    reply.body.once('close', connection.release);
-    return await readHop(caller, credentials, reply, hops);
+    // Whoever lets go of a body early must not be struck by its end; a reader still sees every error.
+    reply.body.once('close', connection.release).on('error', () => undefined);
+    return await readHop(caller, credentials, reply, { hops, ranged: request.range !== undefined });
   } catch (error) {
     connection?.release();
     const code = networkCode(error);
@@ -99,15 +99,20 @@ async function readHop(
   caller: ApiCaller,
   credentials: Credentials | undefined,
   reply: Dispatcher.ResponseData,
-  hops: number,
+  { hops, ranged }: { readonly hops: number; readonly ranged: boolean },
 ): Promise<Hop> {
   const status = reply.statusCode;
   const { location } = reply.headers;
   if (REDIRECTS.has(status) && typeof location === 'string') {
-    discard(reply.body);
+    reply.body.destroy();
     return { kind: 'redirect', location };
   }
   const origin = credentials === undefined ? 'other' : 'service';
+  if (status === 206 && !ranged) {
+    reply.body.destroy();
+    const message = 'The service sent a part of the file although the whole was asked for.';
+    return { kind: 'refused', status, error: { kind: 'unknown', code: null, message }, origin };
+  }
   if (status === 200 || status === 206) {
     return { kind: 'body', status, ...contentHeaders(reply.headers), body: reply.body, origin, hops };
   }
@@ -148,10 +153,6 @@ function nextUrl(location: string, from: URL): URL | BlockedReason {
   }
   url.hash = '';
   return from.protocol === 'https:' && url.protocol === 'http:' ? 'downgrade' : url;
-}
-
-function discard(body: Readable): void {
-  body.on('error', () => undefined).destroy();
 }
 
 /** A function, because the value changes while a call is under way. */

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { createRedactor } from '../../src/service/redact';
+
+const SECRET = 'p@ss/word+1234 "x"';
+const redactor = createRedactor([SECRET, 'key-1234567890', '']);
+
+describe('redaction', () => {
+  it.each([
+    ['Bearer abcdef123456', 'abcdef'],
+    ['authorization: Basic dXNlcjpwYXNz', 'dXNlcjpwYXNz'],
+    ['Cookie: session=abc; other=def', 'abc'],
+    ['set-cookie: a=b', 'a=b'],
+    ['see https://user:pw@cdn.example/file.mp4?X-Amz-Signature=zz#frag', 'zz'],
+    ['see https://cdn.example/private-name.mp4', 'private-name'],
+    ['see cdn.example/file.mp4?token=zz', 'zz'],
+    ['see //cdn.example/private/x', 'private'],
+    ['https%3A%2F%2Fcdn.example%2Fx%3Fsig%3Dzz', 'zz'],
+    ['"api_key": "zz-top"', 'zz-top'],
+    ['access_token=zz-top', 'zz-top'],
+    ['key sk-abcdefghij', 'abcdefghij'],
+    ['eyJhbGciOiJI.eyJzdWIiOiIx.c2ln', 'eyJzdWIi'],
+    ['data:image/png;base64,iVBORw0KGgo=', 'iVBORw0'],
+    [`raw ${'QUJD'.repeat(40)}`, 'QUJDQUJD'],
+    ['cannot open /home/jo/My-Pictures/cat.png', 'jo'],
+    ['cannot open "/home/jo/My Pictures/cat.png"', 'Pictures'],
+    ['cannot open ~/pictures/cat.png', 'cat'],
+    ['cannot open ../up/cat.png', 'cat'],
+    ['cannot open C:\\Users\\jo\\cat.png', 'jo'],
+    ['cannot open \\\\server\\share\\cat.png', 'share'],
+    ['file:///home/jo/cat.png', 'jo'],
+    ['line\nfeed\u0000\u001b[31m', '\n'],
+    ['key-1234567890', '1234'],
+    [Buffer.from('key-1234567890').toString('base64'), 'a2V5'],
+    [Buffer.from('key-1234567890').toString('hex'), '6b6579'],
+    [encodeURIComponent(SECRET), 'word'],
+    [JSON.stringify({ key: SECRET }), 'word'],
+  ])('[C5.4a] [C5.4b] [C5.4c] %j is cleaned', (text, gone) => {
+    expect(redactor.text(text)).not.toContain(gone);
+  });
+
+  it.each([
+    'The duration must be one of 4, 8, 12.',
+    'rate limit policy: 3 requests/min',
+    'size 1024x1024 and/or ratio 16:9 is not supported',
+    'check /v1/videos/abc',
+    'max_tokens: 5',
+    'Ünïcödé 😀 stays',
+  ])('%j stays as it is', (text) => {
+    expect(redactor.text(text)).toBe(text);
+  });
+
+  it('a URL is cut to its origin', () => {
+    expect(redactor.text('at https://u:p@cdn.example:8443/a/b?c=d now')).toBe(
+      'at https://cdn.example:8443 now',
+    );
+    expect(redactor.url('https://u:p@cdn.example/a?b')).toBe('https://cdn.example');
+    expect(redactor.url('/home/x')).toBe('[address]');
+  });
+
+  it('a text is capped without cutting a character, and a key at the cut leaves no half', () => {
+    expect(redactor.text('😀 '.repeat(1000)).length).toBeLessThanOrEqual(500);
+    expect(redactor.text('😀'.repeat(1000))).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
+    const long = `${'a b '.repeat(4090)} key-1234567890 rest`;
+    expect(redactor.text(long, 100_000)).not.toContain('key-1');
+  });
+
+  it('[C5.4a] no form of a secret survives, wherever it stands', () => {
+    const form = fc.constantFrom(
+      SECRET,
+      encodeURIComponent(SECRET),
+      Buffer.from(SECRET).toString('base64').replace(/=+$/, ''),
+      Buffer.from(SECRET).toString('base64url'),
+    );
+    fc.assert(
+      fc.property(fc.string(), form, fc.string(), (before, secret, behind) => {
+        expect(redactor.text(`${before}${secret}${behind}`)).not.toContain(secret);
+      }),
+    );
+  });
+
+  it('never throws, is bounded in time and gives one well-formed line', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 2000 }), (text) => {
+        const clean = redactor.text(text);
+        expect(clean.length).toBeLessThanOrEqual(500);
+        expect(clean).not.toMatch(/[\p{Cc}\p{Cs}]/u);
+      }),
+    );
+    for (const hostile of ['/', '"/', 'a', '=', '?a=', 'data:', 'x-amz-', '\\\\', 'eyJaaaaa.', 'https:']) {
+      redactor.text(hostile.repeat(100_000));
+    }
+  });
+});

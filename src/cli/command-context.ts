@@ -1,0 +1,38 @@
+import { type Command } from 'commander';
+import { type MediaConfig, readConfig } from '../config';
+import { type ExitCode } from './exit-codes';
+import { type Report } from './report';
+
+/** What every command works with. */
+export interface CommandContext {
+  readonly env: NodeJS.ProcessEnv;
+  readonly report: Report;
+  exitCode: ExitCode;
+}
+
+export interface CommonOptions {
+  readonly json?: boolean;
+  readonly dataDir?: string;
+}
+
+/** Options that every command has. */
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option('--data-dir <dir>', 'data directory (default: MEDIA_DATA_DIR, else .data)')
+    .option('--json', 'print exactly one JSON object on stdout: {ok, data?, error?}');
+}
+
+/** The environment with the flags on top: flag > environment > default (design 5). */
+export function effectiveEnvironment(context: CommandContext, options: CommonOptions): NodeJS.ProcessEnv {
+  return options.dataDir === undefined ? context.env : { ...context.env, MEDIA_DATA_DIR: options.dataDir };
+}
+
+/** @throws ConfigurationError */
+export function effectiveConfig(context: CommandContext, options: CommonOptions): MediaConfig {
+  return readConfig(effectiveEnvironment(context, options));
+}
+
+/** For options that may be given several times; their order is kept. */
+export function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}

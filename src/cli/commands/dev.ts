@@ -1,0 +1,58 @@
+import { type Command } from 'commander';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+} from '../command-context';
+import { CliError } from '../cli-error';
+import { EXIT } from '../exit-codes';
+import { onInterruption } from '../interruption';
+
+/** `dev`: server, sandbox and worker on this machine until Ctrl-C. */
+export function addDevCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(program.command('dev'))
+    .description('run a Temporal server, a worker and, without MEDIA_BASE_URL, a sandbox service')
+    .addHelpText('after', HELP)
+    .action(async (options: CommonOptions) => dev(context, options));
+}
+
+const HELP = `
+Everything lives in the data directory: stopping it in any way and starting it again goes on where it was.
+Other commands with the same data directory find it by themselves.
+
+Examples:
+  $ temporal-media dev
+  $ MEDIA_BASE_URL=https://api.example.com MEDIA_API_KEY_FILE=key.txt temporal-media dev
+`;
+
+async function dev(context: CommandContext, options: CommonOptions): Promise<void> {
+  const { report } = context;
+  const config = effectiveConfig(context, options);
+  const interruption = onInterruption();
+  const { startDev } = await import('../start-dev.js');
+  const running = await startDev(config, effectiveEnvironment(context, options), (line) => report.say(line));
+  const { address, namespace, uiUrl, retention, sandbox, taskQueue, pids } = running.state;
+  const server = `Temporal server ${address}, namespace ${namespace}, closed workflows are kept for ${retention}`;
+  report.say(server);
+  if (uiUrl !== null) report.say(`UI ${uiUrl}`);
+  if (sandbox !== null) report.say(`Sandbox service ${sandbox.url}`);
+  report.say(`Ready: a worker (process ${pids.worker ?? 'unknown'}) serves the task queue ${taskQueue}.`);
+  report.say('Try: temporal-media video --model sketch-lite --prompt "a paper boat on a lake"');
+  report.ready({ address, namespace, uiUrl, retention, taskQueue, sandbox, dataDir: config.dataDir, pids });
+  const ended = await Promise.race([interruption.happened, running.serverEnded]);
+  report.say('Stopping; a create that is under way is finished first. Ctrl-C again ends the worker at once.');
+  const second = onInterruption();
+  void second.happened.then(() => running.killWorker());
+  await running.stop();
+  second.dispose();
+  if (typeof ended === 'string') {
+    throw new CliError(EXIT.unexpected, {
+      type: 'temporal_server_ended',
+      message: `The Temporal server ended by itself (${ended}).`,
+      hint: 'Its log is temporal.log in the data directory. Start `temporal-media dev` again.',
+    });
+  }
+  report.say('Stopped.');
+}

@@ -1,0 +1,59 @@
+import { type Command } from 'commander';
+import { type MediaSource } from '../../domain/media';
+import { type ImageEditRequest } from '../../domain/request';
+import { collect, type CommandContext, effectiveConfig, effectiveEnvironment } from '../command-context';
+import { given } from '../given';
+import { type ImageOptions, imageFields, withImageOptions } from '../image-options';
+import { idOf, openStore } from '../paid-options';
+import { readSource } from '../input-files';
+import { readFields } from '../raw-field-options';
+import { refuseInvalid } from '../refuse-invalid';
+
+interface EditOptions extends ImageOptions {
+  readonly image?: readonly string[];
+  readonly mask?: string;
+}
+
+/** `edit`: edits one or several images in one call and saves the files. */
+export function addEditCommand(program: Command, context: CommandContext): void {
+  withImageOptions(program.command('edit').description('edit images and save the files'))
+    .option('--image <file>', 'image file or URL; may be repeated, the order is kept', collect)
+    .option('--mask <file>', 'mask, only where the model lists mask editing')
+    .addHelpText('after', HELP)
+    .action(async (options: EditOptions) => edit(context, options));
+}
+
+const HELP = `
+Example:
+  $ temporal-media edit --model image-2 --prompt "put the cup on the table" --image cup.png --image table.png
+`;
+
+async function edit(context: CommandContext, options: EditOptions): Promise<void> {
+  const id = idOf(options.id, 'edit');
+  const config = effectiveConfig(context, options);
+  const store = openStore(config);
+  const images: MediaSource[] = await Promise.all(
+    (options.image ?? []).map((value) => readSource(store, '--image', 'image', value)),
+  );
+  const mask =
+    options.mask === undefined ? undefined : await readSource(store, '--mask', 'image', options.mask);
+  const request = {
+    ...imageFields(options),
+    images,
+    ...given({ mask, fields: readFields(options.field) }),
+  } as ImageEditRequest;
+  refuseInvalid({ operation: 'edit_image', request });
+  const { runPaid } = await import('../run-paid.js');
+  await runPaid(context, {
+    config,
+    store,
+    id,
+    out: options.out,
+    env: effectiveEnvironment(context, options),
+    detach: options.detach === true,
+    showState: false,
+    announce: `id ${id}`,
+    resumeHint: `Run the same command again with --id ${id}: nothing is bought twice.`,
+    start: (media) => media.startEdit({ request, ...given({ account: options.account }) }, { id }),
+  });
+}

@@ -1,0 +1,103 @@
+import { type Command } from 'commander';
+import { type CommandContext, collect } from '../command-context';
+import { CliError } from '../cli-error';
+import { EXIT } from '../exit-codes';
+import { given } from '../given';
+import { onInterruption } from '../interruption';
+import { readFile } from 'node:fs/promises';
+
+interface SandboxCommandOptions {
+  readonly port?: string;
+  readonly mediaPort?: string;
+  readonly dataDir?: string;
+  readonly faults?: readonly string[];
+  readonly key?: readonly string[];
+  readonly pathPrefix?: string;
+  readonly log?: boolean;
+}
+
+/** `sandbox`: the service of the contract on this machine, until Ctrl-C. */
+export function addSandboxCommand(program: Command, context: CommandContext): void {
+  program
+    .command('sandbox')
+    .description('run the sandbox service in the foreground')
+    .option('--port <port>', 'port of the service (default: a free one)')
+    .option('--media-port <port>', 'port of the second origin with signed links (default: a free one)')
+    .option('--data-dir <dir>', 'directory that makes it survive a restart (default: in memory)')
+    .option('--faults <file>', 'JSON file with fault rules; may be repeated', collect)
+    .option('--key <key>', 'key that is let in; may be repeated (default: sandbox-key)', collect)
+    .option('--path-prefix <path>', 'path prefix of the base address')
+    .option('--log', 'one line per request on stderr')
+    .option('--json', 'print exactly one JSON object on stdout when ready')
+    .addHelpText('after', HELP)
+    .action(async (options: SandboxCommandOptions) => sandbox(context, options));
+}
+
+const HELP = `
+Prompts may carry directives such as [fail:moderation], [lost-reply], [run:30s] or [http:429:2].
+
+Examples:
+  $ temporal-media sandbox --port 8088
+  $ MEDIA_BASE_URL=http://127.0.0.1:8088 MEDIA_API_KEY=sandbox-key temporal-media worker
+`;
+
+async function sandbox(context: CommandContext, options: SandboxCommandOptions): Promise<void> {
+  const { report } = context;
+  const interruption = onInterruption();
+  const { createSandbox } = await import('../../testing/sandbox/index.js');
+  const running = await createSandbox({
+    ...given({
+      port: port('--port', options.port),
+      mediaPort: port('--media-port', options.mediaPort),
+      dataDir: options.dataDir,
+      pathPrefix: options.pathPrefix,
+      log: options.log,
+      apiKeys: options.key === undefined ? undefined : [...options.key],
+    }),
+    faults: await readFaults(options.faults ?? []),
+  }).catch((error: unknown) => {
+    throw startError(error);
+  });
+  const { url, mediaUrl, modelsUrl, adminUrl } = running;
+  report.say(`Sandbox service ${url} (media ${mediaUrl}, counters ${adminUrl}/counters)`);
+  report.say(`For a worker: MEDIA_BASE_URL=${url} MEDIA_MODELS=${modelsUrl}`);
+  report.say(`              MEDIA_ALLOWED_MEDIA_ORIGINS=${mediaUrl} MEDIA_API_KEY=<the key>`);
+  report.ready({ url, mediaUrl, modelsUrl, adminUrl });
+  await interruption.happened;
+  await running.close();
+}
+
+function port(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 0 && number < 65_536) return number;
+  throw new CliError(EXIT.usage, {
+    type: 'usage',
+    message: `${option} must be a port number.`,
+    hint: 'For example 8088.',
+  });
+}
+
+async function readFaults(files: readonly string[]) {
+  const rules = files.map(async (file) => {
+    try {
+      const parsed: unknown = JSON.parse(await readFile(file, 'utf8'));
+      if (Array.isArray(parsed)) return parsed as never[];
+    } catch {
+      // Said below, with the file that the user named.
+    }
+    throw new CliError(EXIT.badInput, {
+      type: 'bad_input',
+      message: `--faults: ${file} holds no JSON array of fault rules.`,
+      hint: 'For example [{"operation":"poll","times":2,"action":{"type":"status","status":503}}].',
+    });
+  });
+  return (await Promise.all(rules)).flat();
+}
+
+function startError(error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
+  const hint = 'Choose another port, or leave it out for a free one.';
+  return new CliError(EXIT.configuration, { type: 'port_in_use', message, hint });
+}

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { type LogLevel } from '@temporalio/worker';
+import { type Command, Option } from 'commander';
+import { ConfigurationError, type MediaConfig } from '../../config';
+import { normaliseBaseUrl } from '../../service/base-url';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  withCommonOptions,
+} from '../command-context';
+import { onInterruption } from '../interruption';
+
+interface WorkerCommandOptions extends CommonOptions {
+  readonly rebind?: boolean;
+  readonly logLevel: LogLevel;
+}
+
+const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
+
+/** `worker`: runs activities and workflows from MEDIA_* and TEMPORAL_* until SIGTERM, then drains. */
+export function addWorkerCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(program.command('worker'))
+    .description('run a media worker; the only command that needs the key')
+    .option('--rebind', 'take the task queue over from another journal that no worker uses any more')
+    .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LEVELS).default('INFO'))
+    .addHelpText('after', HELP)
+    .action(async (options: WorkerCommandOptions) => worker(context, options));
+}
+
+const HELP = `
+Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_MODELS, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR,
+MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, TEMPORAL_*.
+SIGTERM drains: a create that is under way is finished before the process ends.
+
+Example:
+  $ MEDIA_BASE_URL=https://api.example.com MEDIA_API_KEY_FILE=key.txt temporal-media worker
+`;
+
+async function worker(context: CommandContext, options: WorkerCommandOptions): Promise<void> {
+  const { report } = context;
+  const config = effectiveConfig(context, options);
+  refuseUnusable(config);
+  const interruption = onInterruption();
+  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
+  Runtime.install({
+    // Signals are ours: a worker that is still being made must end too, and a parent that is gone counts as one.
+    shutdownSignals: [],
+    logger: new DefaultLogger(options.logLevel),
+  });
+  const { createMediaWorker } = await import('../../worker.js');
+  const { workflowBundle } = await import('../workflow-bundle.js');
+  const making = workflowBundle(join(config.dataDir, 'cache')).then((workflowBundle) =>
+    createMediaWorker({
+      config,
+      workflows: { workflowBundle },
+      ...(options.rebind === true && { rebind: true }),
+    }),
+  );
+  const made = await Promise.race([making, interruption.happened]);
+  // Nothing has been polled yet, so there is nothing to drain; what is still being made ends with the process.
+  if (made === undefined) return;
+  const { taskQueue, account } = made;
+  report.say(`Ready: task queue ${taskQueue}, account ${account}.`);
+  report.ready({ taskQueue, account, pid: process.pid });
+  void interruption.happened.then(() => {
+    report.say('Draining: what is under way is finished.');
+    made.shutdown();
+  });
+  await made.run();
+}
+
+/** @throws ConfigurationError for what would only show at the first paid call. */
+function refuseUnusable(config: MediaConfig): void {
+  if (config.baseUrl === undefined)
+    throw new ConfigurationError('MEDIA_BASE_URL', 'is not set. Set it to the base address of the service.');
+  try {
+    normaliseBaseUrl(config.baseUrl);
+  } catch (error) {
+    throw new ConfigurationError('MEDIA_BASE_URL', (error as Error).message);
+  }
+  config.apiKey();
+}

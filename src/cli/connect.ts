@@ -1,0 +1,133 @@
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { TemporalMediaClient } from '../client';
+import { type MediaConfig } from '../config';
+import { addressSource } from '../testing/temporal-server/address-source';
+import { CliError } from './cli-error';
+import { readDevState } from './dev-state';
+import { EXIT } from './exit-codes';
+import { SERVER_HINT } from './failure-of';
+
+/** A Temporal server that answers, as client commands use it. */
+export interface Connected {
+  readonly media: TemporalMediaClient;
+  readonly client: Client;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  /** Link to a workflow in the web UI; undefined when no UI is known. */
+  workflowUrl(workflowId: string): string | undefined;
+  /** Whether a worker has asked the task queue for work in the last minutes; undefined when that cannot be known. */
+  hasWorker(): Promise<boolean | undefined>;
+  close(): Promise<void>;
+}
+
+interface Target {
+  readonly connection: ConnectionOptions;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly uiUrl: string | null;
+  readonly foundBy: string;
+}
+
+/** Longest wait for a server that does not answer, in milliseconds. */
+const CONNECT_MS = 4_000;
+const DEFAULT_ADDRESS = 'localhost:7233';
+/** `TASK_QUEUE_TYPE_WORKFLOW` of the Temporal API. */
+const WORKFLOW_QUEUE = 1;
+
+/**
+ * Connects to the server that TEMPORAL_* names, else to the `dev` of the data directory, else to the default profile
+ * or localhost:7233. @throws CliError when it does not answer
+ */
+export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = process.env): Promise<Connected> {
+  const target = await findTarget(config, env);
+  const { address, namespace, taskQueue, uiUrl } = target;
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });
+  } catch {
+    throw new CliError(EXIT.unreachable, {
+      type: 'temporal_unreachable',
+      message: `No Temporal server answers at ${address} (${target.foundBy}).`,
+      hint: SERVER_HINT,
+    });
+  }
+  const client = new Client({ connection, namespace });
+  return {
+    media: new TemporalMediaClient(client, { taskQueue }),
+    client,
+    address,
+    namespace,
+    taskQueue,
+    workflowUrl: (workflowId) =>
+      uiUrl === null
+        ? undefined
+        : `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`,
+    hasWorker: async () => {
+      try {
+        const { pollers } = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
+          connection.workflowService.describeTaskQueue({
+            namespace,
+            taskQueue: { name: taskQueue },
+            taskQueueType: WORKFLOW_QUEUE,
+          }),
+        );
+        return (pollers ?? []).length > 0;
+      } catch {
+        return undefined;
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): Promise<Target> {
+  const { taskQueue } = config;
+  const named = await namedByEnvironment(env);
+  if (named !== null) {
+    const { address, namespace, connection, foundBy } = named;
+    return { connection, address, namespace, taskQueue, uiUrl: null, foundBy };
+  }
+  const dev = await readDevState(config.dataDir);
+  if (dev !== undefined) {
+    return {
+      connection: {},
+      address: dev.address,
+      namespace: env['TEMPORAL_NAMESPACE'] || dev.namespace,
+      taskQueue: env['MEDIA_TASK_QUEUE']?.trim() ? taskQueue : dev.taskQueue,
+      uiUrl: dev.uiUrl,
+      foundBy: '`temporal-media dev` of the data directory',
+    };
+  }
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  const { address = DEFAULT_ADDRESS, ...connection } = connectionOptions;
+  return {
+    connection: withoutUndefined(connection),
+    address,
+    namespace: namespace ?? 'default',
+    taskQueue,
+    uiUrl: null,
+    foundBy:
+      connectionOptions.address === undefined
+        ? 'the default; no TEMPORAL_ADDRESS is set and no `temporal-media dev` runs on this data directory'
+        : 'the default profile',
+  };
+}
+
+async function namedByEnvironment(env: NodeJS.ProcessEnv): ReturnType<typeof addressSource> {
+  try {
+    return await addressSource(env);
+  } catch (error) {
+    throw new CliError(EXIT.configuration, {
+      type: 'configuration',
+      message: error instanceof Error ? error.message : String(error),
+      hint: 'Correct TEMPORAL_PROFILE and its configuration file, or set TEMPORAL_ADDRESS.',
+    });
+  }
+}
+
+function withoutUndefined(options: object): ConnectionOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}

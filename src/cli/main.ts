@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+/**
+ * @module The program `temporal-media`: parses, runs one command, prints one answer, ends with a documented exit code.
+ */
+import { CommanderError } from 'commander';
+import { tellParent } from './attached';
+import { type CommandContext } from './command-context';
+import { EXIT } from './exit-codes';
+import { failureOf } from './failure-of';
+import { createProgram } from './program';
+import { Report } from './report';
+
+async function main(argv: readonly string[]): Promise<number> {
+  const report = new Report(argv.includes('--json'));
+  const context: CommandContext = { env: process.env, report, exitCode: EXIT.done };
+  try {
+    const program = createProgram(context);
+    if (argv.length === 0) {
+      report.say(program.helpInformation());
+      return EXIT.usage;
+    }
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) {
+      report.reply({ ok: true });
+      return EXIT.done;
+    }
+    const { exitCode, reply, data } = failureOf(error);
+    if (process.env['TEMPORAL_MEDIA_DEBUG'] === '1' && error instanceof Error) report.say(error.stack ?? '');
+    report.fail(reply, data);
+    tellParent({ type: 'failed', error: reply, exitCode });
+    return exitCode;
+  }
+  return context.exitCode;
+}
+
+// Connections of the SDK may keep the process alive: it ends when everything that was printed is out.
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => stream.write('', () => resolve()));
+
+void main(process.argv.slice(2)).then(async (exitCode) => {
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  process.exit(exitCode);
+});

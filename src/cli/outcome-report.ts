@@ -1,0 +1,75 @@
+import { failureRow } from '../domain/failure-table';
+import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import { type FailureReply, issueText } from './cli-error';
+import { EXIT, type ExitCode, exitCodeOfType } from './exit-codes';
+
+export interface OutcomeReport {
+  /** True for `completed` and `still_running`: both are successes (C3.4). */
+  readonly ok: boolean;
+  readonly exitCode: ExitCode;
+  readonly error?: FailureReply;
+  /** For people. */
+  readonly lines: readonly string[];
+}
+
+/** An outcome in words and numbers: type and hint come from the failure table. */
+export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeReport {
+  const row = failureRow(outcome);
+  if (row === undefined) return { ok: true, exitCode: EXIT.done, lines: completedLines(outcome) };
+  const exitCode = exitCodeOfType(row.type);
+  if (outcome.outcome === 'still_running') {
+    const shown = outcome.progress === undefined ? '' : `, ${outcome.progress} %`;
+    const line = `Still running (${outcome.lastStatus ?? 'no status yet'}${shown}): task ${outcome.video.taskId}.`;
+    return { ok: true, exitCode, lines: [line, `Go on with: temporal-media resume ${outcome.video.taskId}`] };
+  }
+  const error = { type: row.type, message: messageOf(outcome, row.meaning), hint: row.hint };
+  return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };
+}
+
+function messageOf(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
+  switch (outcome.outcome) {
+    case 'failed':
+      return outcome.error.message ?? meaning;
+    case 'rejected': {
+      const { field, allowed, message } = outcome;
+      return field === undefined ? message : issueText({ field, message, ...(allowed && { allowed }) });
+    }
+    case 'content_unavailable':
+    case 'task_unknown':
+    case 'unconfirmed':
+    case 'results_lost':
+      return outcome.message;
+    default:
+      return meaning;
+  }
+}
+
+function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
+  if (outcome.outcome !== 'completed') return [];
+  const { estimate, currency, state } = outcome.billing;
+  const cost =
+    estimate === null ? 'unknown' : `${(estimate / 1_000_000).toFixed(2)} ${currency ?? ''}`.trim();
+  const what = 'artifact' in outcome ? `task ${outcome.video.taskId}` : `${outcome.images.length} image(s)`;
+  return [
+    ...outcome.warnings.map((warning) => `warning: ${warning}`),
+    `Completed: ${what}; estimated cost ${cost} (${state}).`,
+  ];
+}
+
+/** What a person needs to act: the task, the evidence, the money. */
+function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
+  const lines: string[] = [];
+  if ('video' in outcome && outcome.video !== null) lines.push(`task: ${outcome.video.taskId}`);
+  if (outcome.outcome === 'unconfirmed') {
+    for (const [name, value] of Object.entries<string | number | object | null>({
+      ...outcome.evidence,
+    })) {
+      if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) continue;
+      lines.push(`evidence ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    }
+  }
+  if (outcome.outcome === 'rejected' && outcome.notBefore !== undefined)
+    lines.push(`not before: ${outcome.notBefore}`);
+  lines.push(`billing: ${outcome.billing.state}`);
+  return lines;
+}

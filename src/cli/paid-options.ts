@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { FileArtifactStore } from '../artifacts/file-store';
+import { ConfigurationError, type MediaConfig } from '../config';
+import { type DurationInput } from '../domain/workflow-inputs';
+import { milliseconds } from '../workflows/durations';
+import { badInput } from './cli-error';
+import { type CommonOptions } from './command-context';
+
+/** Options of every command that may cost money. */
+export interface PaidOptions extends CommonOptions {
+  readonly model: string;
+  readonly prompt: string;
+  readonly field?: readonly string[];
+  readonly account?: string;
+  readonly id?: string;
+  readonly out: string;
+  readonly detach?: boolean;
+}
+
+/** The store that this command shares with the worker. @throws ConfigurationError */
+export function openStore(config: MediaConfig): ArtifactStore {
+  if (/^[a-z0-9]+:\/\//i.test(config.artifacts))
+    throw new ConfigurationError(
+      'MEDIA_ARTIFACTS',
+      'must be a directory; other stores are not built in yet.',
+    );
+  return new FileArtifactStore(config.artifacts);
+}
+
+const LONGEST_ID = 200;
+
+/** The id given, or a new one: workflow id, creation key and name of the files at once. @throws CliError */
+export function idOf(given: string | undefined, kind: string): string {
+  if (given === undefined) return `${kind}-${randomUUID()}`;
+  // eslint-disable-next-line no-control-regex
+  if (given.trim() !== '' && given.length <= LONGEST_ID && !/[\u0000-\u001f\u007f]/.test(given)) return given;
+  const message = `must be a text of 1 to ${LONGEST_ID} characters without control characters.`;
+  throw badInput([{ field: '--id', message }]);
+}
+
+/** @throws CliError for what is no duration */
+export function waitForOf(text: string | undefined): DurationInput | undefined {
+  if (text === undefined) return undefined;
+  if (milliseconds(text) !== undefined && /[a-z]/i.test(text)) return text;
+  throw badInput([
+    { field: '--wait-for', message: 'must be a duration with its unit, such as 90s, 15m, 2h or 3d.' },
+  ]);
+}
+
+/** Text that should be a number; the domain's rules judge what it is. */
+export function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : text.trim() === '' ? NaN : Number(text);
+}

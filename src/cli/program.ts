@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { type CommandContext } from './command-context';
+import { addDemoCommand } from './commands/demo';
+import { addDevCommand } from './commands/dev';
+import { addEditCommand } from './commands/edit';
+import { addImageCommand } from './commands/image';
+import { addResumeCommand } from './commands/resume';
+import { addSandboxCommand } from './commands/sandbox';
+import { addVideoCommand } from './commands/video';
+import { addWorkerCommand } from './commands/worker';
+import { EXIT_MEANINGS } from './exit-codes';
+
+/** The command line `temporal-media`. Parsing throws a CommanderError for wrong usage, help and version. */
+export function createProgram(context: CommandContext): Command {
+  const program = new Command('temporal-media')
+    .description('Videos and images through Temporal: created once, never lost, downloaded and verified.')
+    .version(packageVersion(), '-V, --version')
+    .exitOverride()
+    .showHelpAfterError(false)
+    .configureOutput({
+      // With --json stdout belongs to the one JSON object; errors are printed by main, in one place.
+      writeOut: (text) => void (context.report.json ? process.stderr : process.stdout).write(text),
+      outputError: () => undefined,
+    })
+    .addHelpText('after', exitCodeHelp());
+  addDevCommand(program, context);
+  addVideoCommand(program, context);
+  addImageCommand(program, context);
+  addEditCommand(program, context);
+  addResumeCommand(program, context);
+  addWorkerCommand(program, context);
+  addSandboxCommand(program, context);
+  addDemoCommand(program, context);
+  return program;
+}
+
+function exitCodeHelp(): string {
+  const rows = EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
+  return `
+Examples:
+  $ temporal-media demo --out out
+  $ temporal-media dev
+  $ temporal-media video --model sketch-lite --prompt "a paper boat on a lake" --out out
+
+Exit codes:
+${rows.join('\n')}
+`;
+}
+
+function packageVersion(): string {
+  const file = join(__dirname, '..', '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}

@@ -1,0 +1,117 @@
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type Started, type TemporalMediaClient } from '../client';
+import { type MediaConfig } from '../config';
+import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import { CliError } from './cli-error';
+import { type CommandContext } from './command-context';
+import { connect, type Connected } from './connect';
+import { EXIT } from './exit-codes';
+import { reportOutcome } from './outcome-report';
+import { prepareOut, resultPath, saveArtifact } from './result-files';
+import { safeName } from './safe-name';
+import { waitForOutcome } from './wait-for-outcome';
+
+/** One start of a workflow whose outcome becomes the answer of the command. */
+export interface Run {
+  readonly config: MediaConfig;
+  readonly store: ArtifactStore;
+  readonly out: string;
+  /** What the files are called after. */
+  readonly id: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly detach?: boolean;
+  readonly resumeHint: string;
+  /** Whether the workflow answers `video_state`. */
+  readonly showState: boolean;
+  /** Told before the start, with the id: whoever loses this process can still find the work. */
+  readonly announce: string;
+  start(media: TemporalMediaClient): Promise<Started<VideoOutcome | ImageOutcome>>;
+}
+
+/** Starts or attaches, waits, saves the files, answers. @throws CliError */
+export async function runPaid(context: CommandContext, run: Run): Promise<void> {
+  const { report } = context;
+  const directory = run.detach === true ? run.out : await prepareOut(run.out);
+  const connected = await connect(run.config, run.env);
+  try {
+    report.say(run.announce);
+    await warnWithoutWorker(context, connected);
+    const started = await run.start(connected.media);
+    const { workflowId, runId, isNew } = started;
+    const url = connected.workflowUrl(workflowId);
+    report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
+    if (run.detach === true) {
+      report.result(workflowId);
+      report.say(run.resumeHint);
+      report.reply({ ok: true, data: { workflowId, runId, isNew, ...(url !== undefined && { url }) } });
+      return;
+    }
+    const { resumeHint, showState } = run;
+    const outcome = await waitForOutcome(started, { connected, report, resumeHint, showState });
+    await answer(context, run, { workflowId, outcome, directory });
+  } finally {
+    await connected.close().catch(() => undefined);
+  }
+}
+
+async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<void> {
+  if ((await connected.hasWorker()) !== false) return;
+  report.say(
+    `warning: no worker serves the task queue ${connected.taskQueue}; this waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
+  );
+}
+
+interface Finished {
+  readonly workflowId: string;
+  readonly outcome: VideoOutcome | ImageOutcome;
+  readonly directory: string;
+}
+
+async function answer(context: CommandContext, run: Run, finished: Finished): Promise<void> {
+  const { report } = context;
+  const { workflowId, outcome } = finished;
+  const { ok, exitCode, error, lines } = reportOutcome(outcome);
+  let files: SavedFiles;
+  try {
+    files = await saveFiles(run, finished);
+  } catch (problem) {
+    if (!(problem instanceof CliError)) throw problem;
+    throw new CliError(problem.exitCode, problem.reply, { ...outcome, workflowId, files: [] });
+  }
+  for (const line of lines) report.say(line);
+  for (const file of files.files) report.result(file);
+  context.exitCode = exitCode;
+  const data = { ...outcome, workflowId, ...files };
+  if (ok || error === undefined) report.reply({ ok: exitCode === EXIT.done || ok, data });
+  else report.fail(error, data);
+}
+
+interface SavedFiles {
+  /** Absolute paths of the results, in order. */
+  readonly files: readonly string[];
+  /** The facts beside a video; null when the worker kept none. */
+  readonly sidecarFile?: string | null;
+}
+
+async function saveFiles({ store, id }: Run, { outcome, directory }: Finished): Promise<SavedFiles> {
+  const name = safeName(id);
+  if (outcome.outcome === 'results_lost') {
+    const kept = outcome.images.flatMap((ref, index) => (ref === null ? [] : [{ ref, number: index + 1 }]));
+    const files: string[] = [];
+    for (const { ref, number } of kept)
+      files.push(await saveArtifact(store, ref, resultPath(directory, name, ref, number)));
+    return { files };
+  }
+  if (outcome.outcome !== 'completed') return { files: [] };
+  if ('images' in outcome) {
+    const files: string[] = [];
+    for (const [index, ref] of outcome.images.entries())
+      files.push(await saveArtifact(store, ref, resultPath(directory, name, ref, index + 1)));
+    return { files };
+  }
+  const { artifact, sidecar } = outcome;
+  const file = await saveArtifact(store, artifact, resultPath(directory, name, artifact));
+  const sidecarFile =
+    sidecar === null ? null : await saveArtifact(store, sidecar, resultPath(directory, name, sidecar));
+  return { files: [file], sidecarFile };
+}

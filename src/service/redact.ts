@@ -42,6 +42,8 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
 
   return {
     text: (value, maxLength = MAX_LENGTH) => {
+      // Status words and codes come with every poll: no pattern can match in one short word.
+      if (/^\w{1,40}$/.test(value)) return capped(withoutSecrets(value), maxLength);
       let text = withoutSecrets(bounded(value));
       text = text
         .replace(QUOTED_PATH, '$1[path]$1')

@@ -93,16 +93,12 @@ function conclude<Accepted>(
     { status, kind: error.kind, hasRetryAfter: retryAfterMs !== undefined, readable: false },
     options.policy,
   );
+  const notBefore = retryAfterMs === undefined ? {} : { retryAfterMs };
   switch (meaning.class) {
     case 'rejected':
-      return { ...meaning, httpStatus: status, error };
+      return { ...meaning, httpStatus: status, error, ...notBefore };
     case 'refused_for_now':
-      return {
-        class: 'refused_for_now',
-        httpStatus: status,
-        error,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      };
+      return { class: 'refused_for_now', httpStatus: status, error, ...notBefore };
     default:
       return {
         class: 'unconfirmed',

@@ -41,6 +41,8 @@ export type PaidFailure =
       readonly class: 'rejected';
       readonly reason: RejectReason;
       readonly httpStatus: number;
+      /** Lower bound in milliseconds when the service named one all the same. */
+      readonly retryAfterMs?: number;
       readonly error: TaskError;
       readonly message: string;
     }

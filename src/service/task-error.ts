@@ -111,7 +111,8 @@ function collectObject(record: JsonRecord, found: Found, depth: number): void {
   // The inner error is the more specific one.
   for (const name of INNER_FIELDS) {
     const inner = field(record, name);
-    if (typeof inner === 'object' || (name === 'error' && typeof inner === 'string'))
+    // As texts, `detail` is a message of its own and `data` is anything.
+    if (typeof inner === 'object' || (typeof inner === 'string' && name !== 'data' && name !== 'detail'))
       collect(inner, found, depth + 1);
   }
   for (const name of CODE_FIELDS) {

@@ -6,7 +6,7 @@ import { type WireFile, type WireMultipartBody } from '../../src/service/wire-bo
 import { wireEditBody } from '../../src/service/wire-request';
 import { type ImageEditRequest } from '../../src/domain/request';
 import { clientOf, jsonBody, KEY, send } from './client-under-test';
-import { json, loopback, type SeenRequest } from './loopback-service';
+import { json, loopback, rawLoopback, type SeenRequest } from './loopback-service';
 
 interface Part {
   readonly name: string;
@@ -172,7 +172,6 @@ describe('image calls', () => {
   });
 
   it('row 22: a reset in the middle of an upload is unconfirmed', async () => {
-    const { rawLoopback } = await import('./loopback-service');
     const server = await rawLoopback((socket) => socket.once('data', () => socket.resetAndDestroy()));
     const big = randomBytes(8_000_000);
     const result = await clientOf(server.origin).editImage(
@@ -185,7 +184,6 @@ describe('image calls', () => {
   });
 
   it('row 23: a 413 in the middle of an upload is a refusal', async () => {
-    const { rawLoopback } = await import('./loopback-service');
     const server = await rawLoopback((socket) =>
       socket.once('data', () =>
         socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'),

@@ -95,7 +95,7 @@ describe('the address filter', () => {
       new Promise((resolve) => {
         connect({ protocol: 'http:', hostname, host: `${hostname}:${port}`, port }, (error, socket) => {
           socket?.destroy();
-          resolve(error?.code ?? 'open');
+          resolve(networkCode(error));
         });
       });
     const server = await loopback((_request, response) => response.end());

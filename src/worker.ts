@@ -8,14 +8,16 @@ import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { FileArtifactStore } from './artifacts/file-store';
+import { type ArtifactStore } from './artifacts/artifact-store';
 import { accountRegistry } from './activities/accounts';
 import { createMediaActivities } from './activities/create-media-activities';
 import { ConfigurationError, readConfig, type MediaConfig } from './config';
 import { refuseTwoSdkCopies } from './sdk-copies';
+import { type CreateJournal } from './domain/create-journal';
 import { CREATE_TIMEOUTS } from './domain/timeouts';
 import { createFileJournal } from './journal/file-journal';
 import { bindJournal } from './journal-binding';
-import { packagedWorkflows } from './packaged-workflows';
+import { bundledWorkflows } from './workflow-bundle';
 import { createModelSource } from './models/model-source';
 import { accountName, normaliseBaseUrl } from './service/base-url';
 import { createMediaClient } from './service/create-media-client';
@@ -35,6 +37,10 @@ export interface MediaWorkerOptions {
    * @default the workflows of this package
    */
   readonly workflows?: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
+  /** @default a file store below `config.artifacts` */
+  readonly artifacts?: ArtifactStore;
+  /** @default a file journal below `config.journal` */
+  readonly journal?: CreateJournal;
   /** Takes the create queue over from another journal; only when no worker uses that one any more. */
   readonly rebind?: boolean;
   /** Further options of the Temporal worker; they win over ours. */
@@ -59,10 +65,11 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
   refuseTwoSdkCopies();
   const config = options.config ?? readConfig(options.env);
   const { connection, namespace, ownConnection } = await connect(options);
-  const workflows = options.workflows ?? { workflowsPath: packagedWorkflows() };
-  const artifacts = new FileArtifactStore(config.artifacts);
+  const workflows = await bundledWorkflows(options.workflows);
+  const artifacts = options.artifacts ?? new FileArtifactStore(config.artifacts);
   await artifacts.checkWritable();
-  const journal = createFileJournal({ root: config.journal, shared: config.journalShared });
+  const journal =
+    options.journal ?? createFileJournal({ root: config.journal, shared: config.journalShared });
   await journal.checkWritable();
 
   const baseUrl = normaliseBaseUrl(requireBaseUrl(config));

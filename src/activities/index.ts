@@ -14,5 +14,4 @@ export { FileArtifactStore } from '../artifacts/file-store';
 export { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
 export { createFileJournal } from '../journal/file-journal';
 export { type CreateJournal } from '../domain/create-journal';
-export { createModelSource } from '../models/create-model-source';
-export { type ModelSource } from '../models/model-source';
+export { createModelSource, type ModelSource } from '../models/model-source';

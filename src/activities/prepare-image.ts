@@ -50,7 +50,7 @@ export async function prepareImage(
   const wire =
     paid.operation === 'edit_image'
       ? wireEditBody(paid.request, files, mask)
-      : wireGenerationBody(paid.request as Extract<PaidRequest, { operation: 'generate_image' }>['request']);
+      : wireGenerationBody(paid.request);
   if (!wire.ok) return { kind: 'invalid', issue: wire.issues[0] ?? UNSENDABLE, fileHashes };
   return {
     kind: 'ready',

@@ -63,13 +63,15 @@ const price = z.discriminatedUnion('per', [
 
 const polling = z
   .strictObject({
-    minSeconds: z.number().positive(),
+    // The contract knows no family that is polled faster (C8.2).
+    minSeconds: z.number().min(3),
     maxSeconds: z.number().positive(),
-    firstPollSeconds: z.number().min(0),
+    firstPollSeconds: z.number().min(0).optional(),
   })
   .refine(({ minSeconds, maxSeconds }) => minSeconds <= maxSeconds, {
     message: 'minSeconds must not exceed maxSeconds',
-  });
+  })
+  .transform((profile) => ({ ...profile, firstPollSeconds: profile.firstPollSeconds ?? profile.minSeconds }));
 
 const videoModel = z.strictObject({
   id: name,

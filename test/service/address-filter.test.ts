@@ -1,6 +1,6 @@
 import { createAddressFilter, isPublicAddress } from '../../src/service/address-filter';
 import { networkCode } from '../../src/service/network-error';
-import { loopback } from './loopback-service';
+import { rawLoopback } from './loopback-service';
 
 const FORBIDDEN_HOSTS = [
   ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001'],
@@ -98,8 +98,9 @@ describe('the address filter', () => {
           resolve(networkCode(error));
         });
       });
-    const server = await loopback((_request, response) => response.end());
+    const server = await rawLoopback(() => undefined);
     expect(await open('localhost', String(server.port))).toBe('MEDIA_ADDRESS_BLOCKED');
+    expect(server.connections()).toBe(0);
     // A literal is never looked up: only the check of the peer is left.
     expect(await open('127.0.0.1', String(server.port))).toBe('MEDIA_ADDRESS_BLOCKED');
     await server.close();

@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { Client } from 'undici';
 import { type ContentFetchResult } from '../../src/service/content-fetch-result';
 import { clientOf, KEY } from './client-under-test';
 import { afterRequest, closedPort, json, loopback, type Loopback, rawLoopback } from './loopback-service';
@@ -149,6 +150,20 @@ describe('fetching content', () => {
     const result = await client.fetchContent({ url: client.contentUrl('a') });
     expect(result).toMatchObject({ kind: 'body', hops: 1 });
     expect((await bytesOf(result)).equals(VIDEO)).toBe(true);
+    await client.close();
+    await service.close();
+  });
+
+  it('https never becomes http', async () => {
+    const service = await loopback((_request, response) => {
+      response.writeHead(302, { location: 'http://api.invalid/x' }).end();
+    });
+    const client = clientOf('https://api.invalid', {
+      connectionFactory: () => ({ dispatcher: new Client(service.origin), viaProxy: false }),
+    });
+    const result = await client.fetchContent({ url: client.contentUrl('a') });
+    expect(result).toEqual({ kind: 'blocked', reason: 'downgrade' });
+    expect(service.seen).toHaveLength(1);
     await client.close();
     await service.close();
   });

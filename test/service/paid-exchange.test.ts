@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Socket } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import { type ConnectionSettings, environmentConnections } from '../../src/service/connections';
 import { type VideoSendResult } from '../../src/service/send-result';
 import { clientOf, jsonBody, send } from './client-under-test';
 import { afterRequest, closedPort, rawLoopback } from './loopback-service';
@@ -166,6 +168,26 @@ describe('the marker', () => {
     await client.createVideo(jsonBody(), send());
     await client.createVideo(jsonBody(), send());
     expect(server.connections()).toBe(2);
+    await server.close();
+  });
+
+  it('each paid call has one socket of its own, which is gone afterwards', async () => {
+    const reply = `HTTP/1.1 200 OK\r\ncontent-length: ${ID.length}\r\n\r\n${ID}`;
+    const server = await rawLoopback((socket) => afterRequest(socket, () => socket.write(reply)));
+    const opened: { settings: ConnectionSettings; dispatcher: Dispatcher }[] = [];
+    const direct = environmentConnections({});
+    const client = clientOf(server.origin, {
+      connectionFactory: (origin, settings) => {
+        const connection = direct(origin, settings);
+        opened.push({ settings, dispatcher: connection.dispatcher });
+        return connection;
+      },
+    });
+    await client.createVideo(jsonBody(), send());
+    expect(opened).toHaveLength(1);
+    expect(opened[0]?.settings).toMatchObject({ purpose: 'paid', connections: 1 });
+    expect(opened[0]?.dispatcher).toBeInstanceOf(Client);
+    expect((opened[0]?.dispatcher as Client).destroyed).toBe(true);
     await server.close();
   });
 

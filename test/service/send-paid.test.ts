@@ -120,6 +120,9 @@ const CASES: readonly Case[] = [
     { task_id: 'x' },
     ['id'],
   ].map((body) => ({ row: '33', status: 200, body, expected: unconfirmed('reply_without_id') })),
+  { row: '26', status: 409, body: { id: 'a', status: 'queued' }, expected: unconfirmed('http_409') },
+  { row: '29', status: 500, body: { id: 'a', status: 'queued' }, expected: unconfirmed('http_500') },
+  { row: '23', status: 400, body: { id: 'a', status: 'queued' }, expected: rejected('invalid_request') },
   ...[301, 302, 303, 307, 308].map((status) => ({
     row: '35 [C4.4a]',
     status,

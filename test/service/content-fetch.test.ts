@@ -229,7 +229,7 @@ describe('fetching content', () => {
   });
 
   it.each([400, 401, 404, 409, 416, 422, 429, 500, 502, 204, 304])(
-    '[C4.2] status %i is a refusal with its error',
+    'status %i is a refusal with its error',
     async (status) => {
       const service = await loopback((_request, response) => {
         response.writeHead(status, { 'retry-after': '2' });

@@ -149,7 +149,7 @@ describe('image calls', () => {
   });
 
   it.each([{}, { data: null }, { data: {} }, { created: 1 }, [], 'x'])(
-    '[C4.4c] row 37: a 200 without results (%j) is unconfirmed and sent once',
+    '[C4.4a] row 37: a 200 without results (%j) is unconfirmed and sent once',
     async (body) => {
       const service = await loopback((_request, response) => json(response, 200, body));
       const result = await clientOf(service.origin).generateImage(jsonBody(), send());

@@ -1,4 +1,4 @@
-import { executeChild, type ChildWorkflowOptions } from '@temporalio/workflow';
+import { executeChild, ParentClosePolicy, type ChildWorkflowOptions } from '@temporalio/workflow';
 import { WORKFLOW } from '../domain/names';
 import { refusedBeforeSend } from '../domain/outcomes';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
@@ -21,6 +21,8 @@ export async function executeVideo(
     return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   }
   return executeChild<typeof generateVideo>(WORKFLOW.generateVideo, {
+    // A paid video is finished and kept although its caller ended; the caller's retry adopts it.
+    parentClosePolicy: ParentClosePolicy.ABANDON,
     ...options,
     args: [{ ...input, creationKey: own.key }],
   });

@@ -89,6 +89,8 @@ export function downloadVideoActivity(placement: Placement): MediaActivities[typ
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
     scheduleToCloseTimeout: DOWNLOAD_TIMEOUTS.scheduleToCloseMs,
     heartbeatTimeout: DOWNLOAD_TIMEOUTS.heartbeatMs,
+    // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat (design 4.5).
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
   })[ACTIVITY.downloadVideo];
 }

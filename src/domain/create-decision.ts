@@ -56,8 +56,9 @@ export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy
 }
 
 function classify503(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
-  if (policy.on503 === 'inspect') return 'unconfirmed';
-  if (policy.on503 === 'header' && !reply.hasRetryAfter) return 'unconfirmed';
+  // Named words only: a word that is none of them must not send again.
+  const refused = policy.on503 === 'resend' || (policy.on503 === 'header' && reply.hasRetryAfter);
+  if (!refused) return 'unconfirmed';
   return forKind(reply.kind) ?? 'refused_for_now';
 }
 

@@ -26,5 +26,9 @@ export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
 };
 
 export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefined)[]): ResolvedCreatePolicy {
-  return Object.assign({}, DEFAULT_CREATE_POLICY, ...layers.filter(Boolean)) as ResolvedCreatePolicy;
+  // A knob that is undefined is not given: it must not undo a layer below.
+  const given = layers.flatMap((layer) =>
+    Object.entries(layer ?? {}).filter(([, value]) => value !== undefined),
+  );
+  return { ...DEFAULT_CREATE_POLICY, ...(Object.fromEntries(given) as CreatePolicy) };
 }

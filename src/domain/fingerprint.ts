@@ -12,9 +12,16 @@ export function fingerprintText(
   account: string | null,
   hashOfFile: (file: string) => string = (file) => `path:${file}`,
 ): string {
-  const { model, ...given } = paid.request;
+  // Raw fields are the caller's own JSON: nothing in them is a source of ours.
+  const { model, fields, ...given } = paid.request;
   return JSON.stringify(
-    canonical({ v: 1, operation: paid.operation, account, model, request: byHash(given, hashOfFile) }),
+    canonical({
+      v: 1,
+      operation: paid.operation,
+      account,
+      model,
+      request: { ...(byHash(given, hashOfFile) as object), fields },
+    }),
   );
 }
 

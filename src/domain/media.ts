@@ -41,6 +41,19 @@ export function sha256OfArtifactUri(uri: string): string | undefined {
   return ARTIFACT_URI.exec(uri)?.[1];
 }
 
+/** Whether a value from an untyped caller is an artifact of ours: its uri and its hash agree. */
+export function isArtifactRef(value: unknown): value is ArtifactRef {
+  if (typeof value !== 'object' || value === null) return false;
+  const { uri, mediaType, bytes, sha256 } = value as { [field in keyof ArtifactRef]?: unknown };
+  return (
+    typeof uri === 'string' &&
+    typeof mediaType === 'string' &&
+    Number.isInteger(bytes) &&
+    typeof sha256 === 'string' &&
+    sha256OfArtifactUri(uri) === sha256
+  );
+}
+
 /** References as kept facts: `none`, or kinds with counts such as `image:2+audio:1` (design 4.2, C4.4b). */
 export function referenceModeOf(references: readonly VideoReference[] | undefined): string {
   if (references === undefined || references.length === 0) return 'none';

@@ -128,10 +128,8 @@ export function onPollError(
   minIntervalMs: number,
   random: number,
 ): WatchState {
-  // A late task was not judged by the service at all: it is simply due again (design 4.4).
-  if (failure.error === 'late') return { ...state, dueAt: at };
   const notBefore = failure.retryAfterMs === undefined ? 0 : at + failure.retryAfterMs;
-  if (failure.unsent) return { ...state, dueAt: at, notBefore: Math.max(state.notBefore, notBefore) };
+  if (failure.error === 'late' || failure.unsent === true) return unanswered(state, failure, at, notBefore);
   const errors = state.errors + 1;
   const unknown = failure.error === 'not_found' || failure.error === 'bad_request';
   const lastError =
@@ -149,6 +147,21 @@ export function onPollError(
     unknownSince: unknown ? (state.unknownSince ?? at) : null,
     unknownCount: unknown ? state.unknownCount + 1 : 0,
   };
+}
+
+/** The service was not asked, or has not answered yet: at the deadline that is a lost tick, so that the wait ends. */
+function unanswered(state: WatchState, failure: PollFailure, at: number, notBefore: number): WatchState {
+  return {
+    ...state,
+    dueAt: failure.error === 'account_not_configured' ? at + CREDENTIALS_RETRY_MS : at,
+    notBefore: Math.max(state.notBefore, notBefore),
+    lastError: failure.error === 'late' ? state.lastError : { class: failure.error },
+    missedAtDeadline: missedTicks(state, at),
+  };
+}
+
+function missedTicks(state: WatchState, at: number): number {
+  return at >= state.deadlineAt ? state.missedAtDeadline + 1 : 0;
 }
 
 function ownDelay(error: PollErrorClass, errors: number, minIntervalMs: number, random: number): number {
@@ -173,7 +186,7 @@ export function onMissedTick(state: WatchState, at: number): WatchState {
     ...state,
     dueAt: at,
     lastError: { class: 'worker_unavailable' },
-    missedAtDeadline: at >= state.deadlineAt ? state.missedAtDeadline + 1 : 0,
+    missedAtDeadline: missedTicks(state, at),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type MediaSource } from './media';
+import { isArtifactRef } from './media';
 import {
   type PaidRequest,
   type VideoRequest,
@@ -7,18 +7,20 @@ import {
 } from './request';
 import { type ValidationIssue } from './validation-issue';
 
-/** `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero (C2.3.2). */
-const SIZE = /^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$/;
+/** `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero (C2.3.2). No largest size is invented (C8.8). */
+const SIZE = /^[1-9][0-9]*x[1-9][0-9]*$/;
 
 /** Largest `data:` reference that may travel in an input, in characters: a history is no file store (design 4.2). */
 export const MAX_INLINE_DATA_URL = 64 * 1024;
 
 /**
  * The rules of the contract that need no model configuration. Pure, so that a workflow, a client and a worker
- * refuse the same things before anything is sent. Returns every issue found; empty means fine.
+ * refuse the same things before anything is sent. Returns every issue found; empty means fine. Never throws, whatever
+ * an untyped caller hands over: a throw in workflow code would hang the execution.
  */
 export function validateRequest(paid: PaidRequest): ValidationIssue[] {
   const { request } = paid;
+  if (!isObject(request)) return [{ field: 'request', message: 'The request must be an object.' }];
   const issues = [...validateModelAndPrompt(request)];
   if (paid.operation === 'create_video') issues.push(...validateVideo(paid.request));
   else issues.push(...validateImage(paid.request));
@@ -48,15 +50,22 @@ function validateVideo(request: VideoRequest): ValidationIssue[] {
   }
   for (const field of ['resolution', 'aspectRatio'] as const)
     issues.push(...emptyString(field, request[field]));
-  (request.references ?? []).forEach((reference, index) => {
-    if (!['image', 'video', 'audio'].includes(reference.kind)) {
+  const references: unknown = request.references === undefined ? [] : request.references;
+  if (!Array.isArray(references))
+    return [...issues, { field: 'references', message: 'references must be a list.' }];
+  references.forEach((reference: unknown, index) => {
+    if (!isObject(reference)) {
+      issues.push({ field: `references[${index}]`, message: 'A reference is {kind, source}.' });
+      return;
+    }
+    if (!['image', 'video', 'audio'].includes(reference['kind'] as string)) {
       issues.push({
         field: `references[${index}].kind`,
         message: 'A reference is an image, a video or audio.',
         allowed: ['image', 'video', 'audio'],
       });
     }
-    issues.push(...validateSource(`references[${index}].source`, reference.source));
+    issues.push(...validateSource(`references[${index}].source`, reference['source']));
   });
   return issues;
 }
@@ -89,9 +98,7 @@ function validateEditFiles(request: ImageEditRequest): ValidationIssue[] {
   if (!Array.isArray(request.images) || request.images.length === 0) {
     return [{ field: 'images', message: 'An edit needs at least one image file.' }];
   }
-  const issues = request.images.flatMap((image: MediaSource, index) =>
-    validateSource(`images[${index}]`, image),
-  );
+  const issues = request.images.flatMap((image: unknown, index) => validateSource(`images[${index}]`, image));
   return request.mask === undefined ? issues : [...issues, ...validateSource('mask', request.mask)];
 }
 
@@ -100,17 +107,26 @@ function emptyString(field: string, value: unknown): ValidationIssue[] {
   return [{ field, message: `${field} must be a non-empty text, or be left out.` }];
 }
 
-function validateSource(field: string, source: MediaSource): ValidationIssue[] {
-  if (typeof source !== 'object' || source === null) return [{ field, message: SOURCE_HINT }];
-  if ('artifact' in source) return [];
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function validateSource(field: string, source: unknown): ValidationIssue[] {
+  if (!isObject(source)) return [{ field, message: SOURCE_HINT }];
+  if ('artifact' in source) {
+    return isArtifactRef(source['artifact'])
+      ? []
+      : [{ field, message: 'artifact must be {uri, mediaType, bytes, sha256} of a stored file.' }];
+  }
   if ('file' in source) {
-    return typeof source.file === 'string' && source.file !== ''
+    return typeof source['file'] === 'string' && source['file'] !== ''
       ? []
       : [{ field, message: 'file must be a path.' }];
   }
-  if (!('url' in source) || typeof source.url !== 'string') return [{ field, message: SOURCE_HINT }];
-  if (/^data:/i.test(source.url)) {
-    return source.url.length <= MAX_INLINE_DATA_URL
+  const url = source['url'];
+  if (typeof url !== 'string') return [{ field, message: SOURCE_HINT }];
+  if (/^data:/i.test(url)) {
+    return url.length <= MAX_INLINE_DATA_URL
       ? []
       : [
           {
@@ -120,7 +136,7 @@ function validateSource(field: string, source: MediaSource): ValidationIssue[] {
         ];
   }
   // No URL parser here: a value without http(s) is a path or a foreign scheme, and neither may reach JSON (C2.4.6).
-  if (!/^https?:\/\/[^/\s]+/i.test(source.url) || /\s/.test(source.url)) {
+  if (!/^https?:\/\/[^/\s]+/i.test(url) || /\s/.test(url)) {
     return [
       {
         field,

@@ -39,8 +39,9 @@ export function videoTaskById(
   };
 }
 
+/** Control characters, and lone surrogates: those cannot be percent-encoded. */
 // eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f]/;
+const UNUSABLE = /[\u0000-\u001f\u007f]|\p{Cs}/u;
 
 /** Longest task id that is accepted, in characters (failure-model row 33). */
 export const MAX_TASK_ID_LENGTH = 512;
@@ -51,7 +52,7 @@ export function isUsableTaskId(value: unknown): value is string {
     typeof value === 'string' &&
     value.trim().length > 0 &&
     value.length <= MAX_TASK_ID_LENGTH &&
-    !CONTROL.test(value) &&
+    !UNUSABLE.test(value) &&
     value !== '.' &&
     value !== '..'
   );

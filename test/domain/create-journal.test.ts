@@ -1,0 +1,121 @@
+import {
+  decideEpoch,
+  isReopenable,
+  type EpochAsker,
+  type EpochView,
+  type RecordedAnswer,
+  type SlotFence,
+  type SlotIntent,
+} from '../../src/domain/create-journal';
+import { type RejectReason } from '../../src/domain/paid-call';
+import { answers } from './create-answers';
+
+const NOW = Date.UTC(2026, 0, 1);
+const intent: SlotIntent = {
+  v: 1,
+  kind: 'intent',
+  nonce: 'n',
+  operation: 'create_video',
+  workflowId: 'w',
+  runId: 'first',
+  activityId: '1',
+  fingerprint: 'same',
+  bodyHash: 'b',
+  account: 'a',
+  model: 'm',
+  durationSeconds: null,
+  resolution: null,
+  referenceMode: null,
+  estimate: null,
+  at: new Date(NOW).toISOString(),
+  sendWindowEnd: new Date(NOW).toISOString(),
+};
+const fence: SlotFence = { v: 1, kind: 'fence', nonce: 'f', at: new Date(NOW).toISOString() };
+const asker = (changes: Partial<EpochAsker> = {}): EpochAsker => ({
+  fingerprint: 'same',
+  runId: 'first',
+  now: NOW,
+  ...changes,
+});
+const view = (answer: RecordedAnswer): EpochView => ({
+  slot: intent,
+  outcome: { v: 1, nonce: 'n', at: intent.at, answer },
+});
+const doOf = (seen: EpochView, who = asker()) => decideEpoch(seen, who).do;
+
+describe('what an epoch says to somebody who wants to send', () => {
+  it('an untouched one is sent in', () => {
+    expect(doOf({ slot: null, outcome: null })).toBe('send');
+  });
+
+  it('[C4.4c] an intent without an outcome is pending for everybody', () => {
+    for (const runId of ['first', 'later', null])
+      expect(doOf({ slot: intent, outcome: null }, asker({ runId, reopenOwn: true }))).toBe('pending');
+  });
+
+  it('a fence closes it for everybody', () => {
+    expect(doOf({ slot: fence, outcome: null })).toBe('fenced');
+    expect(doOf({ slot: fence, outcome: null }, asker({ fingerprint: 'other' }))).toBe('fenced');
+  });
+
+  it('[C4.4a] another request under the same key is a conflict, with and without an outcome', () => {
+    const other = asker({ fingerprint: 'other', runId: 'later', reopenOwn: true });
+    expect(doOf({ slot: intent, outcome: null }, other)).toBe('conflict');
+    for (const answer of [answers.created(0), answers.unconfirmed(0), answers.refused(0)])
+      expect(doOf(view(answer), other)).toBe('conflict');
+  });
+
+  it('a request whose file cannot be read any more gets the first outcome', () => {
+    expect(doOf(view(answers.created(0)), asker({ fingerprint: null }))).toBe('return');
+  });
+
+  it('an outcome without a slot is still an outcome', () => {
+    const { outcome } = view(answers.created(0));
+    expect(doOf({ slot: null, outcome })).toBe('return');
+  });
+
+  it.each([
+    ['created', answers.created(0)],
+    ['unconfirmed', answers.unconfirmed(0)],
+    ['rejected for its content', answers.rejected(0, 'moderation')],
+    ['rejected as invalid', answers.rejected(0, 'invalid_request')],
+  ])('[C4.4a] %s is returned for ever: no run opens another epoch after it', (_, answer) => {
+    for (const runId of ['first', 'later', null])
+      for (const reopenOwn of [true, false])
+        expect(doOf(view(answer), asker({ runId, reopenOwn }))).toBe('return');
+  });
+
+  it('a proven refusal goes back to the run that recorded it and lets a later run go on', () => {
+    const refused = view(answers.refused(0));
+    expect(doOf(refused)).toBe('return');
+    expect(doOf(refused, asker({ reopenOwn: true }))).toBe('next_epoch');
+    expect(doOf(refused, asker({ runId: 'later' }))).toBe('next_epoch');
+  });
+});
+
+describe('whether asking again can help', () => {
+  it.each(['credentials', 'quota', 'capacity', 'not_sent'] as const)('after %s', (reason) => {
+    expect(isReopenable(answers.rejected(0, reason), NOW)).toBe(true);
+  });
+
+  it.each<RejectReason>([
+    'invalid_request',
+    'moderation',
+    'service_error',
+    'creation_key_conflict',
+    'creation_key_required',
+    'account_not_configured',
+    'retry_later',
+    'unsafe_retry_policy',
+  ])('not after %s', (reason) => {
+    expect(isReopenable(answers.rejected(0, reason), NOW)).toBe(false);
+  });
+
+  it('[C8.7] never before Retry-After', () => {
+    const until = new Date(NOW + 1000).toISOString();
+    expect(isReopenable(answers.refused(0, until), NOW)).toBe(false);
+    expect(isReopenable(answers.refused(0, until), NOW + 1000)).toBe(true);
+    expect(isReopenable(answers.refused(0, null), NOW)).toBe(true);
+    expect(isReopenable(answers.notSent(0), NOW)).toBe(true);
+  });
+});

@@ -15,6 +15,13 @@ module.exports = {
       },
     ],
   },
+  // Examples import the package by its name, as users do.
+  moduleNameMapper: {
+    '^temporal-media$': '<rootDir>/src/domain/index.ts',
+    '^temporal-media/(workflows|activities|testing)$': '<rootDir>/src/$1/index.ts',
+    '^temporal-media/(worker|client)$': '<rootDir>/src/$1.ts',
+  },
+  reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   transformIgnorePatterns: ['/node_modules/', '/lib/'],
   // Real servers and real worker threads: a slow machine must not turn a pass into a failure.
   testTimeout: 120_000,

@@ -141,9 +141,17 @@ async function connect(
       ownConnection: false,
     };
   }
-  const { connectionOptions, namespace } = loadClientConnectConfig();
+  const { connectionOptions, namespace } = loadClientConnectConfig(
+    options.env === undefined ? {} : { overrideEnvVars: definedOnly(options.env) },
+  );
   const connection = await NativeConnection.connect(connectionOptions);
   return { connection, namespace: options.namespace ?? namespace ?? 'default', ownConnection: true };
+}
+
+function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }
 
 function requireBaseUrl(config: MediaConfig): string {

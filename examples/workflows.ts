@@ -1,0 +1,31 @@
+// Your workflows, with this package's beside them. This file is what your worker bundles.
+export * from 'temporal-media/workflows';
+import { executeVideo, mediaActivities } from 'temporal-media/workflows';
+import { type ArtifactRef, type VideoOutcome } from 'temporal-media';
+
+export interface ProductFilm {
+  readonly poster: ArtifactRef | null;
+  readonly film: VideoOutcome;
+}
+
+/** A poster, then a film that begins with it. A reset or a retry of this workflow buys neither twice. */
+export async function productFilm(input: { product: string; waitFor?: string }): Promise<ProductFilm> {
+  const images = mediaActivities();
+  const image = await images.generateImage({
+    model: 'image-2',
+    prompt: `${input.product} on a white table, studio light`,
+    size: '1024x1024',
+  });
+  const poster = image.outcome === 'completed' ? (image.images[0] ?? null) : null;
+
+  const film = await executeVideo({
+    request: {
+      model: 'motion-omni',
+      prompt: `${input.product} turns slowly, soft shadows`,
+      durationSeconds: 5,
+      ...(poster === null ? {} : { references: [{ kind: 'image', source: { artifact: poster } }] }),
+    },
+    waitFor: input.waitFor ?? '15 minutes',
+  });
+  return { poster, film };
+}

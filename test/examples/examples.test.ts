@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { orderFilm } from '../../examples/client';
+import { startWorker } from '../../examples/worker';
+import { type ProductFilm } from '../../examples/workflows';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
+
+const ROOT = join(__dirname, '..', '..');
+
+describe('the examples of the README', () => {
+  let stack: MediaStack;
+  let stopWorker: () => Promise<void>;
+
+  beforeAll(async () => {
+    stack = await startMediaStack();
+    const media = await startWorker({ ...process.env, ...stack.env });
+    const running = media.run();
+    stopWorker = async () => {
+      media.shutdown();
+      await running;
+    };
+  });
+  afterAll(async () => {
+    await stopWorker();
+    await stack.stop();
+  });
+
+  it('a client orders a film, and the same id again returns the same one', async () => {
+    const orderId = stack.server.uniqueId('order');
+    const first = await orderFilm(stack.server.client, orderId, stack.taskQueue);
+    expect(first).toMatch(/^artifact:sha256\/[0-9a-f]{64}$/);
+    expect(await orderFilm(stack.server.client, orderId, stack.taskQueue)).toBe(first);
+    expect((await stack.sandbox.admin.counters()).creates.accepted).toBe(1);
+  });
+
+  it("a user's own workflow makes a poster and a film that begins with it", async () => {
+    const film = (await stack.server.client.workflow.execute('productFilm', {
+      taskQueue: stack.taskQueue,
+      workflowId: stack.server.uniqueId('film'),
+      args: [{ product: 'a teapot' }],
+    })) as ProductFilm;
+    expect(film.poster?.mediaType).toBe('image/png');
+    expect(film.film).toMatchObject({ outcome: 'completed', video: { referenceMode: 'image:1' } });
+  });
+
+  it.each(['workflows', 'worker', 'client'])('the README shows examples/%s.ts as it is', async (name) => {
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+    const example = await readFile(join(ROOT, 'examples', `${name}.ts`), 'utf8');
+    expect(readme).toContain('```ts\n' + example + '```');
+  });
+});

@@ -232,8 +232,7 @@ export function wakeAt(state: WatchState, cadence: Cadence): number {
     cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.intervalMs,
   );
   // At the deadline one more poll is owed, unless Retry-After forbids it: then the wait ends there (design 4.5).
-  const last = state.notBefore > state.deadlineAt ? state.deadlineAt : Math.max(state.deadlineAt, soonest);
-  return Math.min(ordinary, last);
+  return Math.min(ordinary, Math.max(state.deadlineAt, soonest));
 }
 
 /** Whether the task is part of a tick that starts at `at`. */

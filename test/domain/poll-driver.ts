@@ -1,0 +1,142 @@
+import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
+import { PollGroup } from '../../src/domain/poll-group';
+import { type PollingProfile } from '../../src/domain/polling-profile';
+import {
+  beginWatch,
+  type PollFailure,
+  type WatchState,
+  type WatchVerdict,
+} from '../../src/domain/poll-watch';
+import { type VideoTask } from '../../src/domain/video-task';
+import { makeVideoTask } from './make-video-task';
+
+export const START = Date.UTC(2026, 0, 1);
+export const MINUTE = 60_000;
+
+/** What the service does with one poll: a record, no change, an error, or the whole tick is lost. */
+export type Reply = PolledRecord | 'unchanged' | 'missed' | PollFailure;
+export type Service = (poll: {
+  readonly task: VideoTask;
+  readonly at: number;
+  readonly count: number;
+}) => Reply;
+
+export const record = (phase: PolledRecord['phase'], changes: Partial<PolledRecord> = {}): PolledRecord => ({
+  status: phase,
+  phase,
+  ...changes,
+});
+
+export interface Driven {
+  readonly state: WatchState;
+  readonly verdict: WatchVerdict;
+  readonly endedAt: number;
+  /** Times at which this task was asked for, in milliseconds from the start. */
+  readonly polls: readonly number[];
+  readonly states: readonly WatchState[];
+}
+
+export interface DriveOptions {
+  readonly service: Service;
+  readonly waitMs?: number;
+  readonly hardEndMs?: number;
+  readonly profile?: PollingProfile;
+  readonly tasks?: number;
+  readonly slow?: { readonly afterMs: number; readonly intervalMs: number };
+  /** How long the activity of a tick takes. */
+  readonly tickMs?: number;
+  readonly random?: () => number;
+  /** Every so many wakes, group and watches go through JSON into new objects, as continue-as-new does. */
+  readonly snapshotEvery?: number;
+}
+
+/** Runs a PollGroup in virtual time, as PollLoop does it with timers and activities. */
+export function drive(options: DriveOptions): Driven[] {
+  const { service, waitMs = 15 * MINUTE, tickMs = 0, tasks = 1, random = () => 0.5 } = options;
+  const first = makeVideoTask({ ...(options.profile === undefined ? {} : { polling: options.profile }) });
+  let group = new PollGroup(first.polling, options.slow);
+  let now = START;
+  let watches = Array.from({ length: tasks }, (_, index) =>
+    beginWatch({
+      video: { ...first, taskId: `task-${index}` },
+      now,
+      deadlineAt: now + waitMs,
+      firstPollAt: now + first.polling.firstPollSeconds * 1000,
+      hardEndAt: options.hardEndMs === undefined ? null : now + options.hardEndMs,
+    }),
+  );
+  const polls = new Map<string, number[]>(watches.map(({ video }) => [video.taskId, []]));
+  const history = new Map<string, WatchState[]>(watches.map(({ video }) => [video.taskId, []]));
+  const done: Driven[] = [];
+  const finish = (state: WatchState, verdict: WatchVerdict): void => {
+    const { taskId } = state.video;
+    watches = watches.filter(({ video }) => video.taskId !== taskId);
+    const driven = { polls: polls.get(taskId) ?? [], states: history.get(taskId) ?? [] };
+    done.push({ state, verdict, endedAt: now - START, ...driven });
+  };
+  const settle = (): void => {
+    for (const state of watches) {
+      const verdict = group.verdict(state, now);
+      if (verdict !== undefined) finish(state, verdict);
+    }
+  };
+  for (let wake = 1; watches.length > 0; wake++) {
+    if (wake > 50_000) throw new Error('the wait never ended');
+    if (options.snapshotEvery !== undefined && wake % options.snapshotEvery === 0) {
+      const saved = group.save();
+      group = new PollGroup(first.polling, options.slow);
+      group.restore(JSON.parse(JSON.stringify(saved)) as typeof saved);
+      watches = JSON.parse(JSON.stringify(watches)) as WatchState[];
+    }
+    now = Math.max(now, group.nextWakeAt(watches));
+    const before = watches.length;
+    settle();
+    if (watches.length === 0) break;
+    const due = group.beginTick(watches, now, random());
+    // A wake that neither polls nor ends anything would spin for ever in a workflow.
+    if (due.length === 0 && watches.length === before && group.nextWakeAt(watches) <= now)
+      throw new Error(`busy loop at ${now - START}: ${JSON.stringify(watches[0])}`);
+    if (due.length === 0) continue;
+    const at = now;
+    now += tickMs;
+    const { input, order } = group.tickInput(first.account, due);
+    const ids = input.byModel.flatMap((batch) => batch.ids);
+    order.forEach((place, index) => {
+      const state = due[place] as WatchState;
+      if (ids[index] !== state.video.taskId) throw new Error('order does not lead back to the tasks');
+      const times = polls.get(state.video.taskId) as number[];
+      const reply = service({ task: state.video, at: at - START, count: times.length });
+      times.push(at - START);
+      const next = applyReply(group, state, reply, { at, index, random: random() });
+      history.get(state.video.taskId)?.push(next.state);
+      watches = watches.map((other) => (other === state ? next.state : other));
+      if (next.verdict !== undefined) finish(next.state, next.verdict);
+    });
+    settle();
+  }
+  return done;
+}
+
+function applyReply(
+  group: PollGroup,
+  state: WatchState,
+  reply: Reply,
+  { at, index, random }: { readonly at: number; readonly index: number; readonly random: number },
+): { state: WatchState; verdict?: WatchVerdict } {
+  if (reply === 'missed') return { state: group.missed(state, at) };
+  if (reply === 'unchanged') return group.apply(state, undefined, at, random);
+  const answer: PollAnswer =
+    'error' in reply && !('phase' in reply)
+      ? { index, ...reply }
+      : { index, digest: `${index}-${at}`, record: reply as PolledRecord };
+  return group.apply(state, answer, at, random);
+}
+
+/** One task, one watch. */
+export function driveOne(options: DriveOptions): Driven {
+  return drive(options)[0] as Driven;
+}
+
+export function gapsOf(times: readonly number[]): number[] {
+  return times.slice(1).map((time, index) => time - (times[index] as number));
+}

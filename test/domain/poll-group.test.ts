@@ -1,0 +1,130 @@
+import { PollGroup } from '../../src/domain/poll-group';
+import { DEFAULT_POLLING, bandKey } from '../../src/domain/polling-profile';
+import { beginWatch } from '../../src/domain/poll-watch';
+import { drive, driveOne, gapsOf, MINUTE, record, START } from './poll-driver';
+import { FAMILIES, makeVideoTask } from './make-video-task';
+
+/** A generator with a seed: the same jitter in every run. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+const gapsIn = (family: string, random: () => number): number[] =>
+  gapsOf(
+    driveOne({ service: () => 'unchanged', profile: FAMILIES[family] as (typeof FAMILIES)[string], random })
+      .polls,
+  ).slice(0, -1);
+
+describe('the cadence', () => {
+  it.each([
+    ['[C8.2] the general family is polled every 3 to 5 s, jitter included', 'general', 3000, 5000],
+    ['[C8.3] the slow family every 10 to 15 s', 'slow', 10_000, 15_000],
+    ['[C8.4] the third family about every 10 s', 'third', 9000, 11_000],
+  ])('%s', (_, family, least, most) => {
+    for (const random of [() => 0, () => 0.999_999, seeded(7), seeded(99)]) {
+      const gaps = gapsIn(family, random);
+      expect(gaps.length).toBeGreaterThan(50);
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(least);
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(most);
+    }
+    const spread = gapsIn(family, seeded(7));
+    expect(Math.max(...spread) - Math.min(...spread)).toBeGreaterThan((most - least) / 2);
+  });
+
+  it('the default is the general family', () => {
+    expect(DEFAULT_POLLING).toEqual(FAMILIES['general']);
+    expect(bandKey(DEFAULT_POLLING)).toBe('3-5');
+  });
+
+  it('counts from the start of a tick, however long the tick takes', () => {
+    const { polls } = driveOne({ service: () => 'unchanged', tickMs: 2500 });
+    expect(new Set(gapsOf(polls).slice(0, -1))).toEqual(new Set([4000]));
+  });
+
+  it('[C3.5] a queued task is asked for again after the delay', () => {
+    const { polls } = driveOne({ service: () => record('queued'), waitMs: MINUTE });
+    expect(polls[0]).toBe(4000);
+    expect(
+      gapsOf(polls)
+        .slice(0, -1)
+        .every((gap) => gap === 4000),
+    ).toBe(true);
+  });
+
+  it('[C3.6] so is one in progress, and its progress is passed on', () => {
+    const { polls, state } = driveOne({
+      service: () => record('in_progress', { progress: 12 }),
+      waitMs: MINUTE,
+    });
+    expect(polls.length).toBeGreaterThan(10);
+    expect(state.progress).toBe(12);
+  });
+
+  it('[C8.2] many watched tasks share one tick, and none is polled more often for it', () => {
+    const driven = drive({ service: () => 'unchanged', tasks: 20, random: seeded(3) });
+    expect(new Set(driven.map(({ polls }) => polls.join())).size).toBe(1);
+    expect(Math.min(...gapsOf(driven[0]?.polls ?? []))).toBeGreaterThanOrEqual(3000);
+  });
+
+  it('slows down once a wait is long, and still polls at the deadline', () => {
+    const { polls } = driveOne({
+      service: () => 'unchanged',
+      waitMs: 3 * 60 * MINUTE,
+      slow: { afterMs: 60 * MINUTE, intervalMs: 2 * MINUTE },
+    });
+    const late = gapsOf(polls.filter((at) => at > 61 * MINUTE));
+    expect(late.slice(0, -1).every((gap) => gap === 2 * MINUTE)).toBe(true);
+    expect(polls.at(-1)).toBe(3 * 60 * MINUTE);
+  });
+});
+
+describe('a tick', () => {
+  const watchOf = (taskId: string, model: string | null, firstPollAt = START) =>
+    beginWatch({
+      video: makeVideoTask({ taskId, model }),
+      now: START,
+      deadlineAt: START + 60_000,
+      firstPollAt,
+    });
+
+  it('asks for all tasks in one activity, grouped by model, and leads every answer back', () => {
+    const group = new PollGroup(DEFAULT_POLLING);
+    const states = [watchOf('a', 'x'), watchOf('b', 'y'), watchOf('c', 'x'), watchOf('d', null)];
+    expect(group.beginTick(states, START, 0.5)).toEqual(states);
+    const { input, order } = group.tickInput('account', states);
+    expect(input).toEqual({
+      account: 'account',
+      budgetMs: 3000,
+      minIntervalMs: 3000,
+      byModel: [
+        { model: 'x', ids: ['a', 'c'], seen: ['', ''] },
+        { model: 'y', ids: ['b'], seen: [''] },
+        { model: null, ids: ['d'], seen: [''] },
+      ],
+    });
+    expect(order).toEqual([0, 2, 1, 3]);
+  });
+
+  it('leaves out tasks that are not due, and is none when no task is', () => {
+    const group = new PollGroup(DEFAULT_POLLING);
+    const [now, later] = [watchOf('now', 'x'), watchOf('later', 'x', START + 4000)];
+    expect(group.beginTick([now, later], START, 0.5)).toEqual([now]);
+    expect(group.beginTick([later], START + 1000, 0.5)).toEqual([]);
+    expect(group.save().lastTickAt).toBe(START);
+  });
+
+  it('a task that joins waits for the first tick after its delay', () => {
+    const group = new PollGroup(DEFAULT_POLLING);
+    group.restore({ lastTickAt: START, intervalMs: 4000 });
+    expect(group.nextWakeAt([watchOf('new', 'x', START + 1000)])).toBe(START + 4000);
+    expect(group.nextWakeAt([watchOf('new', 'x', START + 9000)])).toBe(START + 9000);
+  });
+
+  it('an empty group has nothing to wake for', () => {
+    expect(new PollGroup(DEFAULT_POLLING).nextWakeAt([])).toBe(Infinity);
+  });
+});

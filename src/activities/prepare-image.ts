@@ -14,6 +14,9 @@ export async function prepareImage(
   paid: PaidRequest,
   deps: PaidDeps,
 ): Promise<Prepared<WireJsonBody | WireMultipartBody>> {
+  // First of all: what follows relies on the shape that only types promise.
+  const [shapeIssue] = validateRequest(paid);
+  if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
   const fileHashes = new Map<string, string>();
   const files: WireFile[] = [];
   let mask: WireFile | undefined;
@@ -40,8 +43,6 @@ export async function prepareImage(
       else files.push(resolved.file);
     }
   }
-  const [shapeIssue] = validateRequest(paid);
-  if (shapeIssue !== undefined) return { kind: 'invalid', issue: shapeIssue, fileHashes };
   const lookup = await deps.models.lookup(paid.request.model);
   if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
   const { issues, validated } = validateAgainstModel(paid, lookup);

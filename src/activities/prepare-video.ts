@@ -18,6 +18,10 @@ export async function prepareVideo(
   account: Account,
   deps: PaidDeps,
 ): Promise<Prepared<WireJsonBody>> {
+  // First of all: what follows relies on the shape that only types promise.
+  const paid = { operation: 'create_video', request } as const;
+  const [shapeIssue] = validateRequest(paid);
+  if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
   const references: ResolvedReference[] = [];
   const fileHashes = new Map<string, string>();
   for (const [index, reference] of (request.references ?? []).entries()) {
@@ -31,9 +35,6 @@ export async function prepareVideo(
       ...(reference.field === undefined ? {} : { field: reference.field }),
     });
   }
-  const paid = { operation: 'create_video', request } as const;
-  const [shapeIssue] = validateRequest(paid);
-  if (shapeIssue !== undefined) return { kind: 'invalid', issue: shapeIssue, fileHashes };
   const lookup = await deps.models.lookup(request.model);
   if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
   const { issues, validated } = validateAgainstModel(paid, lookup);

@@ -16,7 +16,7 @@ export type Prepared<Body> =
       readonly message: string;
       readonly fileHashes: ReadonlyMap<string, string>;
     }
-  /** A file cannot be read, so that not even a fingerprint can be made. */
+  /** The shape is wrong or a file cannot be read, so that not even a fingerprint can be made. */
   | { readonly kind: 'unreadable'; readonly issue: ValidationIssue };
 
 export interface ReadyCall<Body> {

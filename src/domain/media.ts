@@ -56,10 +56,14 @@ export function isArtifactRef(value: unknown): value is ArtifactRef {
 
 /** References as kept facts: `none`, or kinds with counts such as `image:2+audio:1` (design 4.2, C4.4b). */
 export function referenceModeOf(references: readonly VideoReference[] | undefined): string {
-  if (references === undefined || references.length === 0) return 'none';
+  // An untyped caller may hand over anything; the shape is judged elsewhere.
+  if (!Array.isArray(references) || references.length === 0) return 'none';
   const order: readonly ReferenceKind[] = ['image', 'video', 'audio'];
   return order
-    .map((kind) => ({ kind, count: references.filter((reference) => reference.kind === kind).length }))
+    .map((kind) => ({
+      kind,
+      count: references.filter((reference: VideoReference | null) => reference?.kind === kind).length,
+    }))
     .filter(({ count }) => count > 0)
     .map(({ kind, count }) => `${kind}:${count}`)
     .join('+');

@@ -3,11 +3,11 @@ import { billing } from '../domain/billing';
 import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
-import { validateRequest } from '../domain/validate-request';
 import { type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { createOnce } from './create-once';
 import { ownCreationKey, takeOrdinal } from './creation-key';
 import { milliseconds } from './durations';
+import { isRequest } from './is-request';
 import { startWatching, watchVideo } from './watch-video';
 import { VideoProgress } from './video-progress';
 
@@ -77,9 +77,9 @@ function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
       );
     }
   }
-  const [issue] = validateRequest({ operation: 'create_video', request: input.request });
-  if (issue !== undefined)
-    return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
+  if (!isRequest(input.request))
+    return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
+  // What is in the request is judged in the activity: rules that change must not change what old histories replay to.
   if (input.creationKey !== undefined && input.creationKey !== '')
     return beginCreate(input.creationKey, Date.now());
   const own = ownCreationKey(takeOrdinal());

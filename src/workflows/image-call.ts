@@ -5,11 +5,11 @@ import { evidence } from '../domain/evidence';
 import { ACTIVITY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
-import { type ImageEditRequest, type PaidRequest } from '../domain/request';
-import { validateRequest } from '../domain/validate-request';
+import { type ImageEditRequest } from '../domain/request';
 import { type EditImageWorkflowInput, type GenerateImageWorkflowInput } from '../domain/workflow-inputs';
 import { ownCreationKey, takeOrdinal } from './creation-key';
 import { milliseconds } from './durations';
+import { isRequest } from './is-request';
 import { imageActivities } from './proxies';
 
 /**
@@ -20,10 +20,8 @@ export async function imageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
 ): Promise<ImageOutcome> {
-  const paid = { operation, request: input.request } as PaidRequest;
-  const [issue] = validateRequest(paid);
-  if (issue !== undefined)
-    return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
+  if (!isRequest(input.request))
+    return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
   const own =
     input.creationKey === undefined || input.creationKey === ''
       ? ownCreationKey(takeOrdinal())

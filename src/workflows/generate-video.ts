@@ -25,8 +25,8 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
 }
 
 async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<VideoOutcome> {
-  if (input.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
-  const begun = input.carried?.create ?? begin(input);
+  if (input?.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
+  const begun = input?.carried?.create ?? begin(input);
   if ('outcome' in begun) return begun;
   progress.creationKey = begun.creationKey;
   const result = await createOnce(begun, {
@@ -67,6 +67,8 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
 }
 
 function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
+  if (!isRequest(input?.request))
+    return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
   for (const field of ['waitFor', 'startLimit'] as const) {
     const value = input[field];
     if (value !== undefined && milliseconds(value) === undefined) {
@@ -77,8 +79,6 @@ function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
       );
     }
   }
-  if (!isRequest(input.request))
-    return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
   // What is in the request is judged in the activity: rules that change must not change what old histories replay to.
   if (input.creationKey !== undefined && input.creationKey !== '')
     return beginCreate(input.creationKey, Date.now());

@@ -20,7 +20,7 @@ export async function imageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
 ): Promise<ImageOutcome> {
-  if (!isRequest(input.request))
+  if (!isRequest(input?.request))
     return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
   const own =
     input.creationKey === undefined || input.creationKey === ''

@@ -1,0 +1,12 @@
+'use strict';
+// Builds the package and runs its demo: what a fresh clone does with `npm run demo -- --out DIR`.
+const { spawnSync } = require('node:child_process');
+const path = require('node:path');
+
+const root = path.resolve(__dirname, '..');
+const run = (...args) => spawnSync(process.execPath, args, { cwd: process.cwd(), stdio: 'inherit' });
+
+const built = run(path.join(root, 'scripts', 'build.js'));
+if (built.status !== 0) process.exit(built.status ?? 1);
+const demo = run(path.join(root, 'lib', 'cli', 'main.js'), 'demo', ...process.argv.slice(2));
+process.exit(demo.status ?? 1);

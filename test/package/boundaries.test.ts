@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const SRC = resolve(__dirname, '..', '..', 'src');
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+const sources: Source[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => {
+    const text = readFileSync(join(SRC, path), 'utf8');
+    const imports = [...text.matchAll(/(?:from|import|require)\s*\(?\s*'([^']+)'/g)].map(
+      (match) => match[1] as string,
+    );
+    return { path, text, imports };
+  });
+
+/** Every module that a file reaches through its own relative imports, with the packages those import. */
+function reach(entry: string, seen = new Set<string>()): Set<string> {
+  const source = sources.find(({ path }) => path === entry);
+  if (source === undefined || seen.has(entry)) return seen;
+  seen.add(entry);
+  for (const name of source.imports) {
+    if (!name.startsWith('.')) seen.add(name);
+    else {
+      const target = relative(SRC, resolve(SRC, dirname(entry), name));
+      for (const file of [`${target}.ts`, join(target, 'index.ts')]) reach(file, seen);
+    }
+  }
+  return seen;
+}
+
+describe('the layers', () => {
+  it('the domain imports nothing', () => {
+    const reached = [...reach('domain/index.ts')];
+    expect(reached.filter((name) => !name.startsWith('domain/'))).toEqual([]);
+  });
+
+  it('workflow code reaches the domain and @temporalio only', () => {
+    const packages = [...reach('workflows/index.ts')].filter((name) => !name.endsWith('.ts'));
+    expect(packages.sort()).toEqual(['@temporalio/common/lib/time', '@temporalio/workflow']);
+  });
+
+  it('the sandbox shares no code with the client that it judges', () => {
+    const reached = [...reach('testing/sandbox/index.ts')].filter((name) => name.endsWith('.ts'));
+    expect(reached.filter((name) => !name.startsWith('testing/sandbox/'))).toEqual([]);
+  });
+
+  it('production entries reach nothing that is an optional peer', () => {
+    for (const entry of ['worker.ts', 'client.ts', 'activities/index.ts', 'workflows/index.ts']) {
+      const packages = [...reach(entry)].filter((name) => !name.endsWith('.ts'));
+      expect(packages.filter((name) => /fastify|h264|pngjs|@temporalio\/testing/.test(name))).toEqual([]);
+    }
+  });
+
+  it('proxyActivities is called in one file', () => {
+    const callers = sources.filter(({ text }) => /proxyActivities[<(]/.test(text)).map(({ path }) => path);
+    expect(callers).toEqual(['workflows/proxies.ts']);
+  });
+
+  it('no file is over 300 lines', () => {
+    const long = sources.filter(({ text }) => text.split('\n').length > 301).map(({ path }) => path);
+    expect(long).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import * as activities from '../../src/activities';
+import * as client from '../../src/client';
+import * as domain from '../../src/domain';
+import * as testing from '../../src/testing';
+import * as worker from '../../src/worker';
+import * as workflows from '../../src/workflows';
+import manifest from '../../package.json';
+
+const ROOT = join(__dirname, '..', '..');
+
+describe('package exports', () => {
+  it('every subpath leads to a built file with its types, under node16 and under typesVersions', () => {
+    for (const [subpath, target] of Object.entries(manifest.exports)) {
+      if (typeof target === 'string') continue;
+      expect(existsSync(join(ROOT, target.default))).toBe(true);
+      expect(existsSync(join(ROOT, target.types))).toBe(true);
+      const name = subpath.slice(2) as keyof (typeof manifest.typesVersions)['*'];
+      if (subpath !== '.') expect(manifest.typesVersions['*'][name]).toEqual([target.types]);
+    }
+  });
+
+  it('the names are API', () => {
+    const names = {
+      '.': domain,
+      './activities': activities,
+      './client': client,
+      './testing': testing,
+      './worker': worker,
+      './workflows': workflows,
+    };
+    expect(
+      Object.fromEntries(Object.entries(names).map(([path, module]) => [path, Object.keys(module).sort()])),
+    ).toMatchSnapshot();
+  });
+
+  it('every peer that only tests need is optional', () => {
+    const optional = Object.keys(manifest.peerDependenciesMeta);
+    expect(optional).toEqual(
+      expect.arrayContaining(['@temporalio/testing', 'fastify', '@fastify/multipart', 'h264-mp4-encoder']),
+    );
+    expect(Object.keys(manifest.dependencies)).not.toEqual(expect.arrayContaining(optional));
+  });
+});

@@ -66,7 +66,7 @@ export async function startDev(
     const inputs = join(dataDir, 'inputs');
     await mkdir(inputs, { recursive: true });
     let workerEnv: NodeJS.ProcessEnv = {
-      ...temporalEnvironment(server, env),
+      ...temporalEnvironment(server, env, dataDir),
       MEDIA_DATA_DIR: dataDir,
       MEDIA_INPUT_ROOTS: env['MEDIA_INPUT_ROOTS'] || inputs,
     };

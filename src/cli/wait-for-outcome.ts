@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Started } from '../client';
 import { CliError } from './cli-error';
 import { type Connected } from './connect';
@@ -82,9 +83,6 @@ async function showState(
   }
 }
 
-function pause(ms: number, over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    over.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-  });
+async function pause(ms: number, over: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal: over }).catch(() => undefined);
 }

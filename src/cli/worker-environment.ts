@@ -1,4 +1,4 @@
-import { devNull } from 'node:os';
+import { join } from 'node:path';
 import { type RunningTemporalServer } from '../testing/temporal-server';
 
 /**
@@ -8,6 +8,7 @@ import { type RunningTemporalServer } from '../testing/temporal-server';
 export function temporalEnvironment(
   server: RunningTemporalServer,
   env: NodeJS.ProcessEnv,
+  dataDir: string,
 ): NodeJS.ProcessEnv {
   if (!server.startedByUs) return { ...env };
   const others = Object.entries(env).filter(
@@ -17,6 +18,7 @@ export function temporalEnvironment(
     ...Object.fromEntries(others),
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,
-    TEMPORAL_CONFIG_FILE: devNull,
+    // A file that is not there: an empty one counts as broken.
+    TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal-profiles.toml'),
   };
 }

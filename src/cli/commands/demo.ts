@@ -1,4 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { type Command } from 'commander';
 import { type CommandContext } from '../command-context';
-/** placeholder */
-export function addDemoCommand(_program: Command, _context: CommandContext): void {}
+import { CliError } from '../cli-error';
+import { EXIT } from '../exit-codes';
+import { type Interruption, onInterruption } from '../interruption';
+import { prepareOut } from '../result-files';
+
+interface DemoOptions {
+  readonly out: string;
+  readonly dataDir?: string;
+  readonly keep?: boolean;
+  readonly json?: boolean;
+}
+
+/** `demo`: everything at once against the sandbox, with every outcome checked. */
+export function addDemoCommand(program: Command, context: CommandContext): void {
+  program
+    .command('demo')
+    .description('show everything against a sandbox: videos, images, failures, a lost reply, a killed worker')
+    .option('--out <dir>', 'directory of the files', 'out')
+    .option('--data-dir <dir>', 'keep database, journal and logs there (default: a temporary one)')
+    .option('--keep', 'stay up afterwards, for a look at the UI, until Ctrl-C')
+    .option('--json', 'print exactly one JSON object on stdout: {ok, data?, error?}')
+    .addHelpText(
+      'after',
+      '\nIt never talks to a real service.\n\nExample:\n  $ temporal-media demo --out out\n',
+    )
+    .action(async (options: DemoOptions) => {
+      const interruption = onInterruption();
+      const temporary =
+        options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'temporal-media-demo-')) : undefined;
+      try {
+        await demo(context, options, temporary ?? resolve(options.dataDir ?? '.'), interruption);
+        if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
+      } catch (error) {
+        if (temporary !== undefined) context.report.say(`Logs and data are kept in ${temporary}.`);
+        throw error;
+      } finally {
+        interruption.dispose();
+      }
+    });
+}
+
+async function demo(
+  { env, report }: CommandContext,
+  options: DemoOptions,
+  dataDir: string,
+  interruption: Interruption,
+): Promise<void> {
+  const out = await prepareOut(options.out);
+  const say = (line: string): void => (report.json ? report.say(line) : report.result(line));
+  const { openStage } = await import('../demo/open-stage.js');
+  const { runDemo } = await import('../demo/run-demo.js');
+  const open = await openStage({ dataDir, persistent: options.dataDir !== undefined, out, env, say });
+  try {
+    const { uiUrl, address, namespace } = open.server;
+    say(`Temporal server ${address}, namespace ${namespace}${uiUrl === undefined ? '' : `, UI ${uiUrl}`}`);
+    const result = await Promise.race([runDemo(open, out), interruption.happened]);
+    if (result === undefined) throw interrupted();
+    for (const { ok, what, expected, seen } of result.checks)
+      say(`${ok ? 'ok  ' : 'FAIL'} ${what}: ${seen}${ok ? '' : ` (expected ${expected})`}`);
+    say(`Files: ${out}; ${result.seconds} s after everything was up.`);
+    const data = { uiUrl: uiUrl ?? null, out, ...result };
+    if (!result.ok) throw failed(data);
+    report.reply({ ok: true, data });
+    if (options.keep === true) {
+      say(`Everything stays up until Ctrl-C${uiUrl === undefined ? '' : `; UI ${uiUrl}`}`);
+      await interruption.happened;
+    }
+  } finally {
+    await open.close();
+  }
+}
+
+function failed(data: object): CliError {
+  return new CliError(
+    EXIT.failed,
+    {
+      type: 'demo_failed',
+      message: 'Not everything came out as expected: see the lines marked FAIL.',
+      hint: 'The logs of the workers are in the directory `logs` of the data directory.',
+    },
+    data,
+  );
+}
+
+function interrupted(): CliError {
+  const message = 'Interrupted; everything that the demo started is stopped.';
+  return new CliError(EXIT.interrupted, { type: 'interrupted', message, hint: '' });
+}

@@ -49,8 +49,8 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     logger: new DefaultLogger(options.logLevel),
   });
   const { createMediaWorker } = await import('../../worker.js');
-  const { workflowBundle } = await import('../workflow-bundle.js');
-  const making = workflowBundle(join(config.dataDir, 'cache')).then((workflowBundle) =>
+  const { cachedWorkflowBundle } = await import('../cached-workflow-bundle.js');
+  const making = cachedWorkflowBundle(join(config.dataDir, 'cache')).then((workflowBundle) =>
     createMediaWorker({
       config,
       workflows: { workflowBundle },

@@ -10,11 +10,14 @@ const FOLDERS = ['workflows', 'domain'];
  * The bundle of this package's workflows, kept in `cacheDir` under a name made of the SDK's version and the code:
  * a bundle needs the exact SDK version of its worker, and bundling costs seconds at every start.
  */
-export async function workflowBundle(cacheDir: string): Promise<{ codePath: string }> {
+export async function cachedWorkflowBundle(cacheDir: string): Promise<{ codePath: string }> {
   const codePath = join(cacheDir, `workflows-${await digest()}.js`);
   if (await isThere(codePath)) return { codePath };
-  const { bundleWorkflowCode } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({ workflowsPath: packagedWorkflows() });
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: packagedWorkflows(),
+    logger: new DefaultLogger('WARN'),
+  });
   await mkdir(cacheDir, { recursive: true });
   const draft = `${codePath}.${randomUUID()}`;
   await writeFile(draft, code);

@@ -1,0 +1,49 @@
+import { type TemporalMediaClient } from '../../client';
+import { type ArtifactRef } from '../../domain/media';
+import { type RunningChild } from '../child-process';
+
+/** What a case of the demo works with. */
+export interface DemoStage {
+  /** Makes ids of this run. */
+  readonly id: (name: string) => string;
+  /** The task queue that is served all the time. */
+  readonly media: TemporalMediaClient;
+  /** A task queue with a journal of its own, whose worker a case starts and kills. */
+  readonly fragile: FragileQueue;
+  /** Two image files of the user, in the artifact store. */
+  readonly inputs: readonly [ArtifactRef, ArtifactRef];
+  /** Accepted paid calls with exactly this prompt, as the sandbox counted them. */
+  readonly accepted: (prompt: string) => Promise<number>;
+  readonly say: (line: string) => void;
+}
+
+export interface FragileQueue {
+  readonly media: TemporalMediaClient;
+  readonly startWorker: () => Promise<RunningChild<object>>;
+  /** Resolves when the journal holds the outcome of a create. */
+  readonly outcomeRecorded: () => Promise<void>;
+  /** Types of the activities that a workflow has scheduled. */
+  readonly activitiesOf: (workflowId: string) => Promise<readonly string[]>;
+}
+
+/** What came of a case. */
+export interface DemoResult {
+  /** Outcome words in order, as the table of expectations has them. */
+  readonly seen: string;
+  /** Facts worth telling. */
+  readonly notes: readonly string[];
+  /** Results to save and to verify. */
+  readonly artifacts?: readonly ArtifactRef[];
+}
+
+/** One row of the table of expectations. */
+export interface DemoCase {
+  /** Name of the files as well. */
+  readonly name: string;
+  /** What it shows, and why the outcome is the right one. */
+  readonly why: string;
+  readonly expected: string;
+  /** Video creates and image calls that the sandbox must have accepted for it. */
+  readonly paid: { readonly creates: number; readonly images: number };
+  readonly run: (stage: DemoStage) => Promise<DemoResult>;
+}

@@ -128,7 +128,7 @@ function applyReply(
   const answer: PollAnswer =
     'error' in reply && !('phase' in reply)
       ? { index, ...reply }
-      : { index, digest: `${index}-${at}`, record: reply as PolledRecord };
+      : { index, digest: `${index}-${at}`, record: reply };
   return group.apply(state, answer, at, random);
 }
 

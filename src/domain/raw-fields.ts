@@ -64,6 +64,10 @@ const BASE64_JPEG = /^\/9j\/[A-Za-z0-9+/\s]{60,}={0,2}\s*$/;
 /** Absolute Unix paths, `file:`, drive letters, network shares, `~`, `./` and `../`. */
 const LOCAL_PATH = /^\s*(?:\/|\\\\|\.{1,2}[\\/]|~(?:$|[\w.-]*[\\/])|file:|[a-z]:[\\/])/i;
 
+/** A bare name of a media file: a path relative to somewhere on this machine. */
+const MEDIA_FILE_NAME =
+  /^[^\s:?]{1,255}\.(?:png|jpe?g|webp|gif|bmp|tiff?|avif|heic|mp4|mov|webm|mkv|avi|wav|mp3|m4a|flac|ogg)$/i;
+
 export function looksLikeLocalPath(text: string): boolean {
-  return LOCAL_PATH.test(text) && !BASE64_JPEG.test(text);
+  return (LOCAL_PATH.test(text) && !BASE64_JPEG.test(text)) || MEDIA_FILE_NAME.test(text);
 }

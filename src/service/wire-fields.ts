@@ -1,7 +1,7 @@
 import { type JsonValue } from '../domain/json';
+import { holdsLocalPath } from '../domain/raw-fields';
 import { type ImageGenerationRequest } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { localPathsIn } from './local-path';
 
 /** Fields of one request under their wire names, in the order in which they are sent. */
 export type WireFields = Record<string, JsonValue>;
@@ -42,10 +42,10 @@ export function addRawFields(
       issues.push({ field: 'fields', message: 'A field needs a name.' });
     } else if (OWN_FIELDS.has(name) || Object.hasOwn(fields, name)) {
       issues.push({ field: place, message: `${name} is set by the request itself; leave it out of fields.` });
-    } else {
-      const paths = localPathsIn(value, place);
-      issues.push(...paths.map((at) => ({ field: at, message: LOCAL_PATH })));
-      if (paths.length === 0 && value !== null) fields[name] = value;
+    } else if (holdsLocalPath(value)) {
+      issues.push({ field: place, message: LOCAL_PATH });
+    } else if (value !== null) {
+      fields[name] = value;
     }
   }
   return issues;

@@ -1,24 +1,20 @@
-import { isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, isCancellation } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
+import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
-import { type VideoTask } from '../domain/video-task';
+import { videoTaskById, type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput } from '../domain/workflow-inputs';
 import { findVideoTaskActivity } from './proxies';
 import { startWatching, watchVideo } from './watch-video';
-import { VideoProgress } from './video-progress';
+import { trackVideo, type VideoProgress } from './video-progress';
 
 /**
  * Waits for a task that exists and fetches it: poll and download only, no validation and never a create (design 4.5).
  * The wait counts from the start of this workflow.
  */
 export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
-  const progress = new VideoProgress();
-  progress.answerQueries();
-  const outcome = await run(input, progress);
-  progress.phase = 'done';
-  progress.outcome = outcome.outcome;
-  return outcome;
+  return trackVideo((progress) => run(input, progress));
 }
 
 async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<VideoOutcome> {
@@ -37,8 +33,10 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
       });
       ({ video, creationKey } = found);
     } catch (error) {
-      if (!isCancellation(error)) throw error;
-      return outcomes.cancelled(null, null, billing(null, 'needs_review'));
+      if (isCancellation(error)) return outcomes.cancelled(null, null, billing(null, 'needs_review'));
+      if (!(error instanceof ActivityFailure)) throw error;
+      // No journal could be asked: the id and the credential are enough to poll.
+      video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
   const watching = startWatching(input, { video, now, firstPollAt: now, creationKey, created: null });

@@ -9,19 +9,14 @@ import { ownCreationKey, takeOrdinal } from './creation-key';
 import { milliseconds } from './durations';
 import { isRequest } from './is-request';
 import { startWatching, watchVideo } from './watch-video';
-import { VideoProgress } from './video-progress';
+import { trackVideo, type VideoProgress } from './video-progress';
 
 /**
  * Creates one video at most once, waits for it, downloads and verifies it (contract 2 to 4).
  * Every way it ends by itself is a returned outcome; after the creation each of them names the task.
  */
 export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
-  const progress = new VideoProgress();
-  progress.answerQueries();
-  const outcome = await run(input, progress);
-  progress.phase = 'done';
-  progress.outcome = outcome.outcome;
-  return outcome;
+  return trackVideo((progress) => run(input, progress));
 }
 
 async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<VideoOutcome> {

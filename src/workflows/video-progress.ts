@@ -1,5 +1,6 @@
 import { defineQuery, setHandler } from '@temporalio/workflow';
 import { QUERY } from '../domain/names';
+import { type VideoOutcome } from '../domain/outcome';
 import { watchFacts } from '../domain/poll-watch';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
@@ -40,6 +41,18 @@ export class VideoProgress {
       outcome: this.outcome,
     };
   }
+}
+
+/** Runs a video workflow with its query set before the first await. */
+export async function trackVideo(
+  run: (progress: VideoProgress) => Promise<VideoOutcome>,
+): Promise<VideoOutcome> {
+  const progress = new VideoProgress();
+  progress.answerQueries();
+  const outcome = await run(progress);
+  progress.phase = 'done';
+  progress.outcome = outcome.outcome;
+  return outcome;
 }
 
 function iso(time: number | null): string | null {

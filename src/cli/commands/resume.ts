@@ -6,6 +6,7 @@ import {
   effectiveEnvironment,
   withCommonOptions,
 } from '../command-context';
+import { badInput } from '../cli-error';
 import { given } from '../given';
 import { openStore, waitForOf } from '../paid-options';
 
@@ -36,6 +37,7 @@ Example:
 `;
 
 async function resume(context: CommandContext, id: string, options: ResumeOptions): Promise<void> {
+  if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
   const waitFor = waitForOf(options.waitFor);
   const config = effectiveConfig(context, options);
   const { runPaid } = await import('../run-paid.js');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { imageSize } from 'image-size';
-import { createFile } from 'mp4box';
+import { createFile, MP4BoxBuffer } from 'mp4box';
 import { type ArtifactRef } from '../../domain/media';
 
 /**
@@ -25,9 +25,7 @@ function movieOf(bytes: Buffer): string {
     const size = `${track.video?.width ?? '?'}x${track.video?.height ?? '?'}`;
     words = `MP4 ${size}, ${(duration / timescale).toFixed(1)} s, ${track.nb_samples} frames, ${track.codec}`;
   };
-  const copy = new Uint8Array(bytes).buffer as ArrayBuffer & { fileStart: number };
-  copy.fileStart = 0;
-  file.appendBuffer(copy);
+  file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(new Uint8Array(bytes).buffer, 0));
   file.flush();
   if (words === undefined) throw new Error('A video holds no video track.');
   return words;

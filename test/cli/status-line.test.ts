@@ -1,0 +1,33 @@
+import { statusLine } from '../../src/cli/status-line';
+import { videoTaskById } from '../../src/domain/video-task';
+import { type VideoState } from '../../src/domain/video-state';
+
+const watching: VideoState = {
+  phase: 'watching',
+  creationKey: 'k',
+  video: videoTaskById('task-1', 'default@00000000'),
+  deadlineAt: null,
+  nextPollAt: null,
+  nextCreateAt: null,
+  waitingFor: null,
+  sends: 1,
+  watch: { lastStatus: 'in_progress', lastChangeAt: null, lastPollAt: null, polls: 2 },
+  outcome: null,
+};
+
+describe('statusLine', () => {
+  test('[C2.2.4] without a number from the service there is no percentage', () => {
+    expect(statusLine(watching)).toBe('task task-1: in_progress');
+    expect(statusLine({ ...watching, watch: null })).not.toMatch(/%|\d+ ?\/ ?\d+/);
+  });
+
+  test('with one it is shown as it came', () => {
+    const watch = { lastStatus: 'in_progress', lastChangeAt: null, lastPollAt: null, polls: 2, progress: 0 };
+    expect(statusLine({ ...watching, watch })).toBe('task task-1: in_progress 0 %');
+  });
+
+  test('a wait says what it waits for', () => {
+    const state: VideoState = { ...watching, phase: 'waiting_to_create', waitingFor: 'connection_refused' };
+    expect(statusLine(state)).toContain('connection_refused');
+  });
+});

@@ -1,0 +1,121 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { freePort } from '../../src/testing/temporal-server';
+import { runCli, runJson } from './support/run-cli';
+
+describe('temporal-media without any server', () => {
+  let dir: string;
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    dir = await mkdtemp(path.join(tmpdir(), 'temporal-media-usage-'));
+    // Nobody listens there: whatever is refused with another code was refused before anything was sent.
+    env = { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`, MEDIA_DATA_DIR: path.join(dir, 'data') };
+    await writeFile(path.join(dir, 'fake.png'), 'no image at all');
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  test('--help lists the commands, examples and exit codes on stdout', async () => {
+    const { code, stdout } = await runCli(['--help']);
+    expect(code).toBe(0);
+    for (const word of ['dev', 'video', 'image', 'edit', 'resume', 'sandbox', 'worker', 'demo'])
+      expect(stdout).toMatch(new RegExp(`^  ${word} `, 'm'));
+    expect(stdout).toContain('Examples:');
+    expect(stdout).toMatch(/75 {2}still running/);
+  });
+
+  test('--version is the version of the package', async () => {
+    const { version } = jest.requireActual<{ version: string }>('../../package.json');
+    expect(await runCli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test('an unknown command is a usage error with a suggestion', async () => {
+    const { code, stdout, stderr } = await runCli(['vido']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Did you mean video?');
+  });
+
+  test.each([
+    ['a missing option', ['video', '--model', 'cine-1'], '--prompt'],
+    ['an unknown option', ['image', '--model', 'm', '--prompt', 'p', '--seize', '1x1'], '--seize'],
+    ['no argument', ['resume'], 'workflow-or-task-id'],
+  ])('%s with --json is one JSON object and exit code 2', async (_title, args, named) => {
+    const { code, reply } = await runJson(args);
+    expect(code).toBe(2);
+    expect(reply).toMatchObject({ ok: false, error: { type: 'usage' } });
+    expect(reply.error?.message).toContain(named);
+  });
+
+  const video = ['video', '--model', 'cine-1', '--prompt', 'a cat'];
+  const image = ['image', '--model', 'image-2', '--prompt', 'a cat'];
+  const edit = ['edit', '--model', 'image-2', '--prompt', 'a cat'];
+  test.each<[string, string[], RegExp]>([
+    ['[C2.1.1] an empty prompt', ['video', '--model', 'cine-1', '--prompt', ' '], /prompt is required/],
+    ['[C2.1.1] an empty model', ['video', '--model', '', '--prompt', 'a cat'], /model is required/],
+    ['a duration with a fraction', [...video, '--duration', '2.5'], /durationSeconds/],
+    ['a duration that is no number', [...video, '--duration', 'long'], /durationSeconds/],
+    [
+      '[C2.3.2] a size with the multiplication sign',
+      [...image, '--size', '512×512'],
+      /size must be WIDTHxHEIGHT/,
+    ],
+    ['no results', [...image, '--n', '0'], /n must be a whole number/],
+    ['an unknown response format', [...image, '--response-format', 'webp'], /Allowed: url, b64_json/],
+    ['an edit without a file', edit, /at least one image file/],
+    [
+      'a system file as a reference',
+      [...video, '--reference', 'image=/etc/passwd'],
+      /--reference.*\/etc\/passwd/,
+    ],
+    ['a system file as an image', [...edit, '--image', '/etc/passwd'], /--image.*no image, video or audio/],
+    ['a missing file', [...video, '--reference', 'image=./not-there.png'], /--reference.*does not exist/],
+    ['an unknown kind', [...video, '--reference', 'smell=x.png'], /Allowed: image, video, audio/],
+    ['a local path in a field', [...video, '--field', 'camera=/home/me/x'], /fields\.camera.*local path/],
+    ['a covered field', [...video, '--field', 'seconds=4'], /fields\.seconds/],
+    ['a wait without a unit', [...video, '--wait-for', '15'], /--wait-for/],
+    ['an empty id', [...video, '--id', ''], /--id/],
+  ])('%s is refused before anything starts', async (_title, args, message) => {
+    const { code, reply } = await runJson([...args, '--out', dir], env);
+    expect(code).toBe(65);
+    expect(reply.error).toMatchObject({ type: 'rejected/invalid_request' });
+    expect(reply.error?.message).toMatch(message);
+  });
+
+  test('a file is judged by its bytes and not by its name', async () => {
+    const { code, reply } = await runJson([...edit, '--image', path.join(dir, 'fake.png')], env);
+    expect(code).toBe(65);
+    expect(reply.error?.message).toContain('no image, video or audio by its bytes');
+  });
+
+  test('no Temporal server: exit code 69 with the remedy', async () => {
+    const { code, reply, stderr } = await runJson([...video, '--out', dir], env);
+    expect(code).toBe(69);
+    expect(reply.error).toMatchObject({ type: 'temporal_unreachable' });
+    expect(reply.error?.hint).toContain('temporal-media dev');
+    expect(stderr).toContain('hint: ');
+  });
+
+  test('a directory that cannot be written is refused before the start', async () => {
+    const { code, reply } = await runJson([...video, '--out', path.join(dir, 'fake.png', 'out')], env);
+    expect(code).toBe(73);
+    expect(reply.error?.message).toContain('--out');
+  });
+
+  test.each([
+    ['no base address', {}, 'MEDIA_BASE_URL'],
+    ['no key', { MEDIA_BASE_URL: 'http://127.0.0.1:9' }, 'MEDIA_API_KEY'],
+    ['a base address that is none', { MEDIA_BASE_URL: 'service', MEDIA_API_KEY: 'k' }, 'MEDIA_BASE_URL'],
+  ])('a worker with %s: exit code 78', async (_title, own, named) => {
+    const { code, reply } = await runJson(['worker'], { ...env, ...own });
+    expect(code).toBe(78);
+    expect(reply.error).toMatchObject({ type: 'configuration' });
+    expect(reply.error?.message).toContain(named);
+  });
+
+  test('a worker without a Temporal server: exit code 69', async () => {
+    const own = { MEDIA_BASE_URL: 'http://127.0.0.1:9', MEDIA_API_KEY: 'k' };
+    const { code, reply } = await runJson(['worker'], { ...env, ...own });
+    expect(reply.error).toMatchObject({ type: 'temporal_unreachable' });
+    expect(code).toBe(69);
+  });
+});

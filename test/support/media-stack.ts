@@ -6,7 +6,7 @@ import { type WorkerOptions } from '@temporalio/worker';
 import { TemporalMediaClient } from '../../src/client';
 import { readConfig, type MediaConfig } from '../../src/config';
 import { startSandboxProcess, type SandboxOptions, type SandboxProcess } from '../../src/testing/sandbox';
-import { createMediaWorker, type MediaWorker } from '../../src/worker';
+import { createMediaWorker, type MediaWorker, type MediaWorkerOptions } from '../../src/worker';
 import { connectTestServer, type TestServer } from './temporal';
 
 /** Everything one end-to-end test file needs: the run's Temporal server, a sandbox of its own, workers of its own. */
@@ -27,6 +27,7 @@ export interface StartWorkerOptions {
   readonly env?: Record<string, string>;
   readonly worker?: Partial<WorkerOptions>;
   readonly rebind?: boolean;
+  readonly media?: Pick<MediaWorkerOptions, 'artifacts' | 'journal' | 'workflows'>;
 }
 
 export interface RunningWorker {
@@ -36,11 +37,15 @@ export interface RunningWorker {
 
 export const SANDBOX_KEY = 'sandbox-key';
 
-export async function startMediaStack(
-  options: { readonly sandbox?: SandboxOptions } = {},
-): Promise<MediaStack> {
+export interface MediaStackOptions {
+  readonly sandbox?: SandboxOptions;
+  /** A Temporal server of the test's own. @default the run's */
+  readonly temporal?: { readonly address: string; readonly namespace: string };
+}
+
+export async function startMediaStack(options: MediaStackOptions = {}): Promise<MediaStack> {
   const dataDir = await mkdtemp(join(tmpdir(), 'temporal-media-test-'));
-  const server = await connectTestServer();
+  const server = await connectTestServer(options.temporal);
   const sandbox = await startSandboxProcess({ ...options.sandbox });
   const taskQueue = server.uniqueId('media');
   const env = {
@@ -68,6 +73,7 @@ export async function startMediaStack(
         connection: server.nativeConnection,
         namespace: server.namespace,
         ...(worker.rebind === undefined ? {} : { rebind: worker.rebind }),
+        ...worker.media,
         worker: { shutdownGraceTime: '2 seconds', ...worker.worker },
       });
       const ended = media.run();

@@ -16,18 +16,21 @@ export interface TestServer {
 }
 
 /**
- * Connects to the server that the global set-up started or found.
+ * Connects to the server that the global set-up started or found, or to a server of the test's own.
  * @throws Error when the run has none.
  */
-export async function connectTestServer(): Promise<TestServer> {
-  const address = process.env['TEST_TEMPORAL_ADDRESS'];
-  const namespace = process.env['TEST_TEMPORAL_NAMESPACE'] ?? 'default';
+export async function connectTestServer(own?: {
+  readonly address: string;
+  readonly namespace: string;
+}): Promise<TestServer> {
+  const address = own?.address ?? process.env['TEST_TEMPORAL_ADDRESS'];
+  const namespace = own?.namespace ?? process.env['TEST_TEMPORAL_NAMESPACE'] ?? 'default';
   if (!address) {
     throw new Error(
       'This run has no Temporal server: unset TEST_NO_SERVER, or take the folder out of SERVERLESS in test/global-setup.ts.',
     );
   }
-  const options = { ...(await addressSource(process.env))?.connection, address };
+  const options = { ...(own ? {} : (await addressSource(process.env))?.connection), address };
   const connection = await Connection.connect(options);
   const nativeConnection = await NativeConnection.connect(options);
   return {

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { defaultPayloadConverter, type WorkflowHandle } from '@temporalio/client';
+import { type VideoOutcome } from '../../src/domain';
+import { WORKFLOW } from '../../src/domain/names';
+import { accepted } from '../support/accepted';
+import { eventually } from '../support/eventually';
+import { sharedStack } from '../support/shared-stack';
+import { type Bought } from '../support/workflows/buyers';
+
+const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'buyers.ts');
+
+/** A caller that runs again, by an operator's reset or by its own retry policy, adopts what it bought. */
+describe('a workflow that runs again', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 1_000 } } }, (started) =>
+    started.startWorker({ media: { workflows: { workflowsPath } } }),
+  );
+
+  const request = (prompt: string) => ({ model: 'cine-1', prompt, durationSeconds: 2 });
+
+  async function start(type: string, args: unknown[], options: object = {}): Promise<WorkflowHandle> {
+    const { server, taskQueue } = await stack();
+    const workflowId = server.uniqueId(type);
+    return server.client.workflow.start(type, { taskQueue, workflowId, args, ...options });
+  }
+
+  /** Resets to the first workflow task: everything after it happens again. */
+  async function reset(handle: WorkflowHandle): Promise<WorkflowHandle> {
+    const { client, namespace } = (await stack()).server;
+    const { runId } = await handle.describe();
+    const { events } = await client.workflow.getHandle(handle.workflowId, runId).fetchHistory();
+    const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null)?.eventId;
+    const again = await client.workflowService.resetWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: handle.workflowId, runId },
+      workflowTaskFinishEventId: first ?? null,
+      reason: 'run it again',
+      requestId: randomUUID(),
+    });
+    return client.workflow.getHandle(handle.workflowId, again.runId);
+  }
+
+  /** The result of one run: a handle's own result() would follow the schedule for ever. */
+  async function resultOf(workflowId: string, runId: string): Promise<Bought | undefined> {
+    const { events } = await (
+      await stack()
+    ).server.client.workflow
+      .getHandle(workflowId, runId)
+      .fetchHistory();
+    const result = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0];
+    return result == null ? undefined : defaultPayloadConverter.fromPayload<Bought>(result);
+  }
+
+  it.concurrent(
+    '[C4.4a] a reset of generateVideo after the creation, and again after its end, adopts the task',
+    async () => {
+      const prompt = '[run:8s] a reset heron';
+      const first = await start(WORKFLOW.generateVideo, [{ request: request(prompt) }]);
+      await eventually('the create', async () => (await accepted(await stack(), prompt)) === 1);
+      const second = await reset(first);
+      const outcome = (await second.result()) as VideoOutcome;
+      expect(outcome).toMatchObject({ outcome: 'completed' });
+      const third = await reset(second);
+      const later = (await third.result()) as VideoOutcome;
+      expect(later).toMatchObject({
+        outcome: 'completed',
+        video: { taskId: outcome.outcome === 'completed' ? outcome.video.taskId : '' },
+      });
+      expect(await accepted(await stack(), prompt)).toBe(1);
+    },
+  );
+
+  it.concurrent(
+    '[C4.4a] a reset of a parent in mid-create, and again after its end, buys nothing more',
+    async () => {
+      const prompt = 'a reset parent';
+      await (
+        await stack()
+      ).sandbox.admin.addFaults([
+        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 4_000 } },
+      ]);
+      const first = await start('buyOne', [{ request: request(prompt) }]);
+      await eventually('the send', async () =>
+        (await (await stack()).sandbox.admin.requests({ operation: 'create' })).some(
+          (r) => (r.json as { prompt?: string } | undefined)?.prompt === prompt,
+        ),
+      );
+      const second = await reset(first);
+      const bought = (await second.result()) as Bought;
+      expect(bought.outcomes).toMatchObject([{ outcome: 'completed' }]);
+      const third = (await (await reset(second)).result()) as Bought;
+      expect(third.outcomes).toMatchObject([{ outcome: 'completed' }]);
+      expect(await accepted(await stack(), prompt)).toBe(1);
+    },
+  );
+
+  it.concurrent(
+    '[C4.4a] the second attempt of a parent adopts what the first bought, by the first run id',
+    async () => {
+      const prompt = 'a retried parent';
+      const handle = await start('buyThenFail', [{ request: request(prompt) }, 2], {
+        retry: { maximumAttempts: 2, initialInterval: '1s' },
+      });
+      const bought = (await handle.result()) as Bought;
+      expect(bought.facts.attempt).toBe(2);
+      expect(bought.facts.continuedFrom).toBe(bought.facts.first);
+      expect(bought.facts.original).not.toBe(bought.facts.first);
+      expect(bought.outcomes).toMatchObject([{ outcome: 'completed' }]);
+      expect(await accepted(await stack(), prompt)).toBe(1);
+    },
+  );
+
+  it.concurrent('a third attempt needs a key of the caller, and buys nothing without one', async () => {
+    const prompt = 'a parent retried twice';
+    const handle = await start('buyThenFail', [{ request: request(prompt) }, 3], {
+      retry: { maximumAttempts: 3, initialInterval: '1s', backoffCoefficient: 1 },
+    });
+    const bought = (await handle.result()) as Bought;
+    expect(bought.outcomes).toMatchObject([
+      { outcome: 'rejected', reason: 'creation_key_required', field: 'creationKey' },
+    ]);
+    expect(await accepted(await stack(), prompt)).toBe(1);
+  });
+
+  it.concurrent('with a key of the caller every attempt adopts the same video', async () => {
+    const prompt = 'a keyed parent';
+    const creationKey = (await stack()).server.uniqueId('order');
+    const handle = await start('buyThenFail', [{ request: request(prompt), creationKey }, 3], {
+      retry: { maximumAttempts: 3, initialInterval: '1s', backoffCoefficient: 1 },
+    });
+    const bought = (await handle.result()) as Bought;
+    expect(bought.outcomes).toMatchObject([{ outcome: 'completed' }]);
+    expect(await accepted(await stack(), prompt)).toBe(1);
+  });
+
+  it.concurrent('asking twice for the same video in one run buys two', async () => {
+    const prompt = 'a pair of cranes';
+    const bought = (await (await start('buyTwice', [{ request: request(prompt) }])).result()) as Bought;
+    const ids = bought.outcomes.map((outcome) => ('video' in outcome ? outcome.video?.taskId : undefined));
+    expect(new Set(ids).size).toBe(2);
+    expect(await accepted(await stack(), prompt)).toBe(2);
+  });
+
+  it.concurrent('a retry behind a continue-as-new is refused before anything is sent', async () => {
+    const prompt = 'behind a continue-as-new';
+    const handle = await start('continueThenFailThenBuy', [{ request: request(prompt) }], {
+      retry: { maximumAttempts: 2, initialInterval: '1s' },
+    });
+    const bought = (await handle.result()) as Bought;
+    expect(bought.outcomes).toMatchObject([{ outcome: 'rejected', reason: 'creation_key_required' }]);
+    expect(await accepted(await stack(), prompt)).toBe(0);
+  });
+
+  it.concurrent('a retry in a cron run is refused, and the cron run before it bought its own', async () => {
+    const prompt = 'every few seconds';
+    const handle = await start('buyThenFail', [{ request: request(prompt) }, 2], {
+      cronSchedule: '@every 1s',
+      retry: { maximumAttempts: 2, initialInterval: '1s' },
+    });
+    const closed = await eventually('the result of a cron run', async () => {
+      const runs = (await stack()).server.client.workflow.list({
+        query: `WorkflowId = '${handle.workflowId}' AND ExecutionStatus = 'Completed'`,
+      });
+      for await (const { workflowId, runId } of runs) return resultOf(workflowId, runId);
+      return undefined;
+    });
+    await handle.terminate('seen enough');
+    expect(closed).toMatchObject({ outcomes: [{ outcome: 'rejected', reason: 'creation_key_required' }] });
+  });
+});

@@ -1,0 +1,19 @@
+import { startMediaStack, type MediaStack, type MediaStackOptions } from './media-stack';
+
+/**
+ * One stack for all tests of a file, started by the first that asks: concurrent tests begin before `beforeAll`.
+ * @param prepare what every test needs besides, such as a worker
+ */
+export function sharedStack(
+  options: MediaStackOptions | (() => Promise<MediaStackOptions>),
+  prepare: (stack: MediaStack) => Promise<unknown> = (stack) => stack.startWorker(),
+): () => Promise<MediaStack> {
+  let starting: Promise<MediaStack> | undefined;
+  const start = async (): Promise<MediaStack> => {
+    const stack = await startMediaStack(typeof options === 'function' ? await options() : options);
+    await prepare(stack);
+    return stack;
+  };
+  afterAll(async () => (await starting)?.stop());
+  return () => (starting ??= start());
+}

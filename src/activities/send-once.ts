@@ -148,7 +148,9 @@ function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): N
     cause: late ? 'own_deadline' : 'worker_shutdown',
     epochUsed: true,
     permanent: false,
-    message: 'The worker stopped before the request was sent.',
+    message: late
+      ? 'Preparing the request took too long, and nothing was sent.'
+      : 'The worker stopped before the request was sent.',
   };
 }
 

@@ -42,29 +42,27 @@ describe('paid commands against a worker', () => {
   });
 
   test('the same id and request returns the first result and creates nothing; another request is refused', async () => {
-    const first = await runJson(video('a kite', '--id', 'kite'), bench.clientEnv);
     const before = await creates();
-    const again = await runJson(video('a kite', '--id', 'kite'), bench.clientEnv);
-    expect(again.reply).toEqual(first.reply);
-    expect(again.stderr).toContain('Attached to kite');
-    const other = await runJson(video('another kite', '--id', 'kite'), bench.clientEnv);
+    const again = await runJson(video('a boat', '--id', 'shot/1'), bench.clientEnv);
+    expect(again.reply).toMatchObject({ ok: true, data: { outcome: 'completed', workflowId: 'shot/1' } });
+    expect(again.stderr).toContain('Attached to shot/1');
+    const other = await runJson(video('another boat', '--id', 'shot/1'), bench.clientEnv);
     expect(other.code).toBe(65);
     expect(other.reply.error).toMatchObject({ type: 'rejected/creation_key_conflict' });
     expect(await creates()).toBe(before);
   });
 
-  test('another content is never overwritten: exit code 73, the outcome is told all the same', async () => {
+  test('another content is never overwritten: 73, the outcome is told all the same; without --json stdout is the path', async () => {
     await writeFile(path.join(out, 'taken.mp4'), 'somebody else');
-    const { code, reply } = await runJson(video('a swan', '--id', 'taken'), bench.clientEnv);
-    expect(code).toBe(73);
-    expect(reply).toMatchObject({ ok: false, data: { outcome: 'completed' } });
-    expect(reply.error).toMatchObject({ type: 'artifacts/destination_occupied' });
+    const [taken, pier] = await Promise.all([
+      runJson(video('a swan', '--id', 'taken'), bench.clientEnv),
+      runCli(video('a pier', '--id', 'pier'), bench.clientEnv),
+    ]);
+    expect(taken.code).toBe(73);
+    expect(taken.reply).toMatchObject({ ok: false, data: { outcome: 'completed' } });
+    expect(taken.reply.error).toMatchObject({ type: 'artifacts/destination_occupied' });
     expect(await readFile(path.join(out, 'taken.mp4'), 'utf8')).toBe('somebody else');
-  });
-
-  test('without --json stdout holds the path alone', async () => {
-    const { code, stdout } = await runCli(video('a pier', '--id', 'pier'), bench.clientEnv);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${path.join(out, 'pier.mp4')}\n` });
+    expect([pier.code, pier.stdout]).toEqual([0, `${path.join(out, 'pier.mp4')}\n`]);
   });
 
   test('[C3.4] still running is a success with exit code 75; resume finishes the same task', async () => {

@@ -40,6 +40,16 @@ describe('temporal-media worker', () => {
     expect(reply.data).toMatchObject({ outcome: 'rejected', sends: 0 });
   });
 
+  test('without a worker a command says so first', async () => {
+    const env = apart(bench.clientEnv);
+    const id = bench.server.uniqueId('waits');
+    const args = ['image', '--model', 'image-2', '--prompt', 'x', '--id', id, '--detach'];
+    const { code, stderr } = await runJson(args, env);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`no worker serves the task queue ${env['MEDIA_TASK_QUEUE']}`);
+    await bench.server.client.workflow.getHandle(id).terminate();
+  });
+
   test('another journal on the same task queue: refuses to start, with the remedies', async () => {
     const env = apart(bench.workerEnv);
     await bench.startWorker(env);

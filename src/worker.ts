@@ -66,7 +66,7 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
   const config = options.config ?? readConfig(options.env);
   const { connection, namespace, ownConnection } = await connect(options);
   const workflows = await bundledWorkflows(options.workflows);
-  const artifacts = options.artifacts ?? new FileArtifactStore(config.artifacts);
+  const artifacts = options.artifacts ?? (await fileStore(config.artifacts));
   await artifacts.checkWritable();
   const journal =
     options.journal ?? createFileJournal({ root: config.journal, shared: config.journalShared });
@@ -157,6 +157,16 @@ function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
 function requireBaseUrl(config: MediaConfig): string {
   if (config.baseUrl !== undefined) return config.baseUrl;
   throw new ConfigurationError('MEDIA_BASE_URL', 'is not set. Set it to the base address of the service.');
+}
+
+async function fileStore(root: string): Promise<ArtifactStore> {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(root)) {
+    throw new ConfigurationError('MEDIA_ARTIFACTS', 'must be a folder: other stores are not built in yet.');
+  }
+  const store = new FileArtifactStore(root);
+  // What was left by downloads that nobody goes on with.
+  await store.removeStaleParts();
+  return store;
 }
 
 function hasKey(config: MediaConfig): boolean {

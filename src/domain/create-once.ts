@@ -111,7 +111,7 @@ function afterFailedConnection(
   const until = context.now + backoff(counted.tries, MAX_DELAY_MS, context.random);
   if (exhausted(counted, until))
     return settleRejected(answer, { reason: 'not_sent', message: answer.message });
-  return { do: 'wait', until, state: counted, why: answer.cause };
+  return { do: 'wait', until, state: counted, why: answer.message };
 }
 
 function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: StepContext): CreateStep {
@@ -127,7 +127,7 @@ function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: Ste
       message: `${answer.message} The start limit has passed.`,
     });
   }
-  return { do: 'wait', until, state: next, why: answer.cause };
+  return { do: 'wait', until, state: next, why: answer.message };
 }
 
 function counting(

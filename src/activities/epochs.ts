@@ -49,7 +49,12 @@ export async function recordOutcome(
   answer: RecordedAnswer,
 ): Promise<{ readonly recorded: boolean; readonly standing: RecordedAnswer }> {
   if (journal === 'none') return { recorded: false, standing: answer };
-  const record: OutcomeRecord = { v: 1, nonce, at: new Date().toISOString(), answer };
+  const record: OutcomeRecord = {
+    v: 1,
+    nonce,
+    at: new Date().toISOString(),
+    answer: withoutForeignText(answer),
+  };
   for (let attempt = 1; ; attempt++) {
     try {
       if ((await journal.putOutcome(key, answer.epoch, record)) === 'won')
@@ -61,4 +66,10 @@ export async function recordOutcome(
       await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt));
     }
   }
+}
+
+/** The service's own words may echo a prompt, and a journal is a diagnostic (C5.4c): kind, code and our message stay. */
+function withoutForeignText(answer: RecordedAnswer): RecordedAnswer {
+  if (!('error' in answer) || answer.error === undefined) return answer;
+  return { ...answer, error: { ...answer.error, message: null } };
 }

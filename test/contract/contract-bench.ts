@@ -1,4 +1,4 @@
-import { ApplicationFailure, type Logger } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { type Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createHash } from 'node:crypto';
@@ -44,6 +44,7 @@ import {
   type SandboxRequest,
   startSandboxProcess,
 } from '../../src/testing/sandbox';
+import { capturing, everythingOf } from './capture-diagnostics';
 
 export interface BenchOptions {
   readonly sandbox?: SandboxOptions;
@@ -117,7 +118,7 @@ export function laterTry(error: unknown): LaterTry {
   if (!(error instanceof ApplicationFailure) || error.type !== 'MediaRetryLater' || error.nonRetryable)
     throw error;
   const [detail] = error.details as [{ class: string; httpStatus: number | null }];
-  const delay = error.nextRetryDelay;
+  const delay = (error as { nextRetryDelay?: unknown }).nextRetryDelay;
   return {
     class: detail.class,
     delayMs: delay === undefined || delay === null ? undefined : Number(delay),
@@ -193,7 +194,9 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
         diagnostics.push(`heartbeat ${JSON.stringify(details) ?? ''}`);
       });
       try {
-        return (await environment.run(activities[name] as never, input as never)) as never;
+        const activity = activities[name] as (given: unknown) => Promise<unknown>;
+        const result: unknown = await environment.run(activity, input);
+        return result as never;
       } catch (error) {
         diagnostics.push(`failure ${everythingOf(error)}`);
         throw error;
@@ -285,25 +288,4 @@ async function modelsAt(
   const file = join(root, 'models.json');
   await writeFile(file, JSON.stringify({ version: 1, models }));
   return file;
-}
-
-function capturing(lines: string[]): Logger {
-  const log = (level: string, message: string, meta?: unknown) =>
-    void lines.push(`${level} ${message} ${JSON.stringify(meta) ?? ''}`);
-  return {
-    log,
-    trace: (message, meta) => log('TRACE', message, meta),
-    debug: (message, meta) => log('DEBUG', message, meta),
-    info: (message, meta) => log('INFO', message, meta),
-    warn: (message, meta) => log('WARN', message, meta),
-    error: (message, meta) => log('ERROR', message, meta),
-  };
-}
-
-/** Message, stack, own fields and causes: all that a history or a log could show of a failure. */
-function everythingOf(error: unknown): string {
-  if (!(error instanceof Error)) return JSON.stringify(error) ?? String(error);
-  const own = JSON.stringify({ ...error });
-  const cause = error.cause === undefined ? '' : everythingOf(error.cause);
-  return [error.name, error.message, error.stack, own, cause].join('\n');
 }

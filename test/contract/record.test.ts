@@ -13,7 +13,7 @@ describe('a task record', () => {
   /** One poll of a new task whose record is patched like this; null takes a field away. */
   async function read(patch: Record<string, unknown>, model = 'cine-1'): Promise<PolledRecord> {
     const { video } = await bench.created({ model });
-    await bench.fault('poll', { type: 'record', patch: patch as never });
+    await bench.fault('poll', { type: 'record', patch: patch });
     const answer = await bench.poll(video);
     if (answer === undefined || !('record' in answer)) throw new Error(JSON.stringify(answer));
     return answer.record;
@@ -126,7 +126,7 @@ describe('a task record', () => {
       const { video } = await bench.created({ durationSeconds: 2 });
       await bench.admin.patchTask(video.taskId, { status: 'completed' });
       const signed = await signedLink(video);
-      await bench.admin.patchTask(video.taskId, { record: place(signed) as never });
+      await bench.admin.patchTask(video.taskId, { record: place(signed) });
       expect(await bench.poll(video)).toMatchObject({ record: { phase: 'completed' } });
       // The content endpoint is gone, so that only the URL of the record is left.
       if (name !== 'no name at all') await bench.fault('content', { type: 'expired' }, { times: 0 });
@@ -151,7 +151,7 @@ describe('a task record', () => {
     const { result } = await bench.download(video);
     expect(result).toMatchObject({
       outcome: 'downloaded',
-      artifact: { uri: expect.stringMatching(/^artifact:/) },
+      artifact: { uri: expect.stringMatching(/^artifact:/) as string },
     });
     for (const kept of [answer, result]) expect(JSON.stringify(kept)).not.toMatch(/https?:|signature/i);
   });

@@ -1,0 +1,113 @@
+import { type LostReply } from '../../src/testing/sandbox';
+import { type ContractBench, openBench } from './contract-bench';
+
+/** Contract 4 rule 4, with the counters of another process as the judge. */
+describe('one creation', () => {
+  let bench: ContractBench;
+  beforeAll(async () => {
+    bench = await openBench({
+      client: (client) => ({
+        ...client,
+        createVideo: (body, options) => client.createVideo(body, { ...options, deadlineMs: 700 }),
+        generateImage: (body, options) => client.generateImage(body, { ...options, deadlineMs: 700 }),
+      }),
+    });
+  });
+  afterEach(() => bench.reset());
+  afterAll(() => bench.close());
+
+  const losses: [LostReply, boolean][] = [
+    ['reset', true],
+    ['reset', false],
+    ['close', true],
+    ['close', false],
+    ['stall', true],
+    ['stall', false],
+    ['stall_body', true],
+    ['cut_body', true],
+  ];
+
+  test.each(losses)(
+    '[C4.4a] [C4.4c] is sent once when its reply is lost by %s (accepted: %s), and not again when it is asked for again',
+    async (how, accepted) => {
+      await bench.fault('create', { type: 'lose_reply', accepted, how });
+      await bench.fault('generate', { type: 'lose_reply', accepted, how });
+      const [creationKey, imageKey] = [`lost-${how}-${accepted}`, `lost-image-${how}-${accepted}`];
+      const answer = await bench.create({}, { creationKey });
+      expect(answer).toMatchObject({ outcome: 'unconfirmed', sent: true });
+      expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'unconfirmed', sent: false });
+      expect(await bench.run('media.reconcileCreate', { creationKey, epoch: 0 })).toMatchObject({
+        outcome: 'unconfirmed',
+        evidence: { bodyHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string, model: 'cine-1' },
+      });
+      for (let attempt = 0; attempt < 2; attempt++)
+        expect(await bench.generate({}, { creationKey: imageKey })).toMatchObject({ outcome: 'unconfirmed' });
+      const { creates, images } = await bench.admin.counters();
+      expect(creates).toEqual({ received: 1, accepted: accepted ? 1 : 0 });
+      expect(images).toMatchObject({ received: 1, accepted: accepted ? 1 : 0 });
+      await bench.admin.releaseStalled();
+    },
+  );
+
+  test.each([408, 409, 500, 502, 503, 504, 520])(
+    '[C4.4a] [C4.4c] is sent once when the service takes it and answers %d',
+    async (status) => {
+      await bench.fault('create', { type: 'accept_then_status', status });
+      const creationKey = `status-${status}`;
+      for (let attempt = 0; attempt < 3; attempt++)
+        expect(await bench.create({}, { creationKey })).toMatchObject({
+          outcome: 'unconfirmed',
+          evidence: { cause: `http_${status}`, httpStatus: status },
+        });
+      expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });
+    },
+  );
+
+  test.each([307, 308, 302])('[C4.4a] is not sent again by a redirect with %d', async (status) => {
+    await bench.fault('create', { type: 'redirect', status, location: '/v1/videos' });
+    expect(await bench.create({})).toMatchObject({ outcome: 'unconfirmed' });
+    expect(await bench.seen()).toHaveLength(1);
+  });
+
+  test.each([
+    ['no JSON', { raw: 'ok', contentType: 'application/json' }],
+    ['no id', { body: { status: 'queued' } }],
+    ['an empty id', { body: { id: '', status: 'queued' } }],
+    ['an id that can be in no path', { body: { id: '..', status: 'queued' } }],
+    ['a page', { raw: '<html></html>', contentType: 'text/html' }],
+  ])('[C4.4c] [C4.6] a 200 with %s proves nothing: unconfirmed, and not sent again', async (_what, reply) => {
+    await bench.fault('create', { type: 'accept_then_status', status: 200, ...reply });
+    const creationKey = `odd-${_what}`;
+    for (let attempt = 0; attempt < 2; attempt++)
+      expect(await bench.create({}, { creationKey })).toMatchObject({
+        outcome: 'unconfirmed',
+        evidence: { httpStatus: 200, replyHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+      });
+    expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });
+  });
+
+  test('[C4.4a] two callers with one key at once put one create on the wire', async () => {
+    await bench.fault('create', { type: 'delay', ms: 200 });
+    const creationKey = 'two-at-once';
+    const answers = await Promise.all([1, 2, 3].map(() => bench.create({}, { creationKey })));
+    expect(answers.map(({ outcome }) => outcome).sort()).toEqual(['created', 'pending', 'pending']);
+    expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });
+    const other = await bench.create({ prompt: 'something else' }, { creationKey });
+    expect(other).toMatchObject({ outcome: 'rejected', reason: 'creation_key_conflict', sent: false });
+    expect((await bench.admin.counters()).creates.received).toBe(1);
+  });
+
+  test('[C4.4a] [C4.4c] a fence closes an epoch for good: who comes later sends nothing', async () => {
+    const creationKey = 'fenced';
+    const proved = await bench.run('media.reconcileCreate', { creationKey, epoch: 0 });
+    expect(proved).toMatchObject({ outcome: 'not_sent', cause: 'fenced' });
+    expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'not_sent', sent: false });
+    expect(await bench.seen()).toEqual([]);
+  });
+
+  test('[C4.4a] every create has a connection of its own', async () => {
+    for (let create = 0; create < 3; create++) await bench.created();
+    const sockets = (await bench.seen('create')).map(({ socketId }) => socketId);
+    expect(new Set(sockets).size).toBe(3);
+  });
+});

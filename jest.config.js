@@ -21,7 +21,11 @@ module.exports = {
     '^temporal-media/(workflows|activities|testing)$': '<rootDir>/src/$1/index.ts',
     '^temporal-media/(worker|client)$': '<rootDir>/src/$1.ts',
   },
-  reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
+  reporters: [
+    'default',
+    '<rootDir>/test/support/rules-reporter.js',
+    '<rootDir>/test/support/summary-reporter.js',
+  ],
   transformIgnorePatterns: ['/node_modules/', '/lib/'],
   // Real servers and real worker threads: a slow machine must not turn a pass into a failure.
   testTimeout: 120_000,

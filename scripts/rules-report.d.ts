@@ -1,0 +1,38 @@
+/** One line of docs/contract-rules.md. */
+export interface Rule {
+  readonly id: string;
+  readonly rule: string;
+  readonly section: string;
+}
+
+/** One test that a run came across; `status` is jest's own word. */
+export interface RanTest {
+  readonly title: string;
+  readonly status: string;
+}
+
+export interface RanFiles {
+  readonly [file: string]: readonly RanTest[];
+}
+
+export interface RuleRow extends Rule {
+  readonly tests: readonly (RanTest & { readonly file: string })[];
+}
+
+export interface RulesReport {
+  readonly rows: readonly RuleRow[];
+  /** Rules without a passing test, or with a failing one. */
+  readonly gaps: readonly RuleRow[];
+  /** Titles that name a rule that does not exist. */
+  readonly unknown: readonly { readonly id: string; readonly file: string; readonly title: string }[];
+}
+
+export function parseRules(markdown: string): Rule[];
+export function idsIn(title: string): string[];
+export function makeReport(rules: readonly Rule[], files: RanFiles): RulesReport;
+export function mergeResults(
+  older: RanFiles,
+  ran: RanFiles,
+  run: { readonly full: boolean; readonly filtered: boolean },
+): RanFiles;
+export function problemLines(report: RulesReport): string[];

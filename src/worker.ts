@@ -64,7 +64,21 @@ export interface MediaWorker {
 export async function createMediaWorker(options: MediaWorkerOptions = {}): Promise<MediaWorker> {
   refuseTwoSdkCopies();
   const config = options.config ?? readConfig(options.env);
-  const { connection, namespace, ownConnection } = await connect(options);
+  const connected = await connect(options);
+  try {
+    return await makeWorker(options, config, connected);
+  } catch (error) {
+    // A refused worker must not keep its process alive.
+    if (connected.ownConnection) await connected.connection.close();
+    throw error;
+  }
+}
+
+async function makeWorker(
+  options: MediaWorkerOptions,
+  config: MediaConfig,
+  { connection, namespace, ownConnection }: Connected,
+): Promise<MediaWorker> {
   const workflows = await bundledWorkflows(options.workflows);
   const artifacts = options.artifacts ?? (await fileStore(config.artifacts));
   await artifacts.checkWritable();
@@ -131,9 +145,13 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
   };
 }
 
-async function connect(
-  options: MediaWorkerOptions,
-): Promise<{ connection: NativeConnection; namespace: string; ownConnection: boolean }> {
+interface Connected {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly ownConnection: boolean;
+}
+
+async function connect(options: MediaWorkerOptions): Promise<Connected> {
   if (options.connection !== undefined) {
     return {
       connection: options.connection,

@@ -27,6 +27,8 @@ export interface StartWorkerOptions {
   readonly env?: Record<string, string>;
   readonly worker?: Partial<WorkerOptions>;
   readonly rebind?: boolean;
+  /** Connects by itself, as a worker in a process of its own does: one connection carries one worker of a queue. */
+  readonly ownConnection?: boolean;
   readonly media?: Pick<MediaWorkerOptions, 'artifacts' | 'journal' | 'workflows'>;
 }
 
@@ -70,8 +72,9 @@ export async function startMediaStack(options: MediaStackOptions = {}): Promise<
     async startWorker(worker: StartWorkerOptions = {}) {
       const media = await createMediaWorker({
         config: readConfig({ ...env, ...worker.env }),
-        connection: server.nativeConnection,
-        namespace: server.namespace,
+        ...(worker.ownConnection === true
+          ? { env }
+          : { connection: server.nativeConnection, namespace: server.namespace }),
         ...(worker.rebind === undefined ? {} : { rebind: worker.rebind }),
         ...worker.media,
         worker: { shutdownGraceTime: '2 seconds', ...worker.worker },

@@ -1,0 +1,137 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import {
+  accountName,
+  accountRegistry,
+  createFileJournal,
+  createMediaActivities,
+  createMediaClient,
+  createModelSource,
+  FileArtifactStore,
+  normaliseBaseUrl,
+} from '../../src/activities';
+import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
+import { type CreateVideoInput } from '../../src/domain/paid-call';
+import { JournalBindingError } from '../../src/worker';
+import { bundledWorkflows } from '../../src/workflow-bundle';
+import { received } from '../support/accepted';
+import { SANDBOX_KEY, startMediaStack, type MediaStack } from '../support/media-stack';
+
+/** One create queue, one journal: two could buy one video twice (failure-model 2.5, assumption A1). */
+describe('the journal of a create queue', () => {
+  let stack: MediaStack;
+
+  beforeAll(async () => {
+    stack = await startMediaStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
+  });
+  afterAll(() => stack.stop());
+
+  const otherJournal = { MEDIA_JOURNAL: '' };
+  beforeAll(() => {
+    otherJournal.MEDIA_JOURNAL = join(stack.dataDir, 'journal-of-another-worker');
+  });
+
+  it('a second worker with another directory refuses to start and names the remedies', async () => {
+    const first = await stack.startWorker();
+    const refused = await stack.startWorker({ env: otherJournal }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(JournalBindingError);
+    const { message } = refused as Error;
+    expect(message).toContain(stack.taskQueue);
+    for (const remedy of ['MEDIA_JOURNAL', 'MEDIA_TASK_QUEUE', 'rebind']) expect(message).toContain(remedy);
+    expect(message).not.toContain(stack.dataDir);
+    // The refusal leaves the first worker as it was.
+    const request = { model: 'cine-1', prompt: 'the first worker goes on', durationSeconds: 2 };
+    const started = await stack.media.startVideo({ request });
+    expect(await started.result()).toMatchObject({ outcome: 'completed' });
+    await first.stop();
+  });
+
+  it('refuses although the first worker has ended: the journal outlives its workers', async () => {
+    await expect(stack.startWorker({ env: otherJournal })).rejects.toBeInstanceOf(JournalBindingError);
+  });
+
+  it('two workers on one directory run side by side', async () => {
+    const [one, two] = await Promise.all([stack.startWorker(), stack.startWorker({ ownConnection: true })]);
+    expect([one.media.worker.getState(), two.media.worker.getState()]).toEqual(['RUNNING', 'RUNNING']);
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  it('the same journal seen from another host is refused unless it is shared', async () => {
+    const own = createFileJournal({ root: stack.config.journal });
+    const journal = { ...own, identity: async () => ({ ...(await own.identity()), hostId: 'another-host' }) };
+    const refused = await stack.startWorker({ media: { journal } }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(JournalBindingError);
+    expect((refused as Error).message).toContain('another host');
+  });
+
+  it('a journal that is gone is another journal, even at the same path', async () => {
+    await rm(stack.config.journal, { recursive: true });
+    await expect(stack.startWorker()).rejects.toBeInstanceOf(JournalBindingError);
+  });
+
+  it.each([
+    [
+      'without a binding proves nothing',
+      false,
+      { outcome: 'unconfirmed', evidence: { cause: 'journal_not_bound' } },
+      0,
+    ],
+    ['with its binding proves that nothing was sent', true, { outcome: 'completed' }, 1],
+  ])('[C4.4c] a fence %s', async (title, bound, expected, sends) => {
+    const prompt = `a fence ${title}`;
+    const worker = await handMade(bound);
+    const { server } = stack;
+    const outcome: unknown = await worker.runUntil(
+      server.client.workflow.execute(WORKFLOW.generateVideo, {
+        taskQueue: worker.options.taskQueue,
+        workflowId: server.uniqueId('fence'),
+        args: [{ request: { model: 'cine-1', prompt, durationSeconds: 2 } }],
+      }),
+    );
+    expect(outcome).toMatchObject(expected);
+    expect(await received(stack, prompt)).toBe(sends);
+  });
+
+  /** A worker put together by hand, whose first create breaks before it looks into the journal. */
+  async function handMade(bound: boolean): Promise<Worker> {
+    const taskQueue = stack.server.uniqueId('hand-made');
+    const baseUrl = normaliseBaseUrl(stack.sandbox.url);
+    const client = createMediaClient({
+      baseUrl,
+      apiKey: () => SANDBOX_KEY,
+      allowedMediaOrigins: stack.config.allowedMediaOrigins,
+    });
+    const activities = createMediaActivities({
+      accounts: accountRegistry([
+        { name: accountName('default', baseUrl), client, hasKey: async () => true },
+      ]),
+      artifacts: new FileArtifactStore(stack.config.artifacts),
+      journal: createFileJournal({ root: join(stack.dataDir, taskQueue) }),
+      journalBound: () => bound,
+      models: createModelSource({ location: stack.sandbox.modelsUrl }),
+    });
+    let broken = false;
+    return Worker.create({
+      connection: stack.server.nativeConnection,
+      taskQueue,
+      ...(await bundledWorkflows(undefined)),
+      activities: {
+        ...activities,
+        [ACTIVITY.createVideo]: async (input: CreateVideoInput) => {
+          if (broken) return activities[ACTIVITY.createVideo](input);
+          broken = true;
+          throw new Error('broken before it began');
+        },
+      },
+    });
+  }
+
+  it('rebind takes the queue over, and the former journal is refused from then on', async () => {
+    const taker = await stack.startWorker({ env: otherJournal, rebind: true });
+    expect(taker.media.worker.getState()).toBe('RUNNING');
+    await expect(stack.startWorker({ ownConnection: true })).rejects.toBeInstanceOf(JournalBindingError);
+    const again = await stack.startWorker({ env: otherJournal, ownConnection: true });
+    await Promise.all([taker.stop(), again.stop()]);
+  });
+});

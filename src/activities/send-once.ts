@@ -140,13 +140,17 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
 
 /** Before the marker a shutdown or a late start is settled as not sent; after it nothing is cut off (failure-model row 12). */
 function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): NotSent | undefined {
+  const notSent = { ...base, outcome: 'not_sent', epochUsed: true } as const;
+  // The server caps start-to-close at the end of the execution: no later try of this run gets more time.
+  if (who.startToCloseMs < httpBudgetMs) {
+    const message = `The workflow would expire before the service had ${httpBudgetMs / 1000} s to answer, so nothing was sent. Give it a longer execution or run timeout.`;
+    return { ...notSent, cause: 'execution_expires', permanent: true, message };
+  }
   const late = Date.now() - who.startedAt > who.startToCloseMs - httpBudgetMs;
   if (!late && !cancellationSignal().aborted) return undefined;
   return {
-    ...base,
-    outcome: 'not_sent',
+    ...notSent,
     cause: late ? 'own_deadline' : 'worker_shutdown',
-    epochUsed: true,
     permanent: false,
     message: late
       ? 'Preparing the request took too long, and nothing was sent.'

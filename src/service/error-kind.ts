@@ -51,8 +51,14 @@ const RULES: readonly KindRule[] = [
     code: /^(?!.*(?:api_?key|token|auth|credential|response|state)).*invalid(?!_request_error)|bad_?request|validation|unsupported|not_?supported|missing|out_?of_?range|value_error|parameter|^400$|^422$/i,
   },
   { kind: 'quota', statuses: [402] },
-  { kind: 'capacity', statuses: [429, 503] },
-  { kind: 'invalid', type: /invalid_request|bad_request|validation/i, statuses: [400, 405, 413, 415, 422] },
+  { kind: 'capacity', statuses: [425, 429, 503] },
+  {
+    kind: 'invalid',
+    // Some services say their generic type as the code of a failed task, and nothing else.
+    code: /^invalid_request(?:_error)?$/i,
+    type: /invalid_request|bad_request|validation/i,
+    statuses: [400, 405, 413, 415, 422],
+  },
 ];
 
 /** Total: an error that shows nothing known is `unknown` (C2.2.8, C7.8). */

@@ -53,7 +53,7 @@ describe('what an epoch says to somebody who wants to send', () => {
       expect(doOf({ slot: intent, outcome: null }, asker({ runId, reopenOwn: true }))).toBe('pending');
   });
 
-  it('a fence closes it for everybody', () => {
+  it('[C4.4a] a fence closes it for everybody: nobody can ever send in it', () => {
     expect(doOf({ slot: fence, outcome: null })).toBe('fenced');
     expect(doOf({ slot: fence, outcome: null }, asker({ fingerprint: 'other' }))).toBe('fenced');
   });

@@ -7,6 +7,7 @@ import {
   type WatchState,
   type WatchVerdict,
 } from '../../src/domain/poll-watch';
+import { DEFAULT_WAIT_MS } from '../../src/domain/timeouts';
 import { type VideoTask } from '../../src/domain/video-task';
 import { makeVideoTask } from './make-video-task';
 
@@ -52,7 +53,7 @@ export interface DriveOptions {
 
 /** Runs a PollGroup in virtual time, as PollLoop does it with timers and activities. */
 export function drive(options: DriveOptions): Driven[] {
-  const { service, waitMs = 15 * MINUTE, tickMs = 0, tasks = 1, random = () => 0.5 } = options;
+  const { service, waitMs = DEFAULT_WAIT_MS, tickMs = 0, tasks = 1, random = () => 0.5 } = options;
   const first = makeVideoTask({ ...(options.profile === undefined ? {} : { polling: options.profile }) });
   let group = new PollGroup(first.polling, options.slow);
   let now = START;

@@ -1,0 +1,118 @@
+'use strict';
+// `npm run mutants [-- NAME …]`: each one-line change of the source must make the test of the rule that it names fail.
+// Runs in a copy of the tree; only the tests of that rule in that file. Exits 1 when a mutant survives.
+const { spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+
+const root = path.resolve(__dirname, '..');
+const COPIED = [
+  'src',
+  'test',
+  'scripts',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'jest.config.js',
+];
+/** Folders of tests that run nothing compiled. */
+const SOURCE_ONLY = /^test\/(domain|service|artifacts|journal|models|docs|rules)\//;
+
+function copyTree() {
+  const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'temporal-media-mutants-'));
+  for (const name of COPIED) fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
+  // Packages are shared; the cache, which holds what this tree has built and proved, is not.
+  fs.mkdirSync(path.join(copy, 'node_modules'));
+  for (const name of fs.readdirSync(path.join(root, 'node_modules'))) {
+    if (name === '.cache') continue;
+    fs.symlinkSync(path.join(root, 'node_modules', name), path.join(copy, 'node_modules', name));
+  }
+  return copy;
+}
+
+function build(copy) {
+  const { status } = spawnSync(process.execPath, [path.join(copy, 'scripts', 'build.js')], { cwd: copy });
+  if (status !== 0) throw new Error('lib could not be built');
+}
+
+/** Says that `lib` is up to date, so that only a mutant with `build` pays for a compilation. */
+function stamp(copy) {
+  const cache = path.join(copy, 'node_modules', '.cache', 'temporal-media');
+  fs.mkdirSync(cache, { recursive: true });
+  fs.writeFileSync(path.join(cache, 'lib-built'), '');
+}
+
+/** Results of the tests of one rule in one file: jest's own words. */
+function runTests(copy, { test, rule }, server) {
+  const output = path.join(copy, 'out.json');
+  fs.rmSync(output, { force: true });
+  const jest = path.join(copy, 'node_modules', 'jest', 'bin', 'jest.js');
+  const args = ['--runTestsByPath', test, '--testNamePattern', `\\[${rule.replaceAll('.', '\\.')}\\]`];
+  const env = { ...process.env, ...(server ? {} : { TEST_NO_SERVER: '1' }) };
+  spawnSync(
+    process.execPath,
+    [jest, ...args, '--json', '--outputFile', output, '--reporters', 'default', '--testTimeout', '60000'],
+    { cwd: copy, env, encoding: 'utf8', timeout: 300_000 },
+  );
+  if (!fs.existsSync(output)) return [];
+  const [file] = JSON.parse(fs.readFileSync(output, 'utf8')).testResults;
+  return (file?.assertionResults ?? []).filter(({ fullName }) => fullName.includes(`[${rule}]`));
+}
+
+const count = (text, part) => text.split(part).length - 1;
+
+function tryMutant(copy, mutant, baselines) {
+  const file = path.join(copy, mutant.file);
+  const source = fs.readFileSync(file, 'utf8');
+  if (count(source, mutant.find) !== 1) return 'does not apply';
+  const key = `${mutant.test} ${mutant.rule}`;
+  if (!baselines.has(key)) baselines.set(key, runTests(copy, mutant, mutant.server === true));
+  const baseline = baselines.get(key);
+  if (
+    !baseline.some(({ status }) => status === 'passed') ||
+    baseline.some(({ status }) => status === 'failed')
+  )
+    return 'the rule has no passing test without it';
+  try {
+    fs.writeFileSync(
+      file,
+      source.replace(mutant.find, () => mutant.replace),
+    );
+    if (mutant.build === true) build(copy);
+    stamp(copy);
+    const failed = runTests(copy, mutant, mutant.server === true).filter(({ status }) => status === 'failed');
+    return failed.length > 0 ? 'killed' : 'SURVIVED';
+  } finally {
+    fs.writeFileSync(file, source);
+    if (mutant.build === true) build(copy);
+    stamp(copy);
+  }
+}
+
+const all = JSON.parse(fs.readFileSync(path.join(__dirname, 'mutants.json'), 'utf8'));
+const asked = process.argv.slice(2);
+const selected = asked.length === 0 ? all : all.filter(({ name }) => asked.includes(name));
+if (selected.length < asked.length) {
+  console.error(
+    `No such mutant: ${asked.filter((name) => !all.some((mutant) => mutant.name === name)).join(', ')}`,
+  );
+  process.exit(1);
+}
+const copy = copyTree();
+try {
+  if (selected.some(({ test }) => !SOURCE_ONLY.test(test))) build(copy);
+  stamp(copy);
+  const baselines = new Map();
+  let alive = 0;
+  for (const mutant of selected) {
+    const result = tryMutant(copy, mutant, baselines);
+    if (result !== 'killed') alive += 1;
+    console.log(`${result.padEnd(9)} ${mutant.rule.padEnd(7)} ${mutant.name.padEnd(34)} ${mutant.file}`);
+  }
+  console.log(`\n${selected.length - alive} of ${selected.length} mutants killed`);
+  if (alive > 0) process.exitCode = 1;
+} finally {
+  fs.rmSync(copy, { recursive: true, force: true });
+}

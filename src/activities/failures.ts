@@ -1,11 +1,12 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { UNSAFE_RETRY_POLICY } from '../domain/names';
 
 /** Failure types that a history or an operator may see. After serialisation the type string is all that survives. */
 export const FAILURE = {
   /** Something temporary; the activity's own retry goes on (details: class, httpStatus, retryAfterMs). */
   retryLater: 'MediaRetryLater',
   /** A paid activity without a journal must not be retried by its policy. */
-  unsafeRetryPolicy: 'UnsafeRetryPolicy',
+  unsafeRetryPolicy: UNSAFE_RETRY_POLICY,
   /** The journal could not be read or written. */
   journalUnavailable: 'MediaJournalUnavailable',
 } as const;
@@ -40,12 +41,14 @@ export function journalUnavailable(): ApplicationFailure {
   });
 }
 
-export function unsafeRetryPolicy(): ApplicationFailure {
+export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.unsafeRetryPolicy,
     message:
       'This worker has no create journal (journal: "none"), so a paid activity may be attempted once only. Nothing was sent. ' +
       'Set maximumAttempts to 1 in its retry policy, or give the worker a journal.',
     nonRetryable: true,
+    // Of a later attempt nobody can say that the ones before it sent nothing.
+    details: [{ attempt }],
   });
 }

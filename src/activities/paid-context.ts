@@ -51,5 +51,5 @@ export function refuseUnsafeRetries(journal: CreateJournal | 'none'): void {
   if (journal !== 'none') return;
   const info = activityInfo();
   const attempts = info.retryPolicy?.maximumAttempts ?? 0;
-  if (attempts !== 1 || info.attempt > 1) throw unsafeRetryPolicy();
+  if (attempts !== 1 || info.attempt > 1) throw unsafeRetryPolicy(info.attempt);
 }

@@ -51,3 +51,6 @@ export function mediaJournalWorkflowId(createTaskQueue: string): string {
 
 /** Memo field of a paid start: the fingerprint of the request, compared when a second caller attaches (design 4.3). */
 export const FINGERPRINT_MEMO = 'mediaFingerprint';
+
+/** Failure type of a paid activity that refuses to run without a journal; its details say in which attempt. */
+export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';

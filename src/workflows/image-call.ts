@@ -1,8 +1,8 @@
-import { ActivityFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { evidence } from '../domain/evidence';
-import { ACTIVITY } from '../domain/names';
+import { ACTIVITY, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { type ImageEditRequest } from '../domain/request';
@@ -69,6 +69,15 @@ function ofLostActivity(
       0,
     );
   }
+  const refusal = refusedWithoutJournal(error.cause);
+  if (refusal !== undefined) {
+    const reason = 'unsafe_retry_policy';
+    return outcomes.rejected(
+      { ...common, outcome: 'rejected', sent: false, reason, message: refusal },
+      creationKey,
+      0,
+    );
+  }
   const known = evidence(timeout === undefined ? 'activity_failed' : 'worker_lost', {
     model: request.model,
     account: account ?? null,
@@ -77,4 +86,11 @@ function ofLostActivity(
     { ...common, outcome: 'unconfirmed', sent: true, evidence: known },
     creationKey,
   );
+}
+
+/** The message of a first attempt that a worker without a journal refused: nothing was sent. */
+function refusedWithoutJournal(cause: unknown): string | undefined {
+  if (!(cause instanceof ApplicationFailure) || cause.type !== UNSAFE_RETRY_POLICY) return undefined;
+  const [details] = (cause.details ?? []) as [{ readonly attempt?: number }?];
+  return details?.attempt === 1 ? cause.message : undefined;
 }

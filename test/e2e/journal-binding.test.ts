@@ -1,22 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Worker } from '@temporalio/worker';
-import {
-  accountName,
-  accountRegistry,
-  createFileJournal,
-  createMediaActivities,
-  createMediaClient,
-  createModelSource,
-  FileArtifactStore,
-  normaliseBaseUrl,
-} from '../../src/activities';
+import { type Worker } from '@temporalio/worker';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { type CreateVideoInput } from '../../src/domain/paid-call';
+import { createFileJournal } from '../../src/journal';
 import { JournalBindingError } from '../../src/worker';
-import { bundledWorkflows } from '../../src/workflow-bundle';
 import { received } from '../support/accepted';
-import { SANDBOX_KEY, startMediaStack, type MediaStack } from '../support/media-stack';
+import { handMadeWorker } from '../support/hand-made-worker';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
 
 /** One create queue, one journal: two could buy one video twice (failure-model 2.5, assumption A1). */
 describe('the journal of a create queue', () => {
@@ -80,7 +71,7 @@ describe('the journal of a create queue', () => {
     ['with its binding proves that nothing was sent', true, { outcome: 'completed' }, 1],
   ])('[C4.4c] a fence %s', async (title, bound, expected, sends) => {
     const prompt = `a fence ${title}`;
-    const worker = await handMade(bound);
+    const worker = await breakingWorker(bound);
     const { server } = stack;
     const outcome: unknown = await worker.runUntil(
       server.client.workflow.execute(WORKFLOW.generateVideo, {
@@ -93,38 +84,16 @@ describe('the journal of a create queue', () => {
     expect(await received(stack, prompt)).toBe(sends);
   });
 
-  /** A worker put together by hand, whose first create breaks before it looks into the journal. */
-  async function handMade(bound: boolean): Promise<Worker> {
-    const taskQueue = stack.server.uniqueId('hand-made');
-    const baseUrl = normaliseBaseUrl(stack.sandbox.url);
-    const client = createMediaClient({
-      baseUrl,
-      apiKey: () => SANDBOX_KEY,
-      allowedMediaOrigins: stack.config.allowedMediaOrigins,
-    });
-    const activities = createMediaActivities({
-      accounts: accountRegistry([
-        { name: accountName('default', baseUrl), client, hasKey: async () => true },
-      ]),
-      artifacts: new FileArtifactStore(stack.config.artifacts),
-      journal: createFileJournal({ root: join(stack.dataDir, taskQueue) }),
-      journalBound: () => bound,
-      models: createModelSource({ location: stack.sandbox.modelsUrl }),
-    });
+  /** A worker whose first create breaks before it looks into the journal. */
+  function breakingWorker(bound: boolean): Promise<Worker> {
     let broken = false;
-    return Worker.create({
-      connection: stack.server.nativeConnection,
-      taskQueue,
-      ...(await bundledWorkflows(undefined)),
-      activities: {
-        ...activities,
-        [ACTIVITY.createVideo]: async (input: CreateVideoInput) => {
-          if (broken) return activities[ACTIVITY.createVideo](input);
-          broken = true;
-          throw new Error('broken before it began');
-        },
+    return handMadeWorker(stack, { journalBound: () => bound }, (activities) => ({
+      [ACTIVITY.createVideo]: async (input: CreateVideoInput) => {
+        if (broken) return activities[ACTIVITY.createVideo](input);
+        broken = true;
+        throw new Error('broken before it began');
       },
-    });
+    }));
   }
 
   it('rebind takes the queue over, and the former journal is refused from then on', async () => {

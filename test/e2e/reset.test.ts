@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { defaultPayloadConverter, type WorkflowHandle } from '@temporalio/client';
 import { type VideoOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
 import { accepted } from '../support/accepted';
 import { eventually } from '../support/eventually';
+import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
 import { type Bought } from '../support/workflows/buyers';
 
@@ -24,21 +24,8 @@ describe('a workflow that runs again', () => {
     return server.client.workflow.start(type, { taskQueue, workflowId, args, ...options });
   }
 
-  /** Resets to the first workflow task: everything after it happens again. */
-  async function reset(handle: WorkflowHandle): Promise<WorkflowHandle> {
-    const { client, namespace } = (await stack()).server;
-    const { runId } = await handle.describe();
-    const { events } = await client.workflow.getHandle(handle.workflowId, runId).fetchHistory();
-    const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null)?.eventId;
-    const again = await client.workflowService.resetWorkflowExecution({
-      namespace,
-      workflowExecution: { workflowId: handle.workflowId, runId },
-      workflowTaskFinishEventId: first ?? null,
-      reason: 'run it again',
-      requestId: randomUUID(),
-    });
-    return client.workflow.getHandle(handle.workflowId, again.runId);
-  }
+  const reset = async ({ workflowId }: WorkflowHandle): Promise<WorkflowHandle> =>
+    resetWorkflow((await stack()).server, workflowId);
 
   /** The result of one run: a handle's own result() would follow the schedule for ever. */
   async function resultOf(workflowId: string, runId: string): Promise<Bought | undefined> {

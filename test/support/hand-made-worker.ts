@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import {
+  accountName,
+  accountRegistry,
+  createFileJournal,
+  createMediaActivities,
+  createMediaClient,
+  createModelSource,
+  FileArtifactStore,
+  normaliseBaseUrl,
+  type MediaActivityDeps,
+} from '../../src/activities';
+import { type MediaActivities } from '../../src/domain/activities';
+import { bundledWorkflows } from '../../src/workflow-bundle';
+import { SANDBOX_KEY, type MediaStack } from './media-stack';
+
+/** A worker put together by hand, on a queue and a journal of its own that nothing binds unless `deps` says so. */
+export async function handMadeWorker(
+  stack: MediaStack,
+  deps: Partial<MediaActivityDeps> = {},
+  replace: (activities: MediaActivities) => Partial<MediaActivities> = () => ({}),
+): Promise<Worker> {
+  const taskQueue = stack.server.uniqueId('hand-made');
+  const baseUrl = normaliseBaseUrl(stack.sandbox.url);
+  const { allowedMediaOrigins } = stack.config;
+  const client = createMediaClient({ baseUrl, apiKey: () => SANDBOX_KEY, allowedMediaOrigins });
+  const name = accountName('default', baseUrl);
+  const activities = createMediaActivities({
+    accounts: accountRegistry([{ name, client, hasKey: async () => true }]),
+    artifacts: new FileArtifactStore(stack.config.artifacts),
+    journal: createFileJournal({ root: join(stack.dataDir, taskQueue) }),
+    models: createModelSource({ location: stack.sandbox.modelsUrl }),
+    ...deps,
+  });
+  return Worker.create({
+    connection: stack.server.nativeConnection,
+    namespace: stack.server.namespace,
+    taskQueue,
+    ...(await bundledWorkflows(undefined)),
+    activities: { ...activities, ...replace(activities) },
+  });
+}

@@ -4,16 +4,21 @@ import { type ContractBench, openBench } from './contract-bench';
 /** Contract 4 rule 4, with the counters of another process as the judge. */
 describe('one creation', () => {
   let bench: ContractBench;
+  /** Less time for replies that never come. */
+  let deadline: { deadlineMs?: number } = {};
   beforeAll(async () => {
     bench = await openBench({
       client: (client) => ({
         ...client,
-        createVideo: (body, options) => client.createVideo(body, { ...options, deadlineMs: 700 }),
-        generateImage: (body, options) => client.generateImage(body, { ...options, deadlineMs: 700 }),
+        createVideo: (body, options) => client.createVideo(body, { ...options, ...deadline }),
+        generateImage: (body, options) => client.generateImage(body, { ...options, ...deadline }),
       }),
     });
   });
-  afterEach(() => bench.reset());
+  afterEach(async () => {
+    deadline = {};
+    await bench.reset();
+  });
   afterAll(() => bench.close());
 
   const losses: [LostReply, boolean][] = [
@@ -33,8 +38,14 @@ describe('one creation', () => {
       await bench.fault('create', { type: 'lose_reply', accepted, how });
       await bench.fault('generate', { type: 'lose_reply', accepted, how });
       const [creationKey, imageKey] = [`lost-${how}-${accepted}`, `lost-image-${how}-${accepted}`];
-      const answer = await bench.create({}, { creationKey });
+      if (how.startsWith('stall')) deadline = { deadlineMs: 1_500 };
+      const both = [
+        bench.create({}, { creationKey }),
+        bench.generate({}, { creationKey: imageKey }),
+      ] as const;
+      const [answer, image] = await Promise.all(both);
       expect(answer).toMatchObject({ outcome: 'unconfirmed', sent: true });
+      expect(image).toMatchObject({ outcome: 'unconfirmed' });
       expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'unconfirmed', sent: false });
       expect(await bench.run('media.reconcileCreate', { creationKey, epoch: 0 })).toMatchObject({
         outcome: 'unconfirmed',

@@ -156,3 +156,19 @@ describe('polls and content', () => {
     ]);
   });
 });
+
+test('[C2.2.6] [C4.2] links that expired are reported as that, with the task kept, and new ones are used later', async () => {
+  const bench = await openBench({ sandbox: { linkTtlMs: -1 } });
+  try {
+    const { video } = await bench.created({ durationSeconds: 2 });
+    const { result, tries } = await bench.download(video);
+    expect(result).toMatchObject({ outcome: 'content_unavailable', reason: 'expired', httpStatus: 403 });
+    expect(tries.length).toBeLessThan(20);
+    expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });
+    // What the next asking brings is fetched, whatever was handed out before.
+    const other = await bench.created({ model: 'motion-omni', durationSeconds: 3 });
+    expect((await bench.download(other.video)).result.outcome).toBe('downloaded');
+  } finally {
+    await bench.close();
+  }
+});

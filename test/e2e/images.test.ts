@@ -113,23 +113,20 @@ describe('images on the real server', () => {
     expect(await accepted(await stack(), prompt)).toBe(1);
   });
 
-  it.concurrent(
-    'results that cannot be fetched are lost and paid, and never asked for again',
-    async () => {
-      const prompt = 'a lighthouse behind a wall';
-      const { sandbox } = await stack();
-      await sandbox.admin.addFaults([
-        { operation: 'generated', promptIncludes: prompt, times: 0, action: { type: 'status', status: 403 } },
-      ]);
-      expect(await generate({ prompt, responseFormat: 'url' })).toMatchObject({
-        outcome: 'results_lost',
-        images: [null],
-        reason: 'http_403',
-        billing: { state: 'needs_review' },
-      });
-      expect(await received(await stack(), prompt)).toBe(1);
-    },
-  );
+  it.concurrent('results that cannot be fetched are lost and paid, and never asked for again', async () => {
+    const prompt = 'a lighthouse behind a wall';
+    const { sandbox } = await stack();
+    await sandbox.admin.addFaults([
+      { operation: 'generated', promptIncludes: prompt, times: 0, action: { type: 'status', status: 403 } },
+    ]);
+    expect(await generate({ prompt, responseFormat: 'url' })).toMatchObject({
+      outcome: 'results_lost',
+      images: [null],
+      reason: 'http_403',
+      billing: { state: 'needs_review' },
+    });
+    expect(await received(await stack(), prompt)).toBe(1);
+  });
 
   it.concurrent('[C4.4a] a user’s own workflow that is reset gets the same image', async () => {
     const prompt = 'a lighthouse seen twice';

@@ -85,15 +85,17 @@ export class PollGroup {
     return { input, order: [...byModel.values()].flat() };
   }
 
-  /** One task's answer in the tick that started at `at`; no answer means unchanged. */
+  /** One task's answer in the tick that started at `at` and ended at `answeredAt`; no answer means unchanged. */
   apply(
     state: WatchState,
     answer: PollAnswer | undefined,
     at: number,
     random: number,
+    answeredAt: number = at,
   ): { state: WatchState; verdict?: WatchVerdict } {
     if (answer === undefined) return { state: this.slowed(onUnchanged(state, at)) };
-    if ('error' in answer) return { state: onPollError(state, answer, at, this.minIntervalMs, random) };
+    if ('error' in answer)
+      return { state: onPollError(state, answer, at, this.minIntervalMs, random, answeredAt) };
     const next = this.slowed(onRecord(state, answer.record, answer.digest, at));
     const verdict = verdictOfRecord(answer.record);
     return verdict === undefined ? { state: next } : { state: next, verdict };

@@ -120,15 +120,19 @@ export interface PollFailure {
   readonly unsent?: true;
 }
 
-/** A poll brought no record. `minIntervalMs` is the band's shortest interval; `random` is in [0, 1). */
+/**
+ * A poll of the tick that started at `at` brought no record. `minIntervalMs` is the band's shortest interval; `random`
+ * is in [0, 1). Retry-After counts from the reply, which is no later than `answeredAt` (C8.7).
+ */
 export function onPollError(
   state: WatchState,
   failure: PollFailure,
   at: number,
   minIntervalMs: number,
   random: number,
+  answeredAt: number = at,
 ): WatchState {
-  const notBefore = failure.retryAfterMs === undefined ? 0 : at + failure.retryAfterMs;
+  const notBefore = failure.retryAfterMs === undefined ? 0 : answeredAt + failure.retryAfterMs;
   if (failure.error === 'late' || failure.unsent === true) return unanswered(state, failure, at, notBefore);
   const errors = state.errors + 1;
   const unknown = failure.error === 'not_found' || failure.error === 'bad_request';

@@ -206,7 +206,7 @@ class RunningGroup {
   }
 
   private apply(watcher: Watcher, answer: PollAnswer | undefined, at: number): void {
-    const { state, verdict } = this.cadence.apply(watcher.state, answer, at, Math.random());
+    const { state, verdict } = this.cadence.apply(watcher.state, answer, at, Math.random(), Date.now());
     watcher.state = state;
     if (verdict !== undefined) this.finish(watcher, verdict);
   }

@@ -78,8 +78,13 @@ export function pollVideosActivity(
     ...placed(placement),
     startToCloseTimeout: placement.budgetMs + POLL_TIMEOUTS.overBudgetMs,
     scheduleToCloseTimeout: POLL_TIMEOUTS.scheduleToCloseMs,
-    // Retries of the whole tick keep the cadence's minimum too (C8.2).
-    retry: { initialInterval: placement.minIntervalMs, backoffCoefficient: 1.5, maximumInterval: '15s' },
+    // Retries of the whole tick keep the cadence's minimum too (C8.2), also where it exceeds the usual ceiling:
+    // a maximum below the initial interval would make the command invalid and the workflow hang.
+    retry: {
+      initialInterval: placement.minIntervalMs,
+      backoffCoefficient: 1.5,
+      maximumInterval: Math.max(15_000, placement.minIntervalMs),
+    },
   })[ACTIVITY.pollVideos];
 }
 

@@ -108,7 +108,7 @@ export function drive(options: DriveOptions): Driven[] {
       const times = polls.get(state.video.taskId) as number[];
       const reply = service({ task: state.video, at: at - START, count: times.length });
       times.push(at - START);
-      const next = applyReply(group, state, reply, { at, index, random: random() });
+      const next = applyReply(group, state, reply, { at, answeredAt: now, index, random: random() });
       history.get(state.video.taskId)?.push(next.state);
       watches = watches.map((other) => (other === state ? next.state : other));
       if (next.verdict !== undefined) finish(next.state, next.verdict);
@@ -122,15 +122,16 @@ function applyReply(
   group: PollGroup,
   state: WatchState,
   reply: Reply,
-  { at, index, random }: { readonly at: number; readonly index: number; readonly random: number },
+  tick: { readonly at: number; readonly answeredAt: number; readonly index: number; readonly random: number },
 ): { state: WatchState; verdict?: WatchVerdict } {
+  const { at, answeredAt, index, random } = tick;
   if (reply === 'missed') return { state: group.missed(state, at) };
   if (reply === 'unchanged') return group.apply(state, undefined, at, random);
   const answer: PollAnswer =
     'error' in reply && !('phase' in reply)
       ? { index, ...reply }
       : { index, digest: `${index}-${at}`, record: reply };
-  return group.apply(state, answer, at, random);
+  return group.apply(state, answer, at, random, answeredAt);
 }
 
 /** One task, one watch. */

@@ -176,6 +176,16 @@ describe('errors', () => {
     },
   );
 
+  it('[C8.7] Retry-After counts from the reply, not from the start of the tick that brought it', () => {
+    const { polls } = driveOne({
+      tickMs: 2500,
+      service: ({ count }) =>
+        count === 0 ? { error: 'unavailable', httpStatus: 503, retryAfterMs: 20_000 } : 'unchanged',
+    });
+    const [first, second] = polls as [number, number];
+    expect(second - first).toBeGreaterThanOrEqual(2500 + 20_000);
+  });
+
   it('[C8.7] a Retry-After of centuries ends the wait at its deadline instead of being cut short', () => {
     const { polls, endedAt, verdict } = driveOne({
       service: always({ error: 'unavailable', retryAfterMs: 8e15 - START }),

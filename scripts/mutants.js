@@ -53,7 +53,18 @@ function runTests(copy, { test, rule }, server) {
   const env = { ...process.env, ...(server ? {} : { TEST_NO_SERVER: '1' }) };
   spawnSync(
     process.execPath,
-    [jest, ...args, '--json', '--outputFile', output, '--reporters', 'default', '--testTimeout', '60000'],
+    [
+      jest,
+      ...args,
+      '--json',
+      '--outputFile',
+      output,
+      '--reporters',
+      'default',
+      '--testTimeout',
+      '60000',
+      '--forceExit',
+    ],
     { cwd: copy, env, encoding: 'utf8', timeout: 300_000 },
   );
   if (!fs.existsSync(output)) return [];

@@ -105,8 +105,8 @@ function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRo
   return {
     segments: ['images', operation],
     maxReplyBytes: MAX_IMAGE_REPLY,
-    read: (json, { httpStatus, headers }) => {
-      const reply = readImageReply(json, baseUrl);
+    read: (json, { httpStatus, headers, redactor }) => {
+      const reply = readImageReply(json, { baseUrl, redactor });
       return reply === undefined ? undefined : { class: 'accepted', httpStatus, headers, ...reply };
     },
     unreadable: 'reply_without_data',

@@ -3,7 +3,7 @@ import { readBase64, readDataUrl } from './data-url';
 import { asNumber, asObject, field } from './json-read';
 import { resolveResultUrl } from './result-urls';
 import { type ImageItem } from './send-result';
-import { readUsage } from './video-record';
+import { type ReadContext, readUsage } from './video-record';
 
 /** Largest image that is decoded, in bytes. */
 const MAX_IMAGE = 192 * 1024 * 1024;
@@ -18,13 +18,16 @@ export interface ImageReply {
  * Reads the image response (contract 2.5): both kinds of items whatever was asked for, in order, none left out
  * (C2.3.6, C2.5.2). Undefined when there is no `data` array: then nobody knows what happened to a paid call.
  */
-export function readImageReply(json: JsonValue | undefined, baseUrl: string): ImageReply | undefined {
+export function readImageReply(
+  json: JsonValue | undefined,
+  { baseUrl, redactor }: ReadContext,
+): ImageReply | undefined {
   const reply = asObject(json);
   const data = field(reply, 'data');
   if (!Array.isArray(data)) return undefined;
   const created = asNumber(field(reply, 'created'));
   const usage = field(reply, 'usage');
-  const kept = usage === undefined ? undefined : readUsage(usage);
+  const kept = usage === undefined ? undefined : readUsage(usage, redactor);
   return {
     created: created !== undefined && Number.isInteger(created) && created >= 0 ? created : null,
     items: data.map((item) => readItem(item, baseUrl)),

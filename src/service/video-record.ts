@@ -47,7 +47,7 @@ export function readVideoRecord(json: JsonValue | undefined, context: ReadContex
   const status = statusWord(asText(field(found, 'status')) ?? '');
   const phase = phaseOf(status);
   const progress = progressOf(found);
-  const usage = usageOf(found);
+  const usage = usageOf(found, context.redactor);
   const reported = reportedFacts(found, context.redactor);
   const error =
     phase === 'failed' || (phase === 'unknown' && field(found, 'error') !== undefined)
@@ -103,17 +103,29 @@ function progressOf(record: JsonRecord): number | undefined {
   return progress === 0 ? 0 : progress;
 }
 
-function usageOf(record: JsonRecord): JsonValue | undefined {
+function usageOf(record: JsonRecord, redactor: Redactor): JsonValue | undefined {
   const usage = field(record, 'usage');
   if (usage === undefined) return undefined;
-  return readUsage(usage);
+  return readUsage(usage, redactor);
 }
 
-/** `usage` as it came, when it is small enough to be kept; absent never means free (C1.9). */
-export function readUsage(usage: JsonValue): JsonValue | undefined {
+/**
+ * `usage` as it came, when it is small enough to be kept; absent never means free (C1.9). Its texts are cleaned: it is
+ * kept in side-cars and records of submissions, where no key and no signed URL may be (C5.4a, C5.4b).
+ */
+export function readUsage(usage: JsonValue, redactor: Redactor): JsonValue | undefined {
   const text = JSON.stringify(usage);
   if (text.length > MAX_USAGE || text.includes('__proto__')) return undefined;
-  return usage;
+  return cleaned(usage, redactor);
+}
+
+function cleaned(value: JsonValue, redactor: Redactor): JsonValue {
+  if (typeof value === 'string') return redactor.text(value);
+  if (Array.isArray(value)) return value.map((item: JsonValue) => cleaned(item, redactor));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [redactor.text(name), cleaned(inner, redactor)]),
+  );
 }
 
 /** What the service says it made; never mixed with what was requested (C2.2.5). */

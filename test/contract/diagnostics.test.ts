@@ -90,6 +90,14 @@ describe('diagnostics', () => {
       failure: { ...echo('moderation_blocked'), url: `https://media.example/v.mp4?sig=${SIGNATURE}` },
     });
     await keep(bench.poll(failing.video));
+    const usage = { note: words[2]!.replace(PROMPT, ''), [MARKED_KEY]: [`Bearer ${MARKED_KEY}`] };
+    const told = await bench.created({ prompt: PROMPT, durationSeconds: 2 });
+    await bench.admin.patchTask(told.video.taskId, { record: { usage } });
+    await keep(bench.download(told.video));
+    const data = [{ b64_json: PIXELS.toString('base64') }];
+    const body = { created: 1, data, usage };
+    await bench.fault('generate', { type: 'accept_then_status', status: 200, body });
+    await keep(bench.generate({ prompt: PROMPT }));
     await keep(bench.generate({ prompt: PROMPT, n: 2, responseFormat: 'b64_json' }));
     await keep(bench.edit({ prompt: PROMPT, images: [{ file }, { file }] }));
   }

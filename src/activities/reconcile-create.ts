@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import { type CreateVideoAnswer, type ReconcileCreateInput } from '../domain/paid-call';
+import { openEpoch } from './epochs';
 import { journalUnavailable, retryLater } from './failures';
 import { indexCreated } from './index-created';
-import { fencedAnswer } from './paid-answers';
+import { fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
@@ -12,8 +13,9 @@ import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 const LOOK_EVERY_MS = 3_000;
 
 /**
- * Finds out what one epoch came to (failure-model 2.5): its recorded outcome; "not sent", proved by taking the
- * fence; or unconfirmed, once no sender can be alive any more. Sends nothing.
+ * Finds out what a create came to that brought no value (failure-model 2.5): its recorded outcome; "not sent", proved by
+ * taking the fence; or unconfirmed, once no sender can be alive any more. It looks where the sender was allowed to act:
+ * beyond the epochs that ended in a proven refusal of an earlier run. Sends nothing.
  */
 export function createReconcileCreate(
   deps: PaidDeps,
@@ -21,39 +23,54 @@ export function createReconcileCreate(
   return async (input) => {
     const { journal } = deps;
     const now = Date.now();
-    const key: JournalKey = { namespace: caller(now).namespace, creationKey: input.creationKey };
+    const { namespace, runId } = caller(now);
+    const key: JournalKey = { namespace, creationKey: input.creationKey };
     const common = { epoch: input.epoch, sent: false, account: input.account ?? null, estimate: null };
     if (journal === 'none') return { ...common, outcome: 'unconfirmed', evidence: evidence('no_journal') };
-    const view = await readEpoch(journal, key, input.epoch);
-    if (view.outcome !== null) {
-      const answer = view.outcome.answer as CreateVideoAnswer;
-      await indexCreated(journal, key, answer, view.slot?.kind === 'intent' ? view.slot : null);
-      return { ...answer, sent: true };
+    const opened = await openEpoch(journal, key, input.epoch, { fingerprint: null, runId, now }).catch(() => {
+      throw journalUnavailable();
+    });
+    const base = { ...common, epoch: opened.epoch };
+    switch (opened.do) {
+      case 'return': {
+        const { slot } = opened;
+        if (input.sameRequest !== true && slot?.runId !== runId) {
+          // Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint.
+          return waitingAnswer(
+            base,
+            'recorded_by_another_run',
+            'Another run recorded an outcome under this key.',
+          );
+        }
+        const answer = opened.outcome.answer as CreateVideoAnswer;
+        await indexCreated(journal, key, answer, slot);
+        return { ...answer, sent: true };
+      }
+      case 'pending':
+        return afterIntent(opened.slot, opened.epoch, now);
+      case 'send': {
+        if (!deps.journalBound()) {
+          return { ...base, outcome: 'unconfirmed', evidence: evidence('journal_not_bound') };
+        }
+        await takeFence(journal, key, opened.epoch, now);
+        return fencedAnswer(base);
+      }
+      case 'fenced':
+        return fencedAnswer(base);
+      case 'conflict':
+        throw new Error('Without a fingerprint nothing can conflict');
     }
-    if (view.slot?.kind === 'intent') return afterIntent(view.slot, input.epoch, now);
-    if (view.slot === null) {
-      if (!deps.journalBound())
-        return { ...common, outcome: 'unconfirmed', evidence: evidence('journal_not_bound') };
-      const fence = { v: 1, kind: 'fence', nonce: randomUUID(), at: new Date(now).toISOString() } as const;
-      const taken = await journal.putSlot(key, input.epoch, fence).catch(() => {
-        throw journalUnavailable();
-      });
-      // Somebody took the slot in between: look again, its outcome decides.
-      if (taken === 'lost')
-        throw retryLater({ class: 'slot_taken', message: 'The epoch was taken just now.', delayMs: 1000 });
-    }
-    return fencedAnswer(common);
   };
 }
 
-function readEpoch(
-  journal: CreateJournal,
-  key: JournalKey,
-  epoch: number,
-): ReturnType<CreateJournal['read']> {
-  return journal.read(key, epoch).catch(() => {
+async function takeFence(journal: CreateJournal, key: JournalKey, epoch: number, now: number): Promise<void> {
+  const fence = { v: 1, kind: 'fence', nonce: randomUUID(), at: new Date(now).toISOString() } as const;
+  const taken = await journal.putSlot(key, epoch, fence).catch(() => {
     throw journalUnavailable();
   });
+  // Somebody took the slot in between: look again, its outcome decides.
+  if (taken === 'lost')
+    throw retryLater({ class: 'slot_taken', message: 'The epoch was taken just now.', delayMs: 1000 });
 }
 
 function afterIntent(slot: SlotIntent, epoch: number, now: number): CreateVideoAnswer {

@@ -104,7 +104,7 @@ export interface EpochAsker {
 
 export type EpochDecision =
   | { readonly do: 'send' }
-  | { readonly do: 'return'; readonly outcome: OutcomeRecord }
+  | { readonly do: 'return'; readonly outcome: OutcomeRecord; readonly slot: SlotIntent | null }
   /** A proven refusal of an earlier run: this epoch is over and the next one may open. */
   | { readonly do: 'next_epoch' }
   | { readonly do: 'fenced' }
@@ -122,7 +122,7 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
     const mayReopen = asker.reopenOwn === true || (slot !== null && slot.runId !== asker.runId);
     return mayReopen && isReopenable(outcome.answer, asker.now)
       ? { do: 'next_epoch' }
-      : { do: 'return', outcome };
+      : { do: 'return', outcome, slot };
   }
   return slot === null ? { do: 'send' } : { do: 'pending', slot };
 }

@@ -25,6 +25,8 @@ export interface CreateVideoInput extends PaidInput {
 
 export interface ReconcileCreateInput extends EpochKey {
   readonly account?: string;
+  /** Set when the create itself compared fingerprints and found the epoch taken by the same request. */
+  readonly sameRequest?: true;
 }
 
 /** `creationKey` and `epoch` are optional for a raw image activity; without a key it is documented as not reset-safe. */

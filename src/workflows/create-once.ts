@@ -155,6 +155,7 @@ async function reconcile(
       creationKey: state.creationKey,
       epoch: state.epoch,
       ...(options.account === undefined ? {} : { account: options.account }),
+      ...(noValue === null ? { sameRequest: true as const } : {}),
     });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

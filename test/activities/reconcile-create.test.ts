@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { accountRegistry } from '../../src/activities/accounts';
+import { type PaidDeps } from '../../src/activities/paid-context';
+import { createReconcileCreate } from '../../src/activities/reconcile-create';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../src/domain/create-journal';
+import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { createFileJournal } from '../../src/journal';
+import { createModelSource } from '../../src/models/model-source';
+import { makeVideoTask } from '../domain/make-video-task';
+
+const KEY = { namespace: 'default', creationKey: 'order-1' };
+
+describe('media.reconcileCreate', () => {
+  let folder: string;
+  let journal: CreateJournal;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'temporal-media-reconcile-'));
+    journal = createFileJournal({ root: join(folder, 'journal') });
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const intent = (runId: string, sendWindowEnd: number): SlotIntent => ({
+    v: 1,
+    kind: 'intent',
+    nonce: runId,
+    operation: 'create_video',
+    workflowId: 'wf',
+    runId,
+    activityId: '1',
+    fingerprint: 'f'.repeat(64),
+    bodyHash: 'b'.repeat(64),
+    account: 'default@00000000',
+    model: 'm',
+    durationSeconds: 2,
+    resolution: null,
+    referenceMode: 'none',
+    estimate: null,
+    at: new Date(0).toISOString(),
+    sendWindowEnd: new Date(sendWindowEnd).toISOString(),
+  });
+  const base = { sent: true, account: 'default@00000000', estimate: null };
+  const refused: RecordedAnswer = {
+    ...base,
+    epoch: 0,
+    outcome: 'rejected',
+    reason: 'credentials',
+    message: 'no',
+  };
+  const created: RecordedAnswer = {
+    ...base,
+    epoch: 1,
+    outcome: 'created',
+    status: 'queued',
+    warnings: [],
+    video: makeVideoTask({ taskId: 'video_1' }),
+  };
+
+  async function record(epoch: number, runId: string, answer?: RecordedAnswer, windowEnd = 0): Promise<void> {
+    await journal.putSlot(KEY, epoch, intent(runId, windowEnd));
+    if (answer !== undefined) await journal.putOutcome(KEY, epoch, { v: 1, nonce: runId, at: '', answer });
+  }
+
+  function reconcile(runId: string, input: { sameRequest?: true } = {}): Promise<CreateVideoAnswer> {
+    const deps: PaidDeps = {
+      accounts: accountRegistry([]),
+      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+      models: createModelSource(),
+      journal,
+      journalBound: () => true,
+      policy: undefined,
+      inputRoots: [],
+    };
+    const env = new MockActivityEnvironment({ workflowExecution: { workflowId: 'wf', runId } });
+    return env.run(createReconcileCreate(deps), { creationKey: KEY.creationKey, epoch: 0, ...input });
+  }
+
+  it('[C4.4a] looks where its run was allowed to send: beyond the refusal that an earlier run recorded', async () => {
+    await record(0, 'first', refused);
+    await record(1, 'later', created);
+    expect(await reconcile('later')).toMatchObject({ outcome: 'created', epoch: 1 });
+  });
+
+  it('[C4.4c] a sender that died beyond an earlier refusal leaves the create unconfirmed, not rejected', async () => {
+    await record(0, 'first', refused);
+    await record(1, 'later', undefined, Date.now() - 1);
+    expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+  });
+
+  it('the fence is taken in the epoch in which a send could still begin', async () => {
+    await record(0, 'first', refused);
+    expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', cause: 'fenced', epoch: 1 });
+    expect((await journal.read(KEY, 1)).slot?.kind).toBe('fence');
+  });
+
+  it('the run that was refused gets its own refusal back', async () => {
+    await record(0, 'first', refused);
+    expect(await reconcile('first')).toMatchObject({ outcome: 'rejected', reason: 'credentials', epoch: 0 });
+  });
+
+  it("another run's outcome is handed out only once the create has compared the requests", async () => {
+    await record(0, 'first', { ...created, epoch: 0 });
+    expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', epochUsed: false, epoch: 0 });
+    expect(await reconcile('later', { sameRequest: true })).toMatchObject({ outcome: 'created', epoch: 0 });
+  });
+
+  it('waits for a sender that may still be alive by a retry of its own', async () => {
+    await record(0, 'later', undefined, Date.now() + 60_000);
+    const failure = await reconcile('later').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ApplicationFailure);
+    expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'waiting_for_sender' }] });
+  });
+});

@@ -8,7 +8,7 @@ const ROOT = path.resolve(__dirname, '..');
 /** Test folders that neither talk to a Temporal server nor run what is compiled. */
 const SOURCE_ONLY = ['domain', 'service', 'artifacts', 'journal', 'models', 'docs', 'rules'];
 /** Test folders that talk to no Temporal server, or bring their own. */
-const SERVERLESS = [...SOURCE_ONLY, 'testing/sandbox', 'testing/temporal-server'];
+const SERVERLESS = [...SOURCE_ONLY, 'replay', 'testing/sandbox', 'testing/temporal-server'];
 
 /**
  * Brings `lib` up to date (what is published is what is run) and starts one Temporal server for the whole run, unless

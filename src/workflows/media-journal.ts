@@ -23,11 +23,14 @@ export const bindUpdate = defineUpdate<BindAnswer, [BindRequest]>(UPDATE.bind);
  */
 export async function mediaJournal(input: MediaJournalInput = {}): Promise<void> {
   let binding: JournalBinding | null = input.carried?.binding ?? null;
+  let longEnough = false;
   setHandler(
     bindUpdate,
     (request) => {
       const answer = decideBinding(binding, request);
       if (answer.bound) binding = { journalId: request.journalId, hostId: request.hostId };
+      // Looked at here only: a request that the validator refuses leaves no event, and what it woke up must not act.
+      longEnough = workflowInfo().continueAsNewSuggested;
       return answer;
     },
     {
@@ -37,6 +40,6 @@ export async function mediaJournal(input: MediaJournalInput = {}): Promise<void>
       },
     },
   );
-  await condition(() => workflowInfo().continueAsNewSuggested && allHandlersFinished());
+  await condition(() => longEnough && allHandlersFinished());
   return continueAsNew<typeof mediaJournal>({ carried: { v: 1, binding } });
 }

@@ -1,0 +1,83 @@
+'use strict';
+/* global clearTimeout, setTimeout */
+const { addGolden, fetchRuns, goldenText, readManifest } = require('./histories');
+const { furtherCases } = require('./further-cases');
+const { realCases } = require('./real-cases');
+const { scriptedVideoCases } = require('./scripted-cases');
+const { openStage } = require('./stage');
+
+const CASES = [...realCases, ...scriptedVideoCases, ...furtherCases];
+/** Version of the workflow code's commands that a file shows; it stays in the name for ever. */
+const VERSION = 'v1';
+
+/**
+ * Records the chosen cases at once, and writes each one that ended as it says.
+ * @returns the exit code
+ */
+async function record({ names, replace }) {
+  const recorded = new Set(Object.keys(readManifest()).map((file) => file.replace(/\.v\d+\.json$/, '')));
+  const isRecorded = ({ name }) => recorded.has(name) || recorded.has(`${name}-run1`);
+  const chosen = CASES.filter((one) =>
+    names.length > 0 ? names.some((name) => one.name.includes(name)) : replace || !isRecorded(one),
+  );
+  const refused = replace ? [] : chosen.filter(isRecorded);
+  if (chosen.length === 0 || refused.length > 0) {
+    const already = refused.map(({ name }) => name).join(', ');
+    console.error(
+      already ? `Golden files are append-only, and there already: ${already}` : 'Nothing to record.',
+    );
+    return refused.length > 0 ? 1 : 0;
+  }
+  const stage = await openStage();
+  try {
+    const results = await Promise.allSettled(chosen.map((one) => inTime(one, recordCase(one, stage))));
+    const failed = results.flatMap((result, index) =>
+      result.status === 'rejected' ? [`${chosen[index].name}: ${result.reason?.stack ?? result.reason}`] : [],
+    );
+    const files = Object.assign({}, ...results.map((result) => result.value));
+    addGolden(files, { replace });
+    console.log(`${Object.keys(files).length} histories recorded.`);
+    if (failed.length > 0) console.error(`Not recorded:\n${failed.join('\n')}`);
+    return failed.length > 0 ? 1 : 0;
+  } finally {
+    await stage.close();
+  }
+}
+
+/** @returns the texts of one case's files by name */
+async function recordCase(one, stage) {
+  const files = {};
+  const started = await one.run(stage);
+  for (const { handle, server, stem, firstRunId = handle.firstExecutionRunId } of started) {
+    const outcome = await ended(handle, one);
+    if (one.expect !== null && outcome !== one.expect)
+      throw new Error(`${stem} ended as ${outcome}, not as ${one.expect}`);
+    const runs = await fetchRuns(server.client, handle.workflowId, firstRunId);
+    runs.forEach((history, index) => {
+      const run = runs.length > 1 ? `-run${index + 1}` : '';
+      files[`${stem}${run}.${VERSION}.json`] = goldenText(history);
+    });
+  }
+  return files;
+}
+
+/** A workflow that hangs is a finding, not a reason to record for ever: the slowest case takes 2 minutes. */
+async function inTime(one, recording) {
+  let timer;
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${one.name} has not ended in time`)), 200_000);
+  });
+  try {
+    return await Promise.race([recording, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function ended(handle, one) {
+  if (one.name.startsWith('mediaJournal.')) return null;
+  const result = await handle.result();
+  return result?.outcome;
+}
+
+module.exports = { CASES, record };

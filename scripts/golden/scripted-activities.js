@@ -1,0 +1,73 @@
+'use strict';
+/* global AbortController, AbortSignal, clearInterval, setInterval */
+const { ApplicationFailure, CancelledFailure } = require('@temporalio/common');
+const { Context } = require('@temporalio/activity');
+
+/**
+ * Activities that answer what a case wrote down, one answer per call and the last one for ever. The history is made by
+ * workflow code and a real server all the same; only what no service does on demand, or only after minutes, is scripted.
+ * An answer is a value, `fails`, `silent` (no heartbeat: the worker seems lost) or `hangs` (until it is cancelled).
+ */
+class ScriptedActivities {
+  constructor() {
+    this.scripts = new Map();
+    this.calls = new Map();
+    this.release = new AbortController();
+  }
+
+  /** `answers`: activity type → list of answers. `name` is the creation key and the task id of the case. */
+  add(name, answers) {
+    this.scripts.set(name, answers);
+  }
+
+  /** Lets everything that hangs end, so that a worker can stop. */
+  close() {
+    this.release.abort();
+  }
+
+  registered() {
+    const by = (type, nameOf) => [type, (input) => this.answer(type, nameOf(input), input)];
+    return Object.fromEntries([
+      by('media.createVideo', (input) => input.creationKey),
+      by('media.reconcileCreate', (input) => input.creationKey),
+      by('media.findVideoTask', (input) => input.taskId),
+      by('media.pollVideos', (input) => input.byModel[0].ids[0]),
+      by('media.downloadVideo', (input) => input.video.taskId),
+      by('media.generateImage', (input) => input.creationKey),
+      by('media.editImage', (input) => input.creationKey),
+    ]);
+  }
+
+  async answer(type, name, input) {
+    const answers = this.scripts.get(name)?.[type];
+    if (answers === undefined) throw ApplicationFailure.nonRetryable(`No script for ${type} of ${name}`);
+    const count = this.calls.get(`${type} ${name}`) ?? 0;
+    this.calls.set(`${type} ${name}`, count + 1);
+    const answer = answers[Math.min(count, answers.length - 1)];
+    return typeof answer === 'function' ? answer(this, input) : answer;
+  }
+
+  /** Waits until the activity is cancelled or the recording ends, heartbeating or not. */
+  async wait({ heartbeats, limitMs = 3_600_000 }) {
+    const { cancellationSignal, heartbeat } = heartbeats ? Context.current() : {};
+    const beat = heartbeats ? setInterval(() => heartbeat(), 500) : undefined;
+    const signals = [this.release.signal, AbortSignal.timeout(limitMs)];
+    const end = AbortSignal.any(cancellationSignal ? [...signals, cancellationSignal] : signals);
+    await new Promise((resolve) => (end.aborted ? resolve() : end.addEventListener('abort', resolve)));
+    clearInterval(beat);
+    if (cancellationSignal?.aborted) throw new CancelledFailure('cancelled');
+  }
+}
+
+const fails = () => {
+  throw ApplicationFailure.nonRetryable('scripted', 'Scripted');
+};
+const silent = (activities) => activities.wait({ heartbeats: false });
+const hangs = (activities) => activities.wait({ heartbeats: true });
+/** Answers after a while, so that something else can happen meanwhile. */
+const after = (limitMs, value) => async (activities, input) => {
+  await activities.wait({ heartbeats: true, limitMs });
+  return typeof value === 'function' ? value(activities, input) : value;
+};
+
+module.exports = { ScriptedActivities, fails, silent, hangs, after };

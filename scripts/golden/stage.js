@@ -1,0 +1,121 @@
+'use strict';
+/* global URL */
+const { mkdtemp, rm } = require('node:fs/promises');
+const { tmpdir } = require('node:os');
+const path = require('node:path');
+const { Client, Connection } = require('@temporalio/client');
+const {
+  NativeConnection,
+  Worker,
+  bundleWorkflowCode,
+  DefaultLogger,
+  Runtime,
+} = require('@temporalio/worker');
+const { readConfig } = require('../../lib/config');
+const { createMediaWorker } = require('../../lib/worker');
+const { FileArtifactStore } = require('../../lib/activities');
+const { startSandboxProcess, startTemporalServer } = require('../../lib/testing');
+const { IDENTITY } = require('./histories');
+const { ScriptedActivities } = require('./scripted-activities');
+
+/** Task queues of the recording: constants, because they stand in every history. */
+const QUEUES = { real: 'golden', scripted: 'golden-scripted', late: 'golden-late', nobody: 'golden-nobody' };
+
+/**
+ * Real servers (one of them suggests continue-as-new after a few events), the sandbox in its own process, a worker
+ * with the real activities and one with scripted ones.
+ */
+async function openStage() {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'temporal-media-golden-'));
+  const closing = [() => rm(dataDir, { recursive: true, force: true })];
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step();
+  };
+  try {
+    const workflowBundle = await bundleWorkflowCode({
+      workflowsPath: require.resolve('./callers'),
+      logger: new DefaultLogger('ERROR'),
+    });
+    const scripted = new ScriptedActivities();
+    const sandbox = await startSandboxProcess();
+    closing.push(() => sandbox.close());
+    const open = (dynamicConfig) => openServer({ dynamicConfig, workflowBundle, scripted, closing });
+    const plain = await open({});
+    const continuing = await open({ 'limit.historyCount.suggestContinueAsNew': '24' });
+    const config = readConfig({
+      MEDIA_BASE_URL: sandbox.url,
+      MEDIA_API_KEY: 'sandbox-key',
+      MEDIA_MODELS: sandbox.modelsUrl,
+      MEDIA_ALLOWED_MEDIA_ORIGINS: new URL(sandbox.mediaUrl).origin,
+      MEDIA_DATA_DIR: dataDir,
+      MEDIA_TASK_QUEUE: QUEUES.real,
+    });
+    const media = await createMediaWorker({
+      config,
+      connection: plain.connection,
+      workflows: { workflowBundle },
+      worker: { identity: IDENTITY, shutdownGraceTime: '1 second' },
+    });
+    closing.push(runUntilClosed(media));
+    // Closed first, so that no worker waits for an activity that hangs on purpose.
+    closing.push(async () => scripted.close());
+    return {
+      plain,
+      continuing,
+      sandbox,
+      scripted,
+      artifacts: new FileArtifactStore(config.artifacts),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openServer({ dynamicConfig, workflowBundle, scripted, closing }) {
+  // TEMPORAL_ADDRESS must not lead to a server that others use, or to one that does not suggest what is asked for.
+  const env = { ...process.env, TEMPORAL_ADDRESS: undefined, TEMPORAL_PROFILE: undefined };
+  const server = await startTemporalServer({ env, dynamicConfig });
+  closing.push(() => server.stop());
+  const connection = await NativeConnection.connect({ address: server.address });
+  closing.push(() => connection.close());
+  const clientConnection = await Connection.connect({ address: server.address });
+  closing.push(() => clientConnection.close());
+  const scriptedWorker = (taskQueue) =>
+    Worker.create({
+      connection,
+      identity: IDENTITY,
+      taskQueue,
+      workflowBundle,
+      activities: scripted.registered(),
+      shutdownGraceTime: '1 second',
+      shutdownForceTime: '5 seconds',
+      maxHeartbeatThrottleInterval: '1 second',
+      defaultHeartbeatThrottleInterval: '1 second',
+    });
+  closing.push(runUntilClosed(await scriptedWorker(QUEUES.scripted)));
+  return {
+    client: new Client({ connection: clientConnection, identity: IDENTITY }),
+    connection,
+    startWorker: async (taskQueue) => {
+      closing.push(runUntilClosed(await scriptedWorker(taskQueue)));
+    },
+  };
+}
+
+/** Runs a worker; the returned function stops it and waits for its end. */
+function runUntilClosed(worker) {
+  const ended = worker.run();
+  ended.catch(() => undefined);
+  return async () => {
+    worker.shutdown();
+    await ended.catch((error) => {
+      // Activities that were left hanging on purpose are given up with their worker.
+      if (error?.name !== 'GracefulShutdownPeriodExpiredError') throw error;
+    });
+  };
+}
+
+module.exports = { QUEUES, openStage };

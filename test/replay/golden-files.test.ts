@@ -1,0 +1,113 @@
+import { hostname, userInfo } from 'node:os';
+import {
+  attributesOf,
+  goldenFiles,
+  goldenHistory,
+  goldenManifest,
+  goldenOutcome,
+  goldenSha256,
+} from './golden-histories';
+
+const VIDEO_OUTCOMES = [
+  'cancelled',
+  'completed',
+  'content_unavailable',
+  'failed',
+  'rejected',
+  'still_running',
+  'task_unknown',
+  'unconfirmed',
+];
+const IMAGE_OUTCOMES = ['cancelled', 'completed', 'rejected', 'results_lost', 'unconfirmed'];
+
+describe('golden histories', () => {
+  const manifest = goldenManifest();
+  const files = goldenFiles();
+
+  it('lie there as they were recorded: none is missing, none is new, none has changed', () => {
+    expect(files).toEqual(Object.keys(manifest).sort());
+    expect(Object.fromEntries(files.map((file) => [file, goldenSha256(file)]))).toEqual(manifest);
+  });
+
+  it.each(files)('%s names its workflow, its case and its version', (file) => {
+    const { workflowType } = goldenHistory(file);
+    expect(file).toMatch(/^[A-Za-z]+\.[a-z0-9-]+\.v\d+\.json$/);
+    expect(file.split('.')[0]).toBe(workflowType);
+  });
+
+  it.each([
+    ['generateVideo', VIDEO_OUTCOMES],
+    ['awaitVideo', VIDEO_OUTCOMES.filter((outcome) => outcome !== 'unconfirmed' && outcome !== 'rejected')],
+    ['generateImage', IMAGE_OUTCOMES],
+    ['editImage', IMAGE_OUTCOMES],
+  ])('show every outcome of %s', (type, outcomes) => {
+    const shown = files.map(goldenHistory).filter(({ workflowType }) => workflowType === type);
+    expect([...new Set(shown.map(goldenOutcome))].filter((outcome) => outcome !== undefined).sort()).toEqual(
+      outcomes,
+    );
+  });
+
+  it('show continue-as-new in a create, in a watch and in the ledger', () => {
+    const carried = files
+      .map(goldenHistory)
+      .filter((history) => attributesOf(history, 'workflowExecutionContinuedAsNewEventAttributes').length > 0)
+      .map(({ file }) => file.replace(/-run\d+\.v1\.json$/, ''));
+    expect(new Set(carried)).toEqual(
+      new Set([
+        'awaitVideo.continued',
+        'generateVideo.continued-creating',
+        'generateVideo.continued-in-retry-after',
+        'generateVideo.continued-watching',
+        'mediaJournal.continued',
+      ]),
+    );
+  });
+
+  it.each(files)('%s tells nothing about the machine that recorded it, and no secret', (file) => {
+    const text = readable(goldenHistory(file));
+    for (const [what, pattern] of PRIVATE) expect({ what, found: pattern.exec(text)?.[0] }).toEqual({ what });
+  });
+
+  it.each([
+    ['a path', '"at /tmp/x/y.js"'],
+    ['an address', '"http://service"'],
+    ['a port', '"service:7233"'],
+    ['an identity', '"4711@somewhere"'],
+    ['a bearer key', '"Bearer abc"'],
+    ['a signed link', '"x?X-Amz-Signature=1"'],
+    ['a Windows path', String.raw`"C:\\work"`],
+  ])('the look for private things finds %s', (_what, text) => {
+    expect(PRIVATE.some(([, pattern]) => pattern.test(text))).toBe(true);
+  });
+});
+
+const literal = (text: string): RegExp => new RegExp(`\\b${text.replace(/[^A-Za-z0-9]/g, '\\$&')}\\b`, 'i');
+
+const PRIVATE: readonly (readonly [string, RegExp])[] = [
+  ['a path', /(^|[\s"'(=])\/(tmp|home|root|work|usr|var|Users|opt|mnt)\b|\b[A-Za-z]:\\|file:\/\//],
+  ['an address', /https?:\/\/|\b127\.0\.0\.1\b|\blocalhost\b|\b0\.0\.0\.0\b/i],
+  ['a port', /[A-Za-z0-9.\]-]:\d{4,5}\b/],
+  ['an identity', /\b\d+@[A-Za-z0-9]/],
+  ['a key', /bearer\s|sandbox-key|\bsk-[A-Za-z0-9]|api[_-]?key|authorization|set-cookie/i],
+  ['a signed link', /[?&](X-Amz-|sig=|signature=|token=|expires=)/i],
+  ['the name of this machine', literal(hostname())],
+  // `root` and the like are words of their own; any other name would be found.
+  ...(['root', 'user', 'node'].includes(userInfo().username)
+    ? []
+    : [['the user of this machine', literal(userInfo().username)] as const]),
+];
+
+/** The text of a file together with what its payloads hold. */
+function readable({ text, json }: { readonly text: string; readonly json: unknown }): string {
+  const decoded: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value === 'string') {
+      if (/^[A-Za-z0-9+/]{8,}={0,2}$/.test(value) && value.length % 4 === 0)
+        decoded.push(Buffer.from(value, 'base64').toString());
+    } else if (typeof value === 'object' && value !== null) {
+      Object.values(value).forEach(walk);
+    }
+  };
+  walk(json);
+  return [text, ...decoded].join('\n');
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import '../support/quiet-temporal';
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { historyFromJson } from '../../scripts/golden/history-json';
+import { goldenFiles, goldenHistory, type GoldenHistory } from './golden-histories';
+
+const CALLERS = join(__dirname, '..', '..', 'scripts', 'golden', 'callers.js');
+const MUTATED = join(__dirname, 'mutated-workflows.ts');
+
+/** Histories that were recorded once stay valid: today's compiled code takes the same commands in the same order. */
+describe('golden histories replay against the compiled workflows', () => {
+  const histories = goldenFiles().map(goldenHistory);
+  let broken: Map<string, string>;
+
+  beforeAll(async () => {
+    broken = await replay(CALLERS, histories);
+  });
+
+  it('there is something to replay', () => {
+    expect(histories.length).toBeGreaterThan(60);
+  });
+
+  it.each(histories.map(({ file }) => file))('%s', (file) => {
+    expect(broken.get(file)).toBeUndefined();
+  });
+
+  it('a workflow with one more timer is found out, with the file and the reason', async () => {
+    const chosen = histories.filter(({ file }) => file.startsWith('generateVideo.completed'));
+    const found = await replay(MUTATED, chosen);
+    expect([...found.keys()].sort()).toEqual(chosen.map(({ file }) => file).sort());
+    expect(found.get('generateVideo.completed.v1.json')).toMatch(/nondeterminism/i);
+  });
+});
+
+/** @returns file → why its history does not replay against the code at this path */
+async function replay(
+  workflowsPath: string,
+  histories: readonly GoldenHistory[],
+): Promise<Map<string, string>> {
+  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const broken = new Map<string, string>();
+  const queue = histories.map(({ json, file }) => ({ workflowId: file, history: historyFromJson(json) }));
+  for await (const result of Worker.runReplayHistories({ workflowBundle }, queue)) {
+    if (result.error !== undefined) broken.set(result.workflowId, String(result.error));
+  }
+  return broken;
+}

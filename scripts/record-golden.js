@@ -1,6 +1,7 @@
 'use strict';
 // npm run golden:record [-- --replace] [NAME…]: records the histories of test/golden on real servers.
 // NAME is a part of case names; none means every case whose files are not there yet.
+// --replace overwrites: only until the files are declared append-only. Afterwards a changed history gets a new name.
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 

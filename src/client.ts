@@ -164,14 +164,8 @@ export class TemporalMediaClient {
     if (status.name === 'RUNNING') return handle;
     if (status.name === 'COMPLETED') {
       const outcome = await handle.result();
-      if (
-        outcome.outcome !== 'still_running' &&
-        outcome.outcome !== 'content_unavailable' &&
-        outcome.outcome !== 'task_unknown'
-      ) {
-        return handle;
-      }
-      return this.startAwait(outcome.video, wait);
+      const video = unfinishedVideo(outcome);
+      return video === null ? handle : this.startAwait(video, wait);
     }
     // Terminated, failed or timed out: its last state still names the task.
     const { video } = await this.client.workflow
@@ -225,8 +219,10 @@ export class TemporalMediaClient {
     if (status.name === 'RUNNING') return false;
     if (status.name !== 'COMPLETED') return true;
     const outcome = await this.attach<Outcome>(workflowId, runId).result();
-    if (outcome.outcome === 'still_running') return true;
-    if (outcome.outcome === 'cancelled') return outcome.video === null;
+    // A task that exists is adopted from the journal; it is not bought again.
+    if (outcome.outcome === 'still_running' || outcome.outcome === 'cancelled') return true;
+    // The journal may know by now what no worker could say then; it sends only where it proves that nothing was sent.
+    if (outcome.outcome === 'unconfirmed') return JOURNAL_MAY_KNOW.has(outcome.evidence.cause);
     return (
       outcome.outcome === 'rejected' &&
       outcome.reason !== 'invalid_request' &&
@@ -245,6 +241,28 @@ export class TemporalMediaClient {
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;
     }
+  }
+}
+
+/** Causes of `unconfirmed` behind which the journal may hold an outcome: a worker was away or died. */
+const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
+  'worker_lost',
+  'activity_failed',
+  'no_answer_in_time',
+  'reconcile_failed',
+  'no_outcome_recorded',
+]);
+
+/** The task of an outcome after which waiting or fetching can go on. */
+function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
+  switch (outcome.outcome) {
+    case 'still_running':
+    case 'content_unavailable':
+    case 'task_unknown':
+    case 'cancelled':
+      return outcome.video;
+    default:
+      return null;
   }
 }
 

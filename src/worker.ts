@@ -43,8 +43,8 @@ export interface MediaWorkerOptions {
   readonly journal?: CreateJournal;
   /** Takes the create queue over from another journal; only when no worker uses that one any more. */
   readonly rebind?: boolean;
-  /** Further options of the Temporal worker; they win over ours. */
-  readonly worker?: Partial<WorkerOptions>;
+  /** Further options of the Temporal worker. What the binding of the journal rests on is not among them. */
+  readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
 }
 
 export interface MediaWorker {
@@ -82,6 +82,7 @@ async function makeWorker(
   const workflows = await bundledWorkflows(options.workflows);
   const artifacts = options.artifacts ?? (await fileStore(config.artifacts));
   await artifacts.checkWritable();
+  if (options.journal === undefined) refuseAddress('MEDIA_JOURNAL', config.journal);
   const journal =
     options.journal ?? createFileJournal({ root: config.journal, shared: config.journalShared });
   await journal.checkWritable();
@@ -117,17 +118,17 @@ async function makeWorker(
   });
   bound = true;
   const worker = await Worker.create({
-    connection,
-    namespace,
-    taskQueue: config.taskQueue,
-    ...workflows,
-    activities,
     // A create that is under way at SIGTERM is finished: cutting it off would make its fate unknown (failure-model row 12).
     shutdownGraceTime: CREATE_TIMEOUTS.startToCloseMs + 5_000,
     // The id of a new task is heartbeated at once instead of at the next slot of a long throttle.
     maxHeartbeatThrottleInterval: '1 second',
     defaultHeartbeatThrottleInterval: '1 second',
     ...options.worker,
+    connection,
+    namespace,
+    taskQueue: config.taskQueue,
+    ...workflows,
+    activities,
   });
   return {
     worker,
@@ -178,13 +179,17 @@ function requireBaseUrl(config: MediaConfig): string {
 }
 
 async function fileStore(root: string): Promise<ArtifactStore> {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(root)) {
-    throw new ConfigurationError('MEDIA_ARTIFACTS', 'must be a folder: other stores are not built in yet.');
-  }
+  refuseAddress('MEDIA_ARTIFACTS', root);
   const store = new FileArtifactStore(root);
   // What was left by downloads that nobody goes on with.
   await store.removeStaleParts();
   return store;
+}
+
+function refuseAddress(variable: string, place: string): void {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
+    throw new ConfigurationError(variable, 'must be a folder: other stores are not built in yet.');
+  }
 }
 
 function hasKey(config: MediaConfig): boolean {

@@ -26,14 +26,24 @@ export async function openEpoch(
   }
 }
 
-/** Takes the epoch for one send. `lost` means that somebody else has it. Throws when that cannot be known. */
+/**
+ * Takes the epoch for one send. `lost` means that somebody else has it; `unsure` that the slot holds our intent although
+ * the journal failed, so that it may not be durable: nothing may be sent on it. Throws when nothing can be known.
+ */
 export async function claimEpoch(
   journal: CreateJournal | 'none',
   key: JournalKey,
   epoch: number,
   intent: SlotIntent,
-): Promise<'won' | 'lost'> {
-  return journal === 'none' ? 'won' : journal.putSlot(key, epoch, intent);
+): Promise<'won' | 'lost' | 'unsure'> {
+  if (journal === 'none') return 'won';
+  const claim = await journal.putSlot(key, epoch, intent).catch((error: unknown) => ({ error }));
+  if (claim === 'won') return claim;
+  // An ambiguous write is read back: the nonce tells our own intent from another's (failure-model 2.5).
+  const { slot } = await journal.read(key, epoch);
+  if (slot?.nonce === intent.nonce) return claim === 'lost' ? 'won' : 'unsure';
+  if (claim === 'lost') return claim;
+  throw claim.error;
 }
 
 const RECORD_TRIES = 4;

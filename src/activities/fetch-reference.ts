@@ -1,12 +1,14 @@
-import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
 import { readDataUrl } from '../service/data-url';
 import { type MediaClient } from '../service/media-client';
+import { readBounded } from './read-bounded';
 import { type SourceResult } from './resolve-source';
 
 /** A reference travels inside a JSON body: more than this belongs on a server of its own. */
 const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
+/** An activity has 10 s besides the exchange itself; the send needs some of them. */
+const FETCH_MS = 8_000;
 
 /** Bytes of a reference URL, through the same address filter as downloads (design 4.2), stored by hash. */
 export async function fetchReference(
@@ -32,16 +34,13 @@ export async function fetchReference(
 }
 
 async function download(url: string, client: MediaClient): Promise<Buffer | undefined> {
-  const result = await client.fetchContent({ url: new URL(url) });
+  if (!URL.canParse(url)) return undefined;
+  const signal = AbortSignal.timeout(FETCH_MS);
+  const result = await client.fetchContent({ url: new URL(url), signal });
   if (result.kind !== 'body') return undefined;
   if (result.contentEncoding !== null || (result.contentLength ?? 0) > MAX_REFERENCE_BYTES) {
     result.body.destroy();
     return undefined;
   }
-  let total = 0;
-  result.body.on('data', (chunk: Buffer) => {
-    total += chunk.length;
-    if (total > MAX_REFERENCE_BYTES) result.body.destroy(new Error('too large'));
-  });
-  return buffer(result.body).catch(() => undefined);
+  return readBounded(result.body, MAX_REFERENCE_BYTES, signal);
 }

@@ -34,7 +34,7 @@ export function createImageCall(
       const own = `${who.workflowId ?? ''}/${who.runId ?? ''}/${who.activityId}`;
       const creationKey = input.creationKey ?? own;
       const paid = { operation, request: input.request } as PaidRequest;
-      const result = await sendOnce(deps, who, specOf(paid, creationKey, input, deps));
+      const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps));
       const answer =
         result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);
       return imageOutcome(answer, creationKey) ?? again(answer, creationKey, who);
@@ -48,6 +48,7 @@ function specOf(
   paid: PaidRequest,
   creationKey: string,
   input: ImageInput,
+  who: Caller,
   deps: PaidDeps,
 ): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
   return {
@@ -74,6 +75,7 @@ function specOf(
         artifacts: deps.artifacts,
         requested,
         warnings: ready.warnings,
+        deadlineAt: who.startedAt + who.startToCloseMs - IMAGE_TIMEOUTS.keepMarginMs,
       });
     },
   };
@@ -93,15 +95,12 @@ function afterOtherSender(slot: SlotIntent | null, epoch: number, who: Caller): 
   return unconfirmedAfterIntent(slot, epoch);
 }
 
-/** A longer Retry-After is told to the caller instead of holding an activity open for hours. */
-const MAX_RETRY_DELAY_MS = 15 * 60_000;
-
 /** Nothing was accepted: the server retries the activity; the last attempt returns what it knows instead of throwing. */
 function again(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
   if (answer.outcome === 'refused_for_now') {
     const { httpStatus, error, notBefore } = answer;
     const delayMs = notBefore === null ? undefined : Math.max(0, Date.parse(notBefore) - Date.now());
-    if (!who.isLastAttempt && (delayMs ?? 0) <= MAX_RETRY_DELAY_MS) {
+    if (!who.isLastAttempt && (delayMs ?? 0) <= IMAGE_TIMEOUTS.longestPauseMs) {
       throw retryLater({
         class: 'refused_for_now',
         message: `The service refused for now with HTTP ${httpStatus}; nothing was accepted.`,

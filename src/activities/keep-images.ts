@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import { type ArtifactRef } from '../domain/media';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { checkImage } from '../artifacts/image-check';
@@ -7,6 +6,7 @@ import { readDataUrl } from '../service/data-url';
 import { type ImageItem, type MediaClient } from '../service/media-client';
 import { type ImagesAccepted } from '../service/send-result';
 import { type AnswerBase } from './paid-answers';
+import { readBounded } from './read-bounded';
 
 export interface KeepImages {
   readonly base: AnswerBase;
@@ -15,6 +15,8 @@ export interface KeepImages {
   /** How many results were asked for; a difference is reported, never hidden (C2.5.2). */
   readonly requested: number;
   readonly warnings: readonly string[];
+  /** Time, in milliseconds since the epoch, by which everything must be stored or given up: the outcome is still to be written. */
+  readonly deadlineAt: number;
 }
 
 /** Largest single result, in bytes. */
@@ -61,13 +63,13 @@ export async function keepImages(
 
 async function keepOne(
   item: ImageItem,
-  { client, artifacts }: KeepImages,
+  { client, artifacts, deadlineAt }: KeepImages,
 ): Promise<ArtifactRef | { lost: string }> {
   const bytes =
     item.kind === 'b64'
       ? item.data
       : item.kind === 'url'
-        ? await fetchImage(item.url, client)
+        ? await fetchImage(item.url, client, deadlineAt)
         : { lost: item.reason };
   if ('lost' in bytes) return bytes;
   const check = checkImage(bytes);
@@ -80,15 +82,21 @@ async function keepOne(
   }
 }
 
-async function fetchImage(url: string, client: MediaClient): Promise<Buffer | { lost: string }> {
+async function fetchImage(
+  url: string,
+  client: MediaClient,
+  deadlineAt: number,
+): Promise<Buffer | { lost: string }> {
   if (/^data:/i.test(url)) return readDataUrl(url, MAX_IMAGE_BYTES) ?? { lost: 'unreadable_data_url' };
+  if (!URL.canParse(url)) return { lost: 'unreadable_url' };
+  const signal = AbortSignal.timeout(Math.max(1, deadlineAt - Date.now()));
   let lost = 'network';
   for (let attempt = 1; attempt <= FETCH_TRIES; attempt++) {
-    const result = await client.fetchContent({ url: new URL(url) });
+    const result = await client.fetchContent({ url: new URL(url), signal });
     if (result.kind === 'blocked') return { lost: 'blocked' };
     let delay = Math.min(FETCH_MAX_DELAY_MS, FETCH_DELAY_MS * 2 ** attempt);
     if (result.kind === 'body') {
-      const bytes = await readBounded(result.body);
+      const bytes = await readBounded(result.body, MAX_IMAGE_BYTES, signal);
       if (bytes !== undefined && (result.contentLength === null || result.contentLength === bytes.length))
         return bytes;
       lost = 'truncated';
@@ -98,18 +106,8 @@ async function fetchImage(url: string, client: MediaClient): Promise<Buffer | { 
       // Nothing that a person said no to becomes a yes by asking again, and nobody waits here for hours.
       if (result.status === 401 || result.status === 403 || delay > FETCH_MAX_DELAY_MS) break;
     } else lost = result.code;
+    if (Date.now() + delay >= deadlineAt) break;
     if (attempt < FETCH_TRIES) await new Promise((resolve) => setTimeout(resolve, delay));
   }
   return { lost };
-}
-
-async function readBounded(
-  body: NodeJS.ReadableStream & { destroy(error?: Error): void },
-): Promise<Buffer | undefined> {
-  let total = 0;
-  body.on('data', (chunk: Buffer) => {
-    total += chunk.length;
-    if (total > MAX_IMAGE_BYTES) body.destroy(new Error('too large'));
-  });
-  return buffer(body).catch(() => undefined);
 }

@@ -1,10 +1,10 @@
 import { type ImageModel } from '../domain/model-config';
-import { estimatePrice } from '../domain/price';
 import { type PaidRequest } from '../domain/request';
 import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
 import { type WireFile, type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../service/wire-request';
+import { estimateFor } from '../models/price-of';
 import { type PaidDeps } from './paid-context';
 import { NOT_VALIDATED, UNSENDABLE, type Prepared } from './prepared';
 import { resolveSource } from './resolve-source';
@@ -56,7 +56,7 @@ export async function prepareImage(
   return {
     kind: 'ready',
     body: wire.body,
-    estimate: estimatePrice(model?.price, 'size' in paid.request || 'n' in paid.request ? paid.request : {}),
+    estimate: estimateFor(paid, model),
     warnings: validated ? [] : [NOT_VALIDATED],
     fileHashes,
   };

@@ -1,11 +1,11 @@
 import { type VideoModel } from '../domain/model-config';
-import { estimatePrice } from '../domain/price';
 import { type VideoRequest } from '../domain/request';
 import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type WireJsonBody } from '../service/wire-body';
 import { wireVideoBody, type ResolvedReference } from '../service/wire-request';
+import { estimateFor } from '../models/price-of';
 import { type Account } from './accounts';
 import { fetchReference } from './fetch-reference';
 import { type PaidDeps } from './paid-context';
@@ -47,7 +47,7 @@ export async function prepareVideo(
   return {
     kind: 'ready',
     body: wire.body,
-    estimate: estimatePrice(model?.price, request),
+    estimate: estimateFor(paid, model),
     polling: model?.polling,
     warnings: validated ? [] : [NOT_VALIDATED],
     fileHashes,

@@ -3,7 +3,7 @@ import { cancellationSignal, log } from '@temporalio/activity';
 import { type JournalKey, type RecordedAnswer, type SlotIntent } from '../domain/create-journal';
 import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy';
 import { fingerprintText } from '../domain/fingerprint';
-import { type NotSent, type RejectedCall } from '../domain/paid-call';
+import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type PaidSendOptions } from '../service/send-result';
@@ -19,6 +19,7 @@ import {
 } from './paid-answers';
 import { type Caller, type PaidDeps } from './paid-context';
 import { type Prepared, type ReadyCall } from './prepared';
+import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** One paid call, as far as it differs from the others. */
 export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer> {
@@ -47,7 +48,7 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
 export type SendOnceResult<Answer> =
   | {
       readonly kind: 'answer';
-      readonly answer: Answer | RejectedCall | NotSent;
+      readonly answer: Answer | RejectedCall | NotSent | UnconfirmedCall;
       readonly slot: SlotIntent | null;
     }
   | { readonly kind: 'pending'; readonly base: AnswerBase; readonly slot: SlotIntent | null };
@@ -79,7 +80,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
   base = { ...base, account: account.name };
 
-  const prepared = await spec.prepare(account);
+  // What is thrown here is a fault of a store or of ours: nothing was sent, and the caller hears of it.
+  const prepared = await spec.prepare(account).catch(() => PREPARATION_FAILED);
   const fingerprint =
     prepared.kind === 'unreadable' ? null : fingerprintOf(spec.paid, account, prepared.fileHashes);
   let opened: OpenedEpoch;
@@ -108,13 +110,17 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
 
   const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who);
+  let claim: Awaited<ReturnType<typeof claimEpoch>>;
   try {
-    if ((await claimEpoch(deps.journal, key, base.epoch, intent)) === 'lost')
-      return { kind: 'pending', base, slot: null };
+    claim = await claimEpoch(deps.journal, key, base.epoch, intent);
   } catch {
     return ended(journalDown(base));
   }
-  const answer = stopsBeforeSend(base, who, spec.httpBudgetMs) ?? (await post());
+  if (claim === 'lost') return { kind: 'pending', base, slot: null };
+  const answer =
+    claim === 'unsure'
+      ? { ...journalDown(base), epochUsed: true }
+      : (stopsBeforeSend(base, who, spec.httpBudgetMs) ?? (await post().catch(() => afterBug(base, intent))));
   const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
   if (!recorded && deps.journal !== 'none') {
     log.warn('The outcome of a paid call could not be written to the journal', {
@@ -186,6 +192,17 @@ function intentOf<Body extends { readonly bodyHash: string }>(
       who.startedAt + who.startToCloseMs + CREATE_TIMEOUTS.zombieMarginMs,
     ).toISOString(),
   };
+}
+
+const PREPARATION_FAILED = {
+  kind: 'unavailable',
+  message: 'The request could not be prepared on this worker; its store or its files may be unreadable.',
+  fileHashes: new Map<string, string>(),
+} as const;
+
+/** Our own code failed around the send: whether anything left is not known, and an outcome must stand. */
+function afterBug(base: AnswerBase, intent: SlotIntent): UnconfirmedCall {
+  return unconfirmedAfterIntent(intent, base.epoch, 'internal_error');
 }
 
 function journalDown(base: AnswerBase): NotSent {

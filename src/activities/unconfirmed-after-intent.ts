@@ -3,7 +3,11 @@ import { evidence } from '../domain/evidence';
 import { type UnconfirmedCall } from '../domain/paid-call';
 
 /** An intent without an outcome, and no sender can be alive any more: what the slot knows is the evidence. */
-export function unconfirmedAfterIntent(slot: SlotIntent, epoch: number): UnconfirmedCall {
+export function unconfirmedAfterIntent(
+  slot: SlotIntent,
+  epoch: number,
+  cause = 'no_outcome_recorded',
+): UnconfirmedCall {
   const { account, estimate, bodyHash, model, durationSeconds, resolution, referenceMode, sendWindowEnd } =
     slot;
   return {
@@ -12,7 +16,7 @@ export function unconfirmedAfterIntent(slot: SlotIntent, epoch: number): Unconfi
     sent: true,
     account,
     estimate,
-    evidence: evidence('no_outcome_recorded', {
+    evidence: evidence(cause, {
       intentAt: slot.at,
       sendWindowEnd,
       bodyHash,

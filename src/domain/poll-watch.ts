@@ -214,9 +214,14 @@ export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdi
   if (now < state.deadlineAt) return undefined;
   const polledAtDeadline = state.lastPollAt !== null && state.lastPollAt >= state.deadlineAt;
   const forbidden = state.notBefore > now;
-  const givenUp =
-    state.missedAtDeadline >= MAX_MISSED_AT_DEADLINE || (state.hardEndAt !== null && now >= state.hardEndAt);
+  const givenUp = state.missedAtDeadline >= MAX_MISSED_AT_DEADLINE || isOutOfTime(state, now);
   return polledAtDeadline || forbidden || givenUp ? { kind: 'still_running' } : undefined;
+}
+
+/** Before the execution expires there is time for one last poll, and not for making up a lost one (design 4.5). */
+function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: number): boolean {
+  if (hardEndAt === null || now < hardEndAt) return false;
+  return missedAtDeadline > 0 || now >= hardEndAt + video.polling.maxSeconds * 1000;
 }
 
 /** The cadence of the group at one moment: when it last ticked and how long it means to wait. */

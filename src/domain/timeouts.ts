@@ -25,6 +25,10 @@ export const IMAGE_TIMEOUTS = {
   startToCloseMs: 480_000,
   heartbeatMs: 10_000,
   maximumAttempts: 5,
+  /** Longest Retry-After that is waited for; a longer one is told to the caller. */
+  longestPauseMs: 15 * 60_000,
+  /** What keeping the results must leave of an attempt, to write the outcome. */
+  keepMarginMs: 20_000,
 } as const;
 
 export const POLL_TIMEOUTS = {

@@ -1,4 +1,4 @@
-import { ActivityFailure, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
@@ -18,12 +18,16 @@ export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> 
 }
 
 async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<VideoOutcome> {
-  if (input.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
+  if (input?.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
   const now = Date.now();
   let video: VideoTask;
   let creationKey: string | null = null;
+  if (typeof input?.video?.taskId !== 'string') {
+    throw ApplicationFailure.nonRetryable('awaitVideo needs {video: {taskId}}.', 'InvalidInput');
+  }
   if ('account' in input.video) {
-    video = input.video;
+    // An untyped caller may know less than a kept fact holds.
+    video = { ...videoTaskById(input.video.taskId, input.video.account), ...input.video };
   } else {
     try {
       const find = findVideoTaskActivity({ taskQueue: input.queues?.poll, summary: 'look the task up' });

@@ -4,7 +4,7 @@ import { refusedBeforeSend } from '../domain/outcomes';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
 import { type GenerateImageWorkflowInput, type GenerateVideoInput } from '../domain/workflow-inputs';
-import { ownCreationKey, takeOrdinal } from './creation-key';
+import { creationKey } from './creation-key';
 import { type generateVideo } from './generate-video';
 import { imageCall } from './image-call';
 
@@ -16,7 +16,7 @@ export async function executeVideo(
   input: Omit<GenerateVideoInput, 'carried'>,
   options: Omit<ChildWorkflowOptions, 'args'> = {},
 ): Promise<VideoOutcome> {
-  const own = input.creationKey === undefined ? ownCreationKey(takeOrdinal()) : { key: input.creationKey };
+  const own = creationKey(input.creationKey);
   if ('refused' in own) {
     return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   }

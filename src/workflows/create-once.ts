@@ -1,17 +1,24 @@
 import {
   ActivityFailure,
   CancellationScope,
+  CancelledFailure,
   isCancellation,
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import { nextStep, type CreateOnceState, type SettledCreate } from '../domain/create-once';
+import {
+  DEFAULT_START_LIMIT_MS,
+  nextStep,
+  type CreateOnceState,
+  type SettledCreate,
+} from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { evidence } from '../domain/evidence';
 import { referenceModeOf } from '../domain/media';
 import { type CreateEvidence, type CreateVideoAnswer } from '../domain/paid-call';
 import { type VideoRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { raceTimer } from './race-timer';
 import { createScheduleToCloseMs, createVideoActivity, reconcileCreateActivity } from './proxies';
 
 export interface CreateOnceOptions {
@@ -43,6 +50,8 @@ export async function createOnce(
 ): Promise<CreateOnceResult> {
   let state = start;
   for (;;) {
+    // Before every epoch: what nobody wants any more is not bought.
+    if (CancellationScope.current().consideredCancelled) return { kind: 'cancelled' };
     options.onState?.(state, null, null);
     const sent = await sendOnce(state, options);
     let step = nextStep(state, sent.answer, stepContext(options, sent.reconciled));
@@ -50,12 +59,15 @@ export async function createOnce(
       const answer = await CancellationScope.nonCancellable(() => reconcile(state, options, null));
       step = nextStep(state, answer, stepContext(options, true));
     }
-    if (step.do === 'settle')
-      return { kind: 'settled', answer: step.answer, sends: state.sends + (step.answer.sent ? 1 : 0) };
+    if (step.do === 'settle') {
+      const { answer } = step;
+      const dropped = answer.outcome === 'rejected' && !answer.sent;
+      if (dropped && CancellationScope.current().consideredCancelled) return { kind: 'cancelled' };
+      return { kind: 'settled', answer, sends: state.sends + (answer.sent ? 1 : 0) };
+    }
     if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
     state = step.state;
     options.onState?.(state, step.until, step.why);
-    if (CancellationScope.current().consideredCancelled) return { kind: 'cancelled' };
     const wait = step.until - Date.now();
     if (wait > 0) {
       try {
@@ -76,16 +88,19 @@ function stepContext(
   return { now: Date.now(), random: Math.random(), startLimitMs: options.startLimitMs, reconciled };
 }
 
-/** One epoch: the create, and after anything that is not a recorded value one reconciliation. */
+/**
+ * One epoch: the create, and after anything that is not a recorded value one reconciliation. A cancellation reaches the
+ * create: one that no worker has yet is dropped, one before its send settles as not sent, and one after it is finished.
+ * The reconciliation is sheltered.
+ */
 async function sendOnce(
   state: CreateOnceState,
   options: CreateOnceOptions,
 ): Promise<{ answer: CreateVideoAnswer; reconciled: boolean }> {
-  return CancellationScope.nonCancellable(async () => {
-    const first = await raceCreate(state, options);
-    if ('answer' in first) return { answer: first.answer, reconciled: false };
-    return { answer: await reconcile(state, options, first), reconciled: true };
-  });
+  const first = await raceCreate(state, options);
+  if ('answer' in first) return { answer: first.answer, reconciled: false };
+  const answer = await CancellationScope.nonCancellable(() => reconcile(state, options, first));
+  return { answer, reconciled: true };
 }
 
 /** How an activity ended without a value: a person reads the word in the evidence. */
@@ -105,17 +120,6 @@ async function raceCreate(
     startLimitMs,
     summary: `create, epoch ${state.epoch}`,
   });
-  const timer = new CancellationScope();
-  const lost = timer
-    .run(() =>
-      sleep(createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs, {
-        summary: 'limit of the create',
-      }),
-    )
-    .then(
-      (): NoValue => ({ cause: 'no_answer_in_time', neverStarted: false }),
-      () => undefined,
-    );
   const answered = create({
     creationKey: state.creationKey,
     epoch: state.epoch,
@@ -126,14 +130,20 @@ async function raceCreate(
     (answer) => ({ answer }),
     (error: unknown) => noValue(error),
   );
-  const first = await Promise.race([answered, lost]);
-  timer.cancel();
-  return first ?? answered;
+  const limit = createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs;
+  const first = await raceTimer<{ answer: CreateVideoAnswer } | NoValue>(
+    answered,
+    limit,
+    'limit of the create',
+  );
+  return first === 'lost' ? { cause: 'no_answer_in_time', neverStarted: false } : first;
 }
 
 function noValue(error: unknown): NoValue {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
+  // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as cancelled.
+  if (cause instanceof CancelledFailure) return { cause: 'cancelled_before_start', neverStarted: true };
   if (!(cause instanceof TimeoutFailure)) return { cause: 'activity_failed', neverStarted: false };
   const neverStarted = cause.timeoutType === 'SCHEDULE_TO_START';
   return { cause: neverStarted ? 'no_worker' : 'worker_lost', neverStarted };
@@ -146,8 +156,9 @@ async function reconcile(
 ): Promise<CreateVideoAnswer> {
   const look = reconcileCreateActivity({
     taskQueue: options.taskQueue,
-    // Where no worker took the create for a whole start limit, none is waited for as long again.
-    startLimitMs: noValue?.neverStarted === true ? 60_000 : remainingStart(state, options),
+    // Where no worker took the create, none is waited for as long again. After a possible send the wait has nothing to
+    // do with the limit for unsent creates: a recorded task id must not be given up because a worker is away.
+    startLimitMs: noValue?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
     summary: `reconcile, epoch ${state.epoch}`,
   });
   try {

@@ -4,11 +4,22 @@ import { workflowInfo } from '@temporalio/workflow';
 export type OwnKey = { readonly key: string } | { readonly refused: string };
 
 /**
+ * The caller's key, else a key of this run. Absent, null and empty are the same, because untyped callers send them for
+ * the same thing; anything else that is no text is refused, or all such callers would share one key.
+ */
+export function creationKey(given: unknown): OwnKey {
+  if (given === undefined || given === null || given === '') return ownCreationKey(takeOrdinal());
+  return typeof given === 'string'
+    ? { key: given }
+    : { refused: 'creationKey must be a text. Nothing was sent.' };
+}
+
+/**
  * workflowId + R + ordinal (design 4.3). R is the original run id, which a reset keeps and a fresh start or cron
  * run renews; for a workflow retry it is the first run id, so that the retry adopts what the first attempt bought.
  * Behind a cron schedule or a continue-as-new the first run id is that of another iteration: then a key must be given.
  */
-export function ownCreationKey(ordinal: number): OwnKey {
+function ownCreationKey(ordinal: number): OwnKey {
   const info = workflowInfo();
   if (info.attempt === 1) return { key: `${info.workflowId}/${info.originalExecutionRunId}/${ordinal}` };
   // The second attempt knows that nothing but the first ran before it. From the third on, a retry chain and one that
@@ -26,6 +37,6 @@ const KEY_REQUIRED =
 let nextOrdinal = 0;
 
 /** Counts the paid calls of this workflow run; workflow modules are loaded once per run. */
-export function takeOrdinal(): number {
+function takeOrdinal(): number {
   return nextOrdinal++;
 }

@@ -5,7 +5,7 @@ import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { createOnce } from './create-once';
-import { ownCreationKey, takeOrdinal } from './creation-key';
+import { creationKey } from './creation-key';
 import { milliseconds } from './durations';
 import { isRequest } from './is-request';
 import { startWatching, watchVideo } from './watch-video';
@@ -38,22 +38,22 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
     },
     shouldHandOver: () => workflowInfo().continueAsNewSuggested,
   });
-  const { creationKey } = begun;
+  const key = begun.creationKey;
   switch (result.kind) {
     case 'handover':
       return goOn(input, { v: 1, phase: 'creating', create: result.state });
     case 'cancelled':
-      return outcomes.cancelled(null, creationKey, billing(null, 'none'));
+      return outcomes.cancelled(null, key, billing(null, 'none'));
     case 'settled': {
       const { answer } = result;
-      if (answer.outcome === 'rejected') return outcomes.rejected(answer, creationKey, result.sends);
-      if (answer.outcome === 'unconfirmed') return outcomes.unconfirmed(answer, creationKey);
+      if (answer.outcome === 'rejected') return outcomes.rejected(answer, key, result.sends);
+      if (answer.outcome === 'unconfirmed') return outcomes.unconfirmed(answer, key);
       const now = Date.now();
       const watching = startWatching(input, {
         video: answer.video,
         now,
         firstPollAt: now + answer.video.polling.firstPollSeconds * 1000,
-        creationKey,
+        creationKey: key,
         created: { estimate: answer.estimate, warnings: answer.warnings },
       });
       return watchVideo(input, watching, progress);
@@ -75,9 +75,7 @@ function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
     }
   }
   // What is in the request is judged in the activity: rules that change must not change what old histories replay to.
-  if (input.creationKey !== undefined && input.creationKey !== '')
-    return beginCreate(input.creationKey, Date.now());
-  const own = ownCreationKey(takeOrdinal());
+  const own = creationKey(input.creationKey);
   return 'key' in own
     ? beginCreate(own.key, Date.now())
     : outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');

@@ -1,4 +1,10 @@
-import { ActivityFailure, ApplicationFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  TimeoutFailure,
+} from '@temporalio/workflow';
 import { billing } from '../domain/billing';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { evidence } from '../domain/evidence';
@@ -6,15 +12,17 @@ import { ACTIVITY, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { type ImageEditRequest } from '../domain/request';
+import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type EditImageWorkflowInput, type GenerateImageWorkflowInput } from '../domain/workflow-inputs';
-import { ownCreationKey, takeOrdinal } from './creation-key';
+import { creationKey } from './creation-key';
 import { milliseconds } from './durations';
 import { isRequest } from './is-request';
-import { imageActivities } from './proxies';
+import { imageActivities, imageScheduleToCloseMs } from './proxies';
+import { raceTimer } from './race-timer';
 
 /**
- * One image activity with a key of its own. Never cancelled on its way: a paid exchange that is cut off is paid
- * all the same. Never throws: a lost worker becomes `unconfirmed`.
+ * One image activity with a key of its own. A cancellation drops a call that no worker has yet and lets one that was
+ * sent finish: a paid exchange that is cut off is paid all the same. Never throws: a lost worker becomes `unconfirmed`.
  */
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',
@@ -22,17 +30,17 @@ export async function imageCall(
 ): Promise<ImageOutcome> {
   if (!isRequest(input?.request))
     return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
-  const own =
-    input.creationKey === undefined || input.creationKey === ''
-      ? ownCreationKey(takeOrdinal())
-      : { key: input.creationKey };
+  const own = creationKey(input.creationKey);
   if ('refused' in own)
     return outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   if (CancellationScope.current().consideredCancelled)
     return outcomes.cancelled(null, own.key, billing(null, 'none'));
+  const asked = milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS;
+  // 0 would mean "no limit" to the server.
+  const startLimitMs = Math.max(1000, asked);
   const activities = imageActivities({
     taskQueue: input.queues?.image,
-    startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
+    startLimitMs,
     summary: operation.replace('_', ' '),
   });
   const call = {
@@ -41,12 +49,14 @@ export async function imageCall(
     ...(input.account === undefined ? {} : { account: input.account }),
     ...(input.policy === undefined ? {} : { policy: input.policy }),
   };
+  const work =
+    operation === 'generate_image'
+      ? activities[ACTIVITY.generateImage]({ ...call, request: input.request })
+      : activities[ACTIVITY.editImage]({ ...call, request: input.request as ImageEditRequest });
   try {
-    return await CancellationScope.nonCancellable(() =>
-      operation === 'generate_image'
-        ? activities[ACTIVITY.generateImage]({ ...call, request: input.request })
-        : activities[ACTIVITY.editImage]({ ...call, request: input.request as ImageEditRequest }),
-    );
+    const limit = imageScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs;
+    const outcome = await raceTimer(work, limit, 'limit of the image call');
+    return outcome === 'lost' ? unconfirmedImage('no_answer_in_time', own.key, input) : outcome;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return ofLostActivity(error, own.key, input);
@@ -55,36 +65,57 @@ export async function imageCall(
 
 function ofLostActivity(
   error: ActivityFailure,
-  creationKey: string,
-  { request, account }: GenerateImageWorkflowInput | EditImageWorkflowInput,
+  key: string,
+  input: GenerateImageWorkflowInput | EditImageWorkflowInput,
 ): ImageOutcome {
-  const timeout = error.cause instanceof TimeoutFailure ? error.cause.timeoutType : undefined;
-  const common = { epoch: 0, account: account ?? null, estimate: null };
-  if (timeout === 'SCHEDULE_TO_START') {
+  const { cause } = error;
+  const common = { epoch: 0, account: input.account ?? null, estimate: null };
+  // An earlier attempt may have been sent; only a dropped call of which nobody knows an attempt costs nothing for sure.
+  if (cause instanceof CancelledFailure) {
+    return outcomes.cancelled(null, key, billing(null, 'needs_review'));
+  }
+  // The limit holds for every attempt: a cause below it is an attempt that was lost, and perhaps after its send.
+  if (
+    cause instanceof TimeoutFailure &&
+    cause.timeoutType === 'SCHEDULE_TO_START' &&
+    cause.cause === undefined
+  ) {
     const message =
       'No worker took the image call before its start limit: nothing was sent. Start a worker on its task queue.';
     return outcomes.rejected(
       { ...common, outcome: 'rejected', sent: false, reason: 'not_sent', message },
-      creationKey,
+      key,
       0,
     );
   }
-  const refusal = refusedWithoutJournal(error.cause);
+  const refusal = refusedWithoutJournal(cause);
   if (refusal !== undefined) {
     const reason = 'unsafe_retry_policy';
     return outcomes.rejected(
       { ...common, outcome: 'rejected', sent: false, reason, message: refusal },
-      creationKey,
+      key,
       0,
     );
   }
-  const known = evidence(timeout === undefined ? 'activity_failed' : 'worker_lost', {
-    model: request.model,
-    account: account ?? null,
-  });
+  return unconfirmedImage(cause instanceof TimeoutFailure ? 'worker_lost' : 'activity_failed', key, input);
+}
+
+function unconfirmedImage(
+  cause: string,
+  key: string,
+  { request, account }: GenerateImageWorkflowInput | EditImageWorkflowInput,
+): ImageOutcome {
+  const known = evidence(cause, { model: request.model, account: account ?? null });
   return outcomes.unconfirmed(
-    { ...common, outcome: 'unconfirmed', sent: true, evidence: known },
-    creationKey,
+    {
+      outcome: 'unconfirmed',
+      epoch: 0,
+      sent: true,
+      account: account ?? null,
+      estimate: null,
+      evidence: known,
+    },
+    key,
   );
 }
 

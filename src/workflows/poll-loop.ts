@@ -94,6 +94,8 @@ export class PollLoop {
         this.onTickEnd(),
       );
       this.groups.set(key, group);
+      // A loop that stopped takes nothing up any more: the watch comes back at once and is carried over.
+      if (this.handedOver) group.stop();
     }
     return group;
   }

@@ -100,6 +100,12 @@ export function downloadVideoActivity(placement: Placement): MediaActivities[typ
   })[ACTIVITY.downloadVideo];
 }
 
+/** All attempts with their pauses: a Retry-After of up to 15 minutes is waited for between two of them. */
+export function imageScheduleToCloseMs(startLimitMs: number): number {
+  const attempt = IMAGE_TIMEOUTS.startToCloseMs + IMAGE_TIMEOUTS.longestPauseMs;
+  return startLimitMs + IMAGE_TIMEOUTS.maximumAttempts * attempt;
+}
+
 /** Images are plain activities: the journal lets a retry send again only after a proven refusal (design 4.8). */
 export function imageActivities(
   placement: Placement & { readonly startLimitMs: number },
@@ -108,6 +114,7 @@ export function imageActivities(
     ...placed(placement),
     scheduleToStartTimeout: placement.startLimitMs,
     startToCloseTimeout: IMAGE_TIMEOUTS.startToCloseMs,
+    scheduleToCloseTimeout: imageScheduleToCloseMs(placement.startLimitMs),
     heartbeatTimeout: IMAGE_TIMEOUTS.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     allowEagerDispatch: false,

@@ -24,8 +24,10 @@ export async function watchVideo(
   progress: VideoProgress,
 ): Promise<VideoOutcome> {
   const loop = PollLoop.from(carried.loop, loopOptions(input));
-  const watch = carried.loop.groups[0]?.watches[0];
-  if (watch === undefined) throw new Error('The carried state watches no task');
+  const saved = carried.loop.groups[0]?.watches[0];
+  if (saved === undefined) throw new Error('The carried state watches no task');
+  // A run timeout starts anew with every run; the deadline that the caller waits for does not.
+  const watch = { ...saved, hardEndAt: hardEnd(saved.video.polling) };
   progress.phase = 'watching';
   progress.creationKey = carried.creationKey;
   progress.video = watch.video;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type WorkflowHandle } from '@temporalio/client';
 import { type VideoOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
@@ -7,6 +8,9 @@ import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 
+/** The look into the journal waits a minute for a worker before it is given up. */
+const LIMIT_MS = 120_000;
+
 /** Every way in which a video workflow closes; once a task exists, each of them names it (design 4.6). */
 describe('a video workflow closes', () => {
   const stack = sharedStack({});
@@ -14,7 +18,7 @@ describe('a video workflow closes', () => {
   async function start(
     prompt: string,
     input: Partial<GenerateVideoInput> & { readonly model?: string } = {},
-    options: { readonly workflowExecutionTimeout?: string } = {},
+    options: { readonly workflowExecutionTimeout?: string; readonly taskQueue?: string } = {},
   ): Promise<WorkflowHandle> {
     const { server, taskQueue } = await stack();
     const { model = 'motion-omni', ...rest } = input;
@@ -38,6 +42,23 @@ describe('a video workflow closes', () => {
       const requests = await (await stack()).sandbox.admin.requests({ operation });
       return requests.some((request) => request.taskId === taskId) ? true : undefined;
     });
+
+  it.concurrent(
+    'cancelled while no worker serves the create queue: nothing is sent, after a look into the journal',
+    async () => {
+      const prompt = 'cancelled in an empty queue';
+      const { server, media } = await stack();
+      const handle = await start(prompt, { queues: { create: server.uniqueId('nobody') } });
+      await eventually(
+        'the create',
+        async () => (await media.videoState(handle.workflowId)).phase === 'creating',
+      );
+      await handle.cancel();
+      expect(await outcomeOf(handle)).toMatchObject({ outcome: 'cancelled', video: null });
+      expect(await received(await stack(), prompt)).toBe(0);
+    },
+    LIMIT_MS,
+  );
 
   it.concurrent('[C3.4] before its execution timeout: the wait is cut and the task kept', async () => {
     const prompt = '[run:300s] an execution that would expire';
@@ -125,6 +146,20 @@ describe('a video workflow closes', () => {
     expect(await outcomeOf(handle)).toMatchObject({ outcome: 'cancelled', video: { taskId } });
   });
 
+  it.concurrent('cancelled before a worker took it up: nothing is sent', async () => {
+    const prompt = 'cancelled before it began';
+    const shared = await stack();
+    const { server, dataDir } = shared;
+    const taskQueue = server.uniqueId('late-worker');
+    const handle = await start(prompt, {}, { taskQueue });
+    await handle.cancel();
+    await shared.startWorker({
+      env: { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: join(dataDir, taskQueue) },
+    });
+    expect(await outcomeOf(handle)).toMatchObject({ outcome: 'cancelled', video: null });
+    expect(await received(await stack(), prompt)).toBe(0);
+  });
+
   it.concurrent(
     'terminated while it watches: the journal names the task, its key and its workflow',
     async () => {
@@ -180,31 +215,29 @@ describe('a video workflow closes', () => {
     },
   );
 
-  describe.each([
+  it.concurrent.each([
     ['completed', '[queue:0s] [run:1s] closes completed', {}],
     ['failed', '[queue:0s] [run:1s] [fail:moderation] closes failed', {}],
     ['still_running', '[run:120s] closes still running', { waitFor: '4s' }],
     ['content_unavailable', '[queue:0s] [run:1s] closes without content', {}],
-  ] as const)('as %s', (outcome, prompt, input) => {
-    it.concurrent('[C4.4b] and names the task with its facts', async () => {
-      const { sandbox } = await stack();
-      if (outcome === 'content_unavailable') {
-        const action = { type: 'truncate', bytes: 2_000 } as const;
-        await sandbox.admin.addFaults(
-          (['content', 'media'] as const).map((operation) => ({
-            operation,
-            promptIncludes: prompt,
-            times: 0,
-            action,
-          })),
-        );
-      }
-      const handle = await start(prompt, input);
-      const facts = { model: 'motion-omni', durationSeconds: 3, resolution: null, referenceMode: 'none' };
-      expect(await outcomeOf(handle)).toMatchObject({
-        outcome,
-        video: { taskId: await taskOf(prompt), ...facts },
-      });
+  ] as const)('[C4.4b] as %s, and names the task with its facts', async (outcome, prompt, input) => {
+    const { sandbox } = await stack();
+    if (outcome === 'content_unavailable') {
+      const action = { type: 'truncate', bytes: 2_000 } as const;
+      await sandbox.admin.addFaults(
+        (['content', 'media'] as const).map((operation) => ({
+          operation,
+          promptIncludes: prompt,
+          times: 0,
+          action,
+        })),
+      );
+    }
+    const handle = await start(prompt, input);
+    const facts = { model: 'motion-omni', durationSeconds: 3, resolution: null, referenceMode: 'none' };
+    expect(await outcomeOf(handle)).toMatchObject({
+      outcome,
+      video: { taskId: await taskOf(prompt), ...facts },
     });
   });
 });

@@ -3,7 +3,7 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { FileArtifactStore } from '../artifacts/file-store';
 import { ConfigurationError, type MediaConfig } from '../config';
 import { type DurationInput } from '../domain/workflow-inputs';
-import { milliseconds } from '../workflows/durations';
+import { milliseconds } from '../workflows/inputs';
 import { badInput } from './cli-error';
 import { type CommonOptions } from './command-context';
 

@@ -20,3 +20,7 @@ export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cau
     ...known,
   };
 }
+
+/** A call that no worker took before its start limit: the server refuses to start it any more (failure-model row 2). */
+export const NO_WORKER =
+  'No worker took the call before its start limit: nothing was sent. Start a worker on its task queue.';

@@ -33,7 +33,8 @@ export {
 export { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
 export { videoTaskById, type VideoTask } from './video-task';
 export { type Billing, type Money } from './billing';
-export { mayRetry, type ErrorKind, type TaskError } from './task-error';
+export { mayRetry } from './outcomes';
+export { type ErrorKind, type TaskError } from './task-error';
 export { DEFAULT_CREATE_POLICY, type CreatePolicy, type ResolvedCreatePolicy } from './create-policy';
 export { type CreateEvidence, type CreateVideoAnswer, type RejectReason } from './paid-call';
 export { type ContentUnavailableReason } from './download';

@@ -14,7 +14,7 @@ import {
 import { type RejectedCall, type UnconfirmedCall } from './paid-call';
 import { type ReportedFacts } from './poll-answers';
 import { watchFacts, type WatchState } from './poll-watch';
-import { mayRetry, type TaskError } from './task-error';
+import { type ErrorKind, type TaskError } from './task-error';
 import { type JsonValue } from './json';
 import { type VideoTask } from './video-task';
 
@@ -174,6 +174,11 @@ function unconfirmedMessage(status: number | null): string {
 
 export function cancelled(video: VideoTask | null, creationKey: string | null, money: Billing): Cancelled {
   return { outcome: 'cancelled', video, creationKey, billing: money };
+}
+
+/** Whether another attempt, under a new creation key, can make sense (C3.7, C7.7). */
+export function mayRetry(kind: ErrorKind): boolean {
+  return kind === 'capacity';
 }
 
 /** The builders under one name, for code that ends in several of them. */

@@ -10,8 +10,3 @@ export interface TaskError {
   readonly code: string | null;
   readonly message: string | null;
 }
-
-/** Whether another attempt, under a new creation key, can make sense (C3.7, C7.7). */
-export function mayRetry(kind: ErrorKind): boolean {
-  return kind === 'capacity';
-}

@@ -13,7 +13,7 @@ import {
   type SettledCreate,
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
-import { evidence } from '../domain/evidence';
+import { evidence, NO_WORKER } from '../domain/evidence';
 import { referenceModeOf } from '../domain/media';
 import { type CreateEvidence, type CreateVideoAnswer } from '../domain/paid-call';
 import { type VideoRequest } from '../domain/request';
@@ -178,8 +178,7 @@ async function reconcile(
         cause: 'no_worker',
         epochUsed: false,
         permanent: true,
-        message:
-          'No worker took the create before its start limit: nothing was sent. Start a worker on the create task queue.',
+        message: NO_WORKER,
       };
     }
     return {

@@ -6,8 +6,7 @@ import { outcomes } from '../domain/outcomes';
 import { type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { createOnce } from './create-once';
 import { creationKey } from './creation-key';
-import { milliseconds } from './durations';
-import { isRequest } from './is-request';
+import { isRequest, milliseconds } from './inputs';
 import { startWatching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';
 

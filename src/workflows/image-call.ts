@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
-import { evidence } from '../domain/evidence';
+import { evidence, NO_WORKER } from '../domain/evidence';
 import { ACTIVITY, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
@@ -15,8 +15,7 @@ import { type ImageEditRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type EditImageWorkflowInput, type GenerateImageWorkflowInput } from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
-import { milliseconds } from './durations';
-import { isRequest } from './is-request';
+import { isRequest, milliseconds } from './inputs';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
 import { raceTimer } from './race-timer';
 
@@ -80,10 +79,8 @@ function ofLostActivity(
     cause.timeoutType === 'SCHEDULE_TO_START' &&
     cause.cause === undefined
   ) {
-    const message =
-      'No worker took the image call before its start limit: nothing was sent. Start a worker on its task queue.';
     return outcomes.rejected(
-      { ...common, outcome: 'rejected', sent: false, reason: 'not_sent', message },
+      { ...common, outcome: 'rejected', sent: false, reason: 'not_sent', message: NO_WORKER },
       key,
       0,
     );
@@ -124,4 +121,14 @@ function refusedWithoutJournal(cause: unknown): string | undefined {
   if (!(cause instanceof ApplicationFailure) || cause.type !== UNSAFE_RETRY_POLICY) return undefined;
   const [details] = (cause.details ?? []) as [{ readonly attempt?: number }?];
   return details?.attempt === 1 ? cause.message : undefined;
+}
+
+/** Generates images: one activity, for callers that have no workflow of their own (contract 2.3, design 4.8). */
+export async function generateImage(input: GenerateImageWorkflowInput): Promise<ImageOutcome> {
+  return imageCall('generate_image', input);
+}
+
+/** Edits images: one activity, for callers that have no workflow of their own (contract 2.4, design 4.8). */
+export async function editImage(input: EditImageWorkflowInput): Promise<ImageOutcome> {
+  return imageCall('edit_image', input);
 }

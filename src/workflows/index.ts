@@ -7,7 +7,7 @@
 export { generateVideo } from './generate-video';
 export { awaitVideo } from './await-video';
 export { findVideoTask } from './find-video-task';
-export { editImage, generateImage } from './image-workflows';
+export { editImage, generateImage } from './image-call';
 export { mediaJournal } from './media-journal';
 export { executeVideo, mediaActivities, type ImageCallOptions, type MediaCalls } from './callers';
 export { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';

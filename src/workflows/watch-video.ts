@@ -3,14 +3,14 @@ import { billing } from '../domain/billing';
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { beginWatch } from '../domain/poll-watch';
-import { DEFAULT_WAIT_MS } from '../domain/timeouts';
+import { DEFAULT_WAIT_MS, POLL_TIMEOUTS } from '../domain/timeouts';
+import { type PollingProfile } from '../domain/polling-profile';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
-import { milliseconds } from './durations';
+import { milliseconds } from './inputs';
 import { finishVideo } from './finish-video';
 import { PollLoop, type PollLoopOptions } from './poll-loop';
 import { type VideoProgress } from './video-progress';
-import { hardEnd } from './wait-limit';
 
 type Watching = Extract<CarriedVideo, { phase: 'watching' }>;
 
@@ -90,4 +90,22 @@ function loopOptions(input: GenerateVideoInput | AwaitVideoInput): PollLoopOptio
       after === undefined || interval === undefined ? undefined : { afterMs: after, intervalMs: interval },
     shouldHandOver: () => workflowInfo().continueAsNewSuggested,
   };
+}
+
+/**
+ * The last moment at which a wait may still end by itself: one interval, one poll and a margin before the execution
+ * or this run expires (design 4.5). Null when nothing expires. Workflow time, milliseconds.
+ */
+function hardEnd(polling: PollingProfile): number | null {
+  const info = workflowInfo();
+  const ends: number[] = [];
+  if (info.executionExpirationTime !== undefined) ends.push(info.executionExpirationTime.getTime());
+  if (info.runTimeoutMs !== undefined && info.runTimeoutMs > 0)
+    ends.push(info.runStartTime.getTime() + info.runTimeoutMs);
+  if (ends.length === 0) return null;
+  const interval = polling.maxSeconds * 1000;
+  // Start-to-close of a tick is its budget, at most the interval, plus the margin of the table.
+  return (
+    Math.min(...ends) - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs)
+  );
 }

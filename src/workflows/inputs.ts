@@ -10,3 +10,8 @@ export function milliseconds(input: DurationInput): number | undefined {
     return undefined;
   }
 }
+
+/** Whether an untyped caller gave a request at all: a throw in workflow code would hang the execution. */
+export function isRequest(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

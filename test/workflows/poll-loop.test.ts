@@ -1,0 +1,43 @@
+import '../support/quiet-temporal';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { ACTIVITY } from '../../src/domain/names';
+import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
+import { connectTestServer, type TestServer } from '../support/temporal';
+import { type LateWatch } from '../support/workflows/late-watch';
+
+const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'late-watch.ts');
+
+describe('PollLoop', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await connectTestServer();
+  });
+  afterAll(() => server.close());
+
+  test('a group that first appears after the hand-over gives its watch back at once, to be carried over', async () => {
+    const polled: string[] = [];
+    const taskQueue = server.uniqueId('late-watch');
+    const worker = await Worker.create({
+      connection: server.nativeConnection,
+      namespace: server.namespace,
+      taskQueue,
+      workflowsPath,
+      activities: {
+        [ACTIVITY.pollVideos]: ({ byModel }: PollVideosInput): PollVideosResult => {
+          polled.push(...byModel.flatMap((batch) => batch.ids));
+          return { answers: [] };
+        },
+      },
+    });
+    const result: unknown = await worker.runUntil(
+      server.client.workflow.execute('watchAfterHandOver', {
+        taskQueue,
+        workflowId: server.uniqueId('late-watch'),
+        workflowExecutionTimeout: '30s',
+      }),
+    );
+    expect(result).toEqual<LateWatch>({ kinds: ['handover', 'handover'], carried: ['first', 'late'] });
+    expect(polled).toEqual(['first']);
+  });
+});

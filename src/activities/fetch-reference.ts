@@ -6,7 +6,7 @@ import { readBounded } from './read-bounded';
 import { type SourceResult } from './resolve-source';
 
 /** A reference travels inside a JSON body: more than this belongs on a server of its own. */
-const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
+export const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
 /** An activity has 10 s besides the exchange itself; the send needs some of them. */
 const FETCH_MS = 8_000;
 

@@ -20,7 +20,7 @@ export interface KeepImages {
 }
 
 /** Largest single result, in bytes. */
-const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
+export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 const FETCH_TRIES = 6;
 const FETCH_DELAY_MS = 500;
 const FETCH_MAX_DELAY_MS = 20_000;

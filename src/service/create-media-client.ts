@@ -14,8 +14,8 @@ import { readVideoReply } from './video-reply';
 
 const TIMEOUTS: ClientTimeouts = { paidHttpMs: 60_000, pollHeadersMs: 10_000, pollBodyMs: 10_000 };
 const CONNECT_TIMEOUT_MS = 10_000;
-const MAX_VIDEO_REPLY = 1024 * 1024;
-const MAX_IMAGE_REPLY = 256 * 1024 * 1024;
+export const MAX_VIDEO_REPLY = 1024 * 1024;
+export const MAX_IMAGE_REPLY = 256 * 1024 * 1024;
 
 /** A client of one service with one credential. Opens no socket before the first call; throws for a wrong base address. */
 export function createMediaClient(options: MediaClientOptions): MediaClient {

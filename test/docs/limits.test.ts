@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MAX_REFERENCE_BYTES } from '../../src/activities/fetch-reference';
+import { MAX_IMAGE_BYTES } from '../../src/activities/keep-images';
+import { MAX_IMAGE_PIXELS } from '../../src/artifacts/image-check';
+import { MAX_SENDS, RESEND_WINDOW_MS } from '../../src/domain/create-once';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+import { MAX_INLINE_DATA_URL } from '../../src/domain/validate-request';
+import { MAX_TASK_ID_LENGTH } from '../../src/domain/video-task';
+import { MAX_IMAGE_REPLY, MAX_VIDEO_REPLY } from '../../src/service/create-media-client';
+
+const page = readFileSync(join(__dirname, '..', '..', 'docs', 'limits.md'), 'utf8');
+const rows = new Map(
+  page
+    .split('\n')
+    .filter((line) => /^\| (?!Bound|-)/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map(([, bound, value]) => [bound, value] as const),
+);
+
+it('docs/limits.md tells the bounds of the code', () => {
+  const count = (value: number) => value.toLocaleString('en-US');
+  expect(Object.fromEntries(rows)).toEqual({
+    '`data:` URL in an input, characters': count(MAX_INLINE_DATA_URL),
+    'Reference that is fetched and sent as bytes, bytes': count(MAX_REFERENCE_BYTES),
+    'Reply to a video create, bytes': count(MAX_VIDEO_REPLY),
+    'Reply to an image call, bytes': count(MAX_IMAGE_REPLY),
+    'One image result, bytes': count(MAX_IMAGE_BYTES),
+    'One image result, pixels': count(MAX_IMAGE_PIXELS),
+    'One video, bytes': count(DOWNLOAD_BOUNDS.maxBytes),
+    'Task id, characters': count(MAX_TASK_ID_LENGTH),
+    'Sends of one create': `${MAX_SENDS} in ${RESEND_WINDOW_MS / 60_000} minutes`,
+    'Tries of one download': `${DOWNLOAD_BOUNDS.maxTries}, or ${DOWNLOAD_BOUNDS.windowMs / 60_000} minutes`,
+  });
+});

@@ -73,12 +73,7 @@ function ofLostActivity(
   if (cause instanceof CancelledFailure) {
     return outcomes.cancelled(null, key, billing(null, 'needs_review'));
   }
-  // The limit holds for every attempt: a cause below it is an attempt that was lost, and perhaps after its send.
-  if (
-    cause instanceof TimeoutFailure &&
-    cause.timeoutType === 'SCHEDULE_TO_START' &&
-    cause.cause === undefined
-  ) {
+  if (neverStarted(cause)) {
     return outcomes.rejected(
       { ...common, outcome: 'rejected', sent: false, reason: 'not_sent', message: NO_WORKER },
       key,
@@ -95,6 +90,15 @@ function ofLostActivity(
     );
   }
   return unconfirmedImage(cause instanceof TimeoutFailure ? 'worker_lost' : 'activity_failed', key, input);
+}
+
+/**
+ * The limit holds for every attempt: a cause below it is an attempt that was lost, and perhaps after its send. The
+ * converter drops the cause of a timeout, so that it can be seen in the failure as the server wrote it only.
+ */
+function neverStarted(cause: unknown): boolean {
+  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
+  return (cause.failure?.cause ?? undefined) === undefined;
 }
 
 function unconfirmedImage(

@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { accountRegistry } from '../../src/activities/accounts';
+import { createCreateVideo } from '../../src/activities/create-video';
+import { claimEpoch } from '../../src/activities/epochs';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
+import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { createFileJournal } from '../../src/journal';
+import { createModelSource } from '../../src/models/model-source';
+import { createMediaClient } from '../../src/service/create-media-client';
+import { json, loopback, type Loopback } from '../service/loopback-service';
+
+const KEY = { namespace: 'default', creationKey: 'order-1' };
+
+const intent: SlotIntent = {
+  v: 1,
+  kind: 'intent',
+  nonce: 'ours',
+  operation: 'create_video',
+  workflowId: 'wf',
+  runId: 'run',
+  activityId: '1',
+  fingerprint: 'f'.repeat(64),
+  bodyHash: 'b'.repeat(64),
+  account: 'default@00000000',
+  model: 'm',
+  durationSeconds: 2,
+  resolution: null,
+  referenceMode: 'none',
+  estimate: null,
+  at: new Date(0).toISOString(),
+  sendWindowEnd: new Date(0).toISOString(),
+};
+
+/** What a journal does with the slot of epoch 0 besides writing it. */
+type Ambiguity = 'written, then fails' | 'written, then says lost' | 'fails unwritten';
+
+/** A real file journal whose first slot ends ambiguously, as a store behind a network may. */
+function ambiguous(journal: CreateJournal, ambiguity: Ambiguity): CreateJournal {
+  return {
+    ...journal,
+    putSlot: async (key, epoch, slot) => {
+      if (epoch > 0) return journal.putSlot(key, epoch, slot);
+      if (ambiguity !== 'fails unwritten') await journal.putSlot(key, epoch, slot);
+      if (ambiguity === 'written, then says lost') return 'lost';
+      throw new Error('the store did not answer');
+    },
+  };
+}
+
+describe('an ambiguous slot', () => {
+  let folder: string;
+  let journal: CreateJournal;
+  let service: Loopback;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'temporal-media-epochs-'));
+    journal = createFileJournal({ root: join(folder, 'journal') });
+    service = await loopback((_, response) => json(response, 200, { id: 'video_1', status: 'queued' }));
+  });
+  afterEach(async () => {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const claim = (ambiguity: Ambiguity) => claimEpoch(ambiguous(journal, ambiguity), KEY, 0, intent);
+
+  it('that was written although the journal failed is unsure: it may not be durable', async () => {
+    expect(await claim('written, then fails')).toBe('unsure');
+  });
+
+  it('that is told as lost and holds our own nonce is won', async () => {
+    expect(await claim('written, then says lost')).toBe('won');
+  });
+
+  it('that holds the nonce of another sender is lost, however the write ended', async () => {
+    await journal.putSlot(KEY, 0, { ...intent, nonce: 'theirs' });
+    expect(await claim('written, then says lost')).toBe('lost');
+    await expect(claim('written, then fails')).rejects.toThrow('did not answer');
+  });
+
+  it('that was never written is thrown', async () => {
+    await expect(claim('fails unwritten')).rejects.toThrow('did not answer');
+  });
+
+  /** One execution of the real activity against a real service. */
+  function create(ambiguity: Ambiguity, epoch: number): Promise<CreateVideoAnswer> {
+    const client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
+    const activity = createCreateVideo({
+      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
+      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+      models: createModelSource(),
+      journal: ambiguous(journal, ambiguity),
+      journalBound: () => true,
+      policy: undefined,
+      inputRoots: [],
+    });
+    const env = new MockActivityEnvironment({
+      workflowExecution: { workflowId: 'wf', runId: 'run' },
+      workflowNamespace: KEY.namespace,
+      startToCloseTimeoutMs: 70_000,
+    });
+    const request = { model: 'm', prompt: 'a slot in doubt' };
+    return env.run(activity, { creationKey: KEY.creationKey, epoch, request }).finally(() => client.close());
+  }
+
+  it('[C4.4a] sends nothing in its epoch, and the next epoch sends once', async () => {
+    expect(await create('written, then fails', 0)).toMatchObject({
+      outcome: 'not_sent',
+      cause: 'journal_unavailable',
+      epoch: 0,
+      epochUsed: true,
+      permanent: false,
+    });
+    expect(service.seen).toHaveLength(0);
+    expect(await create('written, then fails', 1)).toMatchObject({
+      outcome: 'created',
+      epoch: 1,
+      sent: true,
+    });
+    expect(service.seen).toHaveLength(1);
+    // Whoever comes later finds the video behind the epoch that was given up.
+    expect(await create('written, then fails', 1)).toMatchObject({ outcome: 'created', sent: false });
+    expect(service.seen).toHaveLength(1);
+  });
+
+  it('[C4.4a] of our own is sent on once', async () => {
+    expect(await create('written, then says lost', 0)).toMatchObject({ outcome: 'created', sent: true });
+    expect(service.seen).toHaveLength(1);
+  });
+});

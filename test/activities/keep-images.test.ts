@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { accountRegistry } from '../../src/activities/accounts';
+import { createCreateVideo } from '../../src/activities/create-video';
+import { keepImages } from '../../src/activities/keep-images';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { type CompletedImages, type ResultsLost } from '../../src/domain/paid-call';
+import { type ModelConfiguration } from '../../src/domain/model-config';
+import { createFileJournal } from '../../src/journal';
+import { createModelSource } from '../../src/models/model-source';
+import { createMediaClient } from '../../src/service/create-media-client';
+import { type MediaClient } from '../../src/service/media-client';
+import { loopback, type Loopback } from '../service/loopback-service';
+
+const BAD_URL = 'https://[bad/x.png';
+
+describe('bytes that do not come', () => {
+  let folder: string;
+  let service: Loopback;
+  let client: MediaClient;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'temporal-media-keep-'));
+    service = await loopback((_, response) => drip(response));
+    client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
+  });
+  afterEach(async () => {
+    await client.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const keep = (url: string, deadlineMs: number): Promise<CompletedImages | ResultsLost> =>
+    keepImages(
+      { class: 'accepted', httpStatus: 200, created: null, items: [{ kind: 'url', url }], headers: {} },
+      {
+        base: { epoch: 0, sent: true, account: 'default@00000000', estimate: null },
+        client,
+        artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+        requested: 1,
+        warnings: [],
+        deadlineAt: Date.now() + deadlineMs,
+      },
+    );
+
+  it('[C8.6] a result that drips for ever is lost at the deadline, while the outcome can still be written', async () => {
+    expect(await keep(`${service.origin}/generated/1.png`, 500)).toMatchObject({
+      outcome: 'results_lost',
+      images: [null],
+    });
+    expect(service.seen).toHaveLength(1);
+  });
+
+  it('a result address that is none is lost, not an error of ours after the payment', async () => {
+    expect(await keep(BAD_URL, 60_000)).toMatchObject({ outcome: 'results_lost', reason: 'unreadable_url' });
+  });
+
+  it('a reference address that is none is refused by its field, and nothing is sent', async () => {
+    const models = join(folder, 'models.json');
+    const configuration: ModelConfiguration = {
+      version: 1,
+      models: [
+        {
+          id: 'video-1',
+          kind: 'video',
+          references: [{ kind: 'image', field: 'image', shape: 'string', form: 'data_url' }],
+        },
+      ],
+    };
+    await writeFile(models, JSON.stringify(configuration));
+    const activity = createCreateVideo({
+      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
+      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+      models: createModelSource({ location: models }),
+      journal: createFileJournal({ root: join(folder, 'journal') }),
+      journalBound: () => true,
+      policy: undefined,
+      inputRoots: [],
+    });
+    const answer = await new MockActivityEnvironment({ startToCloseTimeoutMs: 70_000 }).run(activity, {
+      creationKey: 'order-1',
+      epoch: 0,
+      request: {
+        model: 'video-1',
+        prompt: 'a reference from nowhere',
+        references: [{ kind: 'image', source: { url: BAD_URL } }],
+      },
+    });
+    expect(answer).toMatchObject({
+      outcome: 'rejected',
+      reason: 'invalid_request',
+      field: 'references[0].source',
+      sent: false,
+    });
+    expect(service.seen).toHaveLength(0);
+  });
+});
+
+/** A byte now and then: never idle for long, and never at an end. */
+function drip(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'image/png' });
+  response.write('\x89PNG');
+  const timer = setInterval(() => response.write('.'), 50);
+  response.on('close', () => clearInterval(timer));
+}

@@ -1,4 +1,6 @@
+import { type PollingProfile } from '../../src/domain/polling-profile';
 import { MAX_MISSED_AT_DEADLINE, watchFacts } from '../../src/domain/poll-watch';
+import { FAMILIES } from './make-video-task';
 import { driveOne, gapsOf, MINUTE, record, START, type Reply, type Service } from './poll-driver';
 
 const always =
@@ -65,6 +67,33 @@ describe('the deadline', () => {
     });
     expect(verdict.kind).toBe('still_running');
     expect(endedAt).toBe(MINUTE);
+  });
+
+  it.each(['unchanged', record('completed')] as const)(
+    'where the execution expires one last poll comes before still running is said (%j)',
+    (last) => {
+      const { verdict, polls } = driveOne({
+        service: ({ at }) => (at >= MINUTE ? last : record('in_progress')),
+        waitMs: MINUTE,
+        hardEndMs: MINUTE,
+        profile: FAMILIES['general'] as PollingProfile,
+        random: () => 0.3,
+      });
+      expect(polls.filter((at) => at >= MINUTE)).toHaveLength(1);
+      expect(polls.at(-1)).toBeLessThanOrEqual(MINUTE + 5000);
+      expect(verdict.kind).toBe(last === 'unchanged' ? 'still_running' : 'completed');
+    },
+  );
+
+  it('a last poll that takes longer than the interval still ends the wait', () => {
+    const { verdict, endedAt } = driveOne({
+      service: always({ error: 'late' }),
+      waitMs: MINUTE,
+      hardEndMs: MINUTE,
+      tickMs: 9000,
+    });
+    expect(verdict.kind).toBe('still_running');
+    expect(endedAt).toBeLessThan(MINUTE + 20_000);
   });
 });
 

@@ -7,7 +7,7 @@ import { createCreateVideo } from '../../src/activities/create-video';
 import { claimEpoch } from '../../src/activities/epochs';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
-import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { type CreateVideoAnswer, type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';

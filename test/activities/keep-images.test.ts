@@ -7,7 +7,7 @@ import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { keepImages } from '../../src/activities/keep-images';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { type CompletedImages, type ResultsLost } from '../../src/domain/paid-call';
+import { type CompletedImages, type CreateVideoInput, type ResultsLost } from '../../src/domain/paid-call';
 import { type ModelConfiguration } from '../../src/domain/model-config';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
@@ -80,7 +80,7 @@ describe('bytes that do not come', () => {
       policy: undefined,
       inputRoots: [],
     });
-    const answer = await new MockActivityEnvironment({ startToCloseTimeoutMs: 70_000 }).run(activity, {
+    const input: CreateVideoInput = {
       creationKey: 'order-1',
       epoch: 0,
       request: {
@@ -88,8 +88,9 @@ describe('bytes that do not come', () => {
         prompt: 'a reference from nowhere',
         references: [{ kind: 'image', source: { url: BAD_URL } }],
       },
-    });
-    expect(answer).toMatchObject({
+    };
+    const env = new MockActivityEnvironment({ startToCloseTimeoutMs: 70_000 });
+    expect(await env.run(activity, input)).toMatchObject({
       outcome: 'rejected',
       reason: 'invalid_request',
       field: 'references[0].source',

@@ -31,8 +31,9 @@ describe('cancelled before a worker took it up', () => {
   }
 
   async function startWorkerOn(taskQueue: string): Promise<void> {
-    const { startWorker, dataDir } = await stack();
-    await startWorker({ env: { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: join(dataDir, taskQueue) } });
+    const shared = await stack();
+    const journal = join(shared.dataDir, taskQueue);
+    await shared.startWorker({ env: { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: journal } });
   }
 
   /** Types of the activities that wait for a worker or run. */

@@ -1,5 +1,6 @@
 // A client: no key, no base address. The id is the authorisation: the same id never buys twice.
 import { type Client } from '@temporalio/client';
+import { failureRow } from 'temporal-media';
 import { TemporalMediaClient } from 'temporal-media/client';
 
 export async function orderFilm(client: Client, orderId: string, taskQueue = 'temporal-media') {
@@ -19,6 +20,6 @@ export async function orderFilm(client: Client, orderId: string, taskQueue = 'te
       return (await media.resume(outcome.video.taskId)).result();
     case 'unconfirmed': // sent once, fate unknown: a person looks at outcome.evidence
     default:
-      throw new Error(`No video: ${outcome.outcome}`);
+      throw new Error(`No video: ${outcome.outcome}. ${failureRow(outcome)?.hint ?? ''}`);
   }
 }

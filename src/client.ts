@@ -196,11 +196,10 @@ export class TemporalMediaClient {
         args: [input],
       });
     const before = await this.describe(workflowId);
-    if (before !== undefined && before.memo?.[FINGERPRINT_MEMO] !== fingerprint) {
-      throw new CreationKeyConflictError(workflowId);
-    }
+    const known = before === undefined || before.memo?.[FINGERPRINT_MEMO] === fingerprint;
+    if (!known && !(await this.sentNothing(before))) throw new CreationKeyConflictError(workflowId);
     try {
-      const again = before !== undefined && (await this.mayStartAgain<Outcome>(before));
+      const again = !known || (before !== undefined && (await this.mayStartAgain<Outcome>(before)));
       const handle = await start(again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE');
       const after = await handle.describe();
       if (after.memo?.[FINGERPRINT_MEMO] !== fingerprint) throw new CreationKeyConflictError(workflowId);
@@ -209,6 +208,13 @@ export class TemporalMediaClient {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       return this.attach(workflowId);
     }
+  }
+
+  /** Whether the workflow was refused before anything left: its id is then free for the corrected request. */
+  private async sentNothing({ status, workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
+    if (status.name !== 'COMPLETED') return false;
+    const outcome = await this.attach<VideoOutcome | ImageOutcome>(workflowId, runId).result();
+    return outcome.outcome === 'rejected' && outcome.reason === 'invalid_request' && outcome.sends === 0;
   }
 
   /** Whether a closed workflow of this id left nothing bought behind, or cannot say: the journal then decides. */

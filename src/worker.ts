@@ -64,6 +64,8 @@ export interface MediaWorker {
 export async function createMediaWorker(options: MediaWorkerOptions = {}): Promise<MediaWorker> {
   refuseTwoSdkCopies();
   const config = options.config ?? readConfig(options.env);
+  // Before anything is connected: what is missing in the configuration is said first.
+  requireBaseUrl(config);
   const connected = await connect(options);
   try {
     return await makeWorker(options, config, connected);

@@ -57,9 +57,27 @@ export function failureOf(error: unknown): Failure {
     return failure(EXIT.configuration, 'configuration', error.message, `Correct ${error.variable}.`);
   }
   if (!(error instanceof Error)) return failure(EXIT.unexpected, 'unexpected', String(error), '');
+  const missing = missingPeer(error);
+  if (missing !== undefined) return missing;
   const named = BY_NAME[error.name];
   if (named !== undefined) return failure(named.exitCode, named.type, error.message, named.hint);
   return grpcFailure(error) ?? failure(EXIT.unexpected, 'unexpected', error.message, DEBUG_HINT);
+}
+
+/** What only the sandbox and the embedded server need is an optional peer. */
+const OPTIONAL_PEERS = ['@temporalio/testing', 'fastify', '@fastify/multipart', 'h264-mp4-encoder'];
+
+function missingPeer(error: Error): Failure | undefined {
+  if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') return undefined;
+  const peer = OPTIONAL_PEERS.find((name) => error.message.includes(`'${name}'`));
+  if (peer === undefined) return undefined;
+  const message = `This command needs the optional package ${peer}.`;
+  return failure(
+    EXIT.configuration,
+    'optional_peer_missing',
+    message,
+    `npm install ${OPTIONAL_PEERS.join(' ')}`,
+  );
 }
 
 const DEBUG_HINT = 'TEMPORAL_MEDIA_DEBUG=1 shows the stack.';

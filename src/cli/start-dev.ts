@@ -46,7 +46,8 @@ export async function startDev(
 ): Promise<RunningDev> {
   const { dataDir } = config;
   if (config.baseUrl !== undefined) config.apiKey();
-  await mkdir(dataDir, { recursive: true });
+  // Inputs in the database hold prompts: the folder is its owner's alone.
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = await lockDataDir(dataDir);
   const undo: (() => Promise<void>)[] = [() => lock.release()];
   const stop = async (): Promise<void> => {

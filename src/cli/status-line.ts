@@ -16,7 +16,7 @@ export function statusLine(state: VideoState): string {
         watch?.lastError === undefined
           ? ''
           : ` (last poll: ${watch.lastError.class}${watch.lastError.httpStatus === undefined ? '' : ` ${watch.lastError.httpStatus}`})`;
-      return `task ${video?.taskId ?? 'unknown'}: ${watch?.lastStatus ?? 'created'}${shown}${trouble}`;
+      return `task ${video?.taskId ?? 'unknown'}: ${watch?.lastStatus ?? 'no status yet'}${shown}${trouble}`;
     }
     case 'downloading':
       return `task ${video?.taskId ?? 'unknown'}: downloading`;

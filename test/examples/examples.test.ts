@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { orderFilm } from '../../examples/client';
+import { save } from '../../examples/save';
 import { startWorker } from '../../examples/worker';
 import { type ProductFilm } from '../../examples/workflows';
+import { type CompletedVideo } from '../../src/domain';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 
 const ROOT = join(__dirname, '..', '..');
@@ -33,6 +35,16 @@ describe('the examples of the README', () => {
     expect((await stack.sandbox.admin.counters()).creates.accepted).toBe(1);
   });
 
+  it('a result is saved as a file, once', async () => {
+    const { artifact } = (await stack.media
+      .startVideo({ request: { model: 'cine-1', prompt: 'a kite', durationSeconds: 2 } })
+      .then((started) => started.result())) as CompletedVideo;
+    const file = join(stack.dataDir, 'film.mp4');
+    expect(await save(artifact, join(stack.dataDir, 'artifacts'), file)).toBe('written');
+    expect(await save(artifact, join(stack.dataDir, 'artifacts'), file)).toBe('already_there');
+    expect((await readFile(file)).length).toBe(artifact.bytes);
+  });
+
   it("a user's own workflow makes a poster and a film that begins with it", async () => {
     const film = (await stack.server.client.workflow.execute('productFilm', {
       taskQueue: stack.taskQueue,
@@ -43,9 +55,12 @@ describe('the examples of the README', () => {
     expect(film.film).toMatchObject({ outcome: 'completed', video: { referenceMode: 'image:1' } });
   });
 
-  it.each(['workflows', 'worker', 'client'])('the README shows examples/%s.ts as it is', async (name) => {
-    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-    const example = await readFile(join(ROOT, 'examples', `${name}.ts`), 'utf8');
-    expect(readme).toContain('```ts\n' + example + '```');
-  });
+  it.each(['workflows', 'worker', 'client', 'save'])(
+    'the README shows examples/%s.ts as it is',
+    async (name) => {
+      const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+      const example = await readFile(join(ROOT, 'examples', `${name}.ts`), 'utf8');
+      expect(readme).toContain('```ts\n' + example + '```');
+    },
+  );
 });

@@ -37,7 +37,15 @@ async function dev(context: CommandContext, options: CommonOptions): Promise<voi
   const server = `Temporal server ${address}, namespace ${namespace}, closed workflows are kept for ${retention}`;
   report.say(server);
   if (uiUrl !== null) report.say(`UI ${uiUrl}`);
-  if (sandbox !== null) report.say(`Sandbox service ${sandbox.url}`);
+  if (sandbox !== null) {
+    report.say(`Sandbox service ${sandbox.url}. For a worker of your own, on a task queue of its own:`);
+    report.say(
+      `  export TEMPORAL_ADDRESS=${address} MEDIA_BASE_URL=${sandbox.url} MEDIA_API_KEY=sandbox-key`,
+    );
+    report.say(
+      `  export MEDIA_MODELS=${sandbox.modelsUrl} MEDIA_ALLOWED_MEDIA_ORIGINS=${new URL(sandbox.mediaUrl).origin}`,
+    );
+  }
   report.say(`Ready: a worker (process ${pids.worker ?? 'unknown'}) serves the task queue ${taskQueue}.`);
   report.say('Try: temporal-media video --model sketch-lite --prompt "a paper boat on a lake"');
   report.ready({ address, namespace, uiUrl, retention, taskQueue, sandbox, dataDir: config.dataDir, pids });

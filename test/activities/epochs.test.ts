@@ -104,7 +104,8 @@ describe('an ambiguous slot', () => {
       startToCloseTimeoutMs: 70_000,
     });
     const request = { model: 'm', prompt: 'a slot in doubt' };
-    return env.run(activity, { creationKey: KEY.creationKey, epoch, request }).finally(() => client.close());
+    const input: CreateVideoInput = { creationKey: KEY.creationKey, epoch, request };
+    return env.run(activity, input).finally(() => client.close());
   }
 
   it('[C4.4a] sends nothing in its epoch, and the next epoch sends once', async () => {

@@ -87,7 +87,7 @@ describe('an ambiguous slot', () => {
   });
 
   /** One execution of the real activity against a real service. */
-  function create(ambiguity: Ambiguity, epoch: number): Promise<CreateVideoAnswer> {
+  async function create(ambiguity: Ambiguity, epoch: number): Promise<CreateVideoAnswer> {
     const client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
     const activity = createCreateVideo({
       accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
@@ -105,7 +105,11 @@ describe('an ambiguous slot', () => {
     });
     const request = { model: 'm', prompt: 'a slot in doubt' };
     const input: CreateVideoInput = { creationKey: KEY.creationKey, epoch, request };
-    return env.run(activity, input).finally(() => client.close());
+    try {
+      return await env.run(activity, input);
+    } finally {
+      await client.close();
+    }
   }
 
   it('[C4.4a] sends nothing in its epoch, and the next epoch sends once', async () => {

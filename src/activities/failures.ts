@@ -1,10 +1,10 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { UNSAFE_RETRY_POLICY } from '../domain/names';
+import { RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 
 /** Failure types that a history or an operator may see. After serialisation the type string is all that survives. */
 export const FAILURE = {
   /** Something temporary; the activity's own retry goes on (details: class, httpStatus, retryAfterMs). */
-  retryLater: 'MediaRetryLater',
+  retryLater: RETRY_LATER,
   /** A paid activity without a journal must not be retried by its policy. */
   unsafeRetryPolicy: UNSAFE_RETRY_POLICY,
   /** The journal could not be read or written. */

@@ -54,3 +54,6 @@ export const FINGERPRINT_MEMO = 'mediaFingerprint';
 
 /** Failure type of a paid activity that refuses to run without a journal; its details say in which attempt. */
 export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';
+
+/** Failure type of an activity that its own retry policy runs again; its details say which class of trouble it met. */
+export const RETRY_LATER = 'MediaRetryLater';

@@ -8,7 +8,7 @@ import {
 import { billing } from '../domain/billing';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { evidence, NO_WORKER } from '../domain/evidence';
-import { ACTIVITY, UNSAFE_RETRY_POLICY } from '../domain/names';
+import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { type ImageEditRequest } from '../domain/request';
@@ -73,6 +73,10 @@ function ofLostActivity(
   if (cause instanceof CancelledFailure) {
     return outcomes.cancelled(null, key, billing(null, 'needs_review'));
   }
+  // Cancelled between two attempts of which none was accepted.
+  if (CancellationScope.current().consideredCancelled && isProvenRefusal(cause)) {
+    return outcomes.cancelled(null, key, billing(null, 'none'));
+  }
   if (neverStarted(cause)) {
     return outcomes.rejected(
       { ...common, outcome: 'rejected', sent: false, reason: 'not_sent', message: NO_WORKER },
@@ -90,6 +94,15 @@ function ofLostActivity(
     );
   }
   return unconfirmedImage(cause instanceof TimeoutFailure ? 'worker_lost' : 'activity_failed', key, input);
+}
+
+/** Classes of a failed attempt after which the journal proves for its key that nothing was accepted. */
+const PROVEN_REFUSALS: readonly unknown[] = ['refused_for_now', 'worker_shutdown', 'own_deadline'];
+
+function isProvenRefusal(cause: unknown): boolean {
+  if (!(cause instanceof ApplicationFailure) || cause.type !== RETRY_LATER) return false;
+  const [details] = (cause.details ?? []) as [{ readonly class?: unknown }?];
+  return PROVEN_REFUSALS.includes(details?.class);
 }
 
 /**

@@ -59,7 +59,7 @@ export function holdsLocalPath(value: JsonValue): boolean {
 }
 
 /** A bare JPEG in Base64 begins with a slash. */
-const BASE64_JPEG = /^\/9j\/[A-Za-z0-9+/\s]{60,}={0,2}\s*$/;
+const BASE64_JPEG = /^\/9j\/[A-Za-z0-9+/\s]{60,252}={0,2}\s*$/;
 
 /** Absolute Unix paths, `file:`, drive letters, network shares, `~`, `./` and `../`. */
 const LOCAL_PATH = /^\s*(?:\/|\\\\|\.{1,2}[\\/]|~(?:$|[\w.-]*[\\/])|file:|[a-z]:[\\/])/i;
@@ -69,5 +69,5 @@ const MEDIA_FILE_NAME =
   /^[^\s:?]{1,255}\.(?:png|jpe?g|webp|gif|bmp|tiff?|avif|heic|mp4|mov|webm|mkv|avi|wav|mp3|m4a|flac|ogg)$/i;
 
 export function looksLikeLocalPath(text: string): boolean {
-  return (LOCAL_PATH.test(text) && !BASE64_JPEG.test(text)) || MEDIA_FILE_NAME.test(text);
+  return (LOCAL_PATH.test(text) && !BASE64_JPEG.test(text.slice(0, 256))) || MEDIA_FILE_NAME.test(text);
 }

@@ -68,7 +68,6 @@ function ofLostActivity(
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
 ): ImageOutcome {
   const { cause } = error;
-  const common = { epoch: 0, account: input.account ?? null, estimate: null };
   // An earlier attempt may have been sent; only a dropped call of which nobody knows an attempt costs nothing for sure.
   if (cause instanceof CancelledFailure) {
     return outcomes.cancelled(null, key, billing(null, 'needs_review'));
@@ -77,16 +76,10 @@ function ofLostActivity(
   if (CancellationScope.current().consideredCancelled && isProvenRefusal(cause)) {
     return outcomes.cancelled(null, key, billing(null, 'none'));
   }
-  if (neverStarted(cause)) {
-    return outcomes.rejected(
-      { ...common, outcome: 'rejected', sent: false, reason: 'not_sent', message: NO_WORKER },
-      key,
-      0,
-    );
-  }
-  const refusal = refusedWithoutJournal(cause);
+  const refusal = neverStarted(cause) ? NO_WORKER : refusedWithoutJournal(cause);
   if (refusal !== undefined) {
-    const reason = 'unsafe_retry_policy';
+    const reason = refusal === NO_WORKER ? 'not_sent' : 'unsafe_retry_policy';
+    const common = { epoch: 0, account: input.account ?? null, estimate: null };
     return outcomes.rejected(
       { ...common, outcome: 'rejected', sent: false, reason, message: refusal },
       key,
@@ -99,11 +92,8 @@ function ofLostActivity(
 /** Classes of a failed attempt after which the journal proves for its key that nothing was accepted. */
 const PROVEN_REFUSALS: readonly unknown[] = ['refused_for_now', 'worker_shutdown', 'own_deadline'];
 
-function isProvenRefusal(cause: unknown): boolean {
-  if (!(cause instanceof ApplicationFailure) || cause.type !== RETRY_LATER) return false;
-  const [details] = (cause.details ?? []) as [{ readonly class?: unknown }?];
-  return PROVEN_REFUSALS.includes(details?.class);
-}
+const isProvenRefusal = (cause: unknown): boolean =>
+  PROVEN_REFUSALS.includes(detailsOf(cause, RETRY_LATER)?.class);
 
 /**
  * The limit holds for every attempt: a cause below it is an attempt that was lost, and perhaps after its send. The
@@ -119,15 +109,15 @@ function unconfirmedImage(
   key: string,
   { request, account }: GenerateImageWorkflowInput | EditImageWorkflowInput,
 ): ImageOutcome {
-  const known = evidence(cause, { model: request.model, account: account ?? null });
+  const facts = { model: request.model, account: account ?? null };
   return outcomes.unconfirmed(
     {
       outcome: 'unconfirmed',
       epoch: 0,
       sent: true,
-      account: account ?? null,
+      account: facts.account,
       estimate: null,
-      evidence: known,
+      evidence: evidence(cause, facts),
     },
     key,
   );
@@ -135,9 +125,17 @@ function unconfirmedImage(
 
 /** The message of a first attempt that a worker without a journal refused: nothing was sent. */
 function refusedWithoutJournal(cause: unknown): string | undefined {
-  if (!(cause instanceof ApplicationFailure) || cause.type !== UNSAFE_RETRY_POLICY) return undefined;
-  const [details] = (cause.details ?? []) as [{ readonly attempt?: number }?];
-  return details?.attempt === 1 ? cause.message : undefined;
+  return detailsOf(cause, UNSAFE_RETRY_POLICY)?.attempt === 1 ? (cause as Error).message : undefined;
+}
+
+/** What a failure of ours says about itself; undefined when it is another one. */
+function detailsOf(
+  cause: unknown,
+  type: string,
+): { readonly class?: unknown; readonly attempt?: unknown } | undefined {
+  return cause instanceof ApplicationFailure && cause.type === type
+    ? (cause.details?.[0] as { readonly class?: unknown; readonly attempt?: unknown } | undefined)
+    : undefined;
 }
 
 /** Generates images: one activity, for callers that have no workflow of their own (contract 2.3, design 4.8). */

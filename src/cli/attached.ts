@@ -1,5 +1,4 @@
 import { type FailureReply } from './cli-error';
-import { type ExitCode } from './exit-codes';
 
 /** Set by a `temporal-media` that starts another one as its child and stays connected to it. */
 export const ATTACHED_VARIABLE = 'TEMPORAL_MEDIA_ATTACHED';
@@ -7,7 +6,7 @@ export const ATTACHED_VARIABLE = 'TEMPORAL_MEDIA_ATTACHED';
 /** What such a child tells its parent. */
 export type ChildMessage =
   | { readonly type: 'ready'; readonly data: object }
-  | { readonly type: 'failed'; readonly error: FailureReply; readonly exitCode: ExitCode };
+  | { readonly type: 'failed'; readonly error: FailureReply };
 
 /** Whether this process was started as such a child: it then ends when its parent is gone. */
 export function isAttached(): boolean {

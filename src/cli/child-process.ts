@@ -4,7 +4,6 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ATTACHED_VARIABLE, type ChildMessage } from './attached';
 import { CliError } from './cli-error';
-import { EXIT } from './exit-codes';
 
 /** A `temporal-media` command in a process of its own that is ready. */
 export interface RunningChild<Ready> {
@@ -83,14 +82,10 @@ async function readyOf(
   const first = await Promise.race([message, late, exited]);
   clearTimeout(timer);
   if (typeof first === 'string') {
-    throw new CliError(EXIT.unexpected, {
-      type: 'child_failed',
-      message: `${name} did not start: ${first}.`,
-      hint: 'Its log is in the directory `logs` of the data directory.',
-    });
+    throw new CliError('child_failed', `${name} did not start: ${first}.`);
   }
   if (first.type === 'ready') return first.data;
-  throw new CliError(first.exitCode, first.error);
+  throw CliError.from(first.error);
 }
 
 async function stop(child: ChildProcess, exited: Promise<string>, graceMs: number): Promise<void> {

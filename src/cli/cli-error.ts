@@ -1,36 +1,49 @@
-import { failureRow } from '../domain/failure-table';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { EXIT, type ExitCode } from './exit-codes';
+import { type CommandErrorType, errorType } from './error-types';
+import { type ExitCode } from './exit-codes';
 
 /** What a script reads about a command that did not succeed. */
 export interface FailureReply {
-  /** Public word, often a type of the failure table. */
+  /** Public word: a type of the registry (docs/errors.md). */
   readonly type: string;
   readonly message: string;
   /** What to do next. */
   readonly hint: string;
 }
 
+export interface CliErrorOptions {
+  /** @default the hint of the registry */
+  readonly hint?: string | undefined;
+  /** What is known all the same, for example the outcome whose file could not be written. */
+  readonly data?: object | undefined;
+}
+
+type ErrorTypeName = CommandErrorType | `${'rejected' | 'failed'}/${string}`;
+
 /** A failure that a command has words for. */
 export class CliError extends Error {
   override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+  readonly reply: FailureReply;
+  readonly data: object | undefined;
 
-  constructor(
-    readonly exitCode: ExitCode,
-    readonly reply: FailureReply,
-    /** What is known all the same, for example the outcome whose file could not be written. */
-    readonly data?: object,
-  ) {
-    super(reply.message);
+  constructor(type: ErrorTypeName, message: string, { hint, data }: CliErrorOptions = {}) {
+    super(message);
+    const row = errorType(type);
+    this.exitCode = row.exitCode;
+    this.reply = { type, message, hint: hint ?? row.hint };
+    this.data = data;
+  }
+
+  /** What another process of ours, or an outcome, said. */
+  static from({ type, message, hint }: FailureReply, data?: object): CliError {
+    return new CliError(type as ErrorTypeName, message, { hint, data });
   }
 }
 
 /** Input that is refused before anything is sent: names every field and its allowed values (C8.1). */
 export function badInput(issues: readonly ValidationIssue[]): CliError {
-  const message = issues.map(issueText).join(' ');
-  const row = failureRow({ outcome: 'rejected', reason: 'invalid_request' });
-  const hint = row?.hint ?? 'Fix the named field.';
-  return new CliError(EXIT.badInput, { type: 'rejected/invalid_request', message, hint });
+  return new CliError('rejected/invalid_request', issues.map(issueText).join(' '));
 }
 
 /** `field: message Allowed: a, b.` */

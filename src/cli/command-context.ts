@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { type MediaConfig, readConfig } from '../config';
 import { type ExitCode } from './exit-codes';
+import { withOutputOptions } from './output-format';
 import { type Report } from './report';
 
 /** What every command works with. */
@@ -11,15 +12,14 @@ export interface CommandContext {
 }
 
 export interface CommonOptions {
-  readonly json?: boolean;
   readonly dataDir?: string;
 }
 
 /** Options that every command has. */
 export function withCommonOptions(command: Command): Command {
-  return command
-    .option('--data-dir <dir>', 'data directory (default: MEDIA_DATA_DIR, else .data)')
-    .option('--json', 'print exactly one JSON object on stdout: {ok, data?, error?}');
+  return withOutputOptions(
+    command.option('--data-dir <dir>', 'data directory (default: MEDIA_DATA_DIR, else .data)'),
+  );
 }
 
 /** The environment with the flags on top: flag > environment > default (design 5). */

@@ -5,8 +5,6 @@ import { type MediaConfig } from '../config';
 import { addressSource } from '../testing/temporal-server/address-source';
 import { CliError } from './cli-error';
 import { readDevState } from './dev-state';
-import { EXIT } from './exit-codes';
-import { SERVER_HINT } from './failure-of';
 
 /** A Temporal server that answers, as client commands use it. */
 export interface Connected {
@@ -48,11 +46,8 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
   try {
     connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });
   } catch {
-    throw new CliError(EXIT.unreachable, {
-      type: 'temporal_unreachable',
-      message: `No Temporal server answers at ${address} (${target.foundBy}).`,
-      hint: SERVER_HINT,
-    });
+    const message = `No Temporal server answers at ${address} (${target.foundBy}).`;
+    throw new CliError('temporal_unreachable', message);
   }
   const client = new Client({ connection, namespace });
   return {
@@ -120,9 +115,7 @@ async function namedByEnvironment(env: NodeJS.ProcessEnv): ReturnType<typeof add
   try {
     return await addressSource(env);
   } catch (error) {
-    throw new CliError(EXIT.configuration, {
-      type: 'configuration',
-      message: error instanceof Error ? error.message : String(error),
+    throw new CliError('configuration', error instanceof Error ? error.message : String(error), {
       hint: 'Correct TEMPORAL_PROFILE and its configuration file, or set TEMPORAL_ADDRESS.',
     });
   }

@@ -5,7 +5,6 @@ import { isPortFree } from '../testing/temporal-server/free-port';
 import { type RunningChild, startChild } from './child-process';
 import { CliError } from './cli-error';
 import { type DevPorts, type DevSandbox } from './dev-state';
-import { EXIT } from './exit-codes';
 
 /** The key of a local sandbox: it opens nothing but that. */
 export const SANDBOX_KEY = 'sandbox-key';
@@ -41,9 +40,8 @@ async function untilFree(port: number): Promise<void> {
   const until = Date.now() + PORT_WAIT_MS;
   while (!(await isPortFree(port))) {
     if (Date.now() > until) {
-      throw new CliError(EXIT.configuration, {
-        type: 'port_in_use',
-        message: `Port ${port} of 127.0.0.1, which the sandbox of this data directory used before, is taken.`,
+      const message = `Port ${port} of 127.0.0.1, which the sandbox of this data directory used before, is taken.`;
+      throw new CliError('port_in_use', message, {
         hint: 'Stop what listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory: tasks of before are then out of reach.',
       });
     }

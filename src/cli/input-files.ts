@@ -4,7 +4,6 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { ingestFile, type IngestedFile } from '../artifacts/ingest-file';
 import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/media';
 import { badInput, CliError } from './cli-error';
-import { EXIT } from './exit-codes';
 
 const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
 const FORM = 'A reference is KIND=FILE_OR_URL, or KIND:FIELD=FILE_OR_URL.';
@@ -60,11 +59,8 @@ function inputError(option: string, path: string, error: unknown): CliError {
     if (error.code === 'not_readable' || error.code === 'too_large') {
       return badInput([{ field: option, message: `The file ${path} cannot be used: ${error.message}` }]);
     }
-    return new CliError(EXIT.cannotWrite, {
-      type: `artifacts/${error.code}`,
-      message: `${option}: the file could not be stored. ${error.message}`,
-      hint: 'Make room in the artifact store or correct its rights (MEDIA_DATA_DIR, MEDIA_ARTIFACTS).',
-    });
+    const message = `${option}: the file could not be stored. ${error.message}`;
+    return new CliError(`artifacts/${error.code}`, message);
   }
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;

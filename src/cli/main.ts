@@ -7,11 +7,13 @@ import { tellParent } from './attached';
 import { type CommandContext } from './command-context';
 import { EXIT } from './exit-codes';
 import { failureOf } from './failure-of';
+import { colorOf, formatOf } from './output-format';
+import { painter } from './paint';
 import { createProgram } from './program';
 import { Report } from './report';
 
 async function main(argv: readonly string[]): Promise<number> {
-  const report = new Report(argv.includes('--json'));
+  const report = new Report(formatOf(argv), painter(colorOf(argv), process.env, process.stderr));
   const context: CommandContext = { env: process.env, report, exitCode: EXIT.done };
   try {
     const program = createProgram(context);
@@ -28,7 +30,7 @@ async function main(argv: readonly string[]): Promise<number> {
     const { exitCode, reply, data } = failureOf(error);
     if (process.env['TEMPORAL_MEDIA_DEBUG'] === '1' && error instanceof Error) report.say(error.stack ?? '');
     report.fail(reply, data);
-    tellParent({ type: 'failed', error: reply, exitCode });
+    tellParent({ type: 'failed', error: reply });
     return exitCode;
   }
   return context.exitCode;

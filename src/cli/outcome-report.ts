@@ -1,7 +1,8 @@
 import { failureRow } from '../domain/failure-table';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type FailureReply, issueText } from './cli-error';
-import { EXIT, type ExitCode, exitCodeOfType } from './exit-codes';
+import { errorType } from './error-types';
+import { EXIT, type ExitCode } from './exit-codes';
 
 export interface OutcomeReport {
   /** True for `completed` and `still_running`: both are successes (C3.4). */
@@ -16,7 +17,7 @@ export interface OutcomeReport {
 export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeReport {
   const row = failureRow(outcome);
   if (row === undefined) return { ok: true, exitCode: EXIT.done, lines: completedLines(outcome) };
-  const exitCode = exitCodeOfType(row.type);
+  const { exitCode } = errorType(row.type);
   if (outcome.outcome === 'still_running') {
     const shown = outcome.progress === undefined ? '' : `, ${outcome.progress} %`;
     const line = `Still running (${outcome.lastStatus ?? 'no status yet'}${shown}): task ${outcome.video.taskId}.`;

@@ -20,8 +20,8 @@ export function createProgram(context: CommandContext): Command {
     .exitOverride()
     .showHelpAfterError(false)
     .configureOutput({
-      // With --json stdout belongs to the one JSON object; errors are printed by main, in one place.
-      writeOut: (text) => void (context.report.json ? process.stderr : process.stdout).write(text),
+      // With -o json stdout belongs to the objects; errors are printed by main, in one place.
+      writeOut: (text) => void (context.report.machine ? process.stderr : process.stdout).write(text),
       outputError: () => undefined,
     })
     .addHelpText('after', exitCodeHelp());

@@ -5,7 +5,6 @@ import { ArtifactError } from '../artifacts/artifact-error';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ArtifactRef } from '../domain/media';
 import { CliError } from './cli-error';
-import { EXIT } from './exit-codes';
 
 const EXTENSIONS: { readonly [mediaType: string]: string } = {
   'video/mp4': 'mp4',
@@ -26,11 +25,8 @@ export async function prepareOut(out: string): Promise<string> {
     await access(directory, constants.W_OK | constants.X_OK);
     return directory;
   } catch (error) {
-    throw new CliError(EXIT.cannotWrite, {
-      type: 'cannot_write',
-      message: `--out: ${directory} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`,
-      hint: 'Name a directory that you may write to. Nothing was started.',
-    });
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new CliError('cannot_write', `--out: ${directory} cannot be written (${code}).`);
   }
 }
 
@@ -47,17 +43,6 @@ export async function saveArtifact(store: ArtifactStore, ref: ArtifactRef, path:
     return path;
   } catch (error) {
     if (!(error instanceof ArtifactError)) throw error;
-    throw new CliError(EXIT.cannotWrite, {
-      type: `artifacts/${error.code}`,
-      message: `${path}: ${error.message}`,
-      hint: HINTS[error.code] ?? 'The result is safe in the artifact store: resume, or repeat the same id.',
-    });
+    throw new CliError(`artifacts/${error.code}`, `${path}: ${error.message}`);
   }
 }
-
-const HINTS: { readonly [code: string]: string } = {
-  destination_occupied:
-    'Nothing is overwritten. Name another directory with --out and repeat the same id: nothing is bought again.',
-  not_found:
-    "This command does not see the worker's artifact store: set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, then repeat the same id.",
-};

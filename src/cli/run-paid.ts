@@ -76,7 +76,7 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
     files = await saveFiles(run, finished);
   } catch (problem) {
     if (!(problem instanceof CliError)) throw problem;
-    throw new CliError(problem.exitCode, problem.reply, { ...outcome, workflowId, files: [] });
+    throw CliError.from(problem.reply, { ...outcome, workflowId, files: [] });
   }
   for (const line of lines) report.say(line);
   for (const file of files.files) report.result(file);

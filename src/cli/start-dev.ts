@@ -20,7 +20,6 @@ import {
   writeDevPorts,
   writeDevState,
 } from './dev-state';
-import { EXIT } from './exit-codes';
 import { supervise } from './supervise';
 import { temporalEnvironment } from './worker-environment';
 
@@ -116,11 +115,8 @@ async function lockDataDir(dataDir: string): Promise<OwnerLock> {
     return await acquireOwnerLock(join(dataDir, 'dev.lock'), { waitMs: 0 });
   } catch (error) {
     if (!(error instanceof LockHeldError)) throw error;
-    throw new CliError(EXIT.unexpected, {
-      type: 'dev_running',
-      message: `\`temporal-media dev\` already runs on this data directory (process ${error.ownerPid}).`,
-      hint: 'Use it as it is, stop it with Ctrl-C, or choose another data directory (MEDIA_DATA_DIR or --data-dir).',
-    });
+    const message = `\`temporal-media dev\` already runs on this data directory (process ${error.ownerPid}).`;
+    throw new CliError('dev_running', message);
   }
 }
 

@@ -35,15 +35,10 @@ export async function waitForOutcome<Outcome>(
     const first = await Promise.race([result, interruption.happened]);
     if (first !== undefined) return first.outcome;
     result.catch(() => undefined);
-    throw new CliError(
-      EXIT.interrupted,
-      {
-        type: 'interrupted',
-        message: 'Detached. The workflow goes on; nothing was cancelled.',
-        hint: options.resumeHint,
-      },
-      { workflowId: started.workflowId },
-    );
+    throw new CliError('interrupted', 'Detached. The workflow goes on; nothing was cancelled.', {
+      hint: options.resumeHint,
+      data: { workflowId: started.workflowId },
+    });
   } catch (error) {
     throw withResumeHint(error, started.workflowId, options.resumeHint);
   } finally {
@@ -56,13 +51,13 @@ function withResumeHint(error: unknown, workflowId: string, hint: string): unkno
   if (error instanceof CliError) return error;
   const { exitCode, reply } = failureOf(error);
   if (exitCode === EXIT.unreachable) {
-    return new CliError(exitCode, { ...reply, hint: `${reply.hint} Then: ${hint}` }, { workflowId });
+    return CliError.from({ ...reply, hint: `${reply.hint} Then: ${hint}` }, { workflowId });
   }
   if ((error as Error).name !== 'WorkflowFailedError') return error;
   const cause = (error as Error).cause;
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without an outcome';
   const message = `The workflow ${workflowId} ended without an outcome (${detail}).`;
-  return new CliError(EXIT.unexpected, { type: 'workflow_ended', message, hint }, { workflowId });
+  return new CliError('workflow_ended', message, { hint, data: { workflowId } });
 }
 
 /** Prints the state when it changes. A state that cannot be had (no worker, a busy one) is no reason to stop. */

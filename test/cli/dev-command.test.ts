@@ -41,7 +41,7 @@ describe('temporal-media dev', () => {
     expect(JSON.stringify(state)).not.toContain('key');
 
     const second = await runJson(['dev'], env);
-    expect(second.code).toBe(1);
+    expect(second.code).toBe(78);
     expect(second.reply.error).toMatchObject({ type: 'dev_running' });
     expect(second.reply.error?.message).toContain(String(state.pid));
 

@@ -90,9 +90,9 @@ describe('paid commands against a worker', () => {
     expect(moderation.reply).toMatchObject({ ok: false, data: { outcome: 'failed' } });
   });
 
-  test('a lost reply: exit code 74 with the evidence', async () => {
+  test('a lost reply: exit code 5 with the evidence', async () => {
     const { code, reply, stderr } = await runJson(video('x [lost-reply]'), bench.clientEnv);
-    expect([code, reply.error?.type]).toEqual([74, 'unconfirmed']);
+    expect([code, reply.error?.type]).toEqual([5, 'unconfirmed']);
     expect(reply.data).toMatchObject({ evidence: { cause: 'connection_lost_after_send' } });
     expect(stderr).toContain('evidence cause: connection_lost_after_send');
   });

@@ -4,26 +4,23 @@ import { join, resolve } from 'node:path';
 import { type Command } from 'commander';
 import { type CommandContext } from '../command-context';
 import { CliError } from '../cli-error';
-import { EXIT } from '../exit-codes';
 import { type Interruption, onInterruption } from '../interruption';
+import { withOutputOptions } from '../output-format';
 import { prepareOut } from '../result-files';
 
 interface DemoOptions {
   readonly out: string;
   readonly dataDir?: string;
   readonly keep?: boolean;
-  readonly json?: boolean;
 }
 
 /** `demo`: everything at once against the sandbox, with every outcome checked. */
 export function addDemoCommand(program: Command, context: CommandContext): void {
-  program
-    .command('demo')
+  withOutputOptions(program.command('demo'))
     .description('show everything against a sandbox: videos, images, failures, a lost reply, a killed worker')
     .option('--out <dir>', 'directory of the files', 'out')
     .option('--data-dir <dir>', 'keep database, journal and logs there (default: a temporary one)')
     .option('--keep', 'stay up afterwards, for a look at the UI, until Ctrl-C')
-    .option('--json', 'print exactly one JSON object on stdout: {ok, data?, error?}')
     .addHelpText(
       'after',
       '\nIt never talks to a real service.\n\nExample:\n  $ temporal-media demo --out out\n',
@@ -51,7 +48,7 @@ async function demo(
   interruption: Interruption,
 ): Promise<void> {
   const out = await prepareOut(options.out);
-  const say = (line: string): void => (report.json ? report.say(line) : report.result(line));
+  const say = (line: string): void => (report.machine ? report.say(line) : report.result(line));
   const { openStage } = await import('../demo/open-stage.js');
   const { runDemo } = await import('../demo/run-demo.js');
   const open = await openStage({ dataDir, persistent: options.dataDir !== undefined, out, env, say });
@@ -76,18 +73,11 @@ async function demo(
 }
 
 function failed(data: object): CliError {
-  return new CliError(
-    EXIT.failed,
-    {
-      type: 'demo_failed',
-      message: 'Not everything came out as expected: see the lines marked FAIL.',
-      hint: 'The logs of the workers are in the directory `logs` of the data directory.',
-    },
-    data,
-  );
+  const message = 'Not everything came out as expected: see the lines marked FAIL.';
+  return new CliError('demo_failed', message, { data });
 }
 
 function interrupted(): CliError {
   const message = 'Interrupted; everything that the demo started is stopped.';
-  return new CliError(EXIT.interrupted, { type: 'interrupted', message, hint: '' });
+  return new CliError('interrupted', message, { hint: '' });
 }

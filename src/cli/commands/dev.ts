@@ -7,7 +7,6 @@ import {
   withCommonOptions,
 } from '../command-context';
 import { CliError } from '../cli-error';
-import { EXIT } from '../exit-codes';
 import { onInterruption } from '../interruption';
 
 /** `dev`: server, sandbox and worker on this machine until Ctrl-C. */
@@ -56,11 +55,7 @@ async function dev(context: CommandContext, options: CommonOptions): Promise<voi
   await running.stop();
   second.dispose();
   if (typeof ended === 'string') {
-    throw new CliError(EXIT.unexpected, {
-      type: 'temporal_server_ended',
-      message: `The Temporal server ended by itself (${ended}).`,
-      hint: 'Its log is temporal.log in the data directory. Start `temporal-media dev` again.',
-    });
+    throw new CliError('temporal_server_ended', `The Temporal server ended by itself (${ended}).`);
   }
   report.say('Stopped.');
 }

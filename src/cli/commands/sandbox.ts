@@ -1,9 +1,9 @@
 import { type Command } from 'commander';
 import { type CommandContext, collect } from '../command-context';
 import { CliError } from '../cli-error';
-import { EXIT } from '../exit-codes';
 import { given } from '../given';
 import { onInterruption } from '../interruption';
+import { withOutputOptions } from '../output-format';
 import { readFile } from 'node:fs/promises';
 
 interface SandboxCommandOptions {
@@ -18,8 +18,7 @@ interface SandboxCommandOptions {
 
 /** `sandbox`: the service of the contract on this machine, until Ctrl-C. */
 export function addSandboxCommand(program: Command, context: CommandContext): void {
-  program
-    .command('sandbox')
+  withOutputOptions(program.command('sandbox'))
     .description('run the sandbox service in the foreground')
     .option('--port <port>', 'port of the service (default: a free one)')
     .option('--media-port <port>', 'port of the second origin with signed links (default: a free one)')
@@ -28,7 +27,6 @@ export function addSandboxCommand(program: Command, context: CommandContext): vo
     .option('--key <key>', 'key that is let in; may be repeated (default: sandbox-key)', collect)
     .option('--path-prefix <path>', 'path prefix of the base address')
     .option('--log', 'one line per request on stderr')
-    .option('--json', 'print exactly one JSON object on stdout when ready')
     .addHelpText('after', HELP)
     .action(async (options: SandboxCommandOptions) => sandbox(context, options));
 }
@@ -71,11 +69,7 @@ function port(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = Number(text);
   if (Number.isInteger(number) && number >= 0 && number < 65_536) return number;
-  throw new CliError(EXIT.usage, {
-    type: 'usage',
-    message: `${option} must be a port number.`,
-    hint: 'For example 8088.',
-  });
+  throw new CliError('usage', `${option} must be a port number.`, { hint: 'For example 8088.' });
 }
 
 async function readFaults(files: readonly string[]) {
@@ -86,9 +80,7 @@ async function readFaults(files: readonly string[]) {
     } catch {
       // Said below, with the file that the user named.
     }
-    throw new CliError(EXIT.badInput, {
-      type: 'bad_input',
-      message: `--faults: ${file} holds no JSON array of fault rules.`,
+    throw new CliError('bad_input', `--faults: ${file} holds no JSON array of fault rules.`, {
       hint: 'For example [{"operation":"poll","times":2,"action":{"type":"status","status":503}}].',
     });
   });
@@ -98,6 +90,5 @@ async function readFaults(files: readonly string[]) {
 function startError(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
-  const hint = 'Choose another port, or leave it out for a free one.';
-  return new CliError(EXIT.configuration, { type: 'port_in_use', message, hint });
+  return new CliError('port_in_use', message);
 }

@@ -1,0 +1,231 @@
+import { FAILURE_TABLE } from '../domain/failure-table';
+import { EXIT, type ExitCode } from './exit-codes';
+
+/** One type of error as scripts and people meet it: `error.type` of the JSON object. */
+export interface ErrorType {
+  readonly type: string;
+  readonly exitCode: ExitCode;
+  /** One sentence: what happened. */
+  readonly meaning: string;
+  /** What to do next, unless the command knows something better. */
+  readonly hint: string;
+}
+
+type Row = readonly [exitCode: ExitCode, meaning: string, hint: string];
+
+const MAKE_ROOM = 'Make room in MEDIA_DATA_DIR or MEDIA_ARTIFACTS, or correct the rights.';
+const SAFE_IN_STORE = 'The result is safe in the artifact store: resume, or repeat the same id.';
+
+/** Errors of the command line itself; what became of a request is in the failure table of the domain. */
+export const COMMAND_ERRORS = {
+  unexpected: [
+    EXIT.unexpected,
+    'Something failed that has no name here.',
+    'TEMPORAL_MEDIA_DEBUG=1 shows the stack.',
+  ],
+  child_failed: [
+    EXIT.unexpected,
+    'A process that the command starts did not get ready.',
+    'Its log is in the directory `logs` of the data directory.',
+  ],
+  usage: [
+    EXIT.usage,
+    'A command, an option or its value is wrong.',
+    '`temporal-media --help` lists the commands, `temporal-media COMMAND --help` the options.',
+  ],
+  demo_failed: [
+    EXIT.failed,
+    'Not everything in the demo came out as expected.',
+    'The logs of the workers are in the directory `logs` of the data directory.',
+  ],
+  workflow_ended: [
+    EXIT.failed,
+    'The workflow was closed from outside, without an outcome.',
+    'Start the same request again under the same id: what was bought is adopted, not bought again.',
+  ],
+  spend_not_confirmed: [
+    EXIT.spendNotConfirmed,
+    'The estimate is above --max-spend, or unknown, and nobody agreed to it. Nothing was sent.',
+    'Raise --max-spend, confirm at the terminal, or choose a cheaper request; --dry-run shows the estimate.',
+  ],
+  bad_input: [EXIT.badInput, 'A file or argument does not hold what it should.', 'Correct it and try again.'],
+  resume_not_possible: [
+    EXIT.badInput,
+    'There is no video to go on with.',
+    'Name the workflow id of a video, or the task id that an outcome shows.',
+  ],
+  not_found: [
+    EXIT.badInput,
+    'Nothing is known of this id: no workflow, no record in the journal, no task at the service.',
+    'Check the id and the namespace (TEMPORAL_NAMESPACE); `temporal-media doctor` checks the connections.',
+  ],
+  temporal_unreachable: [
+    EXIT.unreachable,
+    'The Temporal server does not answer.',
+    'Start everything with `temporal-media dev`, or set TEMPORAL_ADDRESS to a server that runs.',
+  ],
+  temporal_server_ended: [
+    EXIT.unreachable,
+    'The Temporal server of `dev` ended by itself.',
+    'Its log is temporal.log in the data directory. Start `temporal-media dev` again.',
+  ],
+  temporal_server_not_found: [
+    EXIT.unreachable,
+    'No Temporal server could be found, downloaded or built.',
+    'Set TEMPORAL_ADDRESS to a server that runs, or TEMPORAL_CLI_PATH to the `temporal` command.',
+  ],
+  service_unreachable: [
+    EXIT.unreachable,
+    'The service does not answer at its base address.',
+    'Check MEDIA_BASE_URL, the network and HTTPS_PROXY.',
+  ],
+  no_worker: [
+    EXIT.unreachable,
+    'No worker serves the task queue.',
+    'Start one with `temporal-media worker` or `temporal-media dev`, or correct MEDIA_TASK_QUEUE.',
+  ],
+  cannot_write: [
+    EXIT.cannotWrite,
+    'The directory of the results cannot be written.',
+    'Name a directory that you may write to with --out.',
+  ],
+  'artifacts/destination_occupied': [
+    EXIT.cannotWrite,
+    'Another content has the name of the result; nothing is overwritten.',
+    'Name another directory with --out and repeat the same id: nothing is bought again.',
+  ],
+  'artifacts/not_found': [
+    EXIT.cannotWrite,
+    'The artifact store that this command sees does not have the result.',
+    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, then repeat the same id: nothing is bought again.',
+  ],
+  'artifacts/hash_mismatch': [
+    EXIT.cannotWrite,
+    'The stored bytes are not what their name says.',
+    'Remove the broken file from the store and resume: it is downloaded again.',
+  ],
+  'artifacts/superseded': [EXIT.cannotWrite, 'Another process took this file over.', SAFE_IN_STORE],
+  'artifacts/no_space': [EXIT.cannotWrite, 'The device or its quota is full.', MAKE_ROOM],
+  'artifacts/not_writable': [EXIT.cannotWrite, 'The place cannot be written.', MAKE_ROOM],
+  'artifacts/not_media': [
+    EXIT.badInput,
+    'The file is no image, video or audio by its bytes.',
+    'Name a media file.',
+  ],
+  'artifacts/not_readable': [
+    EXIT.badInput,
+    'The file cannot be read.',
+    'Correct its rights, or name another file.',
+  ],
+  'artifacts/too_large': [EXIT.badInput, 'The file is larger than allowed.', 'Name a smaller file.'],
+  'artifacts/storage': [EXIT.cannotWrite, 'The artifact store failed.', MAKE_ROOM],
+  service_credentials: [
+    EXIT.credentials,
+    'The service refuses the key.',
+    'Correct MEDIA_API_KEY, or the file that MEDIA_API_KEY_FILE names, where the worker runs.',
+  ],
+  temporal_credentials: [
+    EXIT.credentials,
+    'The Temporal server refuses access.',
+    'Check TEMPORAL_API_KEY, TEMPORAL_TLS_* and TEMPORAL_NAMESPACE.',
+  ],
+  configuration: [
+    EXIT.configuration,
+    'A variable or a configuration file has a value that cannot be used.',
+    'Correct the named variable; `temporal-media config show` lists all with their origin.',
+  ],
+  dev_running: [
+    EXIT.configuration,
+    '`temporal-media dev` already runs on this data directory.',
+    'Use it as it is, stop it with Ctrl-C, or choose another data directory (MEDIA_DATA_DIR or --data-dir).',
+  ],
+  journal_binding: [
+    EXIT.configuration,
+    'The task queue belongs to another journal.',
+    'Use the same journal, a task queue of your own (MEDIA_TASK_QUEUE), or `temporal-media worker --rebind` when no worker uses the other one any more.',
+  ],
+  namespace_not_found: [
+    EXIT.configuration,
+    'The Temporal server has no such namespace.',
+    'Set TEMPORAL_NAMESPACE to a namespace that the server has.',
+  ],
+  models_unavailable: [
+    EXIT.configuration,
+    'The model configuration cannot be read.',
+    'Correct MEDIA_MODELS: a file or URL with a model configuration; `temporal-media schema models` prints its schema.',
+  ],
+  two_sdk_copies: [
+    EXIT.configuration,
+    'Two copies of the Temporal SDK are installed.',
+    'Make one version of every @temporalio package satisfy all (`npm ls @temporalio/common`, then `npm dedupe`).',
+  ],
+  node_version: [EXIT.configuration, 'This version of Node is too old.', 'Install Node 20.18.1 or later.'],
+  proxy: [
+    EXIT.configuration,
+    'The proxy of the environment cannot be used.',
+    'Correct HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY.',
+  ],
+  optional_peer_missing: [
+    EXIT.configuration,
+    'The command needs an optional package that is not installed.',
+    'npm install @temporalio/testing fastify @fastify/multipart h264-mp4-encoder',
+  ],
+  port_in_use: [
+    EXIT.configuration,
+    'A port is taken.',
+    'Choose another port, or leave it out for a free one.',
+  ],
+  interrupted: [
+    EXIT.interrupted,
+    'Detached by Ctrl-C or SIGTERM. The work goes on; nothing was cancelled.',
+    'Go on with `temporal-media resume ID`.',
+  ],
+} as const satisfies { readonly [type: string]: Row };
+
+export type CommandErrorType = keyof typeof COMMAND_ERRORS;
+
+/** Exit codes of what became of a request: by type, else by the outcome word before the slash. */
+const OUTCOME_EXIT: { readonly [type: string]: ExitCode } = {
+  still_running: EXIT.stillRunning,
+  'failed/moderation': EXIT.moderation,
+  'failed/capacity': EXIT.capacity,
+  failed: EXIT.failed,
+  content_unavailable: EXIT.noVideo,
+  task_unknown: EXIT.failed,
+  unconfirmed: EXIT.failed,
+  results_lost: EXIT.failed,
+  cancelled: EXIT.failed,
+  'rejected/invalid_request': EXIT.badInput,
+  'rejected/moderation': EXIT.moderation,
+  'rejected/capacity': EXIT.capacity,
+  'rejected/retry_later': EXIT.capacity,
+  'rejected/credentials': EXIT.credentials,
+  'rejected/account_not_configured': EXIT.configuration,
+  'rejected/creation_key_conflict': EXIT.badInput,
+  'rejected/creation_key_required': EXIT.badInput,
+  'rejected/not_sent': EXIT.unreachable,
+  'rejected/unsafe_retry_policy': EXIT.configuration,
+  rejected: EXIT.failed,
+};
+
+/** The one registry: every `error.type` with its exit code, in the order in which docs/errors.md lists them. */
+export const ERROR_TYPES: readonly ErrorType[] = [
+  ...FAILURE_TABLE.map(({ type, meaning, hint }) => ({ type, exitCode: outcomeExit(type), meaning, hint })),
+  ...Object.entries<Row>(COMMAND_ERRORS).map(([type, [exitCode, meaning, hint]]) => ({
+    type,
+    exitCode,
+    meaning,
+    hint,
+  })),
+];
+
+const BY_TYPE = new Map(ERROR_TYPES.map((row) => [row.type, row]));
+
+/** The row of a type. Total: a type from elsewhere is `unexpected`. */
+export function errorType(type: string): ErrorType {
+  return BY_TYPE.get(type) ?? (BY_TYPE.get('unexpected') as ErrorType);
+}
+
+function outcomeExit(type: string): ExitCode {
+  return OUTCOME_EXIT[type] ?? OUTCOME_EXIT[type.split('/')[0] ?? ''] ?? EXIT.unexpected;
+}

@@ -12,6 +12,15 @@ import {
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import { CreationKeyConflictError, ResumeError } from './client/errors';
+import {
+  type FindTaskOptions,
+  type StartOptions,
+  type Started,
+  type TemporalMediaClientOptions,
+  type WatchOptions,
+} from './client/options';
+import { watchStates } from './client/watch-states';
 import { type FoundVideoTask } from './domain/activities';
 import { fingerprintText } from './domain/fingerprint';
 import { DEFAULT_TASK_QUEUE, FINGERPRINT_MEMO, QUERY, WORKFLOW } from './domain/names';
@@ -27,42 +36,14 @@ import {
   type WaitOptions,
 } from './domain/workflow-inputs';
 
-export interface TemporalMediaClientOptions {
-  /** Task queue of the media worker. @default 'temporal-media' */
-  readonly taskQueue?: string;
-}
-
-export interface StartOptions {
-  /**
-   * Workflow id and creation key at once: the same id with the same request attaches or returns the first result,
-   * and never buys twice. @default a generated id
-   */
-  readonly id?: string;
-}
-
-/** A started or attached workflow. */
-export interface Started<Outcome> {
-  readonly workflowId: string;
-  readonly runId: string;
-  /** False when a workflow of this id was there already. */
-  readonly isNew: boolean;
-  result(): Promise<Outcome>;
-}
-
-/** The same id was used for another request. Nothing was started and nothing was sent. */
-export class CreationKeyConflictError extends Error {
-  override readonly name = 'CreationKeyConflictError';
-  constructor(readonly workflowId: string) {
-    super(
-      `The id "${workflowId}" belongs to another request. Nothing was sent. Use another id, or repeat the first request unchanged.`,
-    );
-  }
-}
-
-/** What was asked for cannot be found or has no task. */
-export class ResumeError extends Error {
-  override readonly name = 'ResumeError';
-}
+export { CreationKeyConflictError, ResumeError } from './client/errors';
+export {
+  type FindTaskOptions,
+  type StartOptions,
+  type Started,
+  type TemporalMediaClientOptions,
+  type WatchOptions,
+} from './client/options';
 
 export class TemporalMediaClient {
   private readonly taskQueue: string;
@@ -109,6 +90,25 @@ export class TemporalMediaClient {
     return this.client.workflow.getHandle(workflowId).query<VideoState>(QUERY.videoState);
   }
 
+  /** The newest run of a video workflow, to wait for its outcome; starts nothing. */
+  getVideo(workflowId: string): Started<VideoOutcome> {
+    return this.attach(workflowId);
+  }
+
+  /**
+   * The states of a video workflow as they change, until it is closed or `signal` aborts. It only asks: nothing is
+   * started, cancelled or polled by it. A state that cannot be had, because no worker answers, is left out.
+   */
+  watch(workflowId: string, options: WatchOptions = {}): AsyncGenerator<VideoState, void, undefined> {
+    return watchStates(
+      {
+        state: () => this.videoState(workflowId),
+        isRunning: async () => (await this.describe(workflowId))?.status.name === 'RUNNING',
+      },
+      options,
+    );
+  }
+
   /**
    * Goes on waiting for a video by workflow id or task id: attaches to a running owner, else starts `awaitVideo`.
    * Polls and downloads only; it never creates. @throws ResumeError
@@ -120,13 +120,16 @@ export class TemporalMediaClient {
     return this.resumeFound(found, wait);
   }
 
-  /** Asks a worker's journal about a task id. */
-  async findTask(taskId: string): Promise<FoundVideoTask> {
+  /**
+   * Asks a worker's journal about a task id and, with `askService`, the service itself: one GET.
+   * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
+   */
+  async findTask(taskId: string, options: FindTaskOptions = {}): Promise<FoundVideoTask> {
     return this.client.workflow.execute(WORKFLOW.findVideoTask, {
       taskQueue: this.taskQueue,
       workflowId: `find-video-task/${randomUUID()}`,
-      workflowExecutionTimeout: '2 minutes',
-      args: [{ taskId }],
+      workflowExecutionTimeout: options.timeoutMs ?? 120_000,
+      args: [{ taskId, ...(options.askService === true && { askService: true }) }],
     }) as Promise<FoundVideoTask>;
   }
 

@@ -1,4 +1,4 @@
-import { type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
+import { type FindVideoTaskInput, type FoundVideoTask, type ServiceView } from '../domain/activities';
 import { type CreateJournal } from '../domain/create-journal';
 import { videoTaskById } from '../domain/video-task';
 import { type AccountRegistry } from './accounts';
@@ -9,7 +9,7 @@ export function createFindVideoTask(deps: {
   readonly accounts: AccountRegistry;
   readonly journal: CreateJournal | 'none';
 }): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
-  return async ({ taskId, account }) => {
+  const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
     const wanted = deps.accounts.find(account)?.name;
     const entries =
       deps.journal === 'none'
@@ -35,5 +35,30 @@ export function createFindVideoTask(deps: {
       workflowId: entry.workflowId,
       runId: entry.runId,
     };
+  };
+  return async (input) => {
+    const found = await find(input);
+    if (input.askService !== true) return found;
+    return { ...found, service: await serviceView(deps.accounts, found) };
+  };
+}
+
+/** One try: whoever asks wants to know what can be known now. */
+async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask): Promise<ServiceView> {
+  const client = accounts.find(video.account)?.client;
+  if (client === undefined) return { known: false, error: 'account_not_configured' };
+  const result = await client.getVideo(video.taskId);
+  if (result.kind === 'error') {
+    const { error, httpStatus } = result;
+    return { known: false, error, ...(httpStatus !== undefined && { httpStatus }) };
+  }
+  const { status, phase, progress, error } = result.record;
+  return {
+    known: true,
+    httpStatus: result.httpStatus,
+    status,
+    phase,
+    ...(progress !== undefined && { progress }),
+    ...(error !== undefined && { errorKind: error.kind }),
   };
 }

@@ -8,7 +8,9 @@ import { addEditCommand } from './commands/edit';
 import { addImageCommand } from './commands/image';
 import { addResumeCommand } from './commands/resume';
 import { addSandboxCommand } from './commands/sandbox';
+import { addStatusCommand } from './commands/status';
 import { addVideoCommand } from './commands/video';
+import { addWatchCommand } from './commands/watch';
 import { addWorkerCommand } from './commands/worker';
 import { EXIT_MEANINGS } from './exit-codes';
 
@@ -30,6 +32,8 @@ export function createProgram(context: CommandContext): Command {
   addImageCommand(program, context);
   addEditCommand(program, context);
   addResumeCommand(program, context);
+  addStatusCommand(program, context);
+  addWatchCommand(program, context);
   addWorkerCommand(program, context);
   addSandboxCommand(program, context);
   addDemoCommand(program, context);

@@ -6,6 +6,7 @@ import { CliError } from './cli-error';
 import { type CommandContext } from './command-context';
 import { connect, type Connected } from './connect';
 import { EXIT } from './exit-codes';
+import { type Interruption, onInterruption } from './interruption';
 import { reportOutcome } from './outcome-report';
 import { prepareOut, resultPath, saveArtifact } from './result-files';
 import { safeName } from './safe-name';
@@ -32,26 +33,46 @@ export interface Run {
 export async function runPaid(context: CommandContext, run: Run): Promise<void> {
   const { report } = context;
   const directory = run.detach === true ? run.out : await prepareOut(run.out);
-  const connected = await connect(run.config, run.env);
+  report.say(run.announce);
+  const interruption = onInterruption();
+  let connected: Connected | undefined;
   try {
-    report.say(run.announce);
+    connected = await unlessInterrupted(connect(run.config, run.env), interruption, run.resumeHint);
     await warnWithoutWorker(context, connected);
-    const started = await run.start(connected.media);
+    const started = await unlessInterrupted(run.start(connected.media), interruption, run.resumeHint);
     const { workflowId, runId, isNew } = started;
     const url = connected.workflowUrl(workflowId);
     report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
+    const facts = { workflowId, runId, isNew, ...(url !== undefined && { url }) };
+    report.event('started', facts);
     if (run.detach === true) {
       report.result(workflowId);
-      report.say(run.resumeHint);
-      report.reply({ ok: true, data: { workflowId, runId, isNew, ...(url !== undefined && { url }) } });
+      report.say(`Go on with: ${run.resumeHint}`);
+      report.reply({ ok: true, data: facts });
       return;
     }
     const { resumeHint, showState } = run;
-    const outcome = await waitForOutcome(started, { connected, report, resumeHint, showState });
+    const outcome = await waitForOutcome(started, { connected, report, interruption, resumeHint, showState });
+    interruption.dispose();
     await answer(context, run, { workflowId, outcome, directory });
   } finally {
-    await connected.close().catch(() => undefined);
+    interruption.dispose();
+    await connected?.close().catch(() => undefined);
   }
+}
+
+/** Ctrl-C before the start was confirmed: whether it was started is not known, but a start is never undone. */
+async function unlessInterrupted<T>(
+  work: Promise<T>,
+  { happened }: Interruption,
+  resumeHint: string,
+): Promise<T> {
+  const first = await Promise.race([work.then((value) => ({ value })), happened]);
+  if (first !== undefined) return first.value;
+  work.catch(() => undefined);
+  const message =
+    'Interrupted before the start was confirmed. If it was started it goes on; nothing was cancelled.';
+  throw new CliError('interrupted', message, { hint: `Look for it with: ${resumeHint}` });
 }
 
 async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<void> {

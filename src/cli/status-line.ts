@@ -1,8 +1,9 @@
 import { type VideoState } from '../domain/video-state';
 
-/** One line about a video workflow; a percentage only when the service sent a number (C2.2.4). */
-export function statusLine(state: VideoState): string {
+/** One line about a video workflow; undefined when there is nothing left to wait for. */
+export function statusLine(state: VideoState): string | undefined {
   const { phase, video, watch } = state;
+  const task = `task ${video?.taskId ?? 'unknown'}`;
   switch (phase) {
     case 'creating':
       return 'creating';
@@ -10,17 +11,22 @@ export function statusLine(state: VideoState): string {
       const reason = state.waitingFor === null ? '' : ` (${state.waitingFor})`;
       return `waiting to create${reason}${state.nextCreateAt === null ? '' : `, next try at ${state.nextCreateAt}`}`;
     }
-    case 'watching': {
-      const shown = watch?.progress === undefined ? '' : ` ${watch.progress} %`;
-      const trouble =
-        watch?.lastError === undefined
-          ? ''
-          : ` (last poll: ${watch.lastError.class}${watch.lastError.httpStatus === undefined ? '' : ` ${watch.lastError.httpStatus}`})`;
-      return `task ${video?.taskId ?? 'unknown'}: ${watch?.lastStatus ?? 'no status yet'}${shown}${trouble}`;
-    }
+    case 'watching':
+      return `${task}: ${watch?.lastStatus ?? 'no status yet'}${percentage(state)}${trouble(state)}`;
     case 'downloading':
-      return `task ${video?.taskId ?? 'unknown'}: downloading`;
+      return `${task}: downloading`;
     case 'done':
-      return 'done';
+      return undefined;
   }
+}
+
+/** Only when the service sent a number (C2.2.4). */
+function percentage({ watch }: VideoState): string {
+  return watch?.progress === undefined ? '' : ` ${watch.progress} %`;
+}
+
+function trouble({ watch }: VideoState): string {
+  if (watch?.lastError === undefined) return '';
+  const { class: kind, httpStatus } = watch.lastError;
+  return ` (last poll: ${kind}${httpStatus === undefined ? '' : ` ${httpStatus}`})`;
 }

@@ -1,18 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Started } from '../client';
 import { CliError } from './cli-error';
 import { type Connected } from './connect';
 import { EXIT } from './exit-codes';
 import { failureOf } from './failure-of';
-import { onInterruption } from './interruption';
+import { type Interruption } from './interruption';
+import { progressView } from './progress-view';
 import { type Report } from './report';
-import { statusLine } from './status-line';
-
-const STATE_EVERY_MS = 1_500;
 
 export interface WaitForOutcomeOptions {
   readonly connected: Connected;
   readonly report: Report;
+  readonly interruption: Interruption;
   /** How to come back to it after Ctrl-C or a lost server. */
   readonly resumeHint: string;
   /** Whether the workflow answers the query `video_state`. */
@@ -27,23 +25,22 @@ export async function waitForOutcome<Outcome>(
   started: Started<Outcome>,
   options: WaitForOutcomeOptions,
 ): Promise<Outcome> {
-  const interruption = onInterruption();
   const over = new AbortController();
-  if (options.showState) void showState(started.workflowId, options, over.signal);
+  const shown = options.showState ? showState(started.workflowId, options, over.signal) : undefined;
   try {
     const result = started.result().then((outcome) => ({ outcome }));
-    const first = await Promise.race([result, interruption.happened]);
+    const first = await Promise.race([result, options.interruption.happened]);
     if (first !== undefined) return first.outcome;
     result.catch(() => undefined);
     throw new CliError('interrupted', 'Detached. The workflow goes on; nothing was cancelled.', {
-      hint: options.resumeHint,
+      hint: `Go on with: ${options.resumeHint}`,
       data: { workflowId: started.workflowId },
     });
   } catch (error) {
     throw withResumeHint(error, started.workflowId, options.resumeHint);
   } finally {
-    interruption.dispose();
     over.abort();
+    await shown;
   }
 }
 
@@ -57,27 +54,24 @@ function withResumeHint(error: unknown, workflowId: string, hint: string): unkno
   const cause = (error as Error).cause;
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without an outcome';
   const message = `The workflow ${workflowId} ended without an outcome (${detail}).`;
-  return new CliError('workflow_ended', message, { hint, data: { workflowId } });
+  return new CliError('workflow_ended', message, { hint: `Go on with: ${hint}`, data: { workflowId } });
 }
 
-/** Prints the state when it changes. A state that cannot be had (no worker, a busy one) is no reason to stop. */
+/** Shows every state until it is over. A state that cannot be had (no worker, a busy one) is no reason to stop. */
 async function showState(
   workflowId: string,
   { connected, report }: WaitForOutcomeOptions,
-  over: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
-  let last = '';
-  while (!over.aborted) {
-    await pause(STATE_EVERY_MS, over);
-    if (over.aborted) return;
-    const state = await connected.media.videoState(workflowId).catch(() => undefined);
-    if (state === undefined || over.aborted) continue;
-    const line = statusLine(state);
-    if (line !== last) report.say(line);
-    last = line;
+  const view = progressView(report);
+  try {
+    for await (const state of connected.media.watch(workflowId, { signal })) {
+      report.event('state', { workflowId, state });
+      view.update(state);
+    }
+  } catch {
+    // The wait itself says what is wrong.
+  } finally {
+    view.stop();
   }
-}
-
-async function pause(ms: number, over: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal: over }).catch(() => undefined);
 }

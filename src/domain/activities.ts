@@ -8,14 +8,34 @@ import {
   type GenerateImageInput,
   type ReconcileCreateInput,
 } from './paid-call';
-import { type PollVideosInput, type PollVideosResult } from './poll-answers';
+import {
+  type PollErrorClass,
+  type PollVideosInput,
+  type PollVideosResult,
+  type TaskPhase,
+} from './poll-answers';
+import { type ErrorKind } from './task-error';
 import { type VideoTask } from './video-task';
 
 /** Input of `media.findVideoTask`: what the journal's index knows about a task id. */
 export interface FindVideoTaskInput {
   readonly taskId: string;
   readonly account?: string;
+  /** One GET of the task's record besides: for a task that nobody polls. @default false */
+  readonly askService?: boolean;
 }
+
+/** What the service itself says of a task: never a URL, nor the text of its error (design 4.9). */
+export type ServiceView =
+  | {
+      readonly known: true;
+      readonly httpStatus: number;
+      readonly status: string;
+      readonly phase: TaskPhase;
+      readonly progress?: number;
+      readonly errorKind?: ErrorKind;
+    }
+  | { readonly known: false; readonly error: PollErrorClass; readonly httpStatus?: number };
 
 /** Where a task came from, when the journal of this worker has it. */
 export interface FoundVideoTask {
@@ -24,6 +44,8 @@ export interface FoundVideoTask {
   readonly creationKey: string | null;
   readonly workflowId: string | null;
   readonly runId: string | null;
+  /** Only when it was asked for. */
+  readonly service?: ServiceView;
 }
 
 /** Activity types and shapes, without their code: what workflow code may know (design 3). */

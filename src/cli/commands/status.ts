@@ -1,0 +1,58 @@
+import { type Command } from 'commander';
+import { badInput, CliError } from '../cli-error';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+} from '../command-context';
+
+/** `status`: what is known of a workflow id or a task id, and what is safe to do. */
+export function addStatusCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(
+    program
+      .command('status')
+      .description(
+        'find a video by workflow id or task id: workflow, run, account, state, what is safe to do',
+      )
+      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service'),
+  )
+    .addHelpText('after', HELP)
+    .action(async (id: string, options: CommonOptions) => status(context, id, options));
+}
+
+const HELP = `
+Looks into the journal, then into the histories of this namespace, then asks the service (one GET, by a worker).
+Reads only: it creates, cancels and starts nothing that costs.
+
+Examples:
+  $ temporal-media status vid_0b1c
+  $ temporal-media status sku-1 -o json | jq .data.state.nextPollAt
+`;
+
+async function status(context: CommandContext, id: string, options: CommonOptions): Promise<void> {
+  const { report } = context;
+  if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
+  const config = effectiveConfig(context, options);
+  const { connect } = await import('../connect.js');
+  const { videoStatus } = await import('../status/video-status.js');
+  const { statusLines } = await import('../status/status-lines.js');
+  const connected = await connect(config, effectiveEnvironment(context, options));
+  try {
+    const found = await videoStatus(connected, config, id);
+    if (found === undefined) {
+      const worker =
+        (await connected.hasWorker()) === false ? ' No worker runs that could ask the service.' : '';
+      throw new CliError(
+        'not_found',
+        `Nothing is known of ${id} in namespace ${connected.namespace}.${worker}`,
+      );
+    }
+    for (const line of statusLines(found, report.machine ? (_tone, text) => text : report.paint))
+      report.result(line);
+    report.reply({ ok: true, data: found });
+  } finally {
+    await connected.close().catch(() => undefined);
+  }
+}

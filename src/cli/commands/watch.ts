@@ -1,0 +1,70 @@
+import { type Command } from 'commander';
+import { badInput, CliError } from '../cli-error';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+} from '../command-context';
+import { onInterruption } from '../interruption';
+
+/** `watch`: shows a running video until its outcome; starts and saves nothing. */
+export function addWatchCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(
+    program
+      .command('watch')
+      .description('show a running video until it ends; starts nothing and saves nothing')
+      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service'),
+  )
+    .addHelpText('after', HELP)
+    .action(async (id: string, options: CommonOptions) => watch(context, id, options));
+}
+
+const HELP = `
+Ctrl-C ends the watching and nothing else. To wait again for a video whose wait is over, and to save the file:
+\`temporal-media resume\`.
+
+Examples:
+  $ temporal-media watch sku-1
+  $ temporal-media watch vid_0b1c -o jsonl
+`;
+
+async function watch(context: CommandContext, id: string, options: CommonOptions): Promise<void> {
+  const { report } = context;
+  if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
+  const config = effectiveConfig(context, options);
+  const { connect } = await import('../connect.js');
+  const { videoStatus } = await import('../status/video-status.js');
+  const { waitForOutcome } = await import('../wait-for-outcome.js');
+  const { reportOutcome } = await import('../outcome-report.js');
+  const connected = await connect(config, effectiveEnvironment(context, options));
+  const interruption = onInterruption();
+  try {
+    const found = await videoStatus(connected, config, id);
+    const workflowId = found?.workflow?.workflowId;
+    if (workflowId === undefined) {
+      const hint = `\`temporal-media status ${id}\` says what is known; \`temporal-media resume ${id}\` waits for a task.`;
+      throw new CliError('not_found', `No workflow is known that deals with ${id}.`, { hint });
+    }
+    report.event('watching', { workflowId, runId: found?.workflow?.runId });
+    const started = connected.media.getVideo(workflowId);
+    const resumeHint = `temporal-media watch ${id}`;
+    const outcome = await waitForOutcome(started, {
+      connected,
+      report,
+      interruption,
+      resumeHint,
+      showState: true,
+    });
+    const { ok, exitCode, error, lines } = reportOutcome(outcome);
+    for (const line of lines) report.say(line);
+    context.exitCode = exitCode;
+    const data = { ...outcome, workflowId };
+    if (ok || error === undefined) report.reply({ ok, data });
+    else report.fail(error, data);
+  } finally {
+    interruption.dispose();
+    await connected.close().catch(() => undefined);
+  }
+}

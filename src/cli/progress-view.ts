@@ -1,0 +1,101 @@
+import { Format, SingleBar } from 'cli-progress';
+import { type VideoState } from '../domain/video-state';
+import { elapsed } from './elapsed';
+import { type LiveView, type Report } from './report';
+import { statusLine } from './status-line';
+
+/** What a wait looks like while it goes on. */
+export interface ProgressView {
+  update(state: VideoState): void;
+  stop(): void;
+}
+
+/** Redraws per second: the elapsed time goes on between two states. */
+const FPS = 4;
+const BAR_WIDTH = 30;
+
+/**
+ * On a terminal one line that redraws itself, with a bar only while the service sends a percentage (C2.2.4); without
+ * one a plain line for every change.
+ */
+export function progressView(report: Report, stream: NodeJS.WriteStream = process.stderr): ProgressView {
+  return stream.isTTY && process.env['TERM'] !== 'dumb'
+    ? new Redrawn(report, stream)
+    : new PlainLines(report);
+}
+
+class PlainLines implements ProgressView {
+  private last: string | undefined;
+  private readonly beganAt = Date.now();
+
+  constructor(private readonly report: Report) {}
+
+  update(state: VideoState): void {
+    const line = statusLine(state);
+    if (line === undefined || line === this.last) return;
+    this.last = line;
+    this.report.say(`${line} (${elapsed(Date.now() - begin(state, this.beganAt))})`);
+  }
+
+  stop(): void {
+    // Nothing is on the screen that would have to go.
+  }
+}
+
+class Redrawn implements ProgressView, LiveView {
+  private readonly beganAt = Date.now();
+  private state: VideoState | undefined;
+  private bar: SingleBar | undefined;
+
+  constructor(
+    private readonly report: Report,
+    private readonly stream: NodeJS.WriteStream,
+  ) {
+    report.attach(this);
+  }
+
+  update(state: VideoState): void {
+    this.state = state;
+    if (statusLine(state) === undefined) return this.clear();
+    if (this.bar === undefined) this.draw();
+  }
+
+  clear(): void {
+    this.bar?.stop();
+    this.bar = undefined;
+  }
+
+  stop(): void {
+    this.clear();
+    this.report.attach(undefined);
+  }
+
+  private draw(): void {
+    this.bar = new SingleBar({
+      stream: this.stream,
+      fps: FPS,
+      forceRedraw: true,
+      clearOnComplete: true,
+      // Ctrl-C is the command's own.
+      gracefulExit: false,
+      barCompleteChar: '█',
+      barIncompleteChar: '░',
+      barsize: BAR_WIDTH,
+      format: (options) => this.line((share) => Format.BarFormat(share, options)),
+    });
+    this.bar.start(100, 0);
+  }
+
+  private line(bar: (share: number) => string): string {
+    if (this.state === undefined) return '';
+    const { watch, phase } = this.state;
+    const shown =
+      phase === 'watching' && watch?.progress !== undefined ? `${bar(watch.progress / 100)} ` : '';
+    return `${shown}${statusLine(this.state) ?? ''}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
+  }
+}
+
+/** Since the task exists where that is known: a wait that is resumed goes on counting. */
+function begin({ video }: VideoState, beganAt: number): number {
+  return video?.createdAt ? Date.parse(video.createdAt) : beganAt;
+}

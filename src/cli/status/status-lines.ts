@@ -1,0 +1,82 @@
+import { type VideoTask } from '../../domain/video-task';
+import { type Paint } from '../paint';
+import { statusLine } from '../status-line';
+import { type ExecutionView } from './execution-view';
+import { type VideoStatus } from './video-status';
+
+/** The answer of `status` for people: one fact a line, the safe step last. */
+export function statusLines(status: VideoStatus, paint: Paint): string[] {
+  const { workflow, otherWorkflows, video, creationKey, state, outcome, service, notes } = status;
+  const lines: string[] = [];
+  const add = (name: string, text: string | null | undefined): void => {
+    if (text !== null && text !== undefined && text !== '') lines.push(`${`${name}:`.padEnd(12)} ${text}`);
+  };
+  add('Found by', status.foundBy.replace('_', ' '));
+  if (workflow !== null) {
+    add('Workflow', executionText(workflow));
+    add('UI', workflow.url);
+    for (const { type, attempt, lastFailure } of workflow.pendingActivities)
+      add(
+        'Activity',
+        `${type}, attempt ${attempt}${lastFailure === null ? '' : `, last failure: ${lastFailure}`}`,
+      );
+  }
+  for (const other of otherWorkflows) add('Earlier', executionText(other));
+  if (video !== null) {
+    add('Task', video.taskId);
+    add('Account', video.account);
+    add('Video', videoText(video));
+  }
+  add('Key', creationKey);
+  if (state !== null && outcome === null) {
+    add('State', statusLine(state) ?? state.phase);
+    add('Deadline', state.deadlineAt);
+    add('Polls', pollText(status));
+    add('Next poll', state.nextPollAt);
+  }
+  if (outcome !== null) {
+    add('Outcome', outcome.outcome);
+    add('Billing', outcome.billing.state.replace('_', ' '));
+  }
+  if (service !== null)
+    add(
+      'Service',
+      service.known
+        ? `says ${service.status}${service.progress === undefined ? '' : ` ${service.progress} %`} (HTTP ${service.httpStatus})`
+        : `no record: ${service.error}${service.httpStatus === undefined ? '' : ` (HTTP ${service.httpStatus})`}`,
+    );
+  for (const note of notes) add(paint('warn', 'Note'), note);
+  add(paint('good', 'Safe to do'), status.safe);
+  return lines;
+}
+
+function executionText({ workflowId, runId, type, status, startedAt, closedAt }: ExecutionView): string {
+  const until = closedAt === null ? `since ${startedAt}` : `${startedAt} to ${closedAt}`;
+  return `${workflowId} (${type}, run ${runId}), ${status.toLowerCase().replaceAll('_', ' ')}, ${until}`;
+}
+
+function videoText({ model, durationSeconds, resolution, referenceMode, createdAt }: VideoTask): string {
+  return [
+    model ?? 'model unknown',
+    durationSeconds === null ? undefined : `${durationSeconds} s`,
+    resolution ?? undefined,
+    referenceMode === null || referenceMode === 'none' ? undefined : `references ${referenceMode}`,
+    createdAt === null ? undefined : `created ${createdAt}`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ');
+}
+
+function pollText({ state }: VideoStatus): string | null {
+  if (state?.watch === null || state === null) return null;
+  const { polls, lastPollAt, lastChangeAt } = state.watch;
+  const { lastHttpStatus = null, consecutiveErrors = 0 } = state;
+  const http = lastHttpStatus === null ? '' : ` (HTTP ${lastHttpStatus})`;
+  const parts = [
+    String(polls),
+    lastPollAt === null ? undefined : `last ${lastPollAt}${http}`,
+    lastChangeAt === null ? undefined : `last change ${lastChangeAt}`,
+    consecutiveErrors > 0 ? `${consecutiveErrors} error(s) in a row` : undefined,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ');
+}

@@ -1,0 +1,198 @@
+import { type ServiceView } from '../../domain/activities';
+import { failureRow } from '../../domain/failure-table';
+import { WORKFLOW } from '../../domain/names';
+import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
+import { type VideoState } from '../../domain/video-state';
+import { type VideoTask } from '../../domain/video-task';
+import { awaitVideoWorkflowId } from '../../client';
+import { type MediaConfig } from '../../config';
+import { type Connected } from '../connect';
+import { type ExecutionView, viewExecution } from './execution-view';
+import { askWorker, findInLocalJournal } from './find-task';
+import { searchHistories } from './search-histories';
+
+/** Everything that is known of a workflow id or a task id. */
+export interface VideoStatus {
+  readonly id: string;
+  readonly foundBy: 'workflow_id' | 'journal' | 'visibility' | 'service';
+  /** The workflow that deals with it now, else the one that did last. */
+  readonly workflow: ExecutionView | null;
+  /** Others that dealt with the same task. */
+  readonly otherWorkflows: readonly ExecutionView[];
+  readonly video: VideoTask | null;
+  readonly creationKey: string | null;
+  readonly state: AnsweredState | null;
+  readonly outcome: VideoOutcome | ImageOutcome | null;
+  readonly service: ServiceView | null;
+  /** One sentence: what is safe to do. */
+  readonly safe: string;
+  /** What could not be asked, and why. */
+  readonly notes: readonly string[];
+}
+
+/** A worker of an earlier version answers without the newer facts. */
+export type AnsweredState = VideoState & {
+  readonly safe?: string;
+  readonly lastHttpStatus?: number | null;
+  readonly consecutiveErrors?: number;
+};
+
+const QUERY_MS = 6_000;
+const MEDIA_WORKFLOWS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
+
+/**
+ * Looks an id up: as a workflow id; then as a task id in the journal's index, in the histories that visibility lists,
+ * and at the service. Reads only: nothing is started but a look-up, nothing is created. Undefined when nobody knows it.
+ */
+export async function videoStatus(
+  connected: Connected,
+  config: MediaConfig,
+  id: string,
+): Promise<VideoStatus | undefined> {
+  return new StatusSearch(connected, config, id).run();
+}
+
+class StatusSearch {
+  private readonly notes: string[] = [];
+  private video: VideoTask | null = null;
+  private creationKey: string | null = null;
+  private hasWorker: boolean | undefined;
+
+  constructor(
+    private readonly connected: Connected,
+    private readonly config: MediaConfig,
+    private readonly id: string,
+  ) {}
+
+  async run(): Promise<VideoStatus | undefined> {
+    this.hasWorker = await this.connected.hasWorker();
+    if (this.hasWorker === false)
+      this.notes.push(
+        `No worker serves the task queue ${this.connected.taskQueue}: the workflow waits until one does.`,
+      );
+    const own = await this.view(this.id);
+    if (own !== undefined && MEDIA_WORKFLOWS.has(own.type)) return this.describe('workflow_id', [own]);
+    return (await this.byJournal()) ?? (await this.byVisibility()) ?? (await this.byService());
+  }
+
+  private async byJournal(): Promise<VideoStatus | undefined> {
+    const local = await findInLocalJournal(this.config, this.id);
+    const found =
+      local ?? (this.hasWorker === false ? undefined : await askWorker(this.connected, this.id, false));
+    // Without a key the journal does not know it: a worker then answers with the id alone.
+    if (found === undefined || found.creationKey === null) return undefined;
+    this.video = found.video;
+    this.creationKey = found.creationKey;
+    const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
+    if (owner === undefined && found.workflowId !== null)
+      this.notes.push(`The workflow ${found.workflowId} that made it is not on this server any more.`);
+    return this.describe('journal', owner === undefined ? [] : [owner]);
+  }
+
+  private async byVisibility(): Promise<VideoStatus | undefined> {
+    const { found, searched } = await searchHistories(this.connected.client, this.id);
+    if (found === undefined) {
+      this.notes.push(`Not in the histories of the ${searched} newest video workflows of this namespace.`);
+      return undefined;
+    }
+    const owner = await this.view(found.workflowId);
+    return this.describe('visibility', owner === undefined ? [] : [owner]);
+  }
+
+  private async byService(): Promise<VideoStatus | undefined> {
+    if (this.hasWorker === false) return undefined;
+    const found = await askWorker(this.connected, this.id, true);
+    if (found?.service?.known !== true) return undefined;
+    this.video = found.video;
+    return this.status('service', null, [], null, null, found.service);
+  }
+
+  /** Completes what is known: the wait for the same task, state or outcome, and the service when nobody polls. */
+  private async describe(
+    foundBy: VideoStatus['foundBy'],
+    known: readonly ExecutionView[],
+  ): Promise<VideoStatus> {
+    let [workflow = null] = known;
+    let others: readonly ExecutionView[] = [];
+    let state = await this.stateOf(workflow);
+    let outcome = await this.outcomeOf(workflow);
+    this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
+    this.creationKey ??= state?.creationKey ?? null;
+    const wait = await this.waitOf(this.video);
+    if (wait !== undefined && wait.workflowId !== workflow?.workflowId && workflow?.status !== 'RUNNING') {
+      others = workflow === null ? [] : [workflow];
+      workflow = wait;
+      state = (await this.stateOf(wait)) ?? state;
+      outcome = (await this.outcomeOf(wait)) ?? outcome;
+    }
+    const nobodyPolls = workflow?.status !== 'RUNNING' && outcome?.outcome !== 'completed';
+    const found =
+      this.video !== null && nobodyPolls && this.hasWorker !== false
+        ? await askWorker(this.connected, this.video.taskId, true)
+        : undefined;
+    return this.status(foundBy, workflow, others, state, outcome, found?.service ?? null);
+  }
+
+  private status(
+    foundBy: VideoStatus['foundBy'],
+    workflow: ExecutionView | null,
+    otherWorkflows: readonly ExecutionView[],
+    state: AnsweredState | null,
+    outcome: VideoStatus['outcome'],
+    service: ServiceView | null,
+  ): VideoStatus {
+    const { id, video, creationKey, notes } = this;
+    const facts = { id, foundBy, workflow, otherWorkflows, video, creationKey, state, outcome, service };
+    return { ...facts, safe: safeToDo(facts), notes };
+  }
+
+  private view(workflowId: string): Promise<ExecutionView | undefined> {
+    return viewExecution(this.connected.client, workflowId, (id) => this.connected.workflowUrl(id));
+  }
+
+  private async waitOf(video: VideoTask | null): Promise<ExecutionView | undefined> {
+    return video === null ? undefined : this.view(awaitVideoWorkflowId(video.account, video.taskId));
+  }
+
+  private async stateOf(workflow: ExecutionView | null): Promise<AnsweredState | null> {
+    if (workflow === null || !ANSWERS_STATE.has(workflow.type) || this.hasWorker === false) return null;
+    const { client, media } = this.connected;
+    return client
+      .withDeadline(Date.now() + QUERY_MS, () => media.videoState(workflow.workflowId))
+      .catch(() => {
+        this.notes.push('The state could not be asked: no worker answered the query in time.');
+        return null;
+      });
+  }
+
+  private async outcomeOf(workflow: ExecutionView | null): Promise<VideoStatus['outcome']> {
+    if (workflow?.status !== 'COMPLETED' || !HAS_OUTCOME.has(workflow.type)) return null;
+    const { workflowId, runId } = workflow;
+    return this.connected.client.workflow.getHandle(workflowId, runId).result() as Promise<
+      VideoOutcome | ImageOutcome
+    >;
+  }
+}
+
+const ANSWERS_STATE: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);
+const HAS_OUTCOME: ReadonlySet<string> = new Set([
+  ...ANSWERS_STATE,
+  WORKFLOW.generateImage,
+  WORKFLOW.editImage,
+]);
+
+type Facts = Omit<VideoStatus, 'safe' | 'notes'>;
+
+function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): string {
+  if (outcome !== null)
+    return (
+      failureRow(outcome)?.hint ?? 'It is done. The same id returns the same result; nothing is bought again.'
+    );
+  if (state?.safe !== undefined) return state.safe;
+  if (workflow?.status === 'RUNNING')
+    return 'Wait, or start a worker: it goes on by itself. Do not start the same video under another id.';
+  if (video !== null)
+    return `Run \`temporal-media resume ${video.taskId}\`: it polls and downloads, and never creates.`;
+  const key = creationKey ?? workflow?.workflowId ?? id;
+  return `Start the same request again under the id ${key}: what was bought is adopted, not bought again.`;
+}

@@ -1,0 +1,34 @@
+export interface TemporalMediaClientOptions {
+  /** Task queue of the media worker. @default 'temporal-media' */
+  readonly taskQueue?: string;
+}
+
+export interface StartOptions {
+  /**
+   * Workflow id and creation key at once: the same id with the same request attaches or returns the first result,
+   * and never buys twice. @default a generated id
+   */
+  readonly id?: string;
+}
+
+export interface WatchOptions {
+  /** Milliseconds between two questions. @default 1500 */
+  readonly intervalMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface FindTaskOptions {
+  /** @default false */
+  readonly askService?: boolean;
+  /** Milliseconds until it is given up. @default 120000 */
+  readonly timeoutMs?: number;
+}
+
+/** A started or attached workflow. */
+export interface Started<Outcome> {
+  readonly workflowId: string;
+  readonly runId: string;
+  /** False when a workflow of this id was there already. */
+  readonly isNew: boolean;
+  result(): Promise<Outcome>;
+}

@@ -15,6 +15,6 @@ export function painter(
 ): Paint {
   const wanted = when === 'always' || (when === 'auto' && !env['NO_COLOR'] && stream.isTTY === true);
   return wanted && env['TERM'] !== 'dumb'
-    ? (tone, text) => styleText(STYLES[tone], text)
+    ? (tone, text) => styleText(STYLES[tone], text, { validateStream: false })
     : (_tone, text) => text;
 }

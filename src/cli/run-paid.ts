@@ -78,7 +78,7 @@ async function unlessInterrupted<T>(
 async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<void> {
   if ((await connected.hasWorker()) !== false) return;
   report.say(
-    `warning: no worker serves the task queue ${connected.taskQueue}; this waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
+    `${report.paint('warn', 'warning:')} no worker serves the task queue ${connected.taskQueue}; this waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
   );
 }
 

@@ -1,0 +1,88 @@
+import { Writable } from 'node:stream';
+import { elapsed } from '../../src/cli/elapsed';
+import { progressView } from '../../src/cli/progress-view';
+import { Report } from '../../src/cli/report';
+import { type VideoState } from '../../src/domain/video-state';
+
+const facts = { lastStatus: 'in_progress', lastChangeAt: null, lastPollAt: null, polls: 1 };
+const state = (watch: object, phase: VideoState['phase'] = 'watching') =>
+  ({ phase, video: null, watch: { ...facts, ...watch } }) as unknown as VideoState;
+
+/** A terminal that keeps what is written to it. */
+class Screen extends Writable {
+  text = '';
+  readonly columns = 100;
+  readonly rows = 30;
+  constructor(readonly isTTY: boolean) {
+    super();
+  }
+  // What cli-progress asks of a terminal.
+  clearLine = (): boolean => true;
+  cursorTo = (): boolean => true;
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+const onTerminal = (): { screen: Screen; view: ReturnType<typeof progressView> } => {
+  const screen = new Screen(true);
+  return { screen, view: progressView(new Report(), screen as unknown as NodeJS.WriteStream) };
+};
+
+describe('the progress of a wait', () => {
+  const { TERM } = process.env;
+  beforeAll(() => {
+    process.env['TERM'] = 'xterm';
+  });
+  afterAll(() => {
+    if (TERM === undefined) delete process.env['TERM'];
+    else process.env['TERM'] = TERM;
+  });
+
+  test('[C2.2.4] a bar only while the service sends a percentage', () => {
+    const { screen, view } = onTerminal();
+    view.update(state({}));
+    view.stop();
+    expect(screen.text).toContain('in_progress');
+    expect(screen.text).not.toMatch(/[█░%]/);
+    const other = onTerminal();
+    other.view.update(state({ progress: 40 }));
+    other.view.stop();
+    expect(other.screen.text).toMatch(/█{12}░{18} task unknown: in_progress 40 %/);
+  });
+
+  test('elapsed time is beside the status', () => {
+    const { screen, view } = onTerminal();
+    view.update(state({}));
+    view.stop();
+    expect(screen.text).toMatch(/in_progress {2}0:0\d/);
+  });
+
+  test('without a terminal a plain line for every change, and none for the same state again', () => {
+    const said: string[] = [];
+    const report = new Report();
+    report.say = (line) => void said.push(line);
+    const view = progressView(report, new Screen(false) as unknown as NodeJS.WriteStream);
+    view.update(state({}));
+    view.update(state({ polls: 2 }));
+    view.update(state({ progress: 40 }));
+    view.update(state({}, 'done'));
+    view.stop();
+    expect(said).toEqual([
+      expect.stringMatching(/^task unknown: in_progress \(0:0\d\)$/),
+      expect.stringMatching(/^task unknown: in_progress 40 % \(0:0\d\)$/),
+    ]);
+  });
+});
+
+test.each([
+  [7_400, '0:07'],
+  [765_000, '12:45'],
+  [10_965_000, '3:02:45'],
+  [183_765_000, '2 d 3:02:45'],
+  [86_400_000, '1 d 0:00:00'],
+  [-5, '0:00'],
+])('%i ms are %s', (ms, text) => {
+  expect(elapsed(ms)).toBe(text);
+});

@@ -1,0 +1,155 @@
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
+import { type CliBench, openCliBench } from './support/cli-bench';
+import { type CliRun, runCli, runJson, startCli } from './support/run-cli';
+
+/** Lines of `-o jsonl`, each of them versioned. */
+function linesOf({ stdout }: CliRun): Record<string, unknown>[] {
+  const lines = stdout.trimEnd().split('\n');
+  const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  for (const line of parsed)
+    expect(line).toMatchObject({ v: 1, type: expect.any(String), at: expect.any(String) });
+  return parsed;
+}
+
+describe('status and watch', () => {
+  let bench: CliBench;
+  let taskId: string;
+  const video = (prompt: string, ...more: string[]): string[] => [
+    ...['video', '--model', 'sketch-lite', '--prompt', prompt, '--out', path.join(bench.dir, 'out')],
+    ...more,
+  ];
+
+  beforeAll(async () => {
+    bench = await openCliBench({ timing: { queuedMs: 0, runningMs: 500 } });
+    await bench.startWorker();
+    const { reply } = await runJson(
+      video('a secret garden [run:9s]', '--id', 'garden', '--wait-for', '1s'),
+      bench.clientEnv,
+    );
+    taskId = (reply.data?.['video'] as { taskId: string }).taskId;
+  });
+  afterAll(() => bench.close());
+
+  test('a task id alone leads to workflow, run, account, facts and the safe step; nothing is created and no prompt is told', async () => {
+    const before = await bench.sandbox.admin.counters();
+    const { code, reply, stdout } = await runJson(['status', taskId], bench.clientEnv);
+    expect(code).toBe(0);
+    expect(reply.data).toMatchObject({
+      id: taskId,
+      foundBy: 'journal',
+      creationKey: 'garden',
+      video: { taskId, model: 'sketch-lite', account: expect.stringMatching(/^default@[0-9a-f]{8}$/) },
+      workflow: {
+        workflowId: 'garden',
+        type: 'generateVideo',
+        status: 'COMPLETED',
+        runId: expect.any(String),
+      },
+      outcome: { outcome: 'still_running' },
+      service: { known: true, httpStatus: 200, status: expect.any(String) },
+      safe: 'Resume it by its task id; nothing is created again.',
+    });
+    expect(stdout).not.toContain('secret');
+    expect((await bench.sandbox.admin.counters()).creates).toEqual(before.creates);
+  });
+
+  test('without the journal on this machine a worker is asked; text is one fact a line on stdout', async () => {
+    const env = { ...bench.clientEnv, MEDIA_DATA_DIR: path.join(bench.dir, 'elsewhere') };
+    const { code, stdout } = await runCli(['status', taskId], env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Found by: +journal$/m);
+    expect(stdout).toMatch(/^Workflow: +garden \(generateVideo, run .*\), completed/m);
+    expect(stdout).toMatch(/^Account: +default@/m);
+    expect(stdout).toMatch(/^Safe to do: +Resume it/m);
+  });
+
+  test('a running workflow: its state, next poll and what is safe', async () => {
+    await runCli(video('a tower [run:20s]', '--id', 'tower', '--detach'), bench.clientEnv);
+    const watching = startCli(['watch', 'tower', '-o', 'jsonl'], bench.clientEnv);
+    await watching.untilLine('stdout', /"phase":"watching".*"lastStatus":"in_progress"/);
+    const { code, reply } = await runJson(['status', 'tower'], bench.clientEnv);
+    expect(code).toBe(0);
+    expect(reply.data).toMatchObject({
+      foundBy: 'workflow_id',
+      workflow: { status: 'RUNNING' },
+      state: { phase: 'watching', nextPollAt: expect.any(String), deadlineAt: expect.any(String) },
+      outcome: null,
+      service: null,
+    });
+    expect(reply.data?.['safe']).toMatch(/\w/);
+    watching.child.kill('SIGINT');
+    const run = await watching.ended;
+    expect(run.code).toBe(130);
+    const lines = linesOf(run);
+    expect(lines[0]).toMatchObject({ type: 'watching', workflowId: 'tower' });
+    expect(lines.at(-1)).toMatchObject({ type: 'result', ok: false, error: { type: 'interrupted' } });
+    expect(run.stderr).toContain('temporal-media watch tower');
+  });
+
+  test('watch by task id goes to the outcome and saves nothing', async () => {
+    const started = startCli(video('a boat [run:4s]', '--id', 'boat', '--detach'), bench.clientEnv);
+    await started.ended;
+    const { code, reply } = await runJson(['watch', 'boat'], bench.clientEnv);
+    expect([code, reply.data?.['outcome']]).toEqual([0, 'completed']);
+    expect(reply.data).not.toHaveProperty('files');
+    const { taskId: boat } = reply.data?.['video'] as { taskId: string };
+    const again = await runCli(['watch', boat, '-o', 'jsonl'], bench.clientEnv);
+    expect([again.code, linesOf(again).at(-1)]).toMatchObject([0, { type: 'result', ok: true }]);
+  });
+
+  test('a paid command with -o jsonl: started, states, one envelope', async () => {
+    const run = await runCli([...video('a kite [run:5s]', '--id', 'kite'), '-o', 'jsonl'], bench.clientEnv);
+    const lines = linesOf(run);
+    expect(lines[0]).toMatchObject({ type: 'started', workflowId: 'kite', isNew: true });
+    expect(lines.some((line) => line['type'] === 'state')).toBe(true);
+    expect(lines.filter((line) => line['type'] === 'result')).toHaveLength(1);
+    expect(lines.at(-1)).toMatchObject({ type: 'result', ok: true, data: { outcome: 'completed' } });
+    expect(run.stdout).not.toContain('a kite');
+  });
+
+  test('an id that nobody knows: exit code 65, and what was looked into', async () => {
+    const { code, reply } = await runJson(['status', 'vid_never_made'], bench.clientEnv);
+    expect([code, reply.error?.type]).toEqual([65, 'not_found']);
+  });
+
+  test('without journal and worker the histories lead to the workflow', async () => {
+    const queue = bench.server.uniqueId('empty');
+    const env = {
+      ...bench.clientEnv,
+      MEDIA_TASK_QUEUE: queue,
+      MEDIA_DATA_DIR: path.join(bench.dir, 'elsewhere'),
+    };
+    const { code, reply } = await runJson(['status', taskId], env);
+    expect(code).toBe(0);
+    expect(reply.data).toMatchObject({
+      foundBy: 'visibility',
+      workflow: { workflowId: 'garden', status: 'COMPLETED' },
+      video: { taskId },
+      notes: [expect.stringContaining(`No worker serves the task queue ${queue}`)],
+    });
+  });
+
+  test('a task of another journal is found by the service alone', async () => {
+    const journal = path.join(bench.dir, 'data', 'journal');
+    await rename(path.join(journal, 'tasks'), path.join(journal, 'tasks-away'));
+    try {
+      const foreign = await fetch(`${bench.sandbox.url}/v1/videos`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'sketch-lite', prompt: 'made elsewhere' }),
+      });
+      const { id } = (await foreign.json()) as { id: string };
+      const { code, reply } = await runJson(['status', id], bench.clientEnv);
+      expect(code).toBe(0);
+      expect(reply.data).toMatchObject({
+        foundBy: 'service',
+        workflow: null,
+        service: { known: true },
+        safe: expect.stringContaining(`temporal-media resume ${id}`),
+      });
+    } finally {
+      await rename(path.join(journal, 'tasks-away'), path.join(journal, 'tasks'));
+    }
+  });
+});

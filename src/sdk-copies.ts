@@ -1,17 +1,84 @@
-import { dirname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** One installed copy of the part of the SDK whose failure classes everything must share. */
+export interface SdkCopy {
+  /** Who would load it. */
+  readonly by: string;
+  /** File that is loaded: two copies never have the same. */
+  readonly file: string;
+  /** `unknown` when its package.json cannot be read. */
+  readonly version: string;
+}
+
+const SHARED = '@temporalio/common';
+
+/**
+ * The copies of @temporalio/common that this package and the named packages of the SDK load, one per file.
+ * @param resolve how this package finds another one from `paths`
+ */
+export function sdkCopies(
+  packages: readonly string[] = ['@temporalio/worker'],
+  resolve: NodeJS.RequireResolve = require.resolve,
+): readonly SdkCopy[] {
+  const copies = [copyAt('temporal-media', resolve(SHARED))];
+  for (const name of packages) add(copies, name, resolve(SHARED, { paths: [dirname(resolve(name))] }));
+  return copies;
+}
+
+/**
+ * The copies with that of the application in `folder`, which counts only when the application uses this very package:
+ * what another project has installed is its own business.
+ */
+export function sdkCopiesWithApplication(
+  folder: string,
+  copies: readonly SdkCopy[],
+  ownRoot: string = dirname(__dirname),
+): readonly SdkCopy[] {
+  const all = [...copies];
+  try {
+    const { resolve } = createRequire(join(folder, 'package.json'));
+    if (dirname(resolve('temporal-media/package.json')) !== ownRoot) return all;
+    add(all, 'the application', resolve(SHARED));
+  } catch {
+    // The application does not have one of them.
+  }
+  return all;
+}
 
 /**
  * Two copies of @temporalio/common do not recognise each other's failures: a non-retryable create would be retried.
  * @throws Error naming both paths
  */
 export function refuseTwoSdkCopies(): void {
-  const ours = require.resolve('@temporalio/common');
-  const workers = require.resolve('@temporalio/common', {
-    paths: [dirname(require.resolve('@temporalio/worker'))],
-  });
-  if (ours === workers) return;
+  const [ours, other] = sdkCopies();
+  if (ours === undefined || other === undefined) return;
   throw new Error(
-    `Two copies of @temporalio/common are installed: ${ours} and ${workers}. ` +
+    `Two copies of @temporalio/common are installed: ${ours.file} and ${other.file}. ` +
       'Install one version of all @temporalio packages (npm ls @temporalio/common) and start again.',
   );
+}
+
+function add(copies: SdkCopy[], by: string, file: string): void {
+  if (!copies.some((copy) => copy.file === file)) copies.push(copyAt(by, file));
+}
+
+function copyAt(by: string, file: string): SdkCopy {
+  return { by, file, version: versionOf(file) };
+}
+
+/** From the package.json that is nearest above the file. */
+function versionOf(file: string): string {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (!existsSync(manifest)) continue;
+    try {
+      const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version?: unknown };
+      return typeof version === 'string' ? version : 'unknown';
+    } catch {
+      return 'unknown';
+    }
+  }
+  return 'unknown';
 }

@@ -20,7 +20,8 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-interface Target {
+/** The server and queue that commands use, before anything was asked of them. */
+export interface Target {
   readonly connection: ConnectionOptions;
   readonly address: string;
   readonly namespace: string;
@@ -78,7 +79,8 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
   };
 }
 
-async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): Promise<Target> {
+/** Which server commands use. @throws CliError when the named profile cannot be read */
+export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): Promise<Target> {
   const { taskQueue } = config;
   const named = await namedByEnvironment(env);
   if (named !== null) {

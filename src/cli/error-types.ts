@@ -79,6 +79,11 @@ export const COMMAND_ERRORS = {
     'The service does not answer at its base address.',
     'Check MEDIA_BASE_URL, the network and HTTPS_PROXY.',
   ],
+  service_unexpected_reply: [
+    EXIT.unreachable,
+    'What answers at the base address is not the service, or the service is out of order.',
+    'Check MEDIA_BASE_URL with its path, and whether the page of a proxy or a login stands in between.',
+  ],
   no_worker: [
     EXIT.unreachable,
     'No worker serves the task queue.',
@@ -119,6 +124,11 @@ export const COMMAND_ERRORS = {
   ],
   'artifacts/too_large': [EXIT.badInput, 'The file is larger than allowed.', 'Name a smaller file.'],
   'artifacts/storage': [EXIT.cannotWrite, 'The artifact store failed.', MAKE_ROOM],
+  journal_unusable: [
+    EXIT.cannotWrite,
+    'The journal cannot be read or written; nothing is sent without it.',
+    'Point MEDIA_JOURNAL (default: the folder journal in MEDIA_DATA_DIR) to a folder that the worker can write.',
+  ],
   service_credentials: [
     EXIT.credentials,
     'The service refuses the key.',

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { type CommandContext } from './command-context';
 import { addDemoCommand } from './commands/demo';
 import { addDevCommand } from './commands/dev';
+import { addDoctorCommand } from './commands/doctor';
 import { addEditCommand } from './commands/edit';
 import { addImageCommand } from './commands/image';
 import { addResumeCommand } from './commands/resume';
@@ -37,6 +38,7 @@ export function createProgram(context: CommandContext): Command {
   addWorkerCommand(program, context);
   addSandboxCommand(program, context);
   addDemoCommand(program, context);
+  addDoctorCommand(program, context);
   return program;
 }
 

@@ -62,7 +62,7 @@ export const COMMAND_ERRORS = {
   temporal_unreachable: [
     EXIT.unreachable,
     'The Temporal server does not answer.',
-    'Start everything with `temporal-media dev`, or set TEMPORAL_ADDRESS to a server that runs.',
+    'Start everything with `temporal-media dev`; where it runs already, name its --data-dir or change to its directory; or set TEMPORAL_ADDRESS.',
   ],
   temporal_server_ended: [
     EXIT.unreachable,

@@ -8,12 +8,12 @@ import { type CommandContext } from './command-context';
 import { EXIT } from './exit-codes';
 import { failureOf } from './failure-of';
 import { colorOf, formatOf } from './output-format';
-import { painter } from './paint';
+import { type Paint, painter } from './paint';
 import { createProgram } from './program';
 import { Report } from './report';
 
 async function main(argv: readonly string[]): Promise<number> {
-  const report = new Report(formatOf(argv), painter(colorOf(argv), process.env, process.stderr));
+  const report = reportOf(argv);
   const context: CommandContext = { env: process.env, report, exitCode: EXIT.done };
   try {
     const program = createProgram(context);
@@ -34,6 +34,11 @@ async function main(argv: readonly string[]): Promise<number> {
     return exitCode;
   }
   return context.exitCode;
+}
+
+function reportOf(argv: readonly string[]): Report {
+  const paint = (stream: NodeJS.WriteStream): Paint => painter(colorOf(argv), process.env, stream);
+  return new Report(formatOf(argv), paint(process.stderr), paint(process.stdout));
 }
 
 // Connections of the SDK may keep the process alive: it ends when everything that was printed is out.

@@ -49,11 +49,14 @@ function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if (outcome.outcome !== 'completed') return [];
   const { estimate, currency, state } = outcome.billing;
   const cost =
-    estimate === null ? 'unknown' : `${(estimate / 1_000_000).toFixed(2)} ${currency ?? ''}`.trim();
+    estimate === null
+      ? 'no estimate'
+      : `estimated cost ${(estimate / 1_000_000).toFixed(2)} ${currency ?? ''}`.trim();
+  const usage = state === 'settled' ? 'the service reported its usage' : 'the service reported no usage';
   const what = 'artifact' in outcome ? `task ${outcome.video.taskId}` : `${outcome.images.length} image(s)`;
   return [
     ...outcome.warnings.map((warning) => `warning: ${warning}`),
-    `Completed: ${what}; estimated cost ${cost} (${state}).`,
+    `Completed: ${what}; ${cost}, ${usage}.`,
   ];
 }
 

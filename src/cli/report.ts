@@ -10,6 +10,8 @@ export interface Reply {
   readonly error?: FailureReply;
 }
 
+const plain: Paint = (_tone, text) => text;
+
 /** Version of every line of `-o jsonl`. */
 const LINE_VERSION = 1;
 
@@ -23,7 +25,10 @@ export class Report {
 
   constructor(
     readonly format: OutputFormat = 'text',
-    readonly paint: Paint = (_tone, text) => text,
+    /** For lines of {@link say}. */
+    readonly paint: Paint = plain,
+    /** For lines of {@link result}: stdout may be a pipe where stderr is a terminal. */
+    readonly paintResult: Paint = plain,
   ) {}
 
   /** Whether stdout belongs to a script. */
@@ -69,7 +74,9 @@ export class Report {
   }
 
   fail(error: FailureReply, data?: object): void {
-    this.say(`${this.paint('bad', 'error:')} ${error.message}`);
+    // Leaving is no error.
+    const word = error.type === 'interrupted' ? '' : `${this.paint('bad', 'error:')} `;
+    this.say(`${word}${error.message}`);
     if (error.hint !== '') this.say(`${this.paint('note', 'hint:')} ${error.hint}`);
     this.reply({ ok: false, ...(data && { data }), error });
   }

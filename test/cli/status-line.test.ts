@@ -5,6 +5,7 @@ import { type VideoState } from '../../src/domain/video-state';
 const watching: VideoState = {
   phase: 'watching',
   creationKey: 'k',
+  taskId: 'task-1',
   video: videoTaskById('task-1', 'default@00000000'),
   deadlineAt: null,
   nextPollAt: null,
@@ -12,7 +13,20 @@ const watching: VideoState = {
   waitingFor: null,
   sends: 1,
   watch: { lastStatus: 'in_progress', lastChangeAt: null, lastPollAt: null, polls: 2 },
+  lastChangeAt: null,
+  lastPollAt: null,
+  polls: 2,
+  lastHttpStatus: 200,
+  consecutiveErrors: 0,
+  safe: 'Wait.',
   outcome: null,
+  taskId: 'task-1',
+  lastChangeAt: null,
+  lastPollAt: null,
+  polls: 2,
+  lastHttpStatus: 200,
+  consecutiveErrors: 0,
+  safe: 'Wait.',
 };
 
 describe('statusLine', () => {

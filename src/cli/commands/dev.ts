@@ -37,16 +37,21 @@ async function dev(context: CommandContext, options: CommonOptions): Promise<voi
   report.say(server);
   if (uiUrl !== null) report.say(`UI ${uiUrl}`);
   if (sandbox !== null) {
-    report.say(`Sandbox service ${sandbox.url}. For a worker of your own, on a task queue of its own:`);
+    report.say(`Sandbox service ${sandbox.url}: offline, costs nothing. For a worker of your own:`);
     report.say(
       `  export TEMPORAL_ADDRESS=${address} MEDIA_BASE_URL=${sandbox.url} MEDIA_API_KEY=sandbox-key`,
     );
     report.say(
       `  export MEDIA_MODELS=${sandbox.modelsUrl} MEDIA_ALLOWED_MEDIA_ORIGINS=${new URL(sandbox.mediaUrl).origin}`,
     );
+    report.say('  export MEDIA_TASK_QUEUE=mine');
   }
-  report.say(`Ready: a worker (process ${pids.worker ?? 'unknown'}) serves the task queue ${taskQueue}.`);
-  report.say('Try: temporal-media video --model sketch-lite --prompt "a paper boat on a lake"');
+  report.say(
+    report.paint('good', 'Ready:') +
+      ` a worker (process ${pids.worker ?? 'unknown'}) serves the task queue ${taskQueue}. Ctrl-C stops everything.`,
+  );
+  report.say(`In another terminal, in this directory (elsewhere with --data-dir ${config.dataDir}):`);
+  report.say('  temporal-media video --model sketch-lite --prompt "a paper boat on a lake" --out out');
   report.ready({ address, namespace, uiUrl, retention, taskQueue, sandbox, dataDir: config.dataDir, pids });
   const ended = await Promise.race([interruption.happened, running.serverEnded]);
   report.say('Stopping; a create that is under way is finished first. Ctrl-C again ends the worker at once.');

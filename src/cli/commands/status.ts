@@ -49,8 +49,7 @@ async function status(context: CommandContext, id: string, options: CommonOption
         `Nothing is known of ${id} in namespace ${connected.namespace}.${worker}`,
       );
     }
-    for (const line of statusLines(found, report.machine ? (_tone, text) => text : report.paint))
-      report.result(line);
+    for (const line of statusLines(found, report.paintResult)) report.result(line);
     report.reply({ ok: true, data: found });
   } finally {
     await connected.close().catch(() => undefined);

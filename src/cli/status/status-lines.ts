@@ -1,5 +1,5 @@
 import { type VideoTask } from '../../domain/video-task';
-import { type Paint } from '../paint';
+import { type Paint, type Tone } from '../paint';
 import { statusLine } from '../status-line';
 import { type ExecutionView } from './execution-view';
 import { type VideoStatus } from './video-status';
@@ -8,8 +8,10 @@ import { type VideoStatus } from './video-status';
 export function statusLines(status: VideoStatus, paint: Paint): string[] {
   const { workflow, otherWorkflows, video, creationKey, state, outcome, service, notes } = status;
   const lines: string[] = [];
-  const add = (name: string, text: string | null | undefined): void => {
-    if (text !== null && text !== undefined && text !== '') lines.push(`${`${name}:`.padEnd(12)} ${text}`);
+  const add = (name: string, text: string | null | undefined, tone?: Tone): void => {
+    if (text === null || text === undefined || text === '') return;
+    const label = `${name}:`.padEnd(12);
+    lines.push(`${tone === undefined ? label : paint(tone, label)} ${text}`);
   };
   add('Found by', status.foundBy.replace('_', ' '));
   if (workflow !== null) {
@@ -29,7 +31,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   }
   add('Key', creationKey);
   if (state !== null && outcome === null) {
-    add('State', statusLine(state) ?? state.phase);
+    add('State', stateText(state));
     add('Deadline', state.deadlineAt);
     add('Polls', pollText(status));
     add('Next poll', state.nextPollAt);
@@ -45,8 +47,8 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
         ? `says ${service.status}${service.progress === undefined ? '' : ` ${service.progress} %`} (HTTP ${service.httpStatus})`
         : `no record: ${service.error}${service.httpStatus === undefined ? '' : ` (HTTP ${service.httpStatus})`}`,
     );
-  for (const note of notes) add(paint('warn', 'Note'), note);
-  add(paint('good', 'Safe to do'), status.safe);
+  for (const note of notes) add('Note', note, 'warn');
+  add('Safe to do', status.safe, 'good');
   return lines;
 }
 
@@ -65,6 +67,11 @@ function videoText({ model, durationSeconds, resolution, referenceMode, createdA
   ]
     .filter((part) => part !== undefined)
     .join(', ');
+}
+
+/** Without the task id, which has a line of its own. */
+function stateText(state: NonNullable<VideoStatus['state']>): string {
+  return statusLine(state)?.replace(/^task \S+: /, '') ?? state.phase;
 }
 
 function pollText({ state }: VideoStatus): string | null {

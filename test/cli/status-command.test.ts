@@ -3,12 +3,13 @@ import path from 'node:path';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliRun, runCli, runJson, startCli } from './support/run-cli';
 
+const ANY_TEXT = expect.any(String) as unknown;
+
 /** Lines of `-o jsonl`, each of them versioned. */
 function linesOf({ stdout }: CliRun): Record<string, unknown>[] {
   const lines = stdout.trimEnd().split('\n');
   const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  for (const line of parsed)
-    expect(line).toMatchObject({ v: 1, type: expect.any(String), at: expect.any(String) });
+  for (const line of parsed) expect(line).toMatchObject({ v: 1, type: ANY_TEXT, at: ANY_TEXT });
   return parsed;
 }
 
@@ -39,15 +40,19 @@ describe('status and watch', () => {
       id: taskId,
       foundBy: 'journal',
       creationKey: 'garden',
-      video: { taskId, model: 'sketch-lite', account: expect.stringMatching(/^default@[0-9a-f]{8}$/) },
+      video: {
+        taskId,
+        model: 'sketch-lite',
+        account: expect.stringMatching(/^default@[0-9a-f]{8}$/) as unknown,
+      },
       workflow: {
         workflowId: 'garden',
         type: 'generateVideo',
         status: 'COMPLETED',
-        runId: expect.any(String),
+        runId: ANY_TEXT,
       },
       outcome: { outcome: 'still_running' },
-      service: { known: true, httpStatus: 200, status: expect.any(String) },
+      service: { known: true, httpStatus: 200, status: ANY_TEXT },
       safe: 'Resume it by its task id; nothing is created again.',
     });
     expect(stdout).not.toContain('secret');
@@ -73,7 +78,7 @@ describe('status and watch', () => {
     expect(reply.data).toMatchObject({
       foundBy: 'workflow_id',
       workflow: { status: 'RUNNING' },
-      state: { phase: 'watching', nextPollAt: expect.any(String), deadlineAt: expect.any(String) },
+      state: { phase: 'watching', nextPollAt: ANY_TEXT, deadlineAt: ANY_TEXT },
       outcome: null,
       service: null,
     });
@@ -146,7 +151,7 @@ describe('status and watch', () => {
         foundBy: 'service',
         workflow: null,
         service: { known: true },
-        safe: expect.stringContaining(`temporal-media resume ${id}`),
+        safe: expect.stringContaining(`temporal-media resume ${id}`) as unknown,
       });
     } finally {
       await rename(path.join(journal, 'tasks-away'), path.join(journal, 'tasks'));

@@ -20,13 +20,6 @@ const watching: VideoState = {
   consecutiveErrors: 0,
   safe: 'Wait.',
   outcome: null,
-  taskId: 'task-1',
-  lastChangeAt: null,
-  lastPollAt: null,
-  polls: 2,
-  lastHttpStatus: 200,
-  consecutiveErrors: 0,
-  safe: 'Wait.',
 };
 
 describe('statusLine', () => {

@@ -20,6 +20,9 @@ module.exports = {
     '^temporal-media$': '<rootDir>/src/domain/index.ts',
     '^temporal-media/(workflows|activities|testing)$': '<rootDir>/src/$1/index.ts',
     '^temporal-media/(worker|client)$': '<rootDir>/src/$1.ts',
+    // A property that fails prints the command that repeats it.
+    '^fast-check$': '<rootDir>/test/support/fast-check.js',
+    '^fast-check/itself$': require.resolve('fast-check'),
   },
   reporters: [
     'default',

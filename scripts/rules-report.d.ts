@@ -5,7 +5,7 @@ export interface Rule {
   readonly section: string;
 }
 
-/** One test that a run came across; `status` is jest's own word. */
+/** One test that a run came across; `status` is jest's own word, or `not run` for a title in a source only. */
 export interface RanTest {
   readonly title: string;
   readonly status: string;
@@ -36,3 +36,7 @@ export function mergeResults(
   run: { readonly full: boolean; readonly filtered: boolean },
 ): RanFiles;
 export function problemLines(report: RulesReport): string[];
+export function titlesIn(source: string): string[];
+export function withNotRun(files: RanFiles, sources: { readonly [file: string]: string }): RanFiles;
+export function namesRule(text: string, id: string): boolean;
+export function nearIds(wrong: string, ids: readonly string[]): string[];

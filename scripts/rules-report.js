@@ -53,6 +53,62 @@ function mergeResults(older, ran, { full, filtered }) {
   return merged;
 }
 
+/**
+ * Every text in a test's source that names a rule: titles as they are written, before `it.each` fills them in. Line by
+ * line, because an apostrophe in a comment would otherwise turn all that follows inside out.
+ */
+function titlesIn(source) {
+  return source
+    .split('\n')
+    .flatMap((line) => [...line.matchAll(/(['"`])((?:\\.|(?!\1)[^\\])*)\1/g)])
+    .map(([, quote, text]) => (quote === '`' ? text : text.replace(/\\(.)/g, '$1')))
+    .filter((text) => idsIn(text).length > 0);
+}
+
+/** Results together with the titles in the sources that no result belongs to; their status is `not run`. */
+function withNotRun(files, sources) {
+  const all = { ...files };
+  for (const [file, source] of Object.entries(sources)) {
+    const ran = files[file] ?? [];
+    const notRun = [...new Set(titlesIn(source))].filter((title) => {
+      const filledIn = new RegExp(title.split(PLACEHOLDER).map(escaped).join('.*'));
+      return !ran.some((test) => filledIn.test(test.title));
+    });
+    if (notRun.length > 0) all[file] = [...ran, ...notRun.map((title) => ({ title, status: 'not run' }))];
+  }
+  return all;
+}
+
+/** What `it.each` and template texts replace. */
+const PLACEHOLDER = /%[sdifjop#]|\$\{[^}]*\}|\$[\w.]+/;
+
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Whether a text names the rule: C7.1 is not named by C7.10, nor C4.4 by C4.4a. */
+function namesRule(text, id) {
+  return new RegExp(`(?<![\\w.])${escaped(id)}(?![0-9a-z]|\\.[0-9])`).test(text);
+}
+
+/** Ids like the one that does not exist, at most six: those that begin with it, then those a character away. */
+function nearIds(wrong, ids) {
+  const asked = wrong.toUpperCase();
+  const longer = ids.filter((id) => id.toUpperCase().startsWith(asked));
+  const similar = ids.filter((id) => distance(asked, id.toUpperCase()) <= 1);
+  return [...new Set([...longer, ...similar])].slice(0, 6);
+}
+
+/** Number of characters to change, add or remove. */
+function distance(from, to) {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1)
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1));
+    row = next;
+  }
+  return row[to.length];
+}
+
 /** What is missing, one line each. */
 function problemLines({ gaps, unknown }) {
   return [
@@ -64,4 +120,14 @@ function problemLines({ gaps, unknown }) {
   ];
 }
 
-module.exports = { idsIn, makeReport, mergeResults, parseRules, problemLines };
+module.exports = {
+  idsIn,
+  makeReport,
+  mergeResults,
+  namesRule,
+  nearIds,
+  parseRules,
+  problemLines,
+  titlesIn,
+  withNotRun,
+};

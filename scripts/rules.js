@@ -1,39 +1,49 @@
 'use strict';
-// `npm run rules [-- ID …]`: rule → tests → result of the runs so far. Exits 1 on a gap.
+// `npm run rules`: rule → tests → result of the runs so far; exits 1 on a gap.
+// `npm run rules -- ID …`: the rule, its tests and the files that name it; exits 1 without a test or with a failed one.
 const fs = require('node:fs');
 const path = require('node:path');
-const { makeReport, parseRules, problemLines } = require('./rules-report');
+const { makeReport, namesRule, nearIds, parseRules, problemLines, withNotRun } = require('./rules-report');
 
 const root = path.resolve(__dirname, '..');
-const resultsFile = path.join(root, 'node_modules', '.cache', 'temporal-media', 'rules.json');
+const resultsFile =
+  process.env.RULES_RESULTS ?? path.join(root, 'node_modules', '.cache', 'temporal-media', 'rules.json');
 
 function readResults() {
   try {
     return JSON.parse(fs.readFileSync(resultsFile, 'utf8')).files;
   } catch {
-    console.error('No test results yet: run the tests first (npm test, or some files of it with npx jest).');
+    console.error(
+      'No test results yet: run the tests first (npm test, or some files of it with npx jest).\n',
+    );
     return {};
   }
 }
 
-/** Source files that name a rule. */
-function sourcesOf(id) {
-  const named = new RegExp(`(?<![\\w.])${id.replaceAll('.', '\\.')}(?![0-9a-z]|\\.[0-9])`);
-  return fs
-    .readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .filter((file) => named.test(fs.readFileSync(path.join(root, 'src', file), 'utf8')))
-    .map((file) => `src/${file.replaceAll('\\', '/')}`)
-    .sort();
+/** Text by path of every file below a folder, or of the file itself. */
+function textsOf(place, ending) {
+  const start = path.join(root, place);
+  const isFile = fs.statSync(start).isFile();
+  const files = isFile ? [''] : fs.readdirSync(start, { recursive: true, encoding: 'utf8' }).sort();
+  return Object.fromEntries(
+    files
+      .filter((file) => isFile || ending.test(file))
+      .map((file) => [
+        path.join(place, file).replaceAll('\\', '/').replace(/\/$/, ''),
+        fs.readFileSync(path.join(start, file), 'utf8'),
+      ]),
+  );
 }
 
-function printRule({ id, rule, section, tests }) {
+function printRule({ id, rule, section, tests }, texts) {
   console.log(`${id}  (section ${section})\n  ${rule}\n\n  Tests`);
   if (tests.length === 0) console.log('    none');
-  for (const { file, title, status } of tests)
-    console.log(`    ${status.padEnd(8)} ${file}\n             ${title}`);
+  for (const [i, { file, title, status }] of tests.entries()) {
+    if (file !== tests[i - 1]?.file) console.log(`    ${file}`);
+    console.log(`      ${status.padEnd(8)} ${title}`);
+  }
   console.log('\n  Named by');
-  for (const file of sourcesOf(id)) console.log(`    ${file}`);
+  for (const [file, text] of Object.entries(texts)) if (namesRule(text, id)) console.log(`    ${file}`);
   console.log();
 }
 
@@ -50,16 +60,38 @@ function printTable(report) {
 }
 
 const rules = parseRules(fs.readFileSync(path.join(root, 'docs', 'contract-rules.md'), 'utf8'));
-const report = makeReport(rules, readResults());
+const results = readResults();
 const asked = process.argv.slice(2);
 if (asked.length > 0) {
-  for (const id of asked) {
-    const row = report.rows.find((other) => other.id === id);
-    if (row !== undefined) printRule(row);
-    else console.error(`${id}: no such rule`);
-    if (row === undefined || report.gaps.includes(row)) process.exitCode = 1;
+  // The titles in test/rules are about this report.
+  const tests = textsOf('test', /^(?!rules[\\/]).*\.test\.ts$/);
+  const texts = {
+    ...textsOf('src', /\.ts$/),
+    ...textsOf('test', /\.[tj]s$/),
+    ...textsOf('docs', /\.md$/),
+    ...textsOf('README.md'),
+    ...textsOf('CONTRIBUTING.md'),
+    ...textsOf('scripts/mutants.json'),
+  };
+  const report = makeReport(rules, withNotRun(results, tests));
+  for (const name of asked) {
+    const row = report.rows.find(({ id }) => id.toLowerCase() === name.toLowerCase());
+    if (row === undefined) {
+      const near = nearIds(
+        name,
+        rules.map(({ id }) => id),
+      );
+      console.error(
+        near.length === 0
+          ? `${name}: no such rule; docs/contract-rules.md has them all`
+          : `${name}: no such rule; near it: ${near.join(', ')}`,
+      );
+    } else printRule(row, texts);
+    const proofs = row?.tests.filter(({ status }) => status === 'passed' || status === 'not run') ?? [];
+    if (proofs.length === 0 || row.tests.some(({ status }) => status === 'failed')) process.exitCode = 1;
   }
 } else {
+  const report = makeReport(rules, results);
   printTable(report);
   const problems = problemLines(report);
   console.log(

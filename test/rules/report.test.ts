@@ -1,6 +1,16 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { idsIn, makeReport, mergeResults, parseRules, problemLines } from '../../scripts/rules-report';
+import {
+  idsIn,
+  makeReport,
+  mergeResults,
+  namesRule,
+  nearIds,
+  parseRules,
+  problemLines,
+  titlesIn,
+  withNotRun,
+} from '../../scripts/rules-report';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 const TABLE = `Some words | with a bar.
@@ -87,6 +97,44 @@ describe('results of several runs', () => {
     const ran = { 'c.test.ts': [passed('four')] };
     expect(mergeResults(older, ran, { full: true, filtered: false })).toEqual(ran);
   });
+});
+
+describe('titles that have no result yet', () => {
+  const source = [
+    "// It isn't a title: an apostrophe opens nothing.",
+    "it('[C7.1] the service\\'s own', () => undefined);",
+    "it.each(x)('[C7.1] %s is %d', () => undefined); it(`[C7.10] a ${kind} b`, () => undefined);",
+    "it('names no rule', () => 'C7.1');",
+  ].join('\n');
+
+  it('are read in the source', () => {
+    expect(titlesIn(source)).toEqual(["[C7.1] the service's own", '[C7.1] %s is %d', '[C7.10] a ${kind} b']);
+  });
+
+  it('count as not run, unless a result is theirs', () => {
+    const ran = { 'a.test.ts': [passed('outer [C7.1] one is 2'), passed('[C7.10] a large b')] };
+    expect(withNotRun(ran, { 'a.test.ts': source, 'b.test.ts': '' })).toEqual({
+      'a.test.ts': [...ran['a.test.ts'], { title: "[C7.1] the service's own", status: 'not run' }],
+    });
+  });
+
+  it('prove nothing', () => {
+    expect(makeReport(rules, withNotRun({}, { 'a.test.ts': source })).gaps).toHaveLength(2);
+  });
+});
+
+it('a rule is named by its whole id only', () => {
+  for (const text of ['C7.1', 'contract C7.1, C8', '(C7.1)', 'see C7.1.'])
+    expect([text, namesRule(text, 'C7.1')]).toEqual([text, true]);
+  for (const text of ['C7.10', 'C7.1a', 'C7.1.2', 'XC7.1', '7.1'])
+    expect([text, namesRule(text, 'C7.1')]).toEqual([text, false]);
+});
+
+it('an id that does not exist is near those that begin with it, then those a character away', () => {
+  const ids = ['C4.3', 'C4.4a', 'C4.4b', 'C5.4a', 'C7.1'];
+  expect(nearIds('C4.4', ids)).toEqual(['C4.4a', 'C4.4b', 'C4.3']);
+  expect(nearIds('c5.4', ids)).toEqual(['C5.4a']);
+  expect(nearIds('C99', ids)).toEqual([]);
 });
 
 describe('docs/contract-rules.md', () => {

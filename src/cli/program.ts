@@ -7,6 +7,7 @@ import { addDevCommand } from './commands/dev';
 import { addDoctorCommand } from './commands/doctor';
 import { addEditCommand } from './commands/edit';
 import { addImageCommand } from './commands/image';
+import { addModelsCommand } from './commands/models';
 import { addResumeCommand } from './commands/resume';
 import { addSandboxCommand } from './commands/sandbox';
 import { addStatusCommand } from './commands/status';
@@ -35,6 +36,7 @@ export function createProgram(context: CommandContext): Command {
   addResumeCommand(program, context);
   addStatusCommand(program, context);
   addWatchCommand(program, context);
+  addModelsCommand(program, context);
   addWorkerCommand(program, context);
   addSandboxCommand(program, context);
   addDemoCommand(program, context);

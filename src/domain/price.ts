@@ -42,3 +42,25 @@ function unitPrice(rule: PriceRule, spec: PricedSpec): number | null {
 function matches<T>(wanted: T | undefined, given: T | undefined): boolean {
   return wanted === undefined || wanted === given;
 }
+
+/** `1.20 USD`: at least two decimals, more only where they say something. Integer arithmetic: no price is rounded. */
+export function formatMoney({ microUnits, currency }: Money): string {
+  const digits = String(microUnits).padStart(7, '0');
+  const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
+  return `${digits.slice(0, -6)}.${decimals} ${currency}`;
+}
+
+const AMOUNT = /^([0-9]{1,9})(?:\.([0-9]{1,6}))?\s*([a-z]{3})?$/i;
+
+/** A decimal amount such as `0.50`, `0.50USD` or `0.50 EUR` in micro-units; undefined when it is none. */
+export function readAmount(
+  text: string,
+): { readonly microUnits: number; readonly currency: string | null } | undefined {
+  const found = AMOUNT.exec(text.trim());
+  if (found === null) return undefined;
+  const [, whole = '', decimals = '', currency] = found;
+  return {
+    microUnits: Number(whole) * 1_000_000 + Number(decimals.padEnd(6, '0')),
+    currency: currency?.toUpperCase() ?? null,
+  };
+}

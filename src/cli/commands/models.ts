@@ -1,0 +1,75 @@
+import { type Command } from 'commander';
+import { CliError } from '../cli-error';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+} from '../command-context';
+import { nearNames } from '../near-names';
+import { textTable } from '../text-table';
+
+/** `models`: the live model configuration, as a worker with this environment reads it. */
+export function addModelsCommand(program: Command, context: CommandContext): void {
+  const models = program.command('models').description('list the models of the configuration, or show one');
+  withCommonOptions(models.command('ls', { isDefault: true }).description('list all models'))
+    .addHelpText('after', HELP)
+    .action(async (options: CommonOptions) => list(context, options));
+  withCommonOptions(
+    models
+      .command('show')
+      .description('everything about one model, with an example command')
+      .argument('<model>', 'public model id'),
+  )
+    .addHelpText('after', HELP)
+    .action(async (id: string, options: CommonOptions) => show(context, id, options));
+}
+
+const HELP = `
+The configuration is MEDIA_MODELS, else that of the sandbox of the \`temporal-media dev\` which runs on the data directory.
+No Temporal server and no key is needed.
+
+Examples:
+  $ temporal-media models
+  $ temporal-media models show motion-omni
+  $ temporal-media models ls --json | jq '.data.models[].id'
+`;
+
+const NONE =
+  'There is no model configuration (MEDIA_MODELS): every model passes, with the safe fields only, and no price is known.';
+
+async function list(context: CommandContext, options: CommonOptions): Promise<void> {
+  const { report } = context;
+  const { entries, origin } = await read(context, options);
+  if (origin.origin === 'none') report.say(NONE);
+  else {
+    const { modelRows } = await import('../models/model-view.js');
+    for (const line of textTable(modelRows(entries))) report.result(line);
+    report.say(`${entries.length} models from ${origin.location ?? ''}`);
+  }
+  report.reply({ ok: true, data: { models: entries, source: origin } });
+}
+
+async function show(context: CommandContext, id: string, options: CommonOptions): Promise<void> {
+  const { report } = context;
+  const { entries, origin } = await read(context, options);
+  const entry = entries.find((candidate) => candidate.id === id);
+  if (entry === undefined) {
+    if (origin.origin === 'none') throw new CliError('bad_input', NONE, { hint: 'Set MEDIA_MODELS.' });
+    const ids = entries.map((candidate) => candidate.id);
+    const near = nearNames(id, ids);
+    const meant = near.length === 0 ? ids : near;
+    const hint = `${near.length === 0 ? 'There are' : 'Did you mean'}: ${meant.join(', ')}${near.length === 0 ? '.' : '?'}`;
+    throw new CliError('bad_input', `The model configuration has no model ${id}.`, { hint });
+  }
+  const { modelLines, modelView } = await import('../models/model-view.js');
+  const view = modelView(entry);
+  for (const line of textTable(modelLines(view))) report.result(line);
+  report.reply({ ok: true, data: { ...view, source: origin } });
+}
+
+async function read(context: CommandContext, options: CommonOptions) {
+  const { modelsInForce } = await import('../models/models-in-force.js');
+  return modelsInForce(effectiveConfig(context, options), effectiveEnvironment(context, options));
+}

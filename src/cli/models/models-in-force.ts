@@ -1,0 +1,81 @@
+import { type MediaConfig } from '../../config';
+import { type ModelEntry } from '../../domain/model-config';
+import { createModelSource, type ModelSource } from '../../models/model-source';
+import { CliError } from '../cli-error';
+import { type DevState, readDevState } from '../dev-state';
+import { shownLocation } from '../shown-location';
+
+/** Where the model configuration of this command comes from. */
+export interface ModelsOrigin {
+  /** `environment`: MEDIA_MODELS. `dev`: the sandbox of the `dev` that runs on this data directory. */
+  readonly origin: 'environment' | 'dev' | 'none';
+  /** A path or an address without user-info and query; null without a configuration. */
+  readonly location: string | null;
+  /** First 12 hex digits of the SHA-256 of the document; null without one. */
+  readonly fingerprint: string | null;
+  /** What a model without an entry is. */
+  readonly unknownModels: 'allow' | 'refuse';
+}
+
+/** The model configuration as a worker with this environment would read it. */
+export interface ModelsInForce {
+  readonly source: ModelSource;
+  readonly entries: readonly ModelEntry[];
+  readonly origin: ModelsOrigin;
+}
+
+const READ_MS = 5_000;
+
+/**
+ * Reads the model configuration that the worker uses, as far as this machine knows it: MEDIA_MODELS, else the sandbox
+ * of the `dev` that commands use. Needs no Temporal server. @throws CliError `models_unavailable`
+ */
+export async function modelsInForce(config: MediaConfig, env: NodeJS.ProcessEnv): Promise<ModelsInForce> {
+  const dev = config.models === undefined ? await devInUse(config, env) : undefined;
+  const fromDev = config.baseUrl === undefined ? dev?.sandbox?.modelsUrl : undefined;
+  const location = config.models ?? fromDev;
+  const source = openSource(location, config);
+  const entries = await readEntries(source);
+  return {
+    source,
+    entries,
+    origin: {
+      origin: location === undefined ? 'none' : config.models === undefined ? 'dev' : 'environment',
+      location: location === undefined ? null : shownLocation(location),
+      fingerprint: location === undefined ? null : source.fingerprint(),
+      unknownModels: config.unknownModels ?? (location === undefined ? 'allow' : 'refuse'),
+    },
+  };
+}
+
+/** `dev` of the data directory, unless the environment leads commands to another server or queue. */
+export async function devInUse(
+  { dataDir }: MediaConfig,
+  env: NodeJS.ProcessEnv,
+): Promise<DevState | undefined> {
+  const dev = await readDevState(dataDir);
+  if (dev === undefined) return undefined;
+  const address = env['TEMPORAL_ADDRESS'];
+  const elsewhere = address ? address !== dev.address : Boolean(env['TEMPORAL_PROFILE']);
+  const namespace = env['TEMPORAL_NAMESPACE'] || dev.namespace;
+  const queue = env['MEDIA_TASK_QUEUE']?.trim() || dev.taskQueue;
+  return elsewhere || namespace !== dev.namespace || queue !== dev.taskQueue ? undefined : dev;
+}
+
+function openSource(location: string | undefined, { unknownModels }: MediaConfig): ModelSource {
+  try {
+    return createModelSource({
+      timeoutMs: READ_MS,
+      ...(location !== undefined && { location }),
+      ...(unknownModels !== undefined && { unknownModels }),
+    });
+  } catch (error) {
+    throw new CliError('models_unavailable', (error as Error).message);
+  }
+}
+
+async function readEntries(source: ModelSource): Promise<readonly ModelEntry[]> {
+  const looked = await source.lookup('');
+  if (looked.found === 'unavailable') throw new CliError('models_unavailable', looked.message);
+  return (await source.all()) ?? [];
+}

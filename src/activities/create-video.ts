@@ -50,6 +50,7 @@ function specOf(input: CreateVideoInput, deps: PaidDeps): PaidSpec<WireJsonBody,
     facts,
     httpBudgetMs: CREATE_TIMEOUTS.httpBudgetMs,
     reopenOwn: false,
+    ...(input.recordedOnly === true && { recordedOnly: true }),
     prepare: (account) => prepareVideo(request, account, deps),
     post: async ({ account, ready, intent, base, options }) => {
       const reply = await account.client.createVideo(ready.body, options);

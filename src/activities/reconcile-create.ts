@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
+import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { type CreateVideoAnswer, type ReconcileCreateInput } from '../domain/paid-call';
 import { openEpoch } from './epochs';
 import { journalUnavailable, retryLater } from './failures';
@@ -38,7 +39,7 @@ export function createReconcileCreate(
           // Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint.
           return waitingAnswer(
             base,
-            'recorded_by_another_run',
+            RECORDED_BY_ANOTHER_RUN,
             'Another run recorded an outcome under this key.',
           );
         }

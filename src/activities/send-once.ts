@@ -5,6 +5,7 @@ import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy'
 import { fingerprintText } from '../domain/fingerprint';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
+import { NOT_RECORDED } from '../domain/names';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type PaidSendOptions } from '../service/send-result';
 import { type Account } from './accounts';
@@ -33,6 +34,8 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly httpBudgetMs: number;
   /** Whether a retry of this very activity may go on after a proven refusal. */
   readonly reopenOwn: boolean;
+  /** Only what is recorded is wanted; an epoch that is open stays as it is. */
+  readonly recordedOnly?: true;
   prepare(account: Account): Promise<Prepared<Body>>;
   /** The one send, classified. `base.sent` is already true. */
   post(call: {
@@ -98,6 +101,10 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
   if (opened.do === 'return') return ended({ ...(opened.outcome.answer as Answer), sent: false });
 
+  if (spec.recordedOnly === true) {
+    const cause = deps.journal === 'none' ? 'no_journal' : NOT_RECORDED;
+    return ended(waitingAnswer(base, cause, 'Nothing is recorded under this key, and nothing was sent.'));
+  }
   if (prepared.kind === 'unavailable') {
     return ended(waitingAnswer(base, 'configuration_unavailable', prepared.message));
   }

@@ -1,3 +1,4 @@
+import { NOT_RECORDED } from './names';
 import {
   type CreatedVideo,
   type CreateVideoAnswer,
@@ -94,6 +95,33 @@ export function nextStep(
         ? afterFailedConnection(state, answer, context)
         : afterUnsent(state, answer, context);
     }
+  }
+}
+
+/** What a caller that was cancelled learns from a create that was asked for records only. */
+export type CancelledStep =
+  | { readonly do: 'settle'; readonly answer: CreatedVideo | UnconfirmedCall }
+  /** That epoch is over and a later one may hold more. */
+  | { readonly do: 'ask'; readonly epoch: number }
+  | { readonly do: 'end'; readonly mayBeOwed: boolean };
+
+/** What one answer means for a cancelled run: money that another run owes is never reported as none (C1.8). */
+export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
+  switch (answer.outcome) {
+    case 'created':
+    case 'unconfirmed':
+      return { do: 'settle', answer };
+    case 'not_sent':
+      return answer.epochUsed
+        ? { do: 'ask', epoch: answer.epoch + 1 }
+        : { do: 'end', mayBeOwed: answer.cause !== NOT_RECORDED };
+    case 'refused_for_now':
+      return { do: 'end', mayBeOwed: false };
+    case 'rejected':
+      // A worker without the account has not looked.
+      return { do: 'end', mayBeOwed: answer.reason === 'account_not_configured' };
+    case 'pending':
+      return { do: 'end', mayBeOwed: true };
   }
 }
 

@@ -57,3 +57,9 @@ export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';
 
 /** Failure type of an activity that its own retry policy runs again; its details say which class of trouble it met. */
 export const RETRY_LATER = 'MediaRetryLater';
+
+/** Cause of a `not_sent` answer: an outcome is there, and only the create itself can tell whether it is this request's. */
+export const RECORDED_BY_ANOTHER_RUN = 'recorded_by_another_run';
+
+/** Cause of a `not_sent` answer to a create that was asked for records only: there is none. */
+export const NOT_RECORDED = 'not_recorded';

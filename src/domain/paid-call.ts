@@ -21,6 +21,8 @@ interface PaidInput extends EpochKey {
 
 export interface CreateVideoInput extends PaidInput {
   readonly request: VideoRequest;
+  /** Only what is recorded under the key is wanted: nothing is sent. For a caller that was cancelled. */
+  readonly recordedOnly?: true;
 }
 
 export interface ReconcileCreateInput extends EpochKey {

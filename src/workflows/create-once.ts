@@ -3,10 +3,13 @@ import {
   CancellationScope,
   CancelledFailure,
   isCancellation,
+  patched,
   sleep,
   TimeoutFailure,
+  workflowInfo,
 } from '@temporalio/workflow';
 import {
+  cancelledStep,
   DEFAULT_START_LIMIT_MS,
   nextStep,
   type CreateOnceState,
@@ -15,6 +18,7 @@ import {
 import { type CreatePolicy } from '../domain/create-policy';
 import { evidence, NO_WORKER } from '../domain/evidence';
 import { referenceModeOf } from '../domain/media';
+import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { type CreateEvidence, type CreateVideoAnswer } from '../domain/paid-call';
 import { type VideoRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
@@ -37,8 +41,11 @@ export interface CreateOnceOptions {
 export type CreateOnceResult =
   | { readonly kind: 'settled'; readonly answer: SettledCreate; readonly sends: number }
   | { readonly kind: 'handover'; readonly state: CreateOnceState }
-  /** Cancelled while nothing was on its way. */
-  | { readonly kind: 'cancelled' };
+  /**
+   * Cancelled while nothing was on its way. `mayBeOwed` when another run may have sent under this key and nobody could
+   * be asked what it came to.
+   */
+  | { readonly kind: 'cancelled'; readonly mayBeOwed: boolean };
 
 /**
  * Creates one video at most once for one creation key (C4.4a, design 4.3). Decisions are the domain's; here are the
@@ -49,11 +56,14 @@ export async function createOnce(
   options: CreateOnceOptions,
 ): Promise<CreateOnceResult> {
   let state = start;
+  let elsewhere = isResetRun();
   for (;;) {
     // Before every epoch: what nobody wants any more is not bought.
-    if (CancellationScope.current().consideredCancelled) return { kind: 'cancelled' };
+    if (CancellationScope.current().consideredCancelled) return endCancelled(state, options, elsewhere);
     options.onState?.(state, null, null);
     const sent = await sendOnce(state, options);
+    const recordedElsewhere =
+      sent.answer.outcome === 'not_sent' && sent.answer.cause === RECORDED_BY_ANOTHER_RUN;
     let step = nextStep(state, sent.answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
       const answer = await CancellationScope.nonCancellable(() => reconcile(state, options, null));
@@ -62,10 +72,12 @@ export async function createOnce(
     if (step.do === 'settle') {
       const { answer } = step;
       const dropped = answer.outcome === 'rejected' && !answer.sent;
-      if (dropped && CancellationScope.current().consideredCancelled) return { kind: 'cancelled' };
+      if (dropped && CancellationScope.current().consideredCancelled)
+        return { kind: 'cancelled', mayBeOwed: elsewhere && answer.reason === 'not_sent' };
       return { kind: 'settled', answer, sends: state.sends + (answer.sent ? 1 : 0) };
     }
     if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
+    elsewhere ||= recordedElsewhere;
     state = step.state;
     options.onState?.(state, step.until, step.why);
     const wait = step.until - Date.now();
@@ -73,12 +85,48 @@ export async function createOnce(
       try {
         await sleep(wait, { summary: 'wait before the next create' });
       } catch (error) {
-        if (isCancellation(error)) return { kind: 'cancelled' };
+        if (isCancellation(error)) return endCancelled(state, options, elsewhere);
         throw error;
       }
     }
     if (options.shouldHandOver?.() === true) return { kind: 'handover', state };
   }
+}
+
+/** Whether an operator reset this execution: an earlier run of it may have created under the same key. */
+function isResetRun(): boolean {
+  const { runId, originalExecutionRunId } = workflowInfo();
+  return runId !== originalExecutionRunId;
+}
+
+/**
+ * Cancelled before this run sent anything that counts. Where another run may have recorded a task under the key, the
+ * create is asked for what is recorded, which sends nothing: the outcome names the task and never calls it free.
+ */
+async function endCancelled(
+  state: CreateOnceState,
+  options: CreateOnceOptions,
+  elsewhere: boolean,
+): Promise<CreateOnceResult> {
+  // Older histories ended here.
+  if (!elsewhere || !patched('media-ask-for-records-when-cancelled'))
+    return { kind: 'cancelled', mayBeOwed: false };
+  // No limit of its own: a worker is waited for as long as after any cancellation (ADR 5), about a minute.
+  const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
+  return CancellationScope.nonCancellable(async () => {
+    for (let epoch = state.epoch; ;) {
+      const asked = await raceCreate({ ...state, epoch }, asking);
+      if (!('answer' in asked)) return { kind: 'cancelled', mayBeOwed: true };
+      const { answer } = asked;
+      const pending = answer.outcome === 'pending';
+      const step = cancelledStep(
+        pending ? await reconcile({ ...state, epoch: answer.epoch }, asking, null) : answer,
+      );
+      if (step.do === 'settle') return { kind: 'settled', answer: step.answer, sends: state.sends };
+      if (step.do === 'end') return { kind: 'cancelled', mayBeOwed: step.mayBeOwed };
+      epoch = step.epoch;
+    }
+  });
 }
 
 function stepContext(
@@ -112,13 +160,13 @@ interface NoValue {
 
 async function raceCreate(
   state: CreateOnceState,
-  options: CreateOnceOptions,
+  options: CreateOnceOptions & { readonly recordedOnly?: true },
 ): Promise<{ readonly answer: CreateVideoAnswer } | NoValue> {
   const startLimitMs = remainingStart(state, options);
   const create = createVideoActivity({
     taskQueue: options.taskQueue,
     startLimitMs,
-    summary: `create, epoch ${state.epoch}`,
+    summary: `${options.recordedOnly === true ? 'what is recorded' : 'create'}, epoch ${state.epoch}`,
   });
   const answered = create({
     creationKey: state.creationKey,
@@ -126,6 +174,7 @@ async function raceCreate(
     request: options.request,
     ...(options.account === undefined ? {} : { account: options.account }),
     ...(options.policy === undefined ? {} : { policy: options.policy }),
+    ...(options.recordedOnly === true && { recordedOnly: true }),
   }).then(
     (answer) => ({ answer }),
     (error: unknown) => noValue(error),

@@ -42,7 +42,7 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
     case 'handover':
       return goOn(input, { v: 1, phase: 'creating', create: result.state });
     case 'cancelled':
-      return outcomes.cancelled(null, key, billing(null, 'none'));
+      return outcomes.cancelled(null, key, billing(null, result.mayBeOwed ? 'needs_review' : 'none'));
     case 'settled': {
       const { answer } = result;
       if (answer.outcome === 'rejected') return outcomes.rejected(answer, key, result.sends);

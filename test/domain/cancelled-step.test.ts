@@ -1,0 +1,33 @@
+import { cancelledStep } from '../../src/domain/create-once';
+import { NOT_RECORDED } from '../../src/domain/names';
+import { answers } from './create-answers';
+
+/** What a cancelled run makes of a create that it asked for records only. */
+describe('a cancelled run', () => {
+  it.each([answers.created(1), answers.unconfirmed(1)])('ends by what is recorded: $outcome', (answer) => {
+    expect(cancelledStep(answer)).toEqual({ do: 'settle', answer });
+  });
+
+  it('looks into the next epoch behind one that is used up', () => {
+    expect(cancelledStep(answers.notSent(2, { cause: 'fenced' }))).toEqual({ do: 'ask', epoch: 3 });
+    expect(cancelledStep(answers.notSent(0))).toEqual({ do: 'ask', epoch: 1 });
+  });
+
+  it.each([
+    ['nothing is recorded', answers.notSent(0, { cause: NOT_RECORDED, epochUsed: false })],
+    ['the last send was refused', answers.refused(0)],
+    ['the request was refused', answers.rejected(0)],
+    ['the key belongs to another request', answers.rejected(0, 'creation_key_conflict')],
+  ])('owes nothing when %s', (_, answer) => {
+    expect(cancelledStep(answer)).toEqual({ do: 'end', mayBeOwed: false });
+  });
+
+  it.each([
+    ['the journal cannot be read', answers.notSent(0, { cause: 'journal_unavailable', epochUsed: false })],
+    ['there is no journal', answers.notSent(0, { cause: 'no_journal', epochUsed: false })],
+    ['the worker has no such account', answers.rejected(0, 'account_not_configured')],
+    ['a sender may still be alive', answers.pending(0)],
+  ])('leaves it open when %s', (_, answer) => {
+    expect(cancelledStep(answer)).toEqual({ do: 'end', mayBeOwed: true });
+  });
+});

@@ -1,0 +1,120 @@
+import { type WorkflowHandle } from '@temporalio/client';
+import { type VideoOutcome } from '../../src/domain';
+import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
+import { accepted, received } from '../support/accepted';
+import { deferred } from '../support/deferred';
+import { eventually } from '../support/eventually';
+import { handMadeWorker } from '../support/hand-made-worker';
+import { resetWorkflow } from '../support/reset-workflow';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
+
+/** A reset run that is cancelled names the task that the run before it bought, and calls nothing free (C1.8). */
+describe('a reset run that is cancelled', () => {
+  let stack: MediaStack;
+  beforeEach(async () => {
+    stack = await startMediaStack();
+  });
+  afterEach(() => stack.stop());
+
+  async function start(prompt: string, taskQueue: string): Promise<WorkflowHandle> {
+    return stack.server.client.workflow.start(WORKFLOW.generateVideo, {
+      taskQueue,
+      workflowId: stack.server.uniqueId('cancelled-reset'),
+      args: [{ request: { model: 'cine-1', prompt, durationSeconds: 2 } }],
+    });
+  }
+
+  const taskOf = (prompt: string): Promise<string> =>
+    eventually(
+      'the task',
+      async () => (await stack.sandbox.admin.tasks()).find((task) => task.prompt === prompt)?.id,
+    );
+
+  const polled = (taskId: string): Promise<true> =>
+    eventually('a poll', async () => {
+      const polls = await stack.sandbox.admin.requests({ operation: 'poll' });
+      return polls.some((poll) => poll.taskId === taskId) ? true : undefined;
+    });
+
+  async function cancelSeen(handle: WorkflowHandle): Promise<void> {
+    await handle.cancel();
+    await eventually('the cancellation', async () =>
+      (await handle.fetchHistory()).events?.some(
+        (event) => event.workflowExecutionCancelRequestedEventAttributes != null,
+      ),
+    );
+  }
+
+  const outcomeOf = (handle: WorkflowHandle): Promise<VideoOutcome> =>
+    handle.result() as Promise<VideoOutcome>;
+
+  it('[C4.4b] in the moment in which it learns that another run recorded the task', async () => {
+    const prompt = '[run:60s] a heron that another run bought';
+    const looking = deferred<void>();
+    const look = deferred<void>();
+    let creates = 0;
+    const worker = await handMadeWorker(stack, {}, (real) => ({
+      // The second one, of the reset run, is lost before it could compare anything.
+      [ACTIVITY.createVideo]: async (input) => {
+        if (++creates === 2) throw new Error('lost');
+        return real[ACTIVITY.createVideo](input);
+      },
+      [ACTIVITY.reconcileCreate]: async (input) => {
+        looking.resolve();
+        await look.promise;
+        return real[ACTIVITY.reconcileCreate](input);
+      },
+    }));
+    await worker.runUntil(async () => {
+      const first = await start(prompt, worker.options.taskQueue);
+      const taskId = await taskOf(prompt);
+      await polled(taskId);
+      const second = await resetWorkflow(stack.server, first.workflowId);
+      await looking.promise;
+      await cancelSeen(second);
+      look.resolve();
+      expect(await outcomeOf(second)).toMatchObject({
+        outcome: 'cancelled',
+        video: { taskId },
+        billing: { state: 'needs_review' },
+      });
+    });
+    expect(await accepted(stack, prompt)).toBe(1);
+  });
+
+  it('[C4.4b] before it asks for the create at all', async () => {
+    const prompt = '[run:60s] a heron that nobody waits for';
+    const before = await stack.startWorker();
+    const first = await start(prompt, stack.taskQueue);
+    const taskId = await taskOf(prompt);
+    await polled(taskId);
+    await before.stop();
+    const second = await resetWorkflow(stack.server, first.workflowId);
+    await cancelSeen(second);
+    await stack.startWorker();
+    expect(await outcomeOf(second)).toMatchObject({
+      outcome: 'cancelled',
+      video: { taskId },
+      billing: { state: 'needs_review' },
+    });
+    expect(await accepted(stack, prompt)).toBe(1);
+  });
+
+  it('[C4.4a] buys nothing when the run before it was refused: the epoch that may open now stays shut', async () => {
+    const prompt = 'a heron that was refused';
+    const before = await stack.startWorker();
+    await stack.sandbox.admin.addFaults([{ operation: 'create', action: { type: 'status', status: 401 } }]);
+    const first = await start(prompt, stack.taskQueue);
+    expect(await outcomeOf(first)).toMatchObject({ outcome: 'rejected', reason: 'credentials' });
+    await before.stop();
+    const second = await resetWorkflow(stack.server, first.workflowId);
+    await cancelSeen(second);
+    await stack.startWorker();
+    expect(await outcomeOf(second)).toMatchObject({
+      outcome: 'cancelled',
+      video: null,
+      billing: { state: 'none' },
+    });
+    expect(await received(stack, prompt)).toBe(1);
+  });
+});

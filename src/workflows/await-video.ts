@@ -25,6 +25,8 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
   if (typeof input?.video?.taskId !== 'string') {
     throw ApplicationFailure.nonRetryable('awaitVideo needs {video: {taskId}}.', 'InvalidInput');
   }
+  // Nothing is created here, so there is nothing to fear but a wait.
+  progress.tell({ phase: 'watching', taskId: input.video.taskId });
   if ('account' in input.video) {
     // An untyped caller may know less than a kept fact holds.
     video = { ...videoTaskById(input.video.taskId, input.video.account), ...input.video };

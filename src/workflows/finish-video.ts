@@ -7,6 +7,7 @@ import { type PolledRecord } from '../domain/poll-answers';
 import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
 import { type MediaQueues } from '../domain/workflow-inputs';
 import { downloadVideoActivity } from './proxies';
+import { withTimeLimit } from './time-limit';
 
 export interface FinishOptions {
   readonly estimate: Money | null;
@@ -47,7 +48,7 @@ async function download(record: PolledRecord, end: VideoEnd, options: FinishOpti
     };
     const result = await (limit === null
       ? fetch(input)
-      : CancellationScope.withTimeout(Math.max(1, limit - Date.now()), () => fetch(input)));
+      : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', () => fetch(input)));
     return ofDownload(result, record, end, options);
   } catch (error) {
     if (isCancellation(error)) {

@@ -22,19 +22,20 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
   if (input?.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
   const begun = input?.carried?.create ?? begin(input);
   if ('outcome' in begun) return begun;
-  progress.creationKey = begun.creationKey;
+  progress.tell({ creationKey: begun.creationKey });
   const result = await createOnce(begun, {
     request: input.request,
     account: input.account,
     policy: input.policy,
     startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
     taskQueue: input.queues?.create,
-    onState: (state, until, why) => {
-      progress.phase = until === null ? 'creating' : 'waiting_to_create';
-      progress.nextCreateAt = until;
-      progress.waitingFor = why;
-      progress.sends = state.sends;
-    },
+    onState: (state, until, why) =>
+      progress.tell({
+        phase: until === null ? 'creating' : 'waiting_to_create',
+        nextCreateAt: until,
+        waitingFor: why,
+        sends: state.sends,
+      }),
     shouldHandOver: () => workflowInfo().continueAsNewSuggested,
   });
   const key = begun.creationKey;

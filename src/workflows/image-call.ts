@@ -3,11 +3,13 @@ import {
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
+  setCurrentDetails,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { evidence, NO_WORKER } from '../domain/evidence';
+import { imageDetails } from '../domain/image-details';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
@@ -26,12 +28,14 @@ import { raceTimer } from './race-timer';
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
+  onKey?: (creationKey: string) => void,
 ): Promise<ImageOutcome> {
   if (!isRequest(input?.request))
     return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
   const own = creationKey(input.creationKey);
   if ('refused' in own)
     return outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
+  onKey?.(own.key);
   if (CancellationScope.current().consideredCancelled)
     return outcomes.cancelled(null, own.key, billing(null, 'none'));
   const asked = milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS;
@@ -140,10 +144,24 @@ function detailsOf(
 
 /** Generates images: one activity, for callers that have no workflow of their own (contract 2.3, design 4.8). */
 export async function generateImage(input: GenerateImageWorkflowInput): Promise<ImageOutcome> {
-  return imageCall('generate_image', input);
+  return shownImageCall('generate_image', input);
 }
 
 /** Edits images: one activity, for callers that have no workflow of their own (contract 2.4, design 4.8). */
 export async function editImage(input: EditImageWorkflowInput): Promise<ImageOutcome> {
-  return imageCall('edit_image', input);
+  return shownImageCall('edit_image', input);
+}
+
+/** For workflows of our own only: the details panel of a caller's workflow is the caller's. */
+async function shownImageCall(
+  operation: 'generate_image' | 'edit_image',
+  input: GenerateImageWorkflowInput | EditImageWorkflowInput,
+): Promise<ImageOutcome> {
+  let key: string | null = null;
+  const outcome = await imageCall(operation, input, (own) => {
+    key = own;
+    setCurrentDetails(imageDetails(key, null));
+  });
+  setCurrentDetails(imageDetails(key, outcome));
+  return outcome;
 }

@@ -17,6 +17,8 @@ export interface PollLoopOptions {
   readonly taskQueue?: string | undefined;
   /** Milliseconds between polls once a wait is older than `afterMs`. */
   readonly slow?: { readonly afterMs: number; readonly intervalMs: number } | undefined;
+  /** Told after every tick: what `states` and `nextTickAt` say has changed. */
+  readonly onTick?: () => void;
   /** Asked after every tick: true stops the loop, and every open watch comes back as `handover`. */
   readonly shouldHandOver?: () => boolean;
 }
@@ -101,6 +103,7 @@ export class PollLoop {
   }
 
   private onTickEnd(): boolean {
+    this.options.onTick?.();
     if (!this.handedOver && this.options.shouldHandOver?.() === true) {
       this.handedOver = true;
       for (const group of this.groups.values()) group.stop();
@@ -180,7 +183,8 @@ class RunningGroup {
       this.changed = false;
       const wait = this.nextWakeAt() - Date.now();
       if (this.watchers.length === 0 || this.stopping || wait <= 0) return;
-      if (!(await condition(() => this.changed, wait))) return;
+      const summary = `next poll of ${this.watchers.length}`;
+      if (!(await condition(() => this.changed, wait, { summary }))) return;
     }
   }
 

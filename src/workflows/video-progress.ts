@@ -1,44 +1,85 @@
-import { defineQuery, setHandler } from '@temporalio/workflow';
+import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
-import { watchFacts } from '../domain/poll-watch';
+import { pollFacts } from '../domain/poll-facts';
+import { type WatchState } from '../domain/poll-watch';
+import { safeNow } from '../domain/video-advice';
+import { videoDetails } from '../domain/video-details';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { type PollLoop } from './poll-loop';
 
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
 
-/** What the query `video_state` tells. Plain fields that the workflow sets as it goes; no commands. */
+interface Facts {
+  readonly phase: VideoState['phase'];
+  readonly creationKey: string | null;
+  readonly taskId: string | null;
+  readonly video: VideoTask | null;
+  readonly deadlineAt: number | null;
+  readonly nextCreateAt: number | null;
+  readonly waitingFor: string | null;
+  readonly sends: number;
+  readonly loop: PollLoop | null;
+  /** The watch as it ended, once its loop has let it go. */
+  readonly ended: WatchState | null;
+  readonly outcome: VideoOutcome['outcome'] | null;
+}
+
+/**
+ * What the query `video_state` and the details panel of the UI tell. Plain facts that the workflow sets as it goes;
+ * neither makes a command, so that histories replay whatever is told.
+ */
 export class VideoProgress {
-  phase: VideoState['phase'] = 'creating';
-  creationKey: string | null = null;
-  video: VideoTask | null = null;
-  deadlineAt: number | null = null;
-  nextCreateAt: number | null = null;
-  waitingFor: string | null = null;
-  sends = 0;
-  loop: PollLoop | null = null;
-  outcome: string | null = null;
+  private facts: Facts = {
+    phase: 'creating',
+    creationKey: null,
+    taskId: null,
+    video: null,
+    deadlineAt: null,
+    nextCreateAt: null,
+    waitingFor: null,
+    sends: 0,
+    loop: null,
+    ended: null,
+    outcome: null,
+  };
 
   /** Set before the first await, so that a query is answered from the first workflow task on. */
   answerQueries(): void {
     setHandler(videoStateQuery, () => this.state());
+    this.show();
+  }
+
+  tell(news: Partial<Facts>): void {
+    this.facts = { ...this.facts, ...news };
+    this.show();
+  }
+
+  /** Brings the details panel up to date: what a poll loop knows changes without being told. */
+  show(): void {
+    setCurrentDetails(videoDetails(this.state()));
   }
 
   private state(): VideoState {
-    const watch = this.loop?.states().find((state) => state.video.taskId === this.video?.taskId);
-    const next = watch === undefined ? null : (this.loop?.nextTickAt(watch.video.taskId) ?? null);
+    const { phase, video, loop, ended, outcome } = this.facts;
+    const taskId = video?.taskId ?? this.facts.taskId;
+    const open = loop?.states().find((state) => state.video.taskId === taskId);
+    const polled = pollFacts(open ?? ended ?? undefined);
+    const lastError = polled.watch?.lastError ?? null;
     return {
-      phase: this.phase,
-      creationKey: this.creationKey,
-      video: this.video,
-      deadlineAt: iso(this.deadlineAt),
-      nextPollAt: iso(next),
-      nextCreateAt: iso(this.nextCreateAt),
-      waitingFor: this.waitingFor,
-      sends: this.sends,
-      watch: watch === undefined ? null : watchFacts(watch),
-      outcome: this.outcome,
+      phase,
+      creationKey: this.facts.creationKey,
+      taskId,
+      video,
+      deadlineAt: iso(this.facts.deadlineAt),
+      nextPollAt: open === undefined ? null : iso(loop?.nextTickAt(open.video.taskId) ?? null),
+      nextCreateAt: iso(this.facts.nextCreateAt),
+      waitingFor: this.facts.waitingFor,
+      sends: this.facts.sends,
+      ...polled,
+      safe: safeNow({ phase, outcome, taskId, account: video?.account ?? null, lastError }),
+      outcome,
     };
   }
 }
@@ -50,8 +91,7 @@ export async function trackVideo(
   const progress = new VideoProgress();
   progress.answerQueries();
   const outcome = await run(progress);
-  progress.phase = 'done';
-  progress.outcome = outcome.outcome;
+  progress.tell({ phase: 'done', outcome: outcome.outcome });
   return outcome;
 }
 

@@ -23,21 +23,27 @@ export async function watchVideo(
   carried: Watching,
   progress: VideoProgress,
 ): Promise<VideoOutcome> {
-  const loop = PollLoop.from(carried.loop, loopOptions(input));
+  const loop = PollLoop.from(carried.loop, {
+    ...loopOptions(input),
+    onTick: () => progress.show(),
+  });
   const saved = carried.loop.groups[0]?.watches[0];
   if (saved === undefined) throw new Error('The carried state watches no task');
   // A run timeout starts anew with every run; the deadline that the caller waits for does not.
   const watch = { ...saved, hardEndAt: hardEnd(saved.video.polling) };
-  progress.phase = 'watching';
-  progress.creationKey = carried.creationKey;
-  progress.video = watch.video;
-  progress.deadlineAt = watch.deadlineAt;
-  progress.nextCreateAt = null;
-  progress.waitingFor = null;
-  progress.loop = loop;
-
   const estimate = carried.created?.estimate ?? null;
-  const result = await loop.watch(watch);
+  const watching = loop.watch(watch);
+  progress.tell({
+    phase: 'watching',
+    creationKey: carried.creationKey,
+    video: watch.video,
+    deadlineAt: watch.deadlineAt,
+    nextCreateAt: null,
+    waitingFor: null,
+    loop,
+  });
+  const result = await watching;
+  if (result.kind !== 'handover') progress.tell({ ended: result.state });
   switch (result.kind) {
     case 'handover':
       return continueAsNew({ ...input, carried: { ...carried, loop: loop.snapshot() } });
@@ -51,7 +57,7 @@ export async function watchVideo(
         queues: input.queues,
         sidecarPrompt:
           input.sidecarPrompt === 'include' && 'request' in input ? input.request.prompt : undefined,
-        onDownload: () => (progress.phase = 'downloading'),
+        onDownload: () => progress.tell({ phase: 'downloading' }),
       });
   }
 }

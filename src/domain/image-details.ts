@@ -1,0 +1,34 @@
+import { detailsText, inCode } from './details-text';
+import { type ImageOutcome } from './outcome';
+
+/** The details panel of an image workflow in the UI; `outcome` is null while the call is under way (design 4.8). */
+export function imageDetails(
+  creationKey: string | null,
+  outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null,
+): string {
+  return detailsText(
+    outcome === null ? 'Calling the service' : `Done: ${outcome.outcome}`,
+    safeNow(outcome),
+    [['creation key', creationKey === null ? null : inCode(creationKey)]],
+  );
+}
+
+/** What is safe to do now; holds no prompt, key or address. */
+function safeNow(outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null): string {
+  switch (outcome?.outcome) {
+    case undefined:
+      return 'Wait. Do not make this call under another id: it may have been sent, and then it is paid.';
+    case 'completed':
+      return 'Nothing is left to do: the images are stored.';
+    case 'results_lost':
+      return 'The call is paid, but results could not be kept. Check the store and the bill; another call costs again.';
+    case 'unconfirmed':
+      return 'Look into the records of the service with the evidence. Another call under another id may be paid twice.';
+    case 'rejected':
+      return 'Nothing was bought. Correct what the result names, then call again.';
+    case 'cancelled':
+      return outcome?.billing.state === 'none'
+        ? 'Nothing was bought. The same id may be used again.'
+        : 'It may have been sent before it was cancelled: check the bill. Under the same id nothing is bought twice.';
+  }
+}

@@ -20,7 +20,11 @@ export const models: Check = {
     try {
       source = createModelSource({ location, timeoutMs: READ_MS });
     } catch (error) {
-      return failed('models_unavailable', (error as Error).message);
+      const { message } = error as Error;
+      return failed(
+        'models_unavailable',
+        message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an address that cannot be used.',
+      );
     }
     const looked = await source.lookup('doctor');
     if (looked.found === 'unavailable') return failed('models_unavailable', looked.message);

@@ -20,11 +20,7 @@ export const namespaceCheck: Check = {
         connection.workflowService.describeNamespace({ namespace }),
       );
       const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-      return ok(
-        seconds === 0
-          ? namespace
-          : `${namespace}; closed workflows are kept for ${Number((seconds / SECONDS_OF_A_DAY).toFixed(2))} days`,
-      );
+      return ok(seconds === 0 ? namespace : `${namespace}; closed workflows are kept for ${daysOf(seconds)}`);
     } catch (error) {
       if ((error as { code?: unknown }).code === NOT_FOUND)
         return failed('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
@@ -34,3 +30,8 @@ export const namespaceCheck: Check = {
     }
   },
 };
+
+function daysOf(seconds: number): string {
+  const days = Number((seconds / SECONDS_OF_A_DAY).toFixed(2));
+  return days === 1 ? '1 day' : `${days} days`;
+}

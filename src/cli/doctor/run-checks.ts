@@ -30,13 +30,20 @@ export async function runChecks(
 async function findingOf(check: Check, facts: Facts, blocking: CheckReport | undefined): Promise<Finding> {
   if (check.workerSide === true && !facts.workerSide)
     return { state: 'skipped', message: 'Not looked at: only a machine with the settings of a worker can.' };
-  if (blocking !== undefined) return skipped(blocking.name);
+  if (blocking !== undefined) return skipped(rootOf(blocking));
   try {
     return await withinLimit(check, facts);
   } catch (error) {
     const { type, message, hint } = failureOf(error).reply;
     return failed(type as CommandErrorType, message, hint === '' ? undefined : hint);
   }
+}
+
+/** The check with the remedy, not one that was skipped itself. */
+function rootOf(blocking: CheckReport): CheckName {
+  return blocking.state === 'skipped' && blocking.dependsOn !== undefined
+    ? blocking.dependsOn
+    : blocking.name;
 }
 
 async function withinLimit(check: Check, facts: Facts): Promise<Finding> {

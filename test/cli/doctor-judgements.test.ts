@@ -1,0 +1,225 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { judgeBinding } from '../../src/cli/doctor/binding';
+import { type Check, type Finding, ok } from '../../src/cli/doctor/check';
+import { CHECKS } from '../../src/cli/doctor/checks';
+import { type Facts } from '../../src/cli/doctor/facts';
+import { inOrder } from '../../src/cli/doctor/in-order';
+import { isOlder, judgeNodeVersion } from '../../src/cli/doctor/node-version';
+import { judgeSdkCopies } from '../../src/cli/doctor/one-sdk';
+import { bindingOf } from '../../src/cli/doctor/read-binding';
+import { runChecks } from '../../src/cli/doctor/run-checks';
+import { judgeServiceAnswer } from '../../src/cli/doctor/service-answer';
+import { judgeServerVersion } from '../../src/cli/doctor/temporal-server';
+import { judgePollers } from '../../src/cli/doctor/workers';
+import { errorType } from '../../src/cli/error-types';
+import { type GetVideoResult } from '../../src/service/get-video-result';
+import { sdkCopies } from '../../src/sdk-copies';
+
+/** What a script would see. */
+const seen = (finding: Finding): readonly unknown[] => [
+  finding.state,
+  ...('errorType' in finding ? [finding.errorType] : []),
+];
+
+describe('versions', () => {
+  test.each([
+    ['v20.18.1', '20.18.1', false],
+    ['v20.18.0', '20.18.1', true],
+    ['v20.9.9', '20.18.1', true],
+    ['v22.0.0-nightly2024', '20.18.1', false],
+    ['1.28', '1.28.0', false],
+    ['1.31.0-148.0', '1.28.0', false],
+  ])('%s is older than %s: %s', (version, than, older) => expect(isOlder(version, than)).toBe(older));
+
+  test('an old Node fails with both versions', () => {
+    const finding = judgeNodeVersion('v18.20.4', '>=20.18.1');
+    expect(seen(finding)).toEqual(['failed', 'node_version']);
+    expect(finding).toMatchObject({
+      message: 'This is Node 18.20.4; at least 20.18.1 is needed.',
+      remedy: 'Install Node 20.18.1 or later.',
+    });
+    expect(errorType('node_version').exitCode).toBe(78);
+  });
+
+  test('an old Temporal server is a warning, one that hides its version is not', () => {
+    expect(judgeServerVersion('1.25.2', 'here').state).toBe('warning');
+    expect(judgeServerVersion('', 'here').state).toBe('ok');
+  });
+});
+
+describe('copies of the SDK', () => {
+  let dir: string;
+  beforeAll(async () => {
+    dir = await mkdtemp(path.join(tmpdir(), 'temporal-media-copies-'));
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  async function install(folder: string, name: string, version: string): Promise<void> {
+    const at = path.join(dir, folder, 'node_modules', name);
+    await mkdir(at, { recursive: true });
+    await writeFile(path.join(at, 'package.json'), JSON.stringify({ name, version, main: 'index.js' }));
+    await writeFile(path.join(at, 'index.js'), '');
+  }
+
+  test('a worker with a copy of its own is named with its version', async () => {
+    await install('two', '@temporalio/common', '1.24.0');
+    await install('two', '@temporalio/worker', '1.23.0');
+    await install('two/node_modules/@temporalio/worker', '@temporalio/common', '1.23.0');
+    const { resolve } = createRequire(path.join(dir, 'two', 'index.js'));
+    const finding = judgeSdkCopies(sdkCopies(['@temporalio/worker'], resolve));
+    expect(seen(finding)).toEqual(['failed', 'two_sdk_copies']);
+    expect(finding.message).toBe(
+      '2 copies of @temporalio/common are installed: temporal-media loads 1.24.0, @temporalio/worker loads 1.23.0.',
+    );
+  });
+
+  test('one copy that all share is fine', async () => {
+    await install('one', '@temporalio/common', '1.24.0');
+    await install('one', '@temporalio/worker', '1.24.0');
+    const { resolve } = createRequire(path.join(dir, 'one', 'index.js'));
+    expect(judgeSdkCopies(sdkCopies(['@temporalio/worker'], resolve))).toEqual(ok('1.24.0, one copy'));
+  });
+});
+
+describe('workers', () => {
+  const now = 1_000_000_000;
+  test.each<[string, number[], number[], string]>([
+    ['both queues polled', [now - 60_000], [now - 1_000], 'ok'],
+    ['a clock behind the server', [now + 60_000], [now + 60_000], 'ok'],
+    ['a dead worker beside a live one', [now - 200_000, now], [now - 200_000, now], 'ok'],
+    ['nobody', [], [], 'failed'],
+    ['nobody for activities', [now], [], 'failed'],
+    ['a dead worker that is still listed', [now - 120_000], [now - 120_000], 'failed'],
+    ['activities of a dead worker', [now], [now - 120_000], 'failed'],
+  ])('%s', (_title, workflows, activities, state) => {
+    expect(judgePollers({ workflows, activities }, 'q', now)).toMatchObject({
+      state,
+      ...(state === 'failed' && { errorType: 'no_worker' }),
+    });
+  });
+});
+
+describe('the answer of the service', () => {
+  const judge = (result: GetVideoResult, cause?: unknown): Finding =>
+    judgeServiceAnswer({ result, cause, baseUrl: 'https://service' });
+  const fault = (code: string): Error => Object.assign(new Error('x'), { code });
+
+  test.each([400, 404, 410, 422])('HTTP %i: reachable, the key is not refused', (httpStatus) => {
+    expect(judge({ kind: 'error', error: 'not_found', httpStatus }).state).toBe('ok');
+  });
+
+  test.each([429, 409, 500])('HTTP %i is a warning', (httpStatus) => {
+    expect(judge({ kind: 'error', error: 'unavailable', httpStatus }).state).toBe('warning');
+  });
+
+  test.each([
+    ['ENOTFOUND', 'service_unreachable', 'cannot be resolved', /MEDIA_BASE_URL/],
+    ['EAI_AGAIN', 'service_unreachable', 'cannot be resolved', /MEDIA_BASE_URL/],
+    ['UND_ERR_CONNECT_TIMEOUT', 'service_unreachable', 'in time', /MEDIA_BASE_URL/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'service_unreachable', 'not trusted', /NODE_EXTRA_CA_CERTS/],
+    ['UND_ERR_HEADERS_TIMEOUT', 'service_unreachable', 'UND_ERR_HEADERS_TIMEOUT', /MEDIA_BASE_URL/],
+    ['UND_ERR_PRX_TLS', 'proxy', 'opens no tunnel', /HTTPS_PROXY/],
+  ])('%s has words and a remedy', (code, type, words, remedy) => {
+    const finding = judge({ kind: 'error', error: 'network' }, fault(code));
+    expect(seen(finding)).toEqual(['failed', type]);
+    expect(finding.message).toContain(words);
+    expect('remedy' in finding && finding.remedy).toMatch(remedy);
+  });
+
+  test('a record of a task that cannot exist is a warning', () => {
+    const record = { status: 'queued', phase: 'queued' } as never;
+    expect(judge({ kind: 'record', httpStatus: 200, resultUrls: [], record }).state).toBe('warning');
+  });
+});
+
+describe('the binding of the journal', () => {
+  const bind = (journalId: string, rebind = false) => ({
+    workflowExecutionUpdateAcceptedEventAttributes: {
+      acceptedRequest: {
+        input: {
+          args: { payloads: [defaultPayloadConverter.toPayload({ journalId, hostId: 'h', rebind })] },
+        },
+      },
+    },
+  });
+  const started = (carried?: object) => ({
+    workflowExecutionStartedEventAttributes: {
+      input: { payloads: [defaultPayloadConverter.toPayload(carried === undefined ? {} : { carried })] },
+    },
+  });
+  const binding = (journalId: string) => ({ journalId, hostId: 'h' });
+
+  test.each([
+    ['nothing yet', [started()], null],
+    ['the first one', [started(), bind('a')], 'a'],
+    ['a refused one changes nothing', [started(), bind('a'), bind('b')], 'a'],
+    ['a rebind does', [started(), bind('a'), bind('b', true), bind('a')], 'b'],
+    ['carried over a continue-as-new', [started({ v: 1, binding: binding('c') }), bind('a')], 'c'],
+  ])('%s', (_title, events, expected) => {
+    expect(bindingOf(events as never)).toEqual(expected === null ? null : binding(expected));
+  });
+
+  test('another journal, another host and no journal fail', () => {
+    expect(seen(judgeBinding(null, null, 'q'))).toEqual(['ok']);
+    expect(seen(judgeBinding(binding('a'), binding('a'), 'q'))).toEqual(['ok']);
+    for (const own of [binding('b'), { journalId: 'a', hostId: 'other' }, null])
+      expect(seen(judgeBinding(binding('a'), own, 'q'))).toEqual(['failed', 'journal_binding']);
+  });
+});
+
+describe('running the checks', () => {
+  const facts = { workerSide: true } as Facts;
+  const check = (name: Check['name'], run: () => Promise<Finding>, after: Check['after'] = []): Check => ({
+    ...{ name, after, run },
+    ...{ title: name, limitMs: 50, late: 'service_unreachable' },
+  });
+
+  test('each check comes after those it depends on, and no check depends on a later one', () => {
+    for (const [index, { after }] of CHECKS.entries()) {
+      const before = CHECKS.slice(0, index).map(({ name }) => name);
+      for (const name of after) expect(before).toContain(name);
+    }
+  });
+
+  test('the longest chain of checks ends within 15 seconds', () => {
+    const ends = new Map<string, number>();
+    for (const { name, after, limitMs } of CHECKS)
+      ends.set(name, limitMs + Math.max(0, ...after.map((one) => ends.get(one) ?? 0)));
+    expect(Math.max(...ends.values())).toBeLessThanOrEqual(15_000);
+  });
+
+  test('what throws has failed, what hangs has failed, and what needs them is skipped for the first cause', async () => {
+    const reports = await runChecks(
+      [
+        check('temporal', () => Promise.reject(new Error('odd'))),
+        check('service', () => new Promise(() => undefined)),
+        check('namespace', async () => ok(''), ['temporal']),
+        check('workers', async () => ok(''), ['namespace']),
+        check('models', async () => ok('')),
+      ],
+      facts,
+    );
+    expect(reports.map((report) => [report.name, ...seen(report)])).toEqual([
+      ['temporal', 'failed', 'unexpected'],
+      ['service', 'failed', 'service_unreachable'],
+      ['namespace', 'skipped'],
+      ['workers', 'skipped'],
+      ['models', 'ok'],
+    ]);
+    expect(reports[3]).toMatchObject({ dependsOn: 'temporal' });
+  });
+
+  test('reports are handed on in order, each as early as that allows', () => {
+    const handed: string[] = [];
+    const take = inOrder(['node', 'sdk', 'settings'], ({ name }) => handed.push(name));
+    const steps = (['sdk', 'node', 'settings'] as const).map((name) => {
+      take({ name, ...ok('') });
+      return [...handed];
+    });
+    expect(steps).toEqual([[], ['node', 'sdk'], ['node', 'sdk', 'settings']]);
+  });
+});

@@ -8,8 +8,8 @@ import { connect, type Connected } from './connect';
 import { EXIT } from './exit-codes';
 import { type Interruption, onInterruption } from './interruption';
 import { reportOutcome } from './outcome-report';
-import { prepareOut, resultPath, saveArtifact } from './result-files';
-import { safeName } from './safe-name';
+import { prepareOut } from './result-files';
+import { saveResults, type SavedResults } from './save-results';
 import { waitForOutcome } from './wait-for-outcome';
 
 /** One start of a workflow whose outcome becomes the answer of the command. */
@@ -92,9 +92,9 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
   const { report } = context;
   const { workflowId, outcome } = finished;
   const { ok, exitCode, error, lines } = reportOutcome(outcome);
-  let files: SavedFiles;
+  let files: SavedResults;
   try {
-    files = await saveFiles(run, finished);
+    files = await saveResults(run.store, { ...finished, id: run.id });
   } catch (problem) {
     if (!(problem instanceof CliError)) throw problem;
     throw CliError.from(problem.reply, { ...outcome, workflowId, files: [] });
@@ -105,34 +105,4 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
   const data = { ...outcome, workflowId, ...files };
   if (ok || error === undefined) report.reply({ ok: exitCode === EXIT.done || ok, data });
   else report.fail(error, data);
-}
-
-interface SavedFiles {
-  /** Absolute paths of the results, in order. */
-  readonly files: readonly string[];
-  /** The facts beside a video; null when the worker kept none. */
-  readonly sidecarFile?: string | null;
-}
-
-async function saveFiles({ store, id }: Run, { outcome, directory }: Finished): Promise<SavedFiles> {
-  const name = safeName(id);
-  if (outcome.outcome === 'results_lost') {
-    const kept = outcome.images.flatMap((ref, index) => (ref === null ? [] : [{ ref, number: index + 1 }]));
-    const files: string[] = [];
-    for (const { ref, number } of kept)
-      files.push(await saveArtifact(store, ref, resultPath(directory, name, ref, number)));
-    return { files };
-  }
-  if (outcome.outcome !== 'completed') return { files: [] };
-  if ('images' in outcome) {
-    const files: string[] = [];
-    for (const [index, ref] of outcome.images.entries())
-      files.push(await saveArtifact(store, ref, resultPath(directory, name, ref, index + 1)));
-    return { files };
-  }
-  const { artifact, sidecar } = outcome;
-  const file = await saveArtifact(store, artifact, resultPath(directory, name, artifact));
-  const sidecarFile =
-    sidecar === null ? null : await saveArtifact(store, sidecar, resultPath(directory, name, sidecar));
-  return { files: [file], sidecarFile };
 }

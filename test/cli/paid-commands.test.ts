@@ -115,13 +115,18 @@ describe('paid commands against a worker', () => {
     expect(await creates()).toBe(before);
   });
 
-  test('image and edit: PNGs of the size asked for, numbered; files travel as uploads', async () => {
+  test('image and edit: PNGs of the size asked for, numbered, with their facts beside them; files travel as uploads', async () => {
     const model = ['--model', 'image-2', '--size', '512x512', '--out', out];
     const image = await runJson(
       ['image', ...model, '--prompt', 'a map', '--n', '2', '--id', 'map'],
       bench.clientEnv,
     );
     expect(image.reply.data?.files).toEqual([path.join(out, 'map-1.png'), path.join(out, 'map-2.png')]);
+    const sidecarFile = path.join(out, 'map.json');
+    expect(image.reply.data).toMatchObject({ sidecarFile });
+    const facts = JSON.parse(await readFile(sidecarFile, 'utf8')) as object;
+    expect(facts).toMatchObject({ v: 1, images: [{ file: 'map-1.png' }, { file: 'map-2.png' }] });
+    expect(JSON.stringify(facts)).not.toContain('a map');
     const files = ['--image', picture, '--image', path.join(out, 'map-1.png')];
     const edit = await runJson(
       ['edit', ...model, '--prompt', 'join', '--id', 'join', ...files],

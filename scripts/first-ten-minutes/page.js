@@ -1,0 +1,33 @@
+'use strict';
+
+const HEAD = `# The first ten minutes
+
+A recorded session of somebody who has never seen Temporal. \`npm run first-ten-minutes\` types these commands into real
+terminals and writes this page; a test types them again and compares. Ids, times and ports differ from run to run.
+
+The package is installed (\`npm install temporal-media …\`, see the [README](../README.md)) and nothing else runs.
+`;
+
+/** The page of a recording: what was said, then the screen. */
+function pageOf(recording) {
+  const parts = recording.map(({ say, screen }) =>
+    [say, '```console\n' + screen + '\n```'].filter((part) => part !== undefined).join('\n\n'),
+  );
+  return `${HEAD}\n${parts.join('\n\n')}\n`;
+}
+
+/** A page without what differs from run to run: two recordings of the same program are then equal. */
+function normalised(page) {
+  return page
+    .replace(/Using the Temporal (CLI|server).*/g, 'Using a Temporal server')
+    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'ID')
+    .replace(/\bvideo_[0-9a-f]+/g, 'video_ID')
+    .replace(/@[0-9a-f]{8}\b/g, '@ID')
+    .replace(/\b[0-9a-f]{12,64}\b/g, 'HASH')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/[█░]+/g, 'BAR')
+    .replace(/\d+(\.\d+)*/g, 'N')
+    .replace(/[ \t]+/g, ' ');
+}
+
+module.exports = { normalised, pageOf };

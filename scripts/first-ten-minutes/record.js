@@ -1,0 +1,90 @@
+'use strict';
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { setTimeout: delay } = require('node:timers/promises');
+const { STEPS } = require('./steps');
+const { Terminal } = require('./terminal');
+
+const MAIN = path.resolve(__dirname, '..', '..', 'lib', 'cli', 'main.js');
+const STEP_MS = 90_000;
+/** What the page shows instead of the folder in which the session really ran. */
+const SHOWN_FOLDER = '/home/you/film';
+
+/** Types every step in a new folder and returns what was said and shown. */
+async function record(onStep = () => undefined) {
+  const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'first-ten-minutes-')));
+  const folder = path.join(root, 'film');
+  fs.mkdirSync(folder);
+  const terminal = new Terminal({ cwd: folder, env: environment(root) });
+  try {
+    await terminal.open('work');
+    await terminal.open('dev');
+    const recording = [];
+    for (const step of STEPS) {
+      onStep(step);
+      const screen = await play(terminal, step, folder);
+      recording.push({ say: step.say, screen: screen.replaceAll(folder, SHOWN_FOLDER).replace(/\n\$$/, '') });
+    }
+    return recording;
+  } finally {
+    killAll(folder);
+    await terminal.close();
+    await removed(root);
+  }
+}
+
+async function play(terminal, { window = 'work', type, until, press, kill }, folder) {
+  if (kill === true) {
+    killAll(folder);
+    await terminal.untilPrompt(window, STEP_MS);
+  }
+  if (type !== undefined) await terminal.type(window, type);
+  if (press !== undefined) await terminal.press(window, press);
+  return until === undefined ? terminal.untilPrompt(window, STEP_MS) : terminal.until(window, until, STEP_MS);
+}
+
+/** As after an installation: the command is on PATH, nothing of this machine's own settings leaks in. */
+function environment(root) {
+  const bin = path.join(root, 'bin');
+  fs.mkdirSync(bin);
+  fs.writeFileSync(
+    path.join(bin, 'temporal-media'),
+    `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  const { HOME = '/', PATH = '', TEMPORAL_CLI_PATH } = process.env;
+  return { HOME, PATH: `${bin}:${PATH}`, ...(TEMPORAL_CLI_PATH && { TEMPORAL_CLI_PATH }) };
+}
+
+/** SIGKILL for everything that `dev` of this folder runs, itself first: nothing is stopped in order. */
+function killAll(folder) {
+  let state;
+  try {
+    state = JSON.parse(fs.readFileSync(path.join(folder, '.data', 'dev.json'), 'utf8'));
+  } catch {
+    return;
+  }
+  for (const pid of [state.pid, ...Object.values(state.pids)]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+/** Killed processes let go of their files a moment later. */
+async function removed(root) {
+  for (let tries = 0; tries < 20; tries += 1) {
+    try {
+      return fs.rmSync(root, { recursive: true, force: true });
+    } catch {
+      await delay(250);
+    }
+  }
+}
+
+module.exports = { record };

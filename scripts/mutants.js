@@ -5,6 +5,7 @@ const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
+const { needOf } = require('../test/support/needs');
 
 const root = path.resolve(__dirname, '..');
 const COPIED = [
@@ -17,8 +18,6 @@ const COPIED = [
   'tsconfig.build.json',
   'jest.config.js',
 ];
-/** Folders of tests that run nothing compiled. */
-const SOURCE_ONLY = /^test\/(domain|service|artifacts|journal|models|docs|rules)\//;
 
 function copyTree() {
   const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'temporal-media-mutants-'));
@@ -113,7 +112,7 @@ if (selected.length < asked.length) {
 }
 const copy = copyTree();
 try {
-  if (selected.some(({ test }) => !SOURCE_ONLY.test(test))) build(copy);
+  if (selected.some(({ test }) => needOf(test) !== 'nothing')) build(copy);
   stamp(copy);
   const baselines = new Map();
   let alive = 0;

@@ -1,52 +1,36 @@
-import path from 'node:path';
 import { type Config } from 'jest';
-import { startTemporalServer } from '../src/testing/temporal-server';
+import { resolveTemporalServer, startTemporalServer } from '../src/testing/temporal-server';
 import { bringLibUpToDate } from './support/bring-lib-up-to-date';
+import { needOfPatterns } from './support/needs';
+import { planLine, readyLine, SEARCH_LINES } from './support/server-cost';
 import { SERVER_SLOT, type ServerSlot } from './support/server-slot';
 
-const ROOT = path.resolve(__dirname, '..');
-/** Test folders that neither talk to a Temporal server nor run what is compiled. */
-const SOURCE_ONLY = ['domain', 'service', 'artifacts', 'journal', 'models', 'docs', 'rules'];
-/** Test folders that talk to no Temporal server, or bring their own. */
-const SERVERLESS = [...SOURCE_ONLY, 'replay', 'testing/sandbox', 'testing/temporal-server'];
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * Brings `lib` up to date (what is published is what is run) and starts one Temporal server for the whole run, unless
- * TEST_NO_SERVER=1 or only folders that need none were asked for.
+ * Brings what the selected tests need (test/support/needs.js) and says beforehand which way and what that costs: `lib`
+ * brought up to date, because what is published is what is run, and one Temporal server for the whole run.
+ * TEST_NO_SERVER=1 and TEST_NO_BUILD=1 leave either out.
  */
 async function globalSetup(config: Config & SelectedTests): Promise<void> {
-  if (!onlyIn(SOURCE_ONLY, config)) await bringLibUpToDate();
-  if (process.env['TEST_NO_SERVER'] === '1' || onlyIn(SERVERLESS, config)) return;
+  const need = needOfPatterns(config.testPathPatterns?.patterns ?? config.nonFlagArgs ?? []);
+  if (need !== 'nothing' && process.env['TEST_NO_BUILD'] !== '1') await bringLibUpToDate(say);
+  if (need !== 'server' || process.env['TEST_NO_SERVER'] === '1') return;
   const begun = performance.now();
-  const server = await startTemporalServer({
-    onProgress: (line) => process.stderr.write(`${line}\n`),
-  });
+  for (const line of SEARCH_LINES) say(line);
+  const source = await resolveTemporalServer({ onProgress: say });
+  say(planLine(source));
+  const server = await startTemporalServer({ source, onProgress: say });
   (globalThis as unknown as ServerSlot)[SERVER_SLOT] = server;
   process.env['TEST_TEMPORAL_ADDRESS'] = server.address;
   process.env['TEST_TEMPORAL_NAMESPACE'] = server.namespace;
-  const way =
-    server.source.kind === 'address' ? server.source.foundBy : `started, CLI from ${server.source.foundBy}`;
-  process.stderr.write(
-    `Temporal server ${server.address} (${way}) in ${Math.round(performance.now() - begun)} ms\n`,
-  );
+  say(readyLine(source, server.address, performance.now() - begun));
 }
 
 /** What jest hands over beyond its public types: the patterns of the command line. */
 interface SelectedTests {
   readonly nonFlagArgs?: readonly string[];
   readonly testPathPatterns?: { readonly patterns?: readonly string[] };
-}
-
-/** Whether every pattern of the command line plainly names one of the folders or something in it. */
-function onlyIn(folders: readonly string[], config: SelectedTests): boolean {
-  const patterns = config.testPathPatterns?.patterns ?? config.nonFlagArgs ?? [];
-  return (
-    patterns.length > 0 &&
-    patterns.every((pattern) => {
-      const relative = path.isAbsolute(pattern) ? path.relative(ROOT, pattern) : pattern.replace(/^\.\//, '');
-      return folders.some((folder) => `${relative}/`.startsWith(`test/${folder}/`));
-    })
-  );
 }
 
 export = globalSetup;

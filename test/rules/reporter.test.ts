@@ -69,6 +69,7 @@ describe('the reporter of rules', () => {
     { testNamePattern: 'x' },
     { nonFlagArgs: ['a'] },
     { onlyChanged: true },
+    { filter: 'some-filter.js' },
     { shard: { shardIndex: 1, shardCount: 2 } },
   ])('a run of some tests only records: %j', async (config) => {
     expect(run(['[C1.1] x'], config).getLastError()).toBeUndefined();

@@ -9,15 +9,16 @@ const STAMP = path.join(CACHE, 'lib-built');
 
 /**
  * Compiles `src` to `lib` when anything in `src` changed since the last time: tests run the command line and the
- * worker as they are published. Two runs at once build one after the other.
+ * worker as they are published. Two runs at once build one after the other. `say` is told before a build and after it.
  */
-export async function bringLibUpToDate(): Promise<void> {
+export async function bringLibUpToDate(say: (line: string) => void): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   const lock = await acquireOwnerLock(path.join(CACHE, 'lib-build.lock'), { waitMs: 300_000 });
   try {
     if (isUpToDate()) return;
     // The stamp carries the time of the start: what is saved during the build is built by the next run.
     const begun = new Date();
+    say('Compiling src to lib, because it changed: 5 to 20 seconds …');
     const { status, stdout } = spawnSync(process.execPath, [path.join(ROOT, 'scripts', 'build.js')], {
       cwd: ROOT,
       encoding: 'utf8',
@@ -25,6 +26,7 @@ export async function bringLibUpToDate(): Promise<void> {
     if (status !== 0) process.stderr.write(`lib was built with errors:\n${stdout}\n`);
     writeFileSync(STAMP, '');
     utimesSync(STAMP, begun, begun);
+    say(`lib compiled in ${Math.round((Date.now() - begun.getTime()) / 1000)} s`);
   } finally {
     await lock.release();
   }

@@ -39,7 +39,9 @@ class RulesReporter {
   }
 }
 
-function isWholeRun({ testPathPatterns, nonFlagArgs, findRelatedTests, onlyChanged, shard, onlyFailures }) {
+function isWholeRun(config) {
+  const { testPathPatterns, nonFlagArgs, findRelatedTests, onlyChanged, shard, onlyFailures, filter } =
+    config;
   const patterns = testPathPatterns?.patterns ?? [];
   return (
     patterns.length === 0 &&
@@ -47,6 +49,7 @@ function isWholeRun({ testPathPatterns, nonFlagArgs, findRelatedTests, onlyChang
     !findRelatedTests &&
     !onlyChanged &&
     !onlyFailures &&
+    !filter &&
     shard === undefined
   );
 }

@@ -27,7 +27,7 @@ export async function connectTestServer(own?: {
   const namespace = own?.namespace ?? process.env['TEST_TEMPORAL_NAMESPACE'] ?? 'default';
   if (!address) {
     throw new Error(
-      'This run has no Temporal server: unset TEST_NO_SERVER, or take the folder out of SERVERLESS in test/global-setup.ts.',
+      'This run has no Temporal server: unset TEST_NO_SERVER, or say in test/support/needs.js that this file needs one.',
     );
   }
   const options = { ...(own ? {} : (await addressSource(process.env))?.connection), address };

@@ -1,0 +1,18 @@
+'use strict';
+// `npm run test:fast [-- PATTERN … FLAGS]`: the tests that need neither a Temporal server nor a build. It ends with what
+// it left out; arguments are jest's own.
+const { spawnSync } = require('node:child_process');
+const path = require('node:path');
+const { leftOut } = require('../test/support/needs');
+
+const root = path.resolve(__dirname, '..');
+const filter = path.join(root, 'test', 'support', 'fast-filter.js');
+const begun = Date.now();
+const { status } = spawnSync(
+  process.execPath,
+  [require.resolve('jest/bin/jest'), '--filter', filter, ...process.argv.slice(2)],
+  { cwd: root, stdio: 'inherit', env: { ...process.env, TEST_NO_SERVER: '1', TEST_NO_BUILD: '1' } },
+);
+console.log(`\nnpm run test:fast took ${Math.round((Date.now() - begun) / 1000)} s. Left out:`);
+for (const line of leftOut(process.argv.slice(2))) console.log(`  ${line}`);
+process.exitCode = status ?? 1;

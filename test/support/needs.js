@@ -1,0 +1,102 @@
+'use strict';
+// What a test needs beyond the sources: the one list behind `npm run test:fast` and the global set-up.
+const { readdirSync } = require('node:fs');
+const path = require('node:path');
+
+const ROOT = path.resolve(__dirname, '..', '..');
+
+/** From little to much: `lib` is what the build makes, `server` is a Temporal server and `lib`. */
+const NEEDS = ['nothing', 'lib', 'server'];
+
+/** The longest path wins. What is not listed needs a server: slower, but never wrong. */
+const NEED_OF = {
+  'test/activities/': 'nothing',
+  'test/artifacts/': 'nothing',
+  'test/budgets/events.test.ts': 'nothing',
+  'test/budgets/timers.test.ts': 'nothing',
+  'test/cli/doctor-judgements.test.ts': 'nothing',
+  'test/cli/error-types.test.ts': 'nothing',
+  'test/cli/near-names.test.ts': 'nothing',
+  'test/cli/output-format.test.ts': 'nothing',
+  'test/cli/progress-view.test.ts': 'nothing',
+  'test/cli/safe-name.test.ts': 'nothing',
+  'test/cli/sandbox-command.test.ts': 'lib',
+  'test/cli/shown-location.test.ts': 'nothing',
+  'test/cli/status-line.test.ts': 'nothing',
+  'test/cli/usage.test.ts': 'lib',
+  'test/contract/': 'lib',
+  'test/docs/': 'nothing',
+  'test/domain/': 'nothing',
+  'test/models/': 'nothing',
+  'test/package/': 'nothing',
+  'test/package/exports.test.ts': 'lib',
+  'test/replay/': 'lib',
+  'test/replay/golden-files.test.ts': 'nothing',
+  'test/rules/': 'nothing',
+  'test/service/': 'nothing',
+  'test/support/fast-check.test.ts': 'nothing',
+  'test/support/needs.test.ts': 'nothing',
+  'test/support/server-cost.test.ts': 'nothing',
+  'test/testing/sandbox/': 'nothing',
+  'test/testing/sandbox/sandbox-process.test.ts': 'lib',
+  // These start Temporal servers of their own, or only look for one.
+  'test/testing/temporal-server/': 'nothing',
+  'test/testing/temporal-server/start-temporal-server.test.ts': 'server',
+  'test/workflows/bundle.test.ts': 'lib',
+};
+
+/** What a test file needs; `file` is relative to the repository, with slashes. */
+function needOf(file) {
+  const places = Object.keys(NEED_OF).filter((place) => file.startsWith(place));
+  const longest = places.sort((a, b) => b.length - a.length)[0];
+  return longest === undefined ? 'server' : NEED_OF[longest];
+}
+
+/** Every test file of the repository, sorted. */
+function allTestFiles() {
+  return readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => `test/${file.replaceAll('\\', '/')}`)
+    .sort();
+}
+
+/** The most that any test needs whose path fits one of jest's patterns; without a pattern, of all tests. */
+function needOfPatterns(patterns, files = allTestFiles()) {
+  if (patterns.length === 0) return 'server';
+  let expressions;
+  try {
+    expressions = patterns.map((pattern) => new RegExp(pattern.replace(/^\.\//, ''), 'i'));
+  } catch {
+    return 'server';
+  }
+  const selected = files.filter((file) => expressions.some((one) => one.test(path.join(ROOT, file))));
+  return NEEDS[Math.max(0, ...selected.map((file) => NEEDS.indexOf(needOf(file))))];
+}
+
+/** What `npm run test:fast` leaves out, in lines for a reader; `args` are those of jest. */
+function leftOut(args = [], files = allTestFiles()) {
+  const of = (need) => files.filter((file) => needOf(file) === need);
+  const [server, lib] = [of('server'), of('lib')];
+  const named = args.filter((arg) => !arg.startsWith('-'));
+  const asked = [...server, ...lib].filter((file) =>
+    named.some((arg) => file.startsWith(arg.replace(/^\.\//, ''))),
+  );
+  return [
+    `${server.length} files need a Temporal server: ${byFolder(server)}`,
+    `${lib.length} files need the build: ${byFolder(lib)}`,
+    `npm test runs all ${files.length} files; npx jest FILE … brings what these files need`,
+    ...(asked.length === 0 ? [] : [`of what you named: npx jest ${asked.join(' ')}`]),
+  ];
+}
+
+/** `test/e2e (15), test/cli (4)`. */
+function byFolder(files) {
+  const counts = new Map();
+  for (const file of files) {
+    const folder = path.posix.dirname(file);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].map(([folder, count]) => `${folder} (${count})`).join(', ');
+}
+
+module.exports = { NEED_OF, allTestFiles, leftOut, needOf, needOfPatterns };

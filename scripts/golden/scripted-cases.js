@@ -63,6 +63,32 @@ const creates = [
       },
     },
   ),
+  // Its own create is lost before it could compare, the record is another run's, and it is cancelled meanwhile.
+  // `…-unasked` is the same case of the code before its patch marker: no code can record that one again.
+  scripted(
+    'generateVideo.cancelled-recorded-elsewhere',
+    'cancelled',
+    (name) => ({
+      ...create(fails, created(name, { sent: false })),
+      'media.reconcileCreate': [after(2500, answers.notSent({ cause: 'recorded_by_another_run' }))],
+    }),
+    {
+      act: async (handle, { untilEvent }) => {
+        await untilEvent(handle, 'activityTaskScheduledEventAttributes', 2);
+        await handle.cancel();
+      },
+    },
+  ),
+  // Every timer and every activity of a video, with the summaries that the UI shows.
+  scripted(
+    'generateVideo.completed-with-summaries',
+    'completed',
+    (name) => ({
+      ...create(answers.refusedForNow(1500), answers.inItsEpoch(created(name))),
+      ...goesWell,
+    }),
+    { start: { workflowExecutionTimeout: '10 minutes' } },
+  ),
   scripted(
     'generateVideo.cancelled-during-creation',
     'cancelled',

@@ -43,7 +43,7 @@ export async function prepareImage(
       else files.push(resolved.file);
     }
   }
-  const lookup = await deps.models.lookup(paid.request.model);
+  const lookup = await deps.models.lookup(paid.request.model, 'image');
   if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
   const { issues, validated } = validateAgainstModel(paid, lookup);
   if (issues[0] !== undefined) return { kind: 'invalid', issue: issues[0], fileHashes };

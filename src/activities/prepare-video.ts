@@ -35,7 +35,7 @@ export async function prepareVideo(
       ...(reference.field === undefined ? {} : { field: reference.field }),
     });
   }
-  const lookup = await deps.models.lookup(request.model);
+  const lookup = await deps.models.lookup(request.model, 'video');
   if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
   const { issues, validated } = validateAgainstModel(paid, lookup);
   if (issues[0] !== undefined) return { kind: 'invalid', issue: issues[0], fileHashes };

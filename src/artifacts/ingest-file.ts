@@ -23,7 +23,7 @@ const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
  * The caller resolves and allows the path; a link in its last step is not followed. Errors name no path (C5.4c).
  */
 export async function ingestFile(
-  store: ArtifactStore,
+  store: Pick<ArtifactStore, 'putStream'>,
   path: string,
   { maxBytes = DEFAULT_MAX_BYTES }: IngestOptions = {},
 ): Promise<IngestedFile> {

@@ -42,9 +42,11 @@ export class CliError extends Error {
 }
 
 /** Input that is refused before anything is sent: names every field and its allowed values (C8.1). */
-export function badInput(issues: readonly ValidationIssue[]): CliError {
-  return new CliError('rejected/invalid_request', issues.map(issueText).join(' '));
+export function badInput(issues: readonly ValidationIssue[], hint = NOTHING_SENT): CliError {
+  return new CliError('rejected/invalid_request', issues.map(issueText).join(' '), { hint });
 }
+
+const NOTHING_SENT = 'Nothing was sent. `temporal-media COMMAND --help` shows the options with examples.';
 
 /** `field: message Allowed: a, b.` */
 export function issueText({ field, message, allowed }: ValidationIssue): string {

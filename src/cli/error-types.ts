@@ -46,7 +46,7 @@ export const COMMAND_ERRORS = {
   spend_not_confirmed: [
     EXIT.spendNotConfirmed,
     'The estimate is above --max-spend, or unknown, and nobody agreed to it. Nothing was sent.',
-    'Raise --max-spend, confirm at the terminal, or choose a cheaper request; --dry-run shows the estimate.',
+    'Raise --max-spend, agree at the terminal or with --yes, or choose a cheaper request; --dry-run shows the estimate.',
   ],
   bad_input: [EXIT.badInput, 'A file or argument does not hold what it should.', 'Correct it and try again.'],
   resume_not_possible: [

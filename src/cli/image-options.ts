@@ -2,7 +2,7 @@ import { type Command } from 'commander';
 import { type ImageGenerationRequest } from '../domain/request';
 import { collect, withCommonOptions } from './command-context';
 import { given } from './given';
-import { numberOf, type PaidOptions } from './paid-options';
+import { numberOf, type PaidOptions, withSpendOptions } from './paid-options';
 
 /** Options that `image` and `edit` share. */
 export interface ImageOptions extends PaidOptions {
@@ -14,18 +14,23 @@ export interface ImageOptions extends PaidOptions {
 
 export function withImageOptions(command: Command): Command {
   return withCommonOptions(
-    command
-      .requiredOption('--model <id>', 'public model id, sent exactly as given')
-      .requiredOption('--prompt <text>', 'scene, subject, composition, action and style; or what to edit')
-      .option('--size <WxH>', 'for example 1024x1024, or auto where the model has it')
-      .option('--n <number>', 'number of results; more cost more (default: 1)')
-      .option('--quality <value>', 'only where the model lists it')
-      .option('--response-format <format>', 'url or b64_json, where enabled for the model')
-      .option('--field <name=value>', 'model-specific field; may be repeated', collect)
-      .option('--account <name>', 'credential name of the worker')
-      .option('--out <dir>', 'directory of the files', '.')
-      .option('--id <id>', 'workflow id and creation key: the same id never buys twice (default: a new one)')
-      .option('--detach', 'print the id and return as soon as the workflow has started'),
+    withSpendOptions(
+      command
+        .requiredOption('--model <id>', 'public model id, sent exactly as given')
+        .requiredOption('--prompt <text>', 'scene, subject, composition, action and style; or what to edit')
+        .option('--size <WxH>', 'for example 1024x1024, or auto where the model has it')
+        .option('--n <number>', 'number of results; more cost more (default: 1)')
+        .option('--quality <value>', 'only where the model lists it')
+        .option('--response-format <format>', 'url or b64_json, where enabled for the model')
+        .option('--field <name=value>', 'model-specific field; may be repeated', collect)
+        .option('--account <name>', 'credential name of the worker')
+        .option('--out <dir>', 'directory of the files', '.')
+        .option(
+          '--id <id>',
+          'workflow id and creation key: the same id never buys twice (default: a new one)',
+        )
+        .option('--detach', 'print the id and return as soon as the workflow has started'),
+    ),
   );
 }
 

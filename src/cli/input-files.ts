@@ -5,18 +5,21 @@ import { ingestFile, type IngestedFile } from '../artifacts/ingest-file';
 import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/media';
 import { badInput, CliError } from './cli-error';
 
+/** Where the bytes of an input go, or only what they are when nothing is to be sent. */
+type InputStore = Pick<ArtifactStore, 'putStream'>;
+
 const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
 const FORM = 'A reference is KIND=FILE_OR_URL, or KIND:FIELD=FILE_OR_URL.';
 
 /** Reads `--reference` values: files go into the store by hash, URLs pass as they are. @throws CliError */
 export async function readReferences(
-  store: ArtifactStore,
+  store: InputStore,
   values: readonly string[],
 ): Promise<VideoReference[]> {
   return Promise.all(values.map((value) => readReference(store, value)));
 }
 
-async function readReference(store: ArtifactStore, value: string): Promise<VideoReference> {
+async function readReference(store: InputStore, value: string): Promise<VideoReference> {
   const equals = value.indexOf('=');
   if (equals < 1) throw badInput([{ field: '--reference', message: FORM, allowed: KINDS }]);
   const [kind = '', field] = value.slice(0, equals).split(':', 2);
@@ -30,7 +33,7 @@ async function readReference(store: ArtifactStore, value: string): Promise<Video
  * to send any file of this machine to the service (C2.4.6).
  */
 export async function readSource(
-  store: ArtifactStore,
+  store: InputStore,
   option: string,
   kind: ReferenceKind,
   value: string,

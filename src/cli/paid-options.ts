@@ -5,10 +5,12 @@ import { ConfigurationError, type MediaConfig } from '../config';
 import { type DurationInput } from '../domain/workflow-inputs';
 import { milliseconds } from '../workflows/inputs';
 import { badInput } from './cli-error';
+import { type Command } from 'commander';
 import { type CommonOptions } from './command-context';
+import { type SpendOptions } from './spend/before-send';
 
 /** Options of every command that may cost money. */
-export interface PaidOptions extends CommonOptions {
+export interface PaidOptions extends CommonOptions, SpendOptions {
   readonly model: string;
   readonly prompt: string;
   readonly field?: readonly string[];
@@ -17,6 +19,24 @@ export interface PaidOptions extends CommonOptions {
   readonly out: string;
   readonly detach?: boolean;
 }
+
+/** Options that see to the money of a paid command. */
+export function withSpendOptions(command: Command): Command {
+  return command
+    .option('--dry-run', 'show the request and the estimate; sends nothing and needs no server')
+    .option(
+      '--max-spend <amount>',
+      'ask before a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
+    )
+    .option('-y, --yes', 'agree to a cost above --max-spend, or unknown');
+}
+
+/** What the help of a paid command says about money. */
+export const SPEND_HELP = `
+Estimates come from the price rules of the model configuration as \`temporal-media models\` shows it; without a rule they are
+unknown, never 0. --max-spend asks at a terminal before every start, also of an id that was bought before, and ends with
+exit code 6 where nobody can be asked.
+`;
 
 /** The store that this command shares with the worker. @throws ConfigurationError */
 export function openStore(config: MediaConfig): ArtifactStore {

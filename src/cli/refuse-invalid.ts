@@ -1,11 +1,25 @@
 import { validateRawFields } from '../domain/raw-fields';
 import { type PaidRequest } from '../domain/request';
 import { validateRequest } from '../domain/validate-request';
+import { type ValidationIssue } from '../domain/validation-issue';
 import { badInput } from './cli-error';
+import { byOption } from './option-names';
+import { shellWord } from './shell-word';
 
 /** Everything that can be judged without the live model configuration, before anything starts. @throws CliError */
 export function refuseInvalid(paid: PaidRequest): void {
   const fields = validateRawFields(paid.request.fields, { operation: paid.operation });
-  const issues = [...validateRequest(paid), ...fields];
-  if (issues.length > 0) throw badInput(issues);
+  refuseIssues([...validateRequest(paid), ...fields], paid);
+}
+
+/** @throws CliError when there is an issue: names each option, and where its allowed values are to be found */
+export function refuseIssues(issues: readonly ValidationIssue[], { operation, request }: PaidRequest): void {
+  if (issues.length === 0) return;
+  const aboutModel = issues.some(({ field }) => field === 'model');
+  const command = { create_video: 'video', generate_image: 'image', edit_image: 'edit' }[operation];
+  const models = aboutModel
+    ? '`temporal-media models` lists the models'
+    : `\`temporal-media models show ${shellWord(request.model)}\` shows what the model takes`;
+  const hint = `Nothing was sent. ${models}; \`temporal-media ${command} --help\` explains the options.`;
+  throw badInput(issues.map(byOption), hint);
 }

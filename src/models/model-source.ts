@@ -12,7 +12,8 @@ export interface ModelsUnavailable {
 
 /** The live model configuration as a worker asks for it. */
 export interface ModelSource {
-  lookup(modelId: string): Promise<ModelLookup | ModelsUnavailable>;
+  /** With `kind` a refusal names only the models of that kind: the others are no remedy. */
+  lookup(modelId: string, kind?: ModelEntry['kind']): Promise<ModelLookup | ModelsUnavailable>;
   /** Entries of the current copy; undefined when there is no configuration or none can be read. */
   all(): Promise<readonly ModelEntry[] | undefined>;
   /** First 12 hex digits of the SHA-256 of the current copy; `none` without one. */
@@ -86,7 +87,7 @@ export function createModelSource(options: ModelSourceOptions = {}): ModelSource
   };
 
   return {
-    async lookup(modelId) {
+    async lookup(modelId, kind) {
       const found = await current();
       if (location !== undefined && found === undefined)
         return {
@@ -99,7 +100,10 @@ export function createModelSource(options: ModelSourceOptions = {}): ModelSource
       if (entry !== undefined) return { found: 'entry', entry };
       return unknownModels === 'allow'
         ? { found: 'unlisted' }
-        : { found: 'refused', known: models.map(({ id }) => id) };
+        : {
+            found: 'refused',
+            known: models.filter((one) => kind === undefined || one.kind === kind).map(({ id }) => id),
+          };
     },
     all: async () => (await current())?.configuration.models,
     fingerprint: () => copy?.fingerprint ?? 'none',

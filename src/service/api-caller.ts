@@ -28,7 +28,10 @@ export async function credentialsOf(caller: ApiCaller): Promise<Credentials | un
 }
 
 /** Headers of a request to the service itself (C5.1). */
-export function apiHeaders(caller: ApiCaller, { authorization }: Credentials): Record<string, string> {
+export function apiHeaders(
+  caller: Pick<ApiCaller, 'userAgent'>,
+  { authorization }: Pick<Credentials, 'authorization'>,
+): Record<string, string> {
   return {
     authorization,
     'accept-encoding': 'identity',

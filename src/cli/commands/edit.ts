@@ -4,10 +4,12 @@ import { type ImageEditRequest } from '../../domain/request';
 import { collect, type CommandContext, effectiveConfig, effectiveEnvironment } from '../command-context';
 import { given } from '../given';
 import { type ImageOptions, imageFields, withImageOptions } from '../image-options';
-import { idOf, openStore } from '../paid-options';
+import { idOf, openStore, SPEND_HELP } from '../paid-options';
 import { readSource } from '../input-files';
 import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
+import { maySend } from '../spend/before-send';
+import { measuringStore } from '../spend/measuring-store';
 
 interface EditOptions extends ImageOptions {
   readonly image?: readonly string[];
@@ -23,7 +25,7 @@ export function addEditCommand(program: Command, context: CommandContext): void 
     .action(async (options: EditOptions) => edit(context, options));
 }
 
-const HELP = `
+const HELP = `${SPEND_HELP}
 Example:
   $ temporal-media edit --model image-2 --prompt "put the cup on the table" --image cup.png --image table.png
 `;
@@ -32,24 +34,28 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
   const id = idOf(options.id, 'edit');
   const config = effectiveConfig(context, options);
   const store = openStore(config);
+  const inputs = options.dryRun === true ? measuringStore : store;
   const images: MediaSource[] = await Promise.all(
-    (options.image ?? []).map((value) => readSource(store, '--image', 'image', value)),
+    (options.image ?? []).map((value) => readSource(inputs, '--image', 'image', value)),
   );
   const mask =
-    options.mask === undefined ? undefined : await readSource(store, '--mask', 'image', options.mask);
+    options.mask === undefined ? undefined : await readSource(inputs, '--mask', 'image', options.mask);
   const request = {
     ...imageFields(options),
     images,
     ...given({ mask, fields: readFields(options.field) }),
   } as ImageEditRequest;
-  refuseInvalid({ operation: 'edit_image', request });
+  const paid = { operation: 'edit_image', request } as const;
+  const env = effectiveEnvironment(context, options);
+  refuseInvalid(paid);
+  if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('../run-paid.js');
   await runPaid(context, {
     config,
     store,
     id,
     out: options.out,
-    env: effectiveEnvironment(context, options),
+    env,
     detach: options.detach === true,
     showState: false,
     announce: `id ${id}`,

@@ -3,9 +3,10 @@ import { type ImageGenerationRequest } from '../../domain/request';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../command-context';
 import { given } from '../given';
 import { type ImageOptions, imageFields, withImageOptions } from '../image-options';
-import { idOf, openStore } from '../paid-options';
+import { idOf, openStore, SPEND_HELP } from '../paid-options';
 import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
+import { maySend } from '../spend/before-send';
 
 /** `image`: generates images in one call and saves the files. */
 export function addImageCommand(program: Command, context: CommandContext): void {
@@ -16,7 +17,7 @@ export function addImageCommand(program: Command, context: CommandContext): void
 
 const HELP = `
 The same id with the same request returns the first result. Files are called ID-1.png, ID-2.png, …
-
+${SPEND_HELP}
 Examples:
   $ temporal-media image --model image-2 --prompt "a red cube on sand" --size 1024x1024 --out out
   $ temporal-media image --model "image-2 4K" --prompt "a map" --size 3840x2160 --n 2 --id maps-1
@@ -30,14 +31,17 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     ...imageFields(options),
     ...given({ fields: readFields(options.field) }),
   } as ImageGenerationRequest;
-  refuseInvalid({ operation: 'generate_image', request });
+  const paid = { operation: 'generate_image', request } as const;
+  const env = effectiveEnvironment(context, options);
+  refuseInvalid(paid);
+  if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('../run-paid.js');
   await runPaid(context, {
     config,
     store,
     id,
     out: options.out,
-    env: effectiveEnvironment(context, options),
+    env,
     detach: options.detach === true,
     showState: false,
     announce: `id ${id}`,

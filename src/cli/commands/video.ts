@@ -8,10 +8,20 @@ import {
   withCommonOptions,
 } from '../command-context';
 import { given } from '../given';
-import { idOf, numberOf, openStore, type PaidOptions, waitForOf } from '../paid-options';
+import {
+  idOf,
+  numberOf,
+  openStore,
+  type PaidOptions,
+  SPEND_HELP,
+  waitForOf,
+  withSpendOptions,
+} from '../paid-options';
 import { readReferences } from '../input-files';
 import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
+import { maySend } from '../spend/before-send';
+import { measuringStore } from '../spend/measuring-store';
 
 interface VideoOptions extends PaidOptions {
   readonly duration?: string;
@@ -24,21 +34,26 @@ interface VideoOptions extends PaidOptions {
 /** `video`: creates one video once, waits for it, saves the file. */
 export function addVideoCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
-    program
-      .command('video')
-      .description('create a video, wait for it and save the file')
-      .requiredOption('--model <id>', 'public model id, sent exactly as given')
-      .requiredOption('--prompt <text>', 'scene, motion, camera and audio instruction')
-      .option('--duration <seconds>', 'whole seconds that the model allows')
-      .option('--resolution <value>', "one of the model's own, for example 720p")
-      .option('--aspect-ratio <ratio>', "one of the model's own, for example 16:9")
-      .option('--reference <kind=source>', 'image, video or audio = file or URL; may be repeated', collect)
-      .option('--field <name=value>', 'model-specific field; may be repeated', collect)
-      .option('--account <name>', 'credential name of the worker')
-      .option('--wait-for <duration>', 'how long to wait: 90s, 15m, 2h, 3d (default: 15m)')
-      .option('--out <dir>', 'directory of the file', '.')
-      .option('--id <id>', 'workflow id and creation key: the same id never buys twice (default: a new one)')
-      .option('--detach', 'print the id and return as soon as the workflow has started'),
+    withSpendOptions(
+      program
+        .command('video')
+        .description('create a video, wait for it and save the file')
+        .requiredOption('--model <id>', 'public model id, sent exactly as given')
+        .requiredOption('--prompt <text>', 'scene, motion, camera and audio instruction')
+        .option('--duration <seconds>', 'whole seconds that the model allows')
+        .option('--resolution <value>', "one of the model's own, for example 720p")
+        .option('--aspect-ratio <ratio>', "one of the model's own, for example 16:9")
+        .option('--reference <kind=source>', 'image, video or audio = file or URL; may be repeated', collect)
+        .option('--field <name=value>', 'model-specific field; may be repeated', collect)
+        .option('--account <name>', 'credential name of the worker')
+        .option('--wait-for <duration>', 'how long to wait: 90s, 15m, 2h, 3d (default: 15m)')
+        .option('--out <dir>', 'directory of the file', '.')
+        .option(
+          '--id <id>',
+          'workflow id and creation key: the same id never buys twice (default: a new one)',
+        )
+        .option('--detach', 'print the id and return as soon as the workflow has started'),
+    ),
   )
     .addHelpText('after', HELP)
     .action(async (options: VideoOptions) => video(context, options));
@@ -47,7 +62,7 @@ export function addVideoCommand(program: Command, context: CommandContext): void
 const HELP = `
 The same id with the same request attaches, or returns the first result. Ctrl-C detaches; nothing is cancelled.
 Exit code 75 means still running: go on with \`temporal-media resume\`.
-
+${SPEND_HELP}
 Examples:
   $ temporal-media video --model cine-1 --prompt "a lighthouse at dusk" --duration 4 --resolution 720p --out out
   $ temporal-media video --model motion-omni --prompt "it turns" --reference image=product.png --id sku-1
@@ -59,7 +74,11 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
   const waitFor = waitForOf(options.waitFor);
   const config = effectiveConfig(context, options);
   const store = openStore(config);
-  const references = await readReferences(store, options.reference ?? []);
+  const env = effectiveEnvironment(context, options);
+  const references = await readReferences(
+    options.dryRun === true ? measuringStore : store,
+    options.reference ?? [],
+  );
   const request = {
     model: options.model,
     prompt: options.prompt,
@@ -71,14 +90,16 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
       fields: readFields(options.field),
     }),
   } as VideoRequest;
-  refuseInvalid({ operation: 'create_video', request });
+  const paid = { operation: 'create_video', request } as const;
+  refuseInvalid(paid);
+  if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('../run-paid.js');
   await runPaid(context, {
     config,
     store,
     id,
     out: options.out,
-    env: effectiveEnvironment(context, options),
+    env,
     detach: options.detach === true,
     showState: true,
     announce: `id ${id}`,

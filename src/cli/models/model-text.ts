@@ -1,5 +1,6 @@
 import { type ModelEntry, type ReferenceMapping } from '../../domain/model-config';
 import { formatMoney } from '../../domain/price';
+import { shellWord } from '../shell-word';
 
 /** A price rule in a few words; `unknown` without one, which is never free (C1.5). */
 export function priceText({ kind, price: rule }: ModelEntry): string {
@@ -46,8 +47,4 @@ export function exampleCommand(entry: ModelEntry): string {
   if (entry.resolutions?.[0] !== undefined) words.push('--resolution', entry.resolutions[0]);
   if (entry.aspectRatios?.[0] !== undefined) words.push('--aspect-ratio', entry.aspectRatios[0]);
   return words.map(shellWord).join(' ');
-}
-
-function shellWord(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

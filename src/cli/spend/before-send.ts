@@ -1,0 +1,65 @@
+import { type MediaConfig } from '../../config';
+import { type ModelEntry } from '../../domain/model-config';
+import { type PaidRequest } from '../../domain/request';
+import { CliError } from '../cli-error';
+import { type CommandContext } from '../command-context';
+import { confirmSpend } from './confirm-spend';
+import { type JudgedCall, judgeCall } from './judge-call';
+import { spendLimitOf } from './spend-limit';
+
+export interface SpendOptions {
+  readonly dryRun?: boolean;
+  readonly maxSpend?: string;
+  readonly yes?: boolean;
+}
+
+/** What stands between a valid request and its start. */
+export interface BeforeSend {
+  readonly paid: PaidRequest;
+  readonly config: MediaConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly options: SpendOptions;
+}
+
+/**
+ * Shows the request instead of sending it (`--dry-run`), or sees to the spend limit. True when the call may start.
+ * @throws CliError for bad input, and `spend_not_confirmed`
+ */
+export async function maySend(
+  context: CommandContext,
+  { paid, config, env, options }: BeforeSend,
+): Promise<boolean> {
+  const limit = spendLimitOf(options.maxSpend, env);
+  if (options.dryRun === true) {
+    const { showDryRun } = await import('./dry-run.js');
+    await showDryRun(context, paid, config, env);
+    return false;
+  }
+  if (limit === undefined || options.yes === true) return true;
+  await confirmSpend(context.report, { limit, ...(await estimateOf(paid, config, env)) });
+  return true;
+}
+
+/** A configuration that cannot be read is a price that is not known. */
+async function estimateOf(
+  paid: PaidRequest,
+  config: MediaConfig,
+  env: NodeJS.ProcessEnv,
+): Promise<Pick<JudgedCall, 'estimate'> & { readonly unknownBecause?: string }> {
+  try {
+    const { estimate, entry, source } = await judgeCall(paid, config, env);
+    if (estimate !== null) return { estimate };
+    return { estimate, unknownBecause: reason(entry, source.origin === 'none') };
+  } catch (error) {
+    if (!(error instanceof CliError) || error.reply.type !== 'models_unavailable') throw error;
+    return { estimate: null, unknownBecause: error.message };
+  }
+}
+
+function reason(entry: ModelEntry | undefined, noConfiguration: boolean): string {
+  if (noConfiguration) return 'No model configuration with prices is known here (MEDIA_MODELS).';
+  if (entry === undefined) return 'The model configuration has no entry for this model.';
+  return entry.price === undefined
+    ? 'The model configuration has no price for this model.'
+    : 'The price rule of this model does not cover this request.';
+}

@@ -1,0 +1,47 @@
+import { type MediaConfig } from '../../config';
+import { type Money } from '../../domain/billing';
+import { type ModelEntry } from '../../domain/model-config';
+import { type PaidRequest } from '../../domain/request';
+import { validateAgainstModel } from '../../domain/validate-model';
+import { estimateFor } from '../../models/price-of';
+import { CliError } from '../cli-error';
+import { modelsInForce, type ModelsOrigin } from '../models/models-in-force';
+import { refuseIssues } from '../refuse-invalid';
+
+/** A paid call that the model configuration known here lets pass. */
+export interface JudgedCall {
+  /** `unlisted`: no entry, so its values were not validated and only the safe fields pass. */
+  readonly model: 'entry' | 'unlisted';
+  readonly entry: ModelEntry | undefined;
+  /** By the price rule of the entry; null is unknown, never free (C1.5). */
+  readonly estimate: Money | null;
+  readonly source: ModelsOrigin;
+}
+
+/**
+ * What a worker with this model configuration would say of a call before it sends it. Nothing is sent or started.
+ * @throws CliError for what it would refuse, and `models_unavailable`
+ */
+export async function judgeCall(
+  paid: PaidRequest,
+  config: MediaConfig,
+  env: NodeJS.ProcessEnv,
+): Promise<JudgedCall> {
+  const { source, origin } = await modelsInForce(config, env);
+  const kind = paid.operation === 'create_video' ? 'video' : 'image';
+  const lookup = await source.lookup(paid.request.model, kind);
+  if (lookup.found === 'unavailable') throw new CliError('models_unavailable', lookup.message);
+  refuseIssues(validateAgainstModel(paid, lookup).issues, paid);
+  const entry = lookup.found === 'entry' ? lookup.entry : undefined;
+  return {
+    model: entry === undefined ? 'unlisted' : 'entry',
+    entry,
+    estimate: exact(estimateFor(paid, entry)),
+    source: origin,
+  };
+}
+
+/** A sum that no longer is a whole number of micro-units is not known. */
+function exact(estimate: Money | null): Money | null {
+  return estimate !== null && Number.isSafeInteger(estimate.microUnits) ? estimate : null;
+}

@@ -1,10 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { imageSize } from 'image-size';
 import { renderImage } from '../../src/testing/sandbox/render-image';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { replyOf, runCli, runJson, startCli } from './support/run-cli';
+
+/** Ids of this run alone: the server may be one that goes on afterwards. */
+const suffix = randomUUID().slice(0, 8);
+const id = (name: string): string => `${name}-${suffix}`;
 
 describe('paid commands against a worker', () => {
   let bench: CliBench;
@@ -27,13 +31,13 @@ describe('paid commands against a worker', () => {
   afterAll(() => bench.close());
 
   test('video: one JSON object, the file with the hash of its artifact, facts beside it', async () => {
-    const { code, reply, stderr } = await runJson(video('a boat', '--id', 'shot/1'), bench.clientEnv);
+    const { code, reply, stderr } = await runJson(video('a boat', '--id', id('shot/1')), bench.clientEnv);
     expect(code).toBe(0);
-    expect(reply).toMatchObject({ ok: true, data: { outcome: 'completed', workflowId: 'shot/1' } });
-    expect(stderr).toMatch(/^id shot\/1$/m);
+    expect(reply).toMatchObject({ ok: true, data: { outcome: 'completed', workflowId: id('shot/1') } });
+    expect(stderr).toMatch(/^id shot\/1-[0-9a-f]{8}$/m);
     const [file = ''] = reply.data?.files ?? [];
     expect(path.dirname(file)).toBe(out);
-    expect(path.basename(file)).toMatch(/^shot_1-[0-9a-f]{8}\.mp4$/);
+    expect(path.basename(file)).toMatch(/^shot_1-[0-9a-f]{8}-[0-9a-f]{8}\.mp4$/);
     const sha256 = createHash('sha256')
       .update(await readFile(file))
       .digest('hex');
@@ -43,30 +47,30 @@ describe('paid commands against a worker', () => {
 
   test('the same id and request returns the first result and creates nothing; another request is refused', async () => {
     const before = await creates();
-    const again = await runJson(video('a boat', '--id', 'shot/1'), bench.clientEnv);
-    expect(again.reply).toMatchObject({ ok: true, data: { outcome: 'completed', workflowId: 'shot/1' } });
-    expect(again.stderr).toContain('Attached to shot/1');
-    const other = await runJson(video('another boat', '--id', 'shot/1'), bench.clientEnv);
+    const again = await runJson(video('a boat', '--id', id('shot/1')), bench.clientEnv);
+    expect(again.reply).toMatchObject({ ok: true, data: { outcome: 'completed', workflowId: id('shot/1') } });
+    expect(again.stderr).toContain(`Attached to ${id('shot/1')}`);
+    const other = await runJson(video('another boat', '--id', id('shot/1')), bench.clientEnv);
     expect(other.code).toBe(65);
     expect(other.reply.error).toMatchObject({ type: 'rejected/creation_key_conflict' });
     expect(await creates()).toBe(before);
   });
 
   test('another content is never overwritten: 73, the outcome is told all the same; without --json stdout is the path', async () => {
-    await writeFile(path.join(out, 'taken.mp4'), 'somebody else');
+    await writeFile(path.join(out, `${id(('taken'))}.mp4`), 'somebody else');
     const [taken, pier] = await Promise.all([
-      runJson(video('a swan', '--id', 'taken'), bench.clientEnv),
-      runCli(video('a pier', '--id', 'pier'), bench.clientEnv),
+      runJson(video('a swan', '--id', id('taken')), bench.clientEnv),
+      runCli(video('a pier', '--id', id('pier')), bench.clientEnv),
     ]);
     expect(taken.code).toBe(73);
     expect(taken.reply).toMatchObject({ ok: false, data: { outcome: 'completed' } });
     expect(taken.reply.error).toMatchObject({ type: 'artifacts/destination_occupied' });
-    expect(await readFile(path.join(out, 'taken.mp4'), 'utf8')).toBe('somebody else');
-    expect([pier.code, pier.stdout]).toEqual([0, `${path.join(out, 'pier.mp4')}\n`]);
+    expect(await readFile(path.join(out, `${id(('taken'))}.mp4`), 'utf8')).toBe('somebody else');
+    expect([pier.code, pier.stdout]).toEqual([0, `${path.join(out, `${id(('pier'))}.mp4`)}\n`]);
   });
 
   test('[C3.4] still running is a success with exit code 75; resume finishes the same task', async () => {
-    const args = video('a tide [run:8s]', '--id', 'tide', '--wait-for', '1s');
+    const args = video('a tide [run:8s]', '--id', id('tide'), '--wait-for', '1s');
     const first = await runJson(args, bench.clientEnv);
     expect(first.code).toBe(75);
     expect(first.reply).toMatchObject({ ok: true, data: { outcome: 'still_running', files: [] } });
@@ -99,18 +103,18 @@ describe('paid commands against a worker', () => {
 
   test('Ctrl-C detaches with exit code 130 and never cancels; --detach returns after the start', async () => {
     const env = bench.clientEnv;
-    const waiting = startCli([...video('a bell [run:6s]', '--id', 'bell'), '--json'], env);
+    const waiting = startCli([...video('a bell [run:6s]', '--id', id('bell')), '--json'], env);
     await waiting.untilLine('stderr', /^task /);
     waiting.child.kill('SIGINT');
     const run = await waiting.ended;
     expect(run.code).toBe(130);
-    const interrupted = { ok: false, data: { workflowId: 'bell' }, error: { type: 'interrupted' } };
+    const interrupted = { ok: false, data: { workflowId: id('bell') }, error: { type: 'interrupted' } };
     expect(replyOf(run)).toMatchObject(interrupted);
-    expect(run.stderr).toContain('temporal-media resume bell');
+    expect(run.stderr).toContain(`temporal-media resume ${id(('bell'))}`);
     const before = await creates();
-    const detached = await runCli(video('a bell [run:6s]', '--id', 'bell', '--detach'), env);
-    expect(detached).toMatchObject({ code: 0, stdout: 'bell\n' });
-    const { code, reply } = await runJson(['resume', 'bell', '--out', out], env);
+    const detached = await runCli(video('a bell [run:6s]', '--id', id('bell'), '--detach'), env);
+    expect(detached).toMatchObject({ code: 0, stdout: `${id(('bell'))}\n` });
+    const { code, reply } = await runJson(['resume', id('bell'), '--out', out], env);
     expect([code, reply.data?.['outcome']]).toEqual([0, 'completed']);
     expect(await creates()).toBe(before);
   });
@@ -118,18 +122,18 @@ describe('paid commands against a worker', () => {
   test('image and edit: PNGs of the size asked for, numbered, with their facts beside them; files travel as uploads', async () => {
     const model = ['--model', 'image-2', '--size', '512x512', '--out', out];
     const image = await runJson(
-      ['image', ...model, '--prompt', 'a map', '--n', '2', '--id', 'map'],
+      ['image', ...model, '--prompt', 'a map', '--n', '2', '--id', id('map')],
       bench.clientEnv,
     );
-    expect(image.reply.data?.files).toEqual([path.join(out, 'map-1.png'), path.join(out, 'map-2.png')]);
-    const sidecarFile = path.join(out, 'map.json');
+    expect(image.reply.data?.files).toEqual([path.join(out, `${id(('map'))}-1.png`), path.join(out, `${id(('map'))}-2.png`)]);
+    const sidecarFile = path.join(out, `${id(('map'))}.json`);
     expect(image.reply.data).toMatchObject({ sidecarFile });
     const facts = JSON.parse(await readFile(sidecarFile, 'utf8')) as object;
-    expect(facts).toMatchObject({ v: 1, images: [{ file: 'map-1.png' }, { file: 'map-2.png' }] });
+    expect(facts).toMatchObject({ v: 1, images: [{ file: `${id(('map'))}-1.png` }, { file: `${id(('map'))}-2.png` }] });
     expect(JSON.stringify(facts)).not.toContain('a map');
-    const files = ['--image', picture, '--image', path.join(out, 'map-1.png')];
+    const files = ['--image', picture, '--image', path.join(out, `${id(('map'))}-1.png`)];
     const edit = await runJson(
-      ['edit', ...model, '--prompt', 'join', '--id', 'join', ...files],
+      ['edit', ...model, '--prompt', @@, 'join', ...files],
       bench.clientEnv,
     );
     expect([image.code, edit.code]).toEqual([0, 0]);

@@ -16,6 +16,7 @@ function linesOf({ stdout }: CliRun): Record<string, unknown>[] {
 describe('status and watch', () => {
   let bench: CliBench;
   let taskId: string;
+  let ids: Readonly<Record<'garden' | 'tower' | 'boat' | 'kite', string>>;
   const video = (prompt: string, ...more: string[]): string[] => [
     ...['video', '--model', 'sketch-lite', '--prompt', prompt, '--out', path.join(bench.dir, 'out')],
     ...more,
@@ -23,9 +24,16 @@ describe('status and watch', () => {
 
   beforeAll(async () => {
     bench = await openCliBench({ timing: { queuedMs: 0, runningMs: 500 } });
+    const uniqueId = (name: string): string => bench.server.uniqueId(name);
+    ids = {
+      garden: uniqueId('garden'),
+      tower: uniqueId('tower'),
+      boat: uniqueId('boat'),
+      kite: uniqueId('kite'),
+    };
     await bench.startWorker();
     const { reply } = await runJson(
-      video('a secret garden [run:9s]', '--id', 'garden', '--wait-for', '1s'),
+      video('a secret garden [run:9s]', '--id', ids.garden, '--wait-for', '1s'),
       bench.clientEnv,
     );
     taskId = (reply.data?.['video'] as { taskId: string }).taskId;
@@ -39,14 +47,14 @@ describe('status and watch', () => {
     expect(reply.data).toMatchObject({
       id: taskId,
       foundBy: 'journal',
-      creationKey: 'garden',
+      creationKey: ids.garden,
       video: {
         taskId,
         model: 'sketch-lite',
         account: expect.stringMatching(/^default@[0-9a-f]{8}$/) as unknown,
       },
       workflow: {
-        workflowId: 'garden',
+        workflowId: ids.garden,
         type: 'generateVideo',
         status: 'COMPLETED',
         runId: ANY_TEXT,
@@ -64,16 +72,18 @@ describe('status and watch', () => {
     const { code, stdout } = await runCli(['status', taskId], env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Found by: +journal$/m);
-    expect(stdout).toMatch(/^Workflow: +garden \(generateVideo, run .*\), completed/m);
+    expect(stdout).toMatch(
+      new RegExp(`^Workflow: +${ids.garden} \\(generateVideo, run .*\\), completed`, 'm'),
+    );
     expect(stdout).toMatch(/^Account: +default@/m);
     expect(stdout).toMatch(/^Safe to do: +Resume it/m);
   });
 
   test('a running workflow: its state, next poll and what is safe', async () => {
-    await runCli(video('a tower [run:20s]', '--id', 'tower', '--detach'), bench.clientEnv);
-    const watching = startCli(['watch', 'tower', '-o', 'jsonl'], bench.clientEnv);
+    await runCli(video('a tower [run:20s]', '--id', ids.tower, '--detach'), bench.clientEnv);
+    const watching = startCli(['watch', ids.tower, '-o', 'jsonl'], bench.clientEnv);
     await watching.untilLine('stdout', /"phase":"watching".*"lastStatus":"in_progress"/);
-    const { code, reply } = await runJson(['status', 'tower'], bench.clientEnv);
+    const { code, reply } = await runJson(['status', ids.tower], bench.clientEnv);
     expect(code).toBe(0);
     expect(reply.data).toMatchObject({
       foundBy: 'workflow_id',
@@ -87,15 +97,15 @@ describe('status and watch', () => {
     const run = await watching.ended;
     expect(run.code).toBe(130);
     const lines = linesOf(run);
-    expect(lines[0]).toMatchObject({ type: 'watching', workflowId: 'tower' });
+    expect(lines[0]).toMatchObject({ type: 'watching', workflowId: ids.tower });
     expect(lines.at(-1)).toMatchObject({ type: 'result', ok: false, error: { type: 'interrupted' } });
-    expect(run.stderr).toContain('temporal-media watch tower');
+    expect(run.stderr).toContain(`temporal-media watch ${ids.tower}`);
   });
 
   test('watch by task id goes to the outcome and saves nothing', async () => {
-    const started = startCli(video('a boat [run:4s]', '--id', 'boat', '--detach'), bench.clientEnv);
+    const started = startCli(video('a boat [run:4s]', '--id', ids.boat, '--detach'), bench.clientEnv);
     await started.ended;
-    const { code, reply } = await runJson(['watch', 'boat'], bench.clientEnv);
+    const { code, reply } = await runJson(['watch', ids.boat], bench.clientEnv);
     expect([code, reply.data?.['outcome']]).toEqual([0, 'completed']);
     expect(reply.data).not.toHaveProperty('files');
     const { taskId: boat } = reply.data?.['video'] as { taskId: string };
@@ -104,9 +114,9 @@ describe('status and watch', () => {
   });
 
   test('a paid command with -o jsonl: started, states, one envelope', async () => {
-    const run = await runCli([...video('a kite [run:5s]', '--id', 'kite'), '-o', 'jsonl'], bench.clientEnv);
+    const run = await runCli([...video('a kite [run:5s]', '--id', ids.kite), '-o', 'jsonl'], bench.clientEnv);
     const lines = linesOf(run);
-    expect(lines[0]).toMatchObject({ type: 'started', workflowId: 'kite', isNew: true });
+    expect(lines[0]).toMatchObject({ type: 'started', workflowId: ids.kite, isNew: true });
     expect(lines.some((line) => line['type'] === 'state')).toBe(true);
     expect(lines.filter((line) => line['type'] === 'result')).toHaveLength(1);
     expect(lines.at(-1)).toMatchObject({ type: 'result', ok: true, data: { outcome: 'completed' } });
@@ -129,7 +139,7 @@ describe('status and watch', () => {
     expect(code).toBe(0);
     expect(reply.data).toMatchObject({
       foundBy: 'visibility',
-      workflow: { workflowId: 'garden', status: 'COMPLETED' },
+      workflow: { workflowId: ids.garden, status: 'COMPLETED' },
       video: { taskId },
       notes: [expect.stringContaining(`No worker serves the task queue ${queue}`)],
     });

@@ -49,7 +49,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     logger: new DefaultLogger(options.logLevel),
   });
   const { createMediaWorker } = await import('../../worker.js');
-  const { cachedWorkflowBundle } = await import('../cached-workflow-bundle.js');
+  const { cachedWorkflowBundle } = await import('../../workflow-bundle.js');
   const making = cachedWorkflowBundle(join(config.dataDir, 'cache')).then((workflowBundle) =>
     createMediaWorker({
       config,

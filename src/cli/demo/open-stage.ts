@@ -13,7 +13,7 @@ import {
   type RunningTemporalServer,
   startTemporalServer,
 } from '../../testing/temporal-server/start-temporal-server';
-import { cachedWorkflowBundle } from '../cached-workflow-bundle';
+import { cachedWorkflowBundle } from '../../workflow-bundle';
 import { type RunningChild, startChild } from '../child-process';
 import { sandboxEnvironment, startDevSandbox } from '../dev-sandbox';
 import { temporalEnvironment } from '../worker-environment';

@@ -57,7 +57,7 @@ describe('paid commands against a worker', () => {
   });
 
   test('another content is never overwritten: 73, the outcome is told all the same; without --json stdout is the path', async () => {
-    await writeFile(path.join(out, `${id(('taken'))}.mp4`), 'somebody else');
+    await writeFile(path.join(out, `${id('taken')}.mp4`), 'somebody else');
     const [taken, pier] = await Promise.all([
       runJson(video('a swan', '--id', id('taken')), bench.clientEnv),
       runCli(video('a pier', '--id', id('pier')), bench.clientEnv),
@@ -65,8 +65,8 @@ describe('paid commands against a worker', () => {
     expect(taken.code).toBe(73);
     expect(taken.reply).toMatchObject({ ok: false, data: { outcome: 'completed' } });
     expect(taken.reply.error).toMatchObject({ type: 'artifacts/destination_occupied' });
-    expect(await readFile(path.join(out, `${id(('taken'))}.mp4`), 'utf8')).toBe('somebody else');
-    expect([pier.code, pier.stdout]).toEqual([0, `${path.join(out, `${id(('pier'))}.mp4`)}\n`]);
+    expect(await readFile(path.join(out, `${id('taken')}.mp4`), 'utf8')).toBe('somebody else');
+    expect([pier.code, pier.stdout]).toEqual([0, `${path.join(out, `${id('pier')}.mp4`)}\n`]);
   });
 
   test('[C3.4] still running is a success with exit code 75; resume finishes the same task', async () => {
@@ -110,10 +110,10 @@ describe('paid commands against a worker', () => {
     expect(run.code).toBe(130);
     const interrupted = { ok: false, data: { workflowId: id('bell') }, error: { type: 'interrupted' } };
     expect(replyOf(run)).toMatchObject(interrupted);
-    expect(run.stderr).toContain(`temporal-media resume ${id(('bell'))}`);
+    expect(run.stderr).toContain(`temporal-media resume ${id('bell')}`);
     const before = await creates();
     const detached = await runCli(video('a bell [run:6s]', '--id', id('bell'), '--detach'), env);
-    expect(detached).toMatchObject({ code: 0, stdout: `${id(('bell'))}\n` });
+    expect(detached).toMatchObject({ code: 0, stdout: `${id('bell')}\n` });
     const { code, reply } = await runJson(['resume', id('bell'), '--out', out], env);
     expect([code, reply.data?.['outcome']]).toEqual([0, 'completed']);
     expect(await creates()).toBe(before);
@@ -125,15 +125,21 @@ describe('paid commands against a worker', () => {
       ['image', ...model, '--prompt', 'a map', '--n', '2', '--id', id('map')],
       bench.clientEnv,
     );
-    expect(image.reply.data?.files).toEqual([path.join(out, `${id(('map'))}-1.png`), path.join(out, `${id(('map'))}-2.png`)]);
-    const sidecarFile = path.join(out, `${id(('map'))}.json`);
+    expect(image.reply.data?.files).toEqual([
+      path.join(out, `${id('map')}-1.png`),
+      path.join(out, `${id('map')}-2.png`),
+    ]);
+    const sidecarFile = path.join(out, `${id('map')}.json`);
     expect(image.reply.data).toMatchObject({ sidecarFile });
     const facts = JSON.parse(await readFile(sidecarFile, 'utf8')) as object;
-    expect(facts).toMatchObject({ v: 1, images: [{ file: `${id(('map'))}-1.png` }, { file: `${id(('map'))}-2.png` }] });
+    expect(facts).toMatchObject({
+      v: 1,
+      images: [{ file: `${id('map')}-1.png` }, { file: `${id('map')}-2.png` }],
+    });
     expect(JSON.stringify(facts)).not.toContain('a map');
-    const files = ['--image', picture, '--image', path.join(out, `${id(('map'))}-1.png`)];
+    const files = ['--image', picture, '--image', path.join(out, `${id('map')}-1.png`)];
     const edit = await runJson(
-      ['edit', ...model, '--prompt', @@, 'join', ...files],
+      ['edit', ...model, '--prompt', 'join', '--id', id('join'), ...files],
       bench.clientEnv,
     );
     expect([image.code, edit.code]).toEqual([0, 0]);

@@ -37,6 +37,7 @@ const NEED_OF = {
   'test/support/fast-check.test.ts': 'nothing',
   'test/support/needs.test.ts': 'nothing',
   'test/support/server-cost.test.ts': 'nothing',
+  'test/support/wire-fixture.test.ts': 'nothing',
   'test/testing/sandbox/': 'nothing',
   'test/testing/sandbox/sandbox-process.test.ts': 'lib',
   // These start Temporal servers of their own, or only look for one.

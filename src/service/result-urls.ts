@@ -1,8 +1,11 @@
 import { type JsonValue } from '../domain/json';
 import { asObject, field, type JsonRecord } from './json-read';
 
-/** Where services of this family put the result, in order of likelihood (wire-facts, C2.2.7). */
-const PLACES: readonly string[] = [
+/**
+ * Where services of this family put the result, in order of likelihood (wire-facts, C2.2.7). A new name is one line here;
+ * a dot leads into an object.
+ */
+export const RESULT_URL_PLACES: readonly string[] = [
   'url',
   'output_url',
   'video_url',
@@ -28,7 +31,7 @@ const DISK =
 
 /** Result URLs of a record, absolute or `data:`, most likely first, without repeats. `baseUrl` is normalised. */
 export function resultUrlsOf(record: JsonRecord, baseUrl: string): string[] {
-  const urls = PLACES.flatMap((place) => textsAt(record, place))
+  const urls = RESULT_URL_PLACES.flatMap((place) => textsAt(record, place))
     .map((text) => resolveResultUrl(text, baseUrl))
     .filter((url): url is string => url !== undefined);
   return [...new Set(urls)].slice(0, MAX_URLS);

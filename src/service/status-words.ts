@@ -1,16 +1,40 @@
 import { type TaskPhase } from '../domain/poll-answers';
 
-/** Every status word that services of this family are known to send (wire-facts). Only these decide anything. */
-const PHASES: { readonly [phase in Exclude<TaskPhase, 'unknown'>]: readonly string[] } = {
-  queued: ['queued', 'pending', 'submitted', 'not_start', 'preparing', 'created', 'starting', 'unknown'],
-  in_progress: ['in_progress', 'processing', 'running', 'generating'],
-  completed: ['completed', 'success', 'succeeded', 'complete', 'finished', 'done'],
-  failed: ['failed', 'fail', 'failure', 'error', 'cancelled', 'canceled', 'expired', 'deleted'],
+/**
+ * Every status word that services of this family are known to send (wire-facts), in lower case with underscores. Only
+ * these decide anything (C2.2.2). A new word is one line here.
+ */
+export const STATUS_WORDS: { readonly [word: string]: Exclude<TaskPhase, 'unknown'> } = {
+  queued: 'queued',
+  pending: 'queued',
+  submitted: 'queued',
+  not_start: 'queued',
+  preparing: 'queued',
+  created: 'queued',
+  starting: 'queued',
+  unknown: 'queued',
+  in_progress: 'in_progress',
+  processing: 'in_progress',
+  running: 'in_progress',
+  generating: 'in_progress',
+  completed: 'completed',
+  success: 'completed',
+  succeeded: 'completed',
+  complete: 'completed',
+  finished: 'completed',
+  done: 'completed',
+  failed: 'failed',
+  fail: 'failed',
+  failure: 'failed',
+  error: 'failed',
+  cancelled: 'failed',
+  canceled: 'failed',
+  expired: 'failed',
+  deleted: 'failed',
 };
 
-const PHASE_OF: ReadonlyMap<string, TaskPhase> = new Map(
-  Object.entries(PHASES).flatMap(([phase, words]) => words.map((word) => [word, phase as TaskPhase])),
-);
+/** A map, because a service may send `constructor`. */
+const PHASE_OF: ReadonlyMap<string, TaskPhase> = new Map(Object.entries(STATUS_WORDS));
 
 /** Longest status word that is reported, in characters. */
 const MAX_WORD = 64;

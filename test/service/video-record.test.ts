@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
 import { createRedactor } from '../../src/service/redact';
-import { phaseOf, statusWord } from '../../src/service/status-words';
+import { phaseOf, STATUS_WORDS, statusWord } from '../../src/service/status-words';
 import { looksLikeRecord, readVideoRecord } from '../../src/service/video-record';
 
 const context = { baseUrl: 'https://api.example', redactor: createRedactor(['key-1234567890']) };
@@ -32,11 +32,7 @@ describe('a task record', () => {
   it('[C2.2.2] no other word is final', () => {
     fc.assert(
       fc.property(fc.string(), (word) => {
-        fc.pre(
-          !Object.values(WORDS).some((words) =>
-            words.split(' ').includes(statusWord(word).replace(/[ -]/g, '_')),
-          ),
-        );
+        fc.pre(!Object.hasOwn(STATUS_WORDS, statusWord(word).replace(/[ -]/g, '_')));
         expect(read({ id: 'a', status: word })?.record.phase ?? 'unknown').toBe('unknown');
       }),
     );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { billing, finishedState } from '../../src/domain/billing';
 import { type PriceRule } from '../../src/domain/model-config';
-import { estimatePrice } from '../../src/domain/price';
+import { estimatePrice, formatMoney, readAmount } from '../../src/domain/price';
 
 const currency = 'USD';
 const perTask: PriceRule = { per: 'task', microUnits: 250_000, currency };
@@ -71,4 +71,45 @@ describe('the bill of a finished call', () => {
       });
     },
   );
+});
+
+describe('amounts', () => {
+  it.each([
+    [0, '0.00 USD'],
+    [1, '0.000001 USD'],
+    [50_000, '0.05 USD'],
+    [1_200_000, '1.20 USD'],
+    [1_234_560, '1.23456 USD'],
+    [120_000_000, '120.00 USD'],
+    [9_007_199_254_740_991, '9007199254.740991 USD'],
+  ])('%i micro-units are %s', (microUnits, text) => {
+    expect(formatMoney({ microUnits, currency })).toBe(text);
+  });
+
+  it.each([
+    ['0.50', 500_000, null],
+    ['0.50USD', 500_000, 'USD'],
+    [' 0.5 eur ', 500_000, 'EUR'],
+    ['12', 12_000_000, null],
+    ['0', 0, null],
+    ['0.000001', 1, null],
+    ['999999999.999999', 999_999_999_999_999, null],
+  ])('%j is read', (text, microUnits, unit) => {
+    expect(readAmount(text)).toEqual({ microUnits, currency: unit });
+  });
+
+  it.each(['', '-1', '+1', '1,5', '.5', '1.', '1e3', '0.0000001', '1000000000', 'USD 1', '1 US', '0x1', '١'])(
+    '%j is no amount',
+    (text) => {
+      expect(readAmount(text)).toBeUndefined();
+    },
+  );
+
+  it('every amount that is shown is read back unchanged', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (microUnits) => {
+        expect(readAmount(formatMoney({ microUnits, currency }))).toEqual({ microUnits, currency });
+      }),
+    );
+  });
 });

@@ -103,6 +103,19 @@ it('does not wait for ever for a source that hangs', async () => {
   expect(found.found === 'unavailable' && found.message).toContain('no answer in time');
 });
 
+it('a refusal names the models of the kind that is asked for: the others are no remedy', async () => {
+  text = JSON.stringify({
+    version: 1,
+    models: [
+      { id: 'image-2', kind: 'image' },
+      { id: 'cine-1', kind: 'video' },
+    ],
+  });
+  expect(await source().lookup('cine-9', 'video')).toEqual({ found: 'refused', known: ['cine-1'] });
+  expect(await source().lookup('cine-9', 'image')).toEqual({ found: 'refused', known: ['image-2'] });
+  expect(await source().lookup('cine-9')).toEqual({ found: 'refused', known: ['image-2', 'cine-1'] });
+});
+
 describe('real locations', () => {
   let directory: string;
   let server: Server;

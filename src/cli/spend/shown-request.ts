@@ -142,7 +142,7 @@ const shownPart =
   (part: WireMultipartBody['parts'][number]): ShownPart => {
     const { name } = part;
     if (part.kind === 'text')
-      return { name, value: name === 'prompt' ? part.value : String(standIns.show(part.value)) };
+      return { name, value: name === 'prompt' ? part.value : standIns.showText(part.value) };
     const { mediaType } = part.file;
     return { name, fileName: part.fileName, mediaType, file: bytesText(part.file) };
   };

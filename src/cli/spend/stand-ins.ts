@@ -44,7 +44,7 @@ export class StandIns {
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.show(item)]));
   }
 
-  private showText(text: string): string {
+  showText(text: string): string {
     const prefix = /^data:[^,]*;base64,/i.exec(text)?.[0] ?? '';
     const words = this.words.get(text.slice(prefix.length));
     return words === undefined ? shownAddress(text) : `${prefix}${words}`;

@@ -16,6 +16,8 @@ export interface CliErrorOptions {
   readonly hint?: string | undefined;
   /** What is known all the same, for example the outcome whose file could not be written. */
   readonly data?: object | undefined;
+  /** That in text mode people have read it already. @default false */
+  readonly told?: boolean;
 }
 
 type ErrorTypeName = CommandErrorType | `${'rejected' | 'failed'}/${string}`;
@@ -26,18 +28,20 @@ export class CliError extends Error {
   readonly exitCode: ExitCode;
   readonly reply: FailureReply;
   readonly data: object | undefined;
+  readonly told: boolean;
 
-  constructor(type: ErrorTypeName, message: string, { hint, data }: CliErrorOptions = {}) {
+  constructor(type: ErrorTypeName, message: string, { hint, data, told = false }: CliErrorOptions = {}) {
     super(message);
     const row = errorType(type);
     this.exitCode = row.exitCode;
     this.reply = { type, message, hint: hint ?? row.hint };
     this.data = data;
+    this.told = told;
   }
 
   /** What another process of ours, or an outcome, said. */
-  static from({ type, message, hint }: FailureReply, data?: object): CliError {
-    return new CliError(type as ErrorTypeName, message, { hint, data });
+  static from({ type, message, hint }: FailureReply, data?: object, told?: boolean): CliError {
+    return new CliError(type as ErrorTypeName, message, { hint, data, ...(told !== undefined && { told }) });
   }
 }
 

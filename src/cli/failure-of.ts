@@ -8,6 +8,7 @@ export interface Failure {
   readonly exitCode: ExitCode;
   readonly reply: FailureReply;
   readonly data?: object;
+  readonly told: boolean;
 }
 
 /** By name and not by class: the classes would load the worker's native code into every command. */
@@ -29,8 +30,8 @@ const REFUSED_CODES: ReadonlySet<unknown> = new Set([7, 16]);
 
 /** Any error → exit code and words. Total: what nothing else knows is `unexpected`. */
 export function failureOf(error: unknown): Failure {
-  const { exitCode, reply, data } = error instanceof CliError ? error : cliErrorOf(error);
-  return { exitCode, reply, ...(data && { data }) };
+  const { exitCode, reply, data, told } = error instanceof CliError ? error : cliErrorOf(error);
+  return { exitCode, reply, told, ...(data && { data }) };
 }
 
 function cliErrorOf(error: unknown): CliError {

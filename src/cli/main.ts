@@ -27,9 +27,9 @@ async function main(argv: readonly string[]): Promise<number> {
       report.reply({ ok: true });
       return EXIT.done;
     }
-    const { exitCode, reply, data } = failureOf(error);
+    const { exitCode, reply, data, told } = failureOf(error);
     if (process.env['TEMPORAL_MEDIA_DEBUG'] === '1' && error instanceof Error) report.say(error.stack ?? '');
-    report.fail(reply, data);
+    report.fail(reply, data, told);
     tellParent({ type: 'failed', error: reply });
     return exitCode;
   }

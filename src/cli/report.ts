@@ -73,12 +73,17 @@ export class Report {
     if (this.format === 'jsonl') this.#line({ type: 'result', ...reply });
   }
 
-  fail(error: FailureReply, data?: object): void {
+  /** `told`: the result lines have said it already; only a script still waits for it. */
+  fail(error: FailureReply, data?: object, told = false): void {
+    if (!told || this.machine) this.#sayError(error);
+    this.reply({ ok: false, ...(data && { data }), error });
+  }
+
+  #sayError(error: FailureReply): void {
     // Leaving is no error.
     const word = error.type === 'interrupted' ? '' : `${this.paint('bad', 'error:')} `;
     this.say(`${word}${error.message}`);
     if (error.hint !== '') this.say(`${this.paint('note', 'hint:')} ${error.hint}`);
-    this.reply({ ok: false, ...(data && { data }), error });
   }
 
   #line({ type, ...fields }: { readonly type: string }): void {

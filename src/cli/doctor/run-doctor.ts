@@ -37,5 +37,6 @@ export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessE
     return;
   }
   const { errorType: type, message, remedy: hint } = first;
-  throw CliError.from({ type, message, hint }, { ok: false, checks, summary });
+  // The check's own line says it, with its remedy.
+  throw CliError.from({ type, message, hint }, { ok: false, checks, summary }, true);
 }

@@ -1,9 +1,10 @@
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { countReceived } from './counters';
+import { dialectOf } from './dialect';
 import { type FaultAction, type SandboxOperation } from './fault-rule';
 import { isJsonObject, type JsonObject } from './json-value';
 import { type SandboxCore } from './sandbox-core';
-import { type SandboxReply } from './sandbox-reply';
+import { inErrorShape, type SandboxReply } from './sandbox-reply';
 import { sendReply } from './send-reply';
 import { sha256 } from './hash';
 import { type SandboxFinish, type SandboxRequest } from './sandbox-request';
@@ -14,6 +15,8 @@ export class Exchange {
   readonly entry: SandboxRequest;
   readonly query: URLSearchParams;
   body: Buffer = Buffer.alloc(0);
+  /** Model that the request is about, once it is known: it decides the dialect of `compat` mode. */
+  model = '';
 
   constructor(
     readonly core: SandboxCore,
@@ -53,7 +56,9 @@ export class Exchange {
     const paid = ['create', 'generate', 'edit'].includes(this.entry.operation);
     if (reply.status >= 400) counter.rejected += this.entry.accepted ? 0 : 1;
     else if (!paid) counter.accepted += 1;
-    await sendReply(this, reply, fault);
+    const { mode } = this.core.options;
+    const said = mode === 'compat' ? inErrorShape(reply, dialectOf(this.model).errors) : reply;
+    await sendReply(this, said, fault);
     this.core.touch();
   }
 

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { type FastifyInstance } from 'fastify';
 import { apiRoute } from './api-route';
+import { dialectOf } from './dialect';
 import { type Exchange } from './exchange';
 import { type GeneratedFile } from './generated-files';
-import { textOf } from './json-value';
+import { type JsonObject, textOf } from './json-value';
 import { behaviourOf } from './model-behaviour';
 import { type ImageSpec } from './media-spec';
 import { answerPaidCall, wait } from './paid-call';
 import { readDirectives } from './prompt-directives';
 import { rangedReply } from './ranged-reply';
 import { answerReadCall } from './read-call';
-import { readParts } from './read-parts';
+import { readPartsOrRefuse } from './read-parts';
 import { requestJudges } from './request-judge';
-import { type SandboxPart } from './sandbox-request';
 import { type SandboxCore } from './sandbox-core';
 import { errorReply, jsonReply, type SandboxReply } from './sandbox-reply';
 
@@ -41,15 +41,8 @@ async function generateImages(exchange: Exchange): Promise<void> {
 }
 
 async function editImages(exchange: Exchange): Promise<void> {
-  let parts: SandboxPart[] | undefined;
-  try {
-    parts = await readParts(exchange);
-  } catch {
-    exchange.entry.violations.push('the multipart body could not be read');
-    return exchange.send(
-      errorReply(400, 'The multipart body could not be read.', { code: 'invalid_multipart' }),
-    );
-  }
+  const parts = await readPartsOrRefuse(exchange);
+  if (parts === 'unreadable') return;
   const fields = Object.fromEntries(
     (parts ?? []).filter((part) => part.kind === 'field').map((part) => [part.name, part.value]),
   );
@@ -94,12 +87,27 @@ async function acceptImages(
   for (const spec of specs) core.media.warm(spec);
   const usual = core.options.timing.runningMs ?? behaviourOf(model).runningMs;
   await wait(effects.runningMs ?? usual);
-  const data =
+  const items =
     form === 'url'
       ? files.map((file) => ({ url: `${core.url}/generated/${file.name}` }))
       : await Promise.all(specs.map(async (spec) => ({ b64_json: await base64(core, spec) })));
-  const usage = core.options.records === 'full' ? { usage: { images: results } } : {};
+  const compat = core.options.mode === 'compat';
+  const data = compat ? items.map((item) => compatItem(item, core, model)) : items;
+  const usage =
+    core.options.records === 'full' ? { usage: compat ? tokens(results) : { images: results } } : {};
   return jsonReply(200, { created: Math.floor(createdAt / 1000), data, ...usage });
+}
+
+/** One dialect writes every key, null where it has no value, and its addresses without the origin. */
+function compatItem(item: { url?: string; b64_json?: string }, core: SandboxCore, model: string): JsonObject {
+  if (dialectOf(model).errors !== 'flat') return item;
+  const url = item.url === undefined ? null : item.url.replace(new URL(core.url).origin, '');
+  return { b64_json: null, revised_prompt: null, ...item, url };
+}
+
+/** Usage as the published images API writes it. */
+function tokens(results: number): JsonObject {
+  return { input_tokens: 12, output_tokens: 1_000 * results, total_tokens: 12 + 1_000 * results };
 }
 
 async function readGenerated(exchange: Exchange, name: string): Promise<void> {

@@ -20,6 +20,7 @@ export interface PaidCall {
  */
 export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promise<void> {
   exchange.entry.violations.push(...call.violations.map((one) => one.message));
+  exchange.model = call.model;
   const refused = refuseCredentials(exchange) ?? refuseViolations(call.violations);
   if (refused !== undefined) return exchange.send(refused);
 

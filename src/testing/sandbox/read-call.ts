@@ -20,6 +20,7 @@ export interface ReadCall {
 /** Answers a request that changes nothing, through the fault rules. */
 export async function answerReadCall(exchange: Exchange, call: ReadCall): Promise<void> {
   const { taskId, model, prompt } = call;
+  exchange.model = model ?? '';
   if (taskId !== undefined) exchange.entry.taskId = taskId;
   const verdict = exchange.core.faults.take({ operation: exchange.entry.operation, taskId, model, prompt });
   await wait(verdict.delayMs);

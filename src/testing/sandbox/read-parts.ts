@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Exchange } from './exchange';
 import { sha256 } from './hash';
+import { errorReply } from './sandbox-reply';
 import { type SandboxPart } from './sandbox-request';
 
 /** Reads a multipart body part by part, in the order of the wire; undefined when the body is of another type. */
@@ -39,4 +40,18 @@ export async function readParts(exchange: Exchange): Promise<SandboxPart[] | und
   }
   entry.bodySha256 = whole.digest('hex');
   return parts;
+}
+
+/** As `readParts`; a body that breaks off is answered with a 400 and makes 'unreadable'. */
+export async function readPartsOrRefuse(
+  exchange: Exchange,
+): Promise<SandboxPart[] | undefined | 'unreadable'> {
+  try {
+    return await readParts(exchange);
+  } catch {
+    exchange.entry.violations.push('the multipart body could not be read');
+    const refusal = errorReply(400, 'The multipart body could not be read.', { code: 'invalid_multipart' });
+    await exchange.send(refusal);
+    return 'unreadable';
+  }
 }

@@ -1,4 +1,6 @@
 import { type Exchange } from './exchange';
+import { compatGeneration } from './compat-request';
+import { judgeCompatEdit, judgeCompatGeneration, judgeCompatVideo } from './judge-compat';
 import { judgeEdit, judgeGeneration } from './judge-image';
 import { judgeVideo } from './judge-video';
 import { type JsonObject } from './json-value';
@@ -16,16 +18,17 @@ export interface RequestJudge {
   read(exchange: Exchange): Violation[];
 }
 
+const noMultipart: Violation[] = [
+  { message: 'an edit must be multipart/form-data', code: 'invalid_content_type' },
+];
+
 const strict: RequestJudge = {
   video: (exchange, body) => [...judgeJson(exchange, body), ...(body ? judgeVideo(body, sandboxModels) : [])],
   generation: (exchange, body) => [
     ...judgeJson(exchange, body),
     ...(body ? judgeGeneration(body, sandboxModels) : []),
   ],
-  edit: (exchange, parts) =>
-    parts === undefined
-      ? [{ message: 'an edit must be multipart/form-data', code: 'invalid_content_type' }]
-      : judgeEdit(parts, sandboxModels),
+  edit: (_exchange, parts) => (parts === undefined ? noMultipart : judgeEdit(parts, sandboxModels)),
   read: (exchange) => {
     const { headers } = exchange.entry;
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
@@ -33,8 +36,22 @@ const strict: RequestJudge = {
   },
 };
 
+/** Takes what published clients send. */
+const compat: RequestJudge = {
+  video: (exchange, body) =>
+    body === undefined || !exchange.request.isMultipart()
+      ? [...judgeJson(exchange, body), ...(body ? judgeCompatVideo(body) : [])]
+      : judgeCompatVideo(body),
+  generation: (exchange, body) => [
+    ...judgeJson(exchange, body),
+    ...(body ? judgeCompatGeneration(compatGeneration(body)) : []),
+  ],
+  edit: (_exchange, parts) => (parts === undefined ? noMultipart : judgeCompatEdit(parts)),
+  read: () => [],
+};
+
 /** The judge of each mode. */
-export const requestJudges: Record<SandboxMode, RequestJudge> = { strict };
+export const requestJudges: Record<SandboxMode, RequestJudge> = { strict, compat };
 
 function judgeJson(exchange: Exchange, body: JsonObject | undefined): Violation[] {
   const type = exchange.entry.headers['content-type'] ?? '';

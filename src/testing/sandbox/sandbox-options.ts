@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type FaultRule } from './fault-rule';
 
-/** How requests are judged. `strict` refuses and records every violation of the contract. */
-export type SandboxMode = 'strict';
+/**
+ * How requests are judged and answered. `strict` refuses and records every violation of the contract; `compat` takes what
+ * published clients send and answers as services of this family do, each model in a dialect of its own.
+ */
+export type SandboxMode = 'strict' | 'compat';
 
 /** Options of the sandbox service. All of them are plain JSON, so that they can cross a process boundary. */
 export interface SandboxOptions {
@@ -18,7 +21,11 @@ export interface SandboxOptions {
   forbiddenKeys?: string[];
   /** @default 'strict' */
   mode?: SandboxMode;
-  /** `minimal` records hold id, status and progress only (contract 4). @default 'full' */
+  /**
+   * `minimal` records hold id, status and progress only (contract 4); in `compat` mode the keys of the published videos
+   * API and no others.
+   * @default 'full'
+   */
   records?: 'minimal' | 'full';
   /** Path prefix of the base address, for example '/proxy/media' (C0.2). @default '' */
   pathPrefix?: string;
@@ -55,7 +62,7 @@ export interface ResolvedSandboxOptions {
   log: boolean;
 }
 
-/** Fills in the defaults and reads the fault file. Throws when the file is no JSON array. */
+/** Fills in the defaults and reads the fault file. Throws for an unknown mode or when the file is no JSON array. */
 export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSandboxOptions {
   const prefix = (options.pathPrefix ?? '').replace(/\/+$/, '');
   return {
@@ -64,7 +71,7 @@ export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSan
     host: options.host ?? '127.0.0.1',
     apiKeys: options.apiKeys ?? ['sandbox-key'],
     forbiddenKeys: options.forbiddenKeys ?? [],
-    mode: options.mode ?? 'strict',
+    mode: readMode(options.mode),
     records: options.records ?? 'full',
     pathPrefix: prefix === '' || prefix.startsWith('/') ? prefix : `/${prefix}`,
     timing: options.timing ?? {},
@@ -74,6 +81,11 @@ export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSan
     videos: options.videos ?? 'per_task',
     log: options.log ?? false,
   };
+}
+
+function readMode(mode: string = 'strict'): SandboxMode {
+  if (mode === 'strict' || mode === 'compat') return mode;
+  throw new TypeError("The mode of the sandbox must be 'strict' or 'compat'.");
 }
 
 function readFaultFile(path: string | undefined): FaultRule[] {

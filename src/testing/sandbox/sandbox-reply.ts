@@ -5,6 +5,16 @@ export interface SandboxReply {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
+  /** What the body says, when it is an error of the sandbox's own: `compat` mode says it in other shapes. */
+  error?: ErrorFields;
+}
+
+/** An error in the words of the widely used APIs. */
+export interface ErrorFields {
+  message: string;
+  type: string;
+  param: string | null;
+  code: string | null;
 }
 
 /** A JSON reply. */
@@ -27,9 +37,19 @@ export function errorReply(
   detail: { param?: string | undefined; code?: string | undefined; type?: string } = {},
 ): SandboxReply {
   const type = detail.type ?? (status < 500 ? 'invalid_request_error' : 'server_error');
-  return jsonReply(status, {
-    error: { message, type, param: detail.param ?? null, code: detail.code ?? null },
-  });
+  const error: ErrorFields = { message, type, param: detail.param ?? null, code: detail.code ?? null };
+  return { ...jsonReply(status, { error }), error };
+}
+
+/** The same error in another shape: flat, or as a list of details. A reply that is no error stays as it is. */
+export function inErrorShape(reply: SandboxReply, shape: 'nested' | 'flat' | 'detail'): SandboxReply {
+  if (reply.error === undefined || shape === 'nested') return reply;
+  const { message, param, code, type } = reply.error;
+  const body =
+    shape === 'flat'
+      ? { code: code ?? type, message, data: null }
+      : { detail: [{ loc: ['body', ...(param === null ? [] : [param])], msg: message, type: code ?? type }] };
+  return { ...reply, body: Buffer.from(JSON.stringify(body)) };
 }
 
 const usual: Record<number, [string, string]> = {

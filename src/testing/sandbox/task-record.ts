@@ -80,7 +80,7 @@ function details(task: SandboxTask): JsonObject {
   };
 }
 
-function progressOf(task: SandboxTask, now: number): JsonObject {
+export function progressOf(task: SandboxTask, now: number): JsonObject {
   const style = behaviourOf(task.model).progress;
   const status = statusAt(task, now);
   if (style === 'absent') return {};
@@ -89,7 +89,7 @@ function progressOf(task: SandboxTask, now: number): JsonObject {
   return { progress: style === 'growing' && status !== 'queued' ? shareAt(task, now) : 0 };
 }
 
-function usageOf(task: SandboxTask): JsonObject {
+export function usageOf(task: SandboxTask): JsonObject {
   const seconds = videoSpecOf(task, true).seconds;
   switch (behaviourOf(task.model).usage) {
     case 'seconds':

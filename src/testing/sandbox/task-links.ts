@@ -1,0 +1,14 @@
+import { type SandboxCore } from './sandbox-core';
+import { type SandboxTask } from './sandbox-task';
+import { type ResultLinks } from './task-record';
+
+/** Every address under which the video of a task can be had; the signed one lives `linkTtlMs` from now on. */
+export function linksOf(core: SandboxCore, task: SandboxTask): ResultLinks {
+  const path = `/files/${encodeURIComponent(task.id)}.mp4`;
+  const contentPath = `${core.options.pathPrefix}/v1/videos/${encodeURIComponent(task.id)}/content`;
+  return {
+    signed: `${core.mediaUrl}${path}?${core.signer.sign(path, Date.now() + core.options.linkTtlMs)}`,
+    content: new URL(contentPath, core.url).href,
+    contentPath,
+  };
+}

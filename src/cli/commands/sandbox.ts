@@ -1,4 +1,4 @@
-import { type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type CommandContext, collect } from '../command-context';
 import { CliError } from '../cli-error';
 import { given } from '../given';
@@ -13,6 +13,7 @@ interface SandboxCommandOptions {
   readonly faults?: readonly string[];
   readonly key?: readonly string[];
   readonly pathPrefix?: string;
+  readonly mode?: string;
   readonly log?: boolean;
 }
 
@@ -26,6 +27,11 @@ export function addSandboxCommand(program: Command, context: CommandContext): vo
     .option('--faults <file>', 'JSON file with fault rules; may be repeated', collect)
     .option('--key <key>', 'key that is let in; may be repeated (default: sandbox-key)', collect)
     .option('--path-prefix <path>', 'path prefix of the base address')
+    .addOption(
+      new Option('--mode <mode>', 'compat takes and says what published clients and services do')
+        .choices(['strict', 'compat'])
+        .default('strict'),
+    )
     .option('--log', 'one line per request on stderr')
     .addHelpText('after', HELP)
     .action(async (options: SandboxCommandOptions) => sandbox(context, options));
@@ -36,6 +42,7 @@ Prompts may carry directives such as [fail:moderation], [lost-reply], [run:30s] 
 
 Examples:
   $ temporal-media sandbox --port 8088
+  $ temporal-media sandbox --mode compat
   $ MEDIA_BASE_URL=http://127.0.0.1:8088 MEDIA_API_KEY=sandbox-key temporal-media worker
 `;
 
@@ -50,6 +57,7 @@ async function sandbox(context: CommandContext, options: SandboxCommandOptions):
       dataDir: options.dataDir,
       pathPrefix: options.pathPrefix,
       log: options.log,
+      mode: options.mode as 'strict' | 'compat' | undefined,
       apiKeys: options.key === undefined ? undefined : [...options.key],
     }),
     faults: await readFaults(options.faults ?? []),

@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import manifest from '../../package.json';
+import { type PackedProject, packedProject } from './support/packed-project';
+
+const ROOT = join(__dirname, '..', '..');
+const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+const SUBPATHS = Object.keys(manifest.exports).filter((subpath) => subpath !== './package.json');
+const SPECIFIERS = SUBPATHS.map((subpath) => subpath.replace(/^\./, 'temporal-media'));
+
+/** A user's file that takes a value and a type from every entry, and one fault that the types must find. */
+const TYPED = `
+import { DEFAULT_TASK_QUEUE, type VideoOutcome } from 'temporal-media';
+import { executeVideo } from 'temporal-media/workflows';
+import { createMediaClient, type MediaClient } from 'temporal-media/activities';
+import { createMediaWorker } from 'temporal-media/worker';
+import { TemporalMediaClient } from 'temporal-media/client';
+import { createSandbox } from 'temporal-media/testing';
+
+export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
+  return (await executeVideo({ request: { model: 'cine-1', prompt, durationSeconds: 2 } })).outcome;
+}
+// @ts-expect-error a request without a model
+export const faulty = () => executeVideo({ request: { prompt: 'a kite' } });
+export const client: MediaClient = createMediaClient({ baseUrl: 'https://api.example.com', apiKey: () => 'k' });
+export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox];
+`;
+
+/** What Node adds to the namespace of a CommonJS module. */
+const ADDED = new Set(['default', 'module.exports', '__esModule']);
+
+describe('projects that use the packed package', () => {
+  let project: PackedProject;
+  beforeAll(async () => {
+    project = await packedProject({
+      extra: [...Object.keys(manifest.peerDependenciesMeta), '@types/node'],
+    });
+  });
+  afterAll(() => project.remove());
+
+  it('CommonJS and ES modules see the same names, those of the sources', async () => {
+    const names = `Object.fromEntries(modules.map(([name, module]) => [name, Object.keys(module)]))`;
+    const required = SPECIFIERS.map((name) => `['${name}', require('${name}')]`).join(', ');
+    const imported = SPECIFIERS.map((name) => `['${name}', await import('${name}')]`).join(', ');
+    await project.write('all.cjs', `const modules = [${required}];\nconsole.log(JSON.stringify(${names}));`);
+    await project.write('all.mjs', `const modules = [${imported}];\nconsole.log(JSON.stringify(${names}));`);
+    const [commonJs, esm] = [await namesOf(project, 'all.cjs'), await namesOf(project, 'all.mjs')];
+    expect(esm).toEqual(commonJs);
+    expect(commonJs).toEqual(sourceNames());
+  });
+
+  it('an ES module imports by name, statically, and calls', async () => {
+    await project.write(
+      'static.mjs',
+      `import { videoTaskById } from 'temporal-media';
+       import { requestFingerprint, TemporalMediaClient } from 'temporal-media/client';
+       import { normaliseBaseUrl } from 'temporal-media/activities';
+       console.log(typeof videoTaskById, typeof requestFingerprint, TemporalMediaClient.name);
+       console.log(normaliseBaseUrl('https://api.example.com/v1/'));`,
+    );
+    expect(await project.node('static.mjs')).toEqual({
+      exitCode: 0,
+      stdout: 'function function TemporalMediaClient\nhttps://api.example.com\n',
+      stderr: '',
+    });
+  });
+
+  it.each([
+    ['node16', 'node16'],
+    ['preserve', 'bundler'],
+  ])('.mts and .cts are type-checked with module %s, resolution %s', async (module, resolution) => {
+    await project.write('typed.mts', TYPED);
+    await project.write('typed.cts', TYPED);
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--skipLibCheck',
+      '--target',
+      'es2022',
+    ];
+    const how = ['--types', 'node', '--module', module, '--moduleResolution', resolution];
+    expect(await project.node(TSC, ...flags, ...how, 'typed.mts', 'typed.cts')).toEqual({
+      exitCode: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  it('our declarations stand a strict check of libraries', async () => {
+    await project.write('strict.cts', TYPED);
+    const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'];
+    const how = ['--types', 'node', '--target', 'es2022', '--module', 'node16'];
+    const { stdout } = await project.node(TSC, ...flags, ...how, 'strict.cts');
+    // Declarations of other packages have faults of their own under these flags.
+    const ours = stdout
+      .split('\n')
+      .filter((line) => /^(?:strict\.cts|.*temporal-media\/lib\/.*)\(\d/.test(line));
+    expect(ours).toEqual([]);
+  });
+});
+
+async function namesOf(project: PackedProject, file: string): Promise<Record<string, readonly string[]>> {
+  const { stdout, stderr } = await project.node(file);
+  expect(stderr).toBe('');
+  const all = JSON.parse(stdout) as Record<string, readonly string[]>;
+  return Object.fromEntries(
+    Object.entries(all).map(([name, names]) => [name, names.filter((one) => !ADDED.has(one)).sort()]),
+  );
+}
+
+/** jest maps the package's names to its sources. */
+function sourceNames(): Record<string, readonly string[]> {
+  return Object.fromEntries(
+    SPECIFIERS.map((name) => [name, Object.keys(jest.requireActual<object>(name)).sort()]),
+  );
+}

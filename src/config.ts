@@ -34,7 +34,8 @@ export class ConfigurationError extends Error {
   }
 }
 
-const policySchema = z.strictObject({
+/** Shape of MEDIA_CREATE_POLICY. */
+export const createPolicySchema = z.strictObject({
   on429: z.enum(['resend', 'fail']).optional(),
   on503: z.enum(['header', 'resend', 'inspect']).optional(),
   on502: z.enum(['inspect', 'resend', 'fail']).optional(),
@@ -102,7 +103,7 @@ function readPolicy(text: string | undefined): CreatePolicy {
   } catch {
     throw new ConfigurationError('MEDIA_CREATE_POLICY', 'must be a JSON object such as {"on502":"resend"}.');
   }
-  const read = policySchema.safeParse(json);
+  const read = createPolicySchema.safeParse(json);
   if (!read.success) throw new ConfigurationError('MEDIA_CREATE_POLICY', z.prettifyError(read.error));
   return read.data as CreatePolicy;
 }

@@ -1,6 +1,6 @@
 /**
  * Names that somebody who typed `wanted` may have meant, nearest first: at most a third of it is different, or one
- * begins with the other. Case and separators do not count.
+ * holds the other. Case and separators do not count.
  */
 export function nearNames(wanted: string, known: readonly string[], most = 3): string[] {
   const asked = plain(wanted);
@@ -20,7 +20,7 @@ const LONGEST = 100;
 function distanceOf(a: string, b: string): number {
   if (a === b) return 0;
   if (a.length > LONGEST || b.length > LONGEST) return Infinity;
-  if (a.length > 2 && b.length > 2 && (a.startsWith(b) || b.startsWith(a))) return 1;
+  if (a.length > 2 && b.length > 2 && (a.includes(b) || b.includes(a))) return 1;
   return editDistance(a, b);
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { type CommandContext } from './command-context';
+import { addConfigCommand } from './commands/config';
 import { addDemoCommand } from './commands/demo';
 import { addDevCommand } from './commands/dev';
 import { addDoctorCommand } from './commands/doctor';
@@ -37,6 +38,7 @@ export function createProgram(context: CommandContext): Command {
   addStatusCommand(program, context);
   addWatchCommand(program, context);
   addModelsCommand(program, context);
+  addConfigCommand(program, context);
   addWorkerCommand(program, context);
   addSandboxCommand(program, context);
   addDemoCommand(program, context);

@@ -5,6 +5,7 @@ test.each([
   ['MEDIA_BASEURL', ['MEDIA_BASE_URL', 'MEDIA_MODELS'], ['MEDIA_BASE_URL']],
   ['sketch-light', ['sketch-lite', 'atlas-long'], ['sketch-lite']],
   ['Image 2', ['image-2', 'image-2 4K'], ['image-2', 'image-2 4K']],
+  ['KEY', ['API_KEY', 'MODELS'], ['API_KEY']],
   ['zzz', ['cine-1', 'image-2'], []],
   ['', ['cine-1'], []],
 ])('%s is near %j as %j', (wanted, known, near) => {

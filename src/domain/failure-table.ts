@@ -159,7 +159,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'unknown',
     'unknown',
     'The caller cancelled. A task that existed goes on: the service has no cancel.',
-    'If a task id is named, resume it; otherwise nothing was created.',
+    'If a task id is named, resume it; otherwise `billing.state` says whether money may be owed.',
   ),
   row(
     'rejected/invalid_request',

@@ -5,6 +5,7 @@ import { type MediaConfig } from '../config';
 import { addressSource } from '../testing/temporal-server/address-source';
 import { CliError } from './cli-error';
 import { readDevState } from './dev-state';
+import { lastPolls, STALE_POLL_MS } from './queue-pollers';
 
 /** A Temporal server that answers, as client commands use it. */
 export interface Connected {
@@ -33,8 +34,6 @@ export interface Target {
 /** Longest wait for a server that does not answer, in milliseconds. */
 const CONNECT_MS = 4_000;
 const DEFAULT_ADDRESS = 'localhost:7233';
-/** `TASK_QUEUE_TYPE_WORKFLOW` of the Temporal API. */
-const WORKFLOW_QUEUE = 1;
 
 /**
  * Connects to the server that TEMPORAL_* names, else to the `dev` of the data directory, else to the default profile
@@ -63,14 +62,8 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
         : `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`,
     hasWorker: async () => {
       try {
-        const { pollers } = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
-          connection.workflowService.describeTaskQueue({
-            namespace,
-            taskQueue: { name: taskQueue },
-            taskQueueType: WORKFLOW_QUEUE,
-          }),
-        );
-        return (pollers ?? []).length > 0;
+        const polls = await lastPolls(connection, namespace, taskQueue, 'workflows', CONNECT_MS);
+        return polls.some((at) => at > Date.now() - STALE_POLL_MS);
       } catch {
         return undefined;
       }

@@ -75,9 +75,8 @@ function stateText(state: NonNullable<VideoStatus['state']>): string {
 }
 
 function pollText({ state }: VideoStatus): string | null {
-  if (state?.watch === null || state === null) return null;
-  const { polls, lastPollAt, lastChangeAt } = state.watch;
-  const { lastHttpStatus = null, consecutiveErrors = 0 } = state;
+  if (state?.taskId == null) return null;
+  const { polls, lastPollAt, lastChangeAt, lastHttpStatus, consecutiveErrors } = state;
   const http = lastHttpStatus === null ? '' : ` (HTTP ${lastHttpStatus})`;
   const parts = [
     String(polls),

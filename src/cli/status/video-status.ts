@@ -21,7 +21,7 @@ export interface VideoStatus {
   readonly otherWorkflows: readonly ExecutionView[];
   readonly video: VideoTask | null;
   readonly creationKey: string | null;
-  readonly state: AnsweredState | null;
+  readonly state: VideoState | null;
   readonly outcome: VideoOutcome | ImageOutcome | null;
   readonly service: ServiceView | null;
   /** One sentence: what is safe to do. */
@@ -29,13 +29,6 @@ export interface VideoStatus {
   /** What could not be asked, and why. */
   readonly notes: readonly string[];
 }
-
-/** A worker of an earlier version answers without the newer facts. */
-export type AnsweredState = VideoState & {
-  readonly safe?: string;
-  readonly lastHttpStatus?: number | null;
-  readonly consecutiveErrors?: number;
-};
 
 const QUERY_MS = 6_000;
 const MEDIA_WORKFLOWS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
@@ -137,7 +130,7 @@ class StatusSearch {
     foundBy: VideoStatus['foundBy'],
     workflow: ExecutionView | null,
     otherWorkflows: readonly ExecutionView[],
-    state: AnsweredState | null,
+    state: VideoState | null,
     outcome: VideoStatus['outcome'],
     service: ServiceView | null,
   ): VideoStatus {
@@ -154,7 +147,7 @@ class StatusSearch {
     return video === null ? undefined : this.view(awaitVideoWorkflowId(video.account, video.taskId));
   }
 
-  private async stateOf(workflow: ExecutionView | null): Promise<AnsweredState | null> {
+  private async stateOf(workflow: ExecutionView | null): Promise<VideoState | null> {
     if (workflow === null || !ANSWERS_STATE.has(workflow.type) || this.hasWorker === false) return null;
     const { client, media } = this.connected;
     return client
@@ -188,7 +181,7 @@ function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): 
     return (
       failureRow(outcome)?.hint ?? 'It is done. The same id returns the same result; nothing is bought again.'
     );
-  if (state?.safe !== undefined) return state.safe;
+  if (state !== null) return state.safe;
   if (workflow?.status === 'RUNNING')
     return 'Wait, or start a worker: it goes on by itself. Do not start the same video under another id.';
   if (video !== null)

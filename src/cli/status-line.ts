@@ -2,8 +2,8 @@ import { type VideoState } from '../domain/video-state';
 
 /** One line about a video workflow; undefined when there is nothing left to wait for. */
 export function statusLine(state: VideoState): string | undefined {
-  const { phase, video, watch } = state;
-  const task = `task ${video?.taskId ?? 'unknown'}`;
+  const { phase, taskId, watch } = state;
+  const task = `task ${taskId ?? 'unknown'}`;
   switch (phase) {
     case 'creating':
       return 'creating';

@@ -24,6 +24,7 @@ const NEED_OF = {
   'test/cli/shown-location.test.ts': 'nothing',
   'test/cli/status-line.test.ts': 'nothing',
   'test/cli/usage.test.ts': 'lib',
+  'test/compat/': 'nothing',
   'test/contract/': 'lib',
   'test/docs/': 'nothing',
   'test/domain/': 'nothing',

@@ -11,6 +11,7 @@ import { addImageCommand } from './commands/image';
 import { addModelsCommand } from './commands/models';
 import { addResumeCommand } from './commands/resume';
 import { addSandboxCommand } from './commands/sandbox';
+import { addSchemaCommand } from './commands/schema';
 import { addStatusCommand } from './commands/status';
 import { addVideoCommand } from './commands/video';
 import { addWatchCommand } from './commands/watch';
@@ -41,6 +42,7 @@ export function createProgram(context: CommandContext): Command {
   addConfigCommand(program, context);
   addWorkerCommand(program, context);
   addSandboxCommand(program, context);
+  addSchemaCommand(program, context);
   addDemoCommand(program, context);
   addDoctorCommand(program, context);
   return program;

@@ -2,9 +2,17 @@ import { z } from 'zod';
 import { type ModelConfiguration } from '../domain/model-config';
 
 /** Never trimmed: an id is sent exactly as it is given (C0.3). */
-const name = z.string().refine((text) => text.trim() !== '', { message: 'must not be empty' });
+const name = z
+  .string()
+  .refine((text) => text.trim() !== '', { message: 'must not be empty' })
+  .meta({ pattern: '\\S' });
 const whole = z.number().int().min(1);
-const microUnits = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const microUnits = z
+  .number()
+  .int()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER)
+  .describe('integer micro-units: 1000000 is one unit of the currency');
 const currency = z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code such as USD');
 const size = z
   .string()
@@ -15,7 +23,8 @@ function list<T extends z.ZodType>(item: T) {
     .array(item)
     .refine((values) => new Set(values.map((value) => JSON.stringify(value))).size === values.length, {
       message: 'must not hold a value twice',
-    });
+    })
+    .meta({ uniqueItems: true });
 }
 
 /** Fields that a reference can never go into: they have a meaning of their own (contract 2.1). */
@@ -44,8 +53,7 @@ const references = z.array(reference).superRefine((mappings, context) => {
 });
 
 const price = z.discriminatedUnion('per', [
-  z.strictObject({ per: z.literal('task'), microUnits, currency }),
-  z.strictObject({ per: z.literal('second'), microUnits, currency }),
+  z.strictObject({ per: z.literal(['task', 'second']), microUnits, currency }),
   z.strictObject({
     per: z.literal('specification'),
     currency,
@@ -105,7 +113,8 @@ const imageModel = z.strictObject({
   price: z.exactOptional(price),
 });
 
-const configuration = z
+/** The document that MEDIA_MODELS names. */
+export const modelConfigurationSchema = z
   .strictObject({
     version: z.literal(1),
     models: z.array(z.discriminatedUnion('kind', [videoModel, imageModel])),
@@ -129,7 +138,7 @@ const SHOWN = 5;
  * "no limit". The message names model id and field.
  */
 export function readModelConfiguration(document: unknown): ConfigurationReading {
-  const parsed = configuration.safeParse(document);
+  const parsed = modelConfigurationSchema.safeParse(document);
   if (parsed.success) return { ok: true, configuration: parsed.data };
   const { issues } = parsed.error;
   const lines = issues.slice(0, SHOWN).map(({ path, message }) => `${place(document, path)}: ${message}`);

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { time } from './outcome-parts';
+import { videoState } from './video-state';
+
+const failure = z
+  .object({
+    type: z.string().describe('a type of docs/errors.md'),
+    message: z.string(),
+    hint: z.string().describe('what to do next'),
+  })
+  .describe('why the command did not succeed');
+
+const data = z
+  .record(z.string(), z.unknown())
+  .describe('what the command is about; of a paid command its outcome with workflowId and files');
+
+/** The one object that stdout holds with `-o json`. */
+export const reply = z.object({
+  ok: z.boolean(),
+  data: z.exactOptional(data),
+  error: z.exactOptional(failure),
+});
+
+const line = <Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) =>
+  z.object({ v: z.literal(1), type: z.literal(type), at: time, ...fields });
+
+/** One line of `-o jsonl`: events as they come, `result` last. */
+export const event = z.discriminatedUnion('type', [
+  line('started', {
+    workflowId: z.string(),
+    runId: z.string(),
+    isNew: z.boolean().describe('false when it was attached to'),
+    url: z.exactOptional(z.string()),
+  }).describe('a workflow was started or attached to'),
+  line('watching', { workflowId: z.string(), runId: z.exactOptional(z.string()) }).describe(
+    '`watch` has found the workflow',
+  ),
+  line('state', { workflowId: z.string(), state: videoState }).describe('a video workflow has a new state'),
+  line('check', {
+    name: z.string(),
+    state: z.enum(['ok', 'warning', 'failed', 'skipped']),
+    message: z.string(),
+    remedy: z.exactOptional(z.string()),
+    errorType: z.exactOptional(z.string()),
+    dependsOn: z.exactOptional(z.string()),
+  }).describe('`doctor` has finished a check'),
+  line('result', reply.shape).describe('the answer; always the last line'),
+]);

@@ -1,0 +1,166 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { faults } from '../../../src/cli/schemas/faults';
+import { imageOutcome } from '../../../src/cli/schemas/image-outcome';
+import { event, reply } from '../../../src/cli/schemas/reply';
+import { SCHEMAS } from '../../../src/cli/schemas/schema-list';
+import { imageSidecar, videoSidecar } from '../../../src/cli/schemas/sidecar';
+import { videoOutcome } from '../../../src/cli/schemas/video-outcome';
+import { readModelConfiguration } from '../../../src/models/schema';
+import { sandboxModels } from '../../../src/testing/sandbox/model-catalog';
+import { type CliBench, openCliBench } from '../support/cli-bench';
+import { type CliReply, runCli, runJson } from '../support/run-cli';
+import { expectDocumented } from './documented';
+
+describe('temporal-media schema', () => {
+  test('lists the names; each is a JSON Schema of draft 2020-12', async () => {
+    const { reply: listed } = await runJson(['schema']);
+    const names = (listed.data?.['schemas'] as { name: string }[]).map(({ name }) => name);
+    expect(names).toEqual(Object.keys(SCHEMAS));
+    const printed = await Promise.all(names.map(async (name) => runCli(['schema', name])));
+    for (const { code, stdout } of printed) {
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        title: expect.stringMatching(/^temporal-media /) as string,
+        description: expect.any(String) as string,
+      });
+    }
+    const json = await runJson(['schema', 'models']);
+    expect(json.reply.data).toMatchObject({
+      name: 'models',
+      schema: JSON.parse(printed[0]?.stdout ?? '') as object,
+    });
+  });
+
+  test('an unknown name: bad_input with the near ones', async () => {
+    const { code, reply: refused } = await runJson(['schema', 'videooutcome']);
+    expect([code, refused.error?.type, refused.error?.hint]).toEqual([
+      65,
+      'bad_input',
+      'Did you mean: video-outcome?',
+    ]);
+  });
+
+  test('what a document may hold is what the reader takes: a misspelt key is refused by both', async () => {
+    const { stdout } = await runCli(['schema', 'models']);
+    const { properties } = JSON.parse(stdout) as {
+      properties: { models: { items: { oneOf: { additionalProperties: boolean; properties: object }[] } } };
+    };
+    for (const kind of properties.models.items.oneOf) expect(kind.additionalProperties).toBe(false);
+    const models = [{ id: 'a', kind: 'video', duration: [2] }];
+    expect(readModelConfiguration({ version: 1, models }).ok).toBe(false);
+    expectDocumented(
+      SCHEMAS.models[1],
+      JSON.parse(JSON.stringify({ ...sandboxModels, models: sandboxModels.models.slice(0, 3) })),
+    );
+  });
+
+  test('the examples of fault rules are fault files', () => {
+    expectDocumented(faults, [
+      {
+        operation: 'poll',
+        times: 2,
+        action: { type: 'status', status: 503, headers: { 'retry-after': '1' } },
+      },
+      {
+        operation: 'create',
+        promptIncludes: 'x',
+        action: { type: 'lose_reply', accepted: true, how: 'reset' },
+      },
+    ]);
+    expect(faults.safeParse([{ operation: 'poll', action: { type: 'made_up' } }]).success).toBe(false);
+  });
+
+  test('every event that a command can print is in the schema of lines', () => {
+    const cli = path.resolve(__dirname, '..', '..', '..', 'src', 'cli');
+    const code = readdirSync(cli, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(path.join(cli, file), 'utf8'))
+      .join('\n');
+    const printed = [...code.matchAll(/report\.event\(\s*'([a-z_]+)'/g)].map(([, type]) => type as string);
+    const known = event.options.map(({ shape }) => shape.type.value);
+    expect(known).toEqual(expect.arrayContaining([...new Set(printed)]));
+  });
+});
+
+describe('what the binary really says is what the schemas describe', () => {
+  let bench: CliBench;
+  let out: string;
+  const video = (prompt: string, ...more: string[]) => [
+    ...['video', '--model', 'sketch-lite', '--prompt', prompt, '--out', out],
+    ...more,
+  ];
+  /** The outcome in the data of a paid command. */
+  const outcomeOf = ({ data }: CliReply): object => {
+    const { workflowId, files, sidecarFile, ...outcome } = data ?? {};
+    expect([typeof workflowId, Array.isArray(files), typeof sidecarFile]).toEqual([
+      'string',
+      true,
+      expect.stringMatching(/string|object|undefined/) as string,
+    ]);
+    return outcome;
+  };
+
+  beforeAll(async () => {
+    bench = await openCliBench({ timing: { queuedMs: 0, runningMs: 200 } });
+    out = path.join(bench.dir, 'out');
+    await bench.startWorker();
+  });
+  afterAll(() => bench.close());
+
+  test('outcomes of videos, and the file beside one', async () => {
+    const runs = await Promise.all(
+      [
+        video('a boat'),
+        video('x [fail:moderation]'),
+        video('x [lost-reply]'),
+        video('x [run:60s]', '--wait-for', '1s'),
+        video('x', '--duration', '99'),
+        video('x [content:json]', '--wait-for', '20s'),
+      ].map((args) => runJson(args, bench.clientEnv)),
+    );
+    const outcomes = runs.map(({ reply: { data } }) => data?.['outcome']);
+    expect(outcomes.slice(0, 5)).toEqual(['completed', 'failed', 'unconfirmed', 'still_running', 'rejected']);
+    for (const run of runs) {
+      expectDocumented(reply, run.reply);
+      expectDocumented(videoOutcome, outcomeOf(run.reply));
+    }
+    const sidecar = await readFile(runs[0]?.reply.data?.['sidecarFile'] as string, 'utf8');
+    expectDocumented(videoSidecar, JSON.parse(sidecar));
+  });
+
+  test('outcomes of images, and the file beside them', async () => {
+    const image = ['image', '--model', 'image-2', '--out', out, '--prompt'];
+    const runs = await Promise.all(
+      [
+        [...image, 'a map', '--n', '2'],
+        [...image, 'x [lost-reply]'],
+        [...image, 'x', '--n', '9'],
+      ].map((args) => runJson(args, bench.clientEnv)),
+    );
+    for (const run of runs) expectDocumented(imageOutcome, outcomeOf(run.reply));
+    const sidecar = await readFile(runs[0]?.reply.data?.['sidecarFile'] as string, 'utf8');
+    expectDocumented(imageSidecar, JSON.parse(sidecar));
+  });
+
+  test('lines of -o jsonl: a start, states, the answer', async () => {
+    const lines = async (args: readonly string[]) => {
+      const { stdout } = await runCli([...args, '-o', 'jsonl'], bench.clientEnv);
+      return stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { type: string });
+    };
+    const [made, refused, checked] = await Promise.all([
+      lines(video('a kite [run:4s]')),
+      lines(['video', '--model', '', '--prompt', '']),
+      lines(['doctor']),
+    ]);
+    for (const line of [...made, ...refused, ...checked]) expectDocumented(event, line);
+    expect(new Set([...made, ...refused, ...checked].map(({ type }) => type))).toEqual(
+      new Set(['started', 'state', 'check', 'result']),
+    );
+  });
+});

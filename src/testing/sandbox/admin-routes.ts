@@ -2,6 +2,7 @@ import { type FastifyInstance } from 'fastify';
 import { apiRoute } from './api-route';
 import { type FaultRule } from './fault-rule';
 import { sandboxModels } from './model-catalog';
+import { openapiDocument } from './openapi/openapi-document';
 import { promptDirectives } from './prompt-directives';
 import { answerReadCall } from './read-call';
 import { type SandboxCore } from './sandbox-core';
@@ -41,6 +42,7 @@ export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
     const task = core.patchTask((request.params as { id: string }).id, body(request) as SandboxTaskPatch);
     return task ?? reply.code(404).send({});
   });
+  app.get('/_sandbox/openapi.json', { config }, async () => openapiDocument(core.options.mode, core.url));
   app.get('/_sandbox/directives', { config }, async () =>
     promptDirectives.map(({ example, meaning }) => ({ example, meaning })),
   );

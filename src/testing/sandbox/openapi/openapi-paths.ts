@@ -1,0 +1,104 @@
+import { type JsonObject } from '../json-value';
+import { type SandboxMode } from '../sandbox-options';
+import { ref } from './json-schema';
+
+const json = (name: string): JsonObject => ({ 'application/json': { schema: ref(name) } });
+const multipart = (name: string): JsonObject => ({ 'multipart/form-data': { schema: ref(name) } });
+const error = { $ref: '#/components/responses/Error' };
+const busy = { $ref: '#/components/responses/Busy' };
+const denied = { 401: error, 403: error, 429: busy, 503: busy, default: error };
+const taskId = { name: 'task_id', in: 'path', required: true, schema: { type: 'string', maxLength: 512 } };
+const range = { name: 'Range', in: 'header', schema: { type: 'string' } };
+const tag = { ETag: { schema: { type: 'string' } } };
+
+/** Bytes, or a part of them. */
+const bytes = (mediaType: string): JsonObject => ({
+  200: { description: 'The whole file.', headers: tag, content: { [mediaType]: {} } },
+  206: { description: 'The range that was asked for.', headers: tag, content: { [mediaType]: {} } },
+  416: { description: 'There is no such range.' },
+});
+
+/** The operations of contract 4, and the files that image replies point at (contract 2.5). */
+export function openapiPaths(mode: SandboxMode): JsonObject {
+  const failed = {
+    description: 'An error, or from some models the record of a failed task.',
+    content: { 'application/json': { schema: { anyOf: [ref('VideoRecord'), ref('Error')] } } },
+  };
+  return {
+    '/v1/videos': {
+      post: operation('createVideo', 'Submits a video; sent once.', {
+        requestBody: {
+          required: true,
+          content: { ...json('VideoCreate'), ...(mode === 'compat' ? multipart('VideoCreate') : {}) },
+        },
+        responses: { 200: record('Accepted.'), 400: error, ...denied },
+      }),
+    },
+    '/v1/videos/{task_id}': {
+      parameters: [taskId],
+      get: operation('getVideo', 'Reads the record of a task.', {
+        responses: {
+          200: record('The record.'),
+          400: error,
+          404: error,
+          ...denied,
+          ...(mode === 'compat' ? { 422: failed, 500: failed } : {}),
+        },
+      }),
+    },
+    '/v1/videos/{task_id}/content': {
+      parameters: [taskId],
+      get: operation('getVideoContent', 'Downloads the video of a completed task.', {
+        parameters: [range],
+        responses: {
+          ...bytes('video/mp4'),
+          302: {
+            description: 'The file is elsewhere.',
+            headers: { Location: { schema: { type: 'string' } } },
+          },
+          400: error,
+          404: error,
+          409: error,
+          422: error,
+          ...denied,
+        },
+      }),
+    },
+    '/v1/images/generations': {
+      post: operation('generateImage', 'Makes images of a prompt.', {
+        requestBody: { required: true, content: json('ImageGeneration') },
+        responses: {
+          200: { description: 'The results.', content: json('ImageReply') },
+          400: error,
+          ...denied,
+        },
+      }),
+    },
+    '/v1/images/edits': {
+      post: operation('editImage', 'Edits images.', {
+        requestBody: { required: true, content: multipart('ImageEdit') },
+        responses: {
+          200: { description: 'The results.', content: json('ImageReply') },
+          400: error,
+          ...denied,
+        },
+      }),
+    },
+    '/generated/{file}': {
+      parameters: [{ name: 'file', in: 'path', required: true, schema: { type: 'string' } }],
+      get: operation('getGeneratedFile', 'Fetches an image until it expires.', {
+        parameters: [range],
+        security: [],
+        responses: { ...bytes('image/png'), 404: error, default: error },
+      }),
+    },
+  };
+}
+
+function operation(operationId: string, summary: string, rest: JsonObject): JsonObject {
+  return { operationId, summary, ...rest };
+}
+
+function record(description: string): JsonObject {
+  return { description, content: json('VideoRecord') };
+}

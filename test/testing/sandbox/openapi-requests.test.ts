@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { compatCreate, compatGeneration } from '../../../src/testing/sandbox/compat-request';
+import { judgeCompatGeneration, judgeCompatVideo } from '../../../src/testing/sandbox/judge-compat';
+import { judgeGeneration } from '../../../src/testing/sandbox/judge-image';
+import { judgeVideo } from '../../../src/testing/sandbox/judge-video';
+import { type JsonObject } from '../../../src/testing/sandbox/json-value';
+import { sandboxModels } from '../../../src/testing/sandbox';
+import { type SandboxMode } from '../../../src/testing/sandbox/sandbox-options';
+import { openapiSchemas } from './openapi-schema';
+
+const base64 = Buffer.alloc(60, 7).toString('base64');
+const texts = [
+  '',
+  ' ',
+  'x',
+  '/etc/passwd',
+  'FILE:///etc',
+  'C:\\a',
+  '../a',
+  '//host/x',
+  'https://a.example/x',
+  base64,
+];
+const dataUrls = ['image', 'video', 'audio'].map((kind) => `data:${kind}/png;base64,${base64}`);
+const value = fc.constantFrom<unknown>(
+  ...texts,
+  ...dataUrls,
+  ...[0, 1, 2, 2.5, 3, 4, 5, 6, 9],
+  ...['2', '6', '7', '480p', '720p', '16:9', '9:16', '512x512', '1280x720', '1x1', 'auto', 'high', 'url'],
+  ...[null, true, [], ['https://a.example/x'], [base64], [dataUrls[0]], { lens: '/a' }, { lens: [1, null] }],
+);
+const models = (kind: string) =>
+  fc.constantFrom<unknown>(
+    ...sandboxModels.models.filter((one) => one.kind === kind).map((one) => one.id),
+    'x',
+    '',
+  );
+const names = sandboxModels.models.flatMap((one) =>
+  one.kind === 'video' ? [...(one.fields ?? []), ...(one.references ?? []).map((ref) => ref.field)] : [],
+);
+const video = ['seconds', 'duration', 'resolution', 'aspect_ratio', 'watermark', ...new Set(names)];
+
+/** Bodies of a few fields, mostly with a model and a prompt; values that are right for some field. */
+function bodies(kind: string, fields: readonly string[]): fc.Arbitrary<JsonObject> {
+  const some = fc.dictionary(fc.constantFrom(...fields), value, { maxKeys: 3 });
+  return fc
+    .tuple(some, models(kind), fc.constantFrom('x', 'x', 'x', '/x', '', null))
+    .map(([rest, model, prompt]) => {
+      return { model, prompt, ...rest };
+    });
+}
+
+/** What the document lets through is what the sandbox lets through. */
+describe('requests: the OpenAPI document against the judge', () => {
+  const agree = (
+    mode: SandboxMode,
+    schema: string,
+    body: fc.Arbitrary<JsonObject>,
+    accepts: (body: JsonObject) => boolean,
+  ): [number, number] => {
+    const schemas = openapiSchemas(mode);
+    const seen: [number, number] = [0, 0];
+    fc.assert(
+      fc.property(body, (one) => {
+        const wrong = schemas.request(schema, one);
+        const accepted = accepts(one);
+        seen[accepted ? 0 : 1] += 1;
+        expect({ accepted, wrong: accepted ? wrong : wrong.length > 0 }).toEqual({
+          accepted,
+          wrong: accepted ? [] : true,
+        });
+      }),
+      { numRuns: 3_000 },
+    );
+    return seen;
+  };
+  /** Both kinds of body must have come up, or the comparison says nothing. */
+  const often = (seen: [number, number]): void => expect(Math.min(...seen)).toBeGreaterThan(100);
+
+  test('creates in strict mode', () => {
+    const judge = (body: JsonObject): boolean => judgeVideo(body, sandboxModels).length === 0;
+    often(agree('strict', 'VideoCreate', bodies('video', video), judge));
+  });
+
+  test('generations in strict mode', () => {
+    const fields = ['size', 'quality', 'n', 'response_format', 'user'];
+    const judge = (body: JsonObject): boolean => judgeGeneration(body, sandboxModels).length === 0;
+    often(agree('strict', 'ImageGeneration', bodies('image', fields), judge));
+  });
+
+  test('creates in compat mode', () => {
+    // One name of the duration and of the picture's shape at a time: published clients know one each.
+    const alone = fc.constantFrom('seconds', 'duration').chain((duration) => {
+      return fc
+        .constantFrom(['size'], ['resolution', 'aspect_ratio'])
+        .chain((shape) => bodies('video', [duration, ...shape, 'input_reference', 'user']));
+    });
+    const judge = (body: JsonObject): boolean => judgeCompatVideo(compatCreate(body)).length === 0;
+    often(agree('compat', 'VideoCreate', alone, judge));
+  });
+
+  test('generations in compat mode', () => {
+    const fields = ['size', 'quality', 'n', 'response_format', 'user'];
+    const judge = (body: JsonObject): boolean => judgeCompatGeneration(compatGeneration(body)).length === 0;
+    often(agree('compat', 'ImageGeneration', bodies('image', fields), judge));
+  });
+});

@@ -1,5 +1,6 @@
-import { type buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { proxyFor } from './proxy-environment';
+import { proxyTunnel } from './proxy-tunnel';
 
 /** Each purpose has sockets of its own: a slow download never delays a poll (field notes). */
 export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media';
@@ -40,18 +41,10 @@ export function environmentConnections(env: NodeJS.ProcessEnv = process.env): Co
     };
     const proxy = proxyFor(origin, env);
     if (proxy !== undefined) {
-      const tls = { timeout: settings.connectTimeoutMs };
+      const { connections, connectTimeoutMs } = settings;
       return {
         viaProxy: true,
-        dispatcher: new ProxyAgent({
-          ...common,
-          uri: proxy,
-          connections: settings.connections,
-          // Also for http: only inside a tunnel does the marker prove that nothing was sent (row 21).
-          proxyTunnel: true,
-          proxyTls: tls,
-          requestTls: tls,
-        }),
+        dispatcher: proxyTunnel(proxy, { ...common, connections, connectTimeoutMs }),
       };
     }
     const connect = settings.connector ?? { timeout: settings.connectTimeoutMs };

@@ -1,10 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import {
   type AddressInfo,
   createServer as createTcpServer,
   type Server as TcpServer,
   type Socket,
 } from 'node:net';
+import { type Issued } from '../support/private-ca';
 
 export interface SeenRequest {
   readonly method: string;
@@ -24,10 +32,10 @@ export interface Loopback {
 
 type Answer = (request: SeenRequest, response: ServerResponse) => void;
 
-/** A real HTTP server that counts what reaches it; the answer is given once the body is read. */
-export async function loopback(answer: Answer): Promise<Loopback> {
+/** A real HTTP or HTTPS server that counts what reaches it; the answer is given once the body is read. */
+export async function loopback(answer: Answer, tls?: Issued): Promise<Loopback> {
   const seen: SeenRequest[] = [];
-  const server = createServer((request, response) => {
+  const onRequest: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('error', () => undefined);
@@ -37,8 +45,9 @@ export async function loopback(answer: Answer): Promise<Loopback> {
       seen.push(one);
       answer(one, response);
     });
-  });
-  return { ...(await listening(server)), seen };
+  };
+  const server = tls === undefined ? createServer(onRequest) : createTlsServer(tls, onRequest);
+  return { ...(await listening(server, tls === undefined ? 'http' : 'https')), seen };
 }
 
 /** A raw TCP server: `onSocket` gets each connection. */
@@ -90,11 +99,11 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-async function listening(server: Server | TcpServer): Promise<Omit<Loopback, 'seen'>> {
+async function listening(server: Server | TcpServer, scheme = 'http'): Promise<Omit<Loopback, 'seen'>> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `${scheme}://127.0.0.1:${port}`,
     port,
     close: async () => {
       if ('closeAllConnections' in server) server.closeAllConnections();

@@ -1,50 +1,12 @@
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
 import { environmentConnections } from '../../src/service/connections';
 import { proxyFor } from '../../src/service/proxy-environment';
+import { connectProxy } from '../support/connect-proxy';
 import { clientOf, jsonBody, KEY, send } from './client-under-test';
 import { json, loopback } from './loopback-service';
 
-interface Proxy {
-  readonly url: string;
-  readonly tunnels: string[];
-  readonly heads: string[];
-  close(): Promise<void>;
-}
-
-/** A proxy that tunnels, or refuses to. */
-async function proxyServer(refuse = false): Promise<Proxy> {
-  const tunnels: string[] = [];
-  const heads: string[] = [];
-  const server = createServer((_request, response) => response.writeHead(500).end());
-  server.on('connect', (request, socket) => {
-    tunnels.push(request.url ?? '');
-    heads.push(JSON.stringify(request.rawHeaders));
-    if (refuse) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
-    const [host, port] = (request.url ?? '').split(':');
-    const target = connect(Number(port), host, () => {
-      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      target.pipe(socket);
-      socket.pipe(target);
-    });
-    socket.on('error', () => target.destroy());
-    target.on('error', () => socket.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    tunnels,
-    heads,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
 describe('a proxy from the environment', () => {
   it('carries creates and polls in tunnels and never sees the key', async () => {
-    const proxy = await proxyServer();
+    const proxy = await connectProxy();
     const service = await loopback((_request, response) =>
       json(response, 200, { id: 'a', status: 'queued' }),
     );
@@ -62,7 +24,7 @@ describe('a proxy from the environment', () => {
   });
 
   it('row 21: a refused tunnel is not sent', async () => {
-    const proxy = await proxyServer(true);
+    const proxy = await connectProxy({ answer: 403 });
     const service = await loopback((_request, response) => json(response, 200, { id: 'a' }));
     const client = clientOf(service.origin, {
       connectionFactory: environmentConnections({ http_proxy: proxy.url }),
@@ -77,7 +39,7 @@ describe('a proxy from the environment', () => {
   });
 
   it('the address filter looks at a name before a proxy does', async () => {
-    const proxy = await proxyServer();
+    const proxy = await connectProxy();
     const service = await loopback((_request, response) => response.end('x'));
     const client = clientOf('http://api.invalid', {
       connectionFactory: environmentConnections({ HTTP_PROXY: proxy.url }),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { type CommandContext } from './command-context';
+import { addCompletionCommand } from './commands/completion';
 import { addConfigCommand } from './commands/config';
 import { addDemoCommand } from './commands/demo';
 import { addDevCommand } from './commands/dev';
@@ -45,6 +46,7 @@ export function createProgram(context: CommandContext): Command {
   addSchemaCommand(program, context);
   addDemoCommand(program, context);
   addDoctorCommand(program, context);
+  addCompletionCommand(program, context);
   return program;
 }
 

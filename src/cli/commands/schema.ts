@@ -1,21 +1,18 @@
-import { type Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { CliError } from '../cli-error';
 import { type CommandContext } from '../command-context';
 import { nearNames } from '../near-names';
 import { withOutputOptions } from '../output-format';
+import { isSchemaName, SCHEMA_NAMES } from '../schemas/schema-names';
 import { textTable } from '../text-table';
 
 /** `schema`: JSON Schemas of what is written to and read from this program. */
 export function addSchemaCommand(program: Command, context: CommandContext): void {
-  withOutputOptions(
-    program
-      .command('schema')
-      .description('print the JSON Schema of a file or an answer; without a name, list them')
-      .argument(
-        '[name]',
-        'models, create-policy, reply, event, video-outcome, image-outcome, video-state, …',
-      ),
-  )
+  const argument = new Argument('[name]', 'what to describe');
+  // For help and completion only: a wrong name is answered with the near ones.
+  argument.argChoices = Object.keys(SCHEMA_NAMES);
+  withOutputOptions(program.command('schema').addArgument(argument))
+    .description('print the JSON Schema of a file or an answer; without a name, list them')
     .addHelpText('after', HELP)
     .action(async (name: string | undefined) => schema(context, name));
 }
@@ -29,19 +26,19 @@ Examples:
 `;
 
 async function schema({ report }: CommandContext, name: string | undefined): Promise<void> {
-  const { SCHEMAS, isSchemaName, jsonSchemaOf } = await import('../schemas/schema-list.js');
-  const names = Object.keys(SCHEMAS);
   if (name === undefined) {
-    const schemas = Object.entries(SCHEMAS).map(([one, [description]]) => ({ name: one, description }));
+    const schemas = Object.entries(SCHEMA_NAMES).map(([one, description]) => ({ name: one, description }));
     for (const line of textTable(schemas.map((one) => [one.name, one.description]))) report.result(line);
     report.reply({ ok: true, data: { schemas } });
     return;
   }
   if (!isSchemaName(name)) {
+    const names = Object.keys(SCHEMA_NAMES);
     const near = nearNames(name, names);
     const hint = near.length === 0 ? `There are: ${names.join(', ')}.` : `Did you mean: ${near.join(', ')}?`;
     throw new CliError('bad_input', `There is no schema ${name}.`, { hint });
   }
+  const { jsonSchemaOf } = await import('../schemas/schema-list.js');
   const found = jsonSchemaOf(name);
   report.result(JSON.stringify(found, null, 2));
   report.reply({ ok: true, data: { name, schema: found } });

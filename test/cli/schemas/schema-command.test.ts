@@ -52,7 +52,7 @@ describe('temporal-media schema', () => {
     const models = [{ id: 'a', kind: 'video', duration: [2] }];
     expect(readModelConfiguration({ version: 1, models }).ok).toBe(false);
     expectDocumented(
-      SCHEMAS.models[1],
+      SCHEMAS.models,
       JSON.parse(JSON.stringify({ ...sandboxModels, models: sandboxModels.models.slice(0, 3) })),
     );
   });

@@ -1,0 +1,35 @@
+import { Argument, type Command } from 'commander';
+import { type CommandContext } from '../command-context';
+import { withOutputOptions } from '../output-format';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+/** `completion`: a script with which a shell completes commands, options and their values. */
+export function addCompletionCommand(program: Command, context: CommandContext): void {
+  withOutputOptions(program.command('completion').description('print a completion script for a shell'))
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .addHelpText('after', HELP)
+    .action(async (shell: Shell) => completion(program, context, shell));
+}
+
+const HELP = `
+The script starts nothing: what it knows is in it. Print it again after an update.
+
+Examples:
+  $ source <(temporal-media completion bash)
+  $ temporal-media completion bash > ~/.local/share/bash-completion/completions/temporal-media
+  $ temporal-media completion zsh > "\${fpath[1]}/_temporal-media"
+  $ temporal-media completion fish > ~/.config/fish/completions/temporal-media.fish
+`;
+
+async function completion(program: Command, { report }: CommandContext, shell: Shell): Promise<void> {
+  const { describeProgram } = await import('../completion/describe-program.js');
+  const { bashScript } = await import('../completion/bash-script.js');
+  const { zshScript } = await import('../completion/zsh-script.js');
+  const { fishScript } = await import('../completion/fish-script.js');
+  const write = { bash: bashScript, zsh: zshScript, fish: fishScript }[shell];
+  const script = write(program.name(), describeProgram(program));
+  report.result(script.trimEnd());
+  report.reply({ ok: true, data: { shell, script } });
+}

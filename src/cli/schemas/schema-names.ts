@@ -1,0 +1,19 @@
+/** What `schema` can print, and what each describes. */
+export const SCHEMA_NAMES = {
+  models: 'the model configuration (MEDIA_MODELS)',
+  'create-policy': 'what is vouched for about paid calls (MEDIA_CREATE_POLICY)',
+  reply: 'the one object on stdout with -o json',
+  event: 'one line on stdout with -o jsonl',
+  'video-outcome': 'how a video ends: the result of its workflow, `data` of video and resume',
+  'image-outcome': 'how an image call ends: the result of its workflow, `data` of image and edit',
+  'video-state': 'what a running video tells: the query video_state, `state` of an event',
+  sidecar: 'the JSON file beside a video',
+  'image-sidecar': 'the JSON file beside images',
+  faults: 'a fault file of the sandbox (--faults)',
+} as const;
+
+export type SchemaName = keyof typeof SCHEMA_NAMES;
+
+export function isSchemaName(name: string): name is SchemaName {
+  return Object.hasOwn(SCHEMA_NAMES, name);
+}

@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /** The proxy for an origin by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, lower case first; undefined means direct. */
 export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefined {
   const http = setting(env, 'http_proxy');
@@ -11,9 +13,15 @@ function setting(env: NodeJS.ProcessEnv, name: string): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value.trim();
 }
 
-/** Entries: `*`, `host`, `.suffix`, `*.suffix`, each with an optional `:port`; a plain host covers its subdomains. */
+/**
+ * Entries: `*`, `host`, `.suffix`, `*.suffix`, each with an optional `:port`; a plain host covers its subdomains. A
+ * range such as `10.0.0.0/8` covers hosts that are addresses; names are not resolved for it.
+ */
 function isExempt(origin: URL, noProxy: string): boolean {
-  const host = origin.hostname.toLowerCase().replace(/^\[|\]$/g, '');
+  const host = origin.hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
   const port = origin.port === '' ? (origin.protocol === 'https:' ? '443' : '80') : origin.port;
   return noProxy
     .toLowerCase()
@@ -21,9 +29,17 @@ function isExempt(origin: URL, noProxy: string): boolean {
     .filter((entry) => entry !== '')
     .some((entry) => {
       if (entry === '*') return true;
+      if (entry.includes('/')) return isWithin(host, entry);
       const parts = /^(\[[^\]]+\]|[^:]+|[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:]*)(?::(\d+))?$/.exec(entry);
       if (parts?.[1] === undefined || (parts[2] !== undefined && parts[2] !== port)) return false;
       const name = parts[1].replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
       return host === name || host.endsWith(`.${name}`);
     });
+}
+
+function isWithin(host: string, range: string): boolean {
+  if (!ipaddr.isValid(host) || !ipaddr.isValidCIDR(range)) return false;
+  const address = ipaddr.process(host);
+  const [base, bits] = ipaddr.parseCIDR(range);
+  return address.kind() === base.kind() && address.match(base, bits);
 }

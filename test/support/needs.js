@@ -12,6 +12,7 @@ const NEEDS = ['nothing', 'lib', 'server'];
 const NEED_OF = {
   'test/activities/': 'nothing',
   'test/artifacts/': 'nothing',
+  'test/bench/': 'lib',
   'test/budgets/events.test.ts': 'nothing',
   'test/budgets/timers.test.ts': 'nothing',
   'test/cli/doctor-judgements.test.ts': 'nothing',
@@ -37,6 +38,7 @@ const NEED_OF = {
   'test/replay/golden-files.test.ts': 'nothing',
   'test/rules/': 'nothing',
   'test/service/': 'nothing',
+  'test/service/proxy-https.test.ts': 'lib',
   'test/support/fast-check.test.ts': 'nothing',
   'test/support/needs.test.ts': 'nothing',
   'test/support/server-cost.test.ts': 'nothing',
@@ -47,6 +49,7 @@ const NEED_OF = {
   'test/testing/temporal-server/': 'nothing',
   'test/testing/temporal-server/start-temporal-server.test.ts': 'server',
   'test/workflows/bundle.test.ts': 'lib',
+  'test/workflows/shipped-bundle.test.ts': 'lib',
 };
 
 /** What a test file needs; `file` is relative to the repository, with slashes. */

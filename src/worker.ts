@@ -6,7 +6,7 @@
  */
 import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { FileArtifactStore } from './artifacts/file-store';
 import { type ArtifactStore } from './artifacts/artifact-store';
 import { accountRegistry } from './activities/accounts';
@@ -81,7 +81,9 @@ async function makeWorker(
   config: MediaConfig,
   { connection, namespace, ownConnection }: Connected,
 ): Promise<MediaWorker> {
-  const workflows = await bundledWorkflows(options.workflows);
+  const workflows = await bundledWorkflows(options.workflows, (because) => {
+    Runtime.instance().logger.info('Bundling the workflow code, which takes seconds', { because });
+  });
   const artifacts = options.artifacts ?? (await fileStore(config.artifacts));
   await artifacts.checkWritable();
   if (options.journal === undefined) refuseAddress('MEDIA_JOURNAL', config.journal);

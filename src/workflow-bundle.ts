@@ -1,36 +1,56 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type WorkerOptions } from '@temporalio/worker';
 import { packagedWorkflows } from './packaged-workflows';
+import { shippedBundle } from './shipped-bundle';
+import { sdkVersions, workflowDigest } from './workflow-digest';
 
 /**
- * Workflow code as workers take it. Bundling costs seconds, so that it happens once per process and path, and for
- * the commands of this package once per version of the code.
+ * Workflow code as workers take it. Bundling costs seconds: this package brings a bundle, and where that does not fit
+ * the SDK, bundling happens once per process and path, and for the commands once per version of the code.
  *
  * @module
  */
 
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 
+/** Told why bundling takes its seconds although this package brings a bundle. */
+type OnBundling = (because: string) => void;
+
 const bundles = new Map<string, Promise<{ readonly code: string }>>();
 
 /**
- * In memory: the worker that binds the journal and the worker proper run the same code, and neither bundles it again.
+ * The bundle of this package where it fits, else one in memory: the worker that binds the journal and the worker proper
+ * run the same code, and neither bundles it again.
  * @param workflows the user's own code or a prebuilt bundle; default: the workflows of this package
  */
-export async function bundledWorkflows(workflows: Workflows | undefined): Promise<Workflows> {
+export async function bundledWorkflows(
+  workflows: Workflows | undefined,
+  onBundling?: OnBundling,
+): Promise<Workflows> {
   if (workflows?.workflowBundle != null) return workflows;
-  return { workflowBundle: await bundleOnce(workflows?.workflowsPath ?? packagedWorkflows()) };
+  const path = workflows?.workflowsPath;
+  if (path !== undefined) return { workflowBundle: await bundleOnce(path) };
+  const shipped = await shippedBundle();
+  if ('codePath' in shipped) return { workflowBundle: shipped };
+  onBundling?.(shipped.because);
+  return { workflowBundle: await bundleOnce(packagedWorkflows()) };
 }
 
 /**
- * On disk: the bundle of this package's workflows in `cacheDir`, under a name made of the SDK's version and the code,
- * because a bundle needs the exact SDK version of its worker.
+ * The bundle of this package where it fits, else one on disk in `cacheDir`, under a name made of the SDK's version and
+ * the code, because a bundle needs the exact SDK version of its worker.
  */
-export async function cachedWorkflowBundle(cacheDir: string): Promise<{ codePath: string }> {
-  const codePath = join(cacheDir, `workflows-${await digest()}.js`);
+export async function cachedWorkflowBundle(
+  cacheDir: string,
+  onBundling?: OnBundling,
+): Promise<{ readonly codePath: string }> {
+  const shipped = await shippedBundle();
+  if ('codePath' in shipped) return shipped;
+  const codePath = join(cacheDir, `workflows-${await version()}.js`);
   if (await isThere(codePath)) return { codePath };
+  onBundling?.(shipped.because);
   const { code } = await bundleOnce(packagedWorkflows());
   await mkdir(cacheDir, { recursive: true });
   // Complete or absent, whoever else starts at the same time.
@@ -57,28 +77,10 @@ async function makeBundle(workflowsPath: string): Promise<{ readonly code: strin
   return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
 }
 
-/** Folders that the workflow code of this package consists of (design 3). */
-const FOLDERS = ['workflows', 'domain'];
-
-async function digest(): Promise<string> {
-  const hash = createHash('sha256');
-  const { version } = JSON.parse(
-    await readFile(require.resolve('@temporalio/worker/package.json'), 'utf8'),
-  ) as { version: string };
-  hash.update(version);
-  const entry = packagedWorkflows();
-  const root = dirname(dirname(entry));
-  for (const folder of FOLDERS) {
-    const names = (await readdir(join(root, folder)))
-      .filter((name) => name.endsWith(extension(entry)))
-      .sort();
-    for (const name of names) hash.update(name).update(await readFile(join(root, folder, name)));
-  }
-  return hash.digest('hex').slice(0, 16);
+async function version(): Promise<string> {
+  const made = JSON.stringify([await sdkVersions(), await workflowDigest()]);
+  return createHash('sha256').update(made).digest('hex').slice(0, 16);
 }
-
-/** Compiled when installed, sources when run from them. */
-const extension = (entry: string): string => (entry.endsWith('.ts') ? '.ts' : '.js');
 
 async function isThere(path: string): Promise<boolean> {
   try {

@@ -50,7 +50,9 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   });
   const { createMediaWorker } = await import('../../worker.js');
   const { cachedWorkflowBundle } = await import('../../workflow-bundle.js');
-  const making = cachedWorkflowBundle(join(config.dataDir, 'cache')).then((workflowBundle) =>
+  const making = cachedWorkflowBundle(join(config.dataDir, 'cache'), (because) =>
+    report.say(`Bundling the workflow code: ${because}.`),
+  ).then((workflowBundle) =>
     createMediaWorker({
       config,
       workflows: { workflowBundle },

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { packagedWorkflows } from './packaged-workflows';
+
+/** Folders that the workflow code of this package consists of (design 3). */
+const FOLDERS = ['workflows', 'domain'];
+
+/** What of the SDK goes into a bundle, and the worker that runs it: a bundle needs exactly these. */
+const SDK_PACKAGES = ['@temporalio/common', '@temporalio/worker', '@temporalio/workflow'];
+
+/** Versions of the SDK's packages that are installed here, by name. */
+export async function sdkVersions(): Promise<Record<string, string>> {
+  const versions = SDK_PACKAGES.map(async (name) => {
+    const manifest = await readFile(require.resolve(`${name}/package.json`), 'utf8');
+    return [name, (JSON.parse(manifest) as { readonly version: string }).version] as const;
+  });
+  return Object.fromEntries(await Promise.all(versions));
+}
+
+/** First 16 hex digits of the SHA-256 of this package's workflow code, compiled or as sources. */
+export async function workflowDigest(): Promise<string> {
+  const hash = createHash('sha256');
+  const entry = packagedWorkflows();
+  const root = dirname(dirname(entry));
+  for (const folder of FOLDERS) {
+    const names = (await readdir(join(root, folder)))
+      .filter((name) => name.endsWith(extension(entry)))
+      .sort();
+    for (const name of names) hash.update(name).update(await readFile(join(root, folder, name)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Compiled when installed, sources when run from them. */
+const extension = (entry: string): string => (entry.endsWith('.ts') ? '.ts' : '.js');

@@ -1,0 +1,7 @@
+'use strict';
+module.exports = {
+  title: 'todo',
+  run: async () => {
+    throw new Error('todo');
+  },
+};

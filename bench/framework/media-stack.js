@@ -1,0 +1,79 @@
+'use strict';
+// The whole stack as `temporal-media dev` runs it: a real Temporal server on disk, the sandbox and a worker, each in a
+// process of its own, all on 127.0.0.1.
+const { randomBytes } = require('node:crypto');
+const path = require('node:path');
+const { URL } = require('node:url');
+const { Client, Connection } = require('@temporalio/client');
+const { startChild } = require('../../lib/cli/child-process.js');
+const { temporalEnvironment } = require('../../lib/cli/worker-environment.js');
+const { TemporalMediaClient } = require('../../lib/client.js');
+const { startSandboxProcess, startTemporalServer } = require('../../lib/testing/index.js');
+
+const API_KEY = 'sandbox-key';
+
+/** Neither an account nor a server of the user takes part. */
+function cleanEnvironment() {
+  const own = ([name]) => !/^(MEDIA|TEMPORAL)_/.test(name) || name === 'TEMPORAL_CLI_PATH';
+  return Object.fromEntries(Object.entries(process.env).filter(own));
+}
+
+/** A Temporal server with its database in `folder`. */
+async function startServer({ scope, say }, folder, options = {}) {
+  const env = cleanEnvironment();
+  const server = await startTemporalServer({ dataDir: folder, env, onProgress: say, ...options });
+  scope.defer(() => server.stop());
+  return server;
+}
+
+async function connectClient(scope, server) {
+  const connection = await Connection.connect({ address: server.address });
+  scope.defer(() => connection.close());
+  const { serverVersion = 'unknown' } = await connection.workflowService.getSystemInfo({});
+  return { client: new Client({ connection, namespace: server.namespace }), serverVersion };
+}
+
+async function startSandbox(scope, options = {}) {
+  const sandbox = await startSandboxProcess({ videos: 'shared', ...options });
+  scope.defer(() => sandbox.close());
+  return sandbox;
+}
+
+/** A worker in a process of its own, ready to poll. */
+async function startWorker({ scope }, { server, sandbox, folder, taskQueue }) {
+  const child = await startChild(['worker', '--json', '--log-level', 'ERROR'], {
+    logFile: path.join(folder, 'worker.log'),
+    env: {
+      ...temporalEnvironment(server, cleanEnvironment(), folder),
+      MEDIA_BASE_URL: sandbox.url,
+      MEDIA_API_KEY: API_KEY,
+      MEDIA_MODELS: sandbox.modelsUrl,
+      MEDIA_ALLOWED_MEDIA_ORIGINS: new URL(sandbox.mediaUrl).origin,
+      MEDIA_DATA_DIR: folder,
+      MEDIA_TASK_QUEUE: taskQueue,
+    },
+  });
+  scope.defer(() => child.stop(5_000));
+  return child;
+}
+
+async function startMediaStack(context, options = {}) {
+  const folder = await context.scope.folder();
+  const server = await startServer(context, folder);
+  const { client, serverVersion } = await connectClient(context.scope, server);
+  const sandbox = await startSandbox(context.scope, options.sandbox);
+  const taskQueue = `bench-${randomBytes(4).toString('hex')}`;
+  const worker = await startWorker(context, { server, sandbox, folder, taskQueue });
+  const media = new TemporalMediaClient(client, { taskQueue });
+  return { folder, server, serverVersion, client, sandbox, worker, media, taskQueue };
+}
+
+module.exports = {
+  API_KEY,
+  cleanEnvironment,
+  connectClient,
+  startMediaStack,
+  startSandbox,
+  startServer,
+  startWorker,
+};

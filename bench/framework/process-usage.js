@@ -1,0 +1,43 @@
+'use strict';
+// CPU and memory of another process, measured from outside (Linux).
+const { readFileSync } = require('node:fs');
+const { clearInterval, setInterval } = require('node:timers');
+
+/** Linux counts in ticks of 10 ms wherever Node runs. */
+const TICK_MS = 10;
+
+/** User and system time so far, in milliseconds. */
+function cpuMs(pid) {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name in brackets may hold blanks: fields are counted behind it.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** Resident memory, in bytes. */
+function residentBytes(pid) {
+  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes ?? 0) * 1024;
+}
+
+/** Looks at the memory of a process every `everyMs`; `stop` says the highest value seen. */
+function watchMemory(pid, everyMs = 20) {
+  let peak = residentBytes(pid);
+  const look = () => {
+    try {
+      peak = Math.max(peak, residentBytes(pid));
+    } catch {
+      // It has ended.
+    }
+    return peak;
+  };
+  const timer = setInterval(look, everyMs);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return look();
+    },
+  };
+}
+
+module.exports = { cpuMs, residentBytes, watchMemory };

@@ -33,4 +33,6 @@ module.exports = {
   // Real servers and real worker threads: a slow machine must not turn a pass into a failure.
   testTimeout: 120_000,
   maxWorkers: 2,
+  // Tests that run at once wait for timers of a server: more of them cost no processor.
+  maxConcurrency: 12,
 };

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { TemporalMediaClient } from '../../src/client';
-import { bundledWorkflows } from '../../src/workflow-bundle';
 import { type MediaStack, type RunningWorker } from './media-stack';
+import { testBundle } from './test-bundle';
 
 export type CrashPoint = 'before_slot' | 'after_slot' | 'after_outcome';
 
@@ -34,7 +33,7 @@ export async function startCrashingWorker(stack: MediaStack, at?: CrashPoint): P
       ...stack.env,
       ...env,
       CRASH_AT: at ?? '',
-      WORKFLOW_BUNDLE: await bundleFile(stack),
+      WORKFLOW_BUNDLE: (await testBundle()).codePath,
     },
   });
   const exit = once(child, 'exit');
@@ -56,17 +55,4 @@ export async function startCrashingWorker(stack: MediaStack, at?: CrashPoint): P
     },
     startSuccessor: () => stack.startWorker({ env }),
   };
-}
-
-let bundle: Promise<string> | undefined;
-
-/** The workflow code that the workers of this process run too, bundled once. */
-function bundleFile(stack: MediaStack): Promise<string> {
-  return (bundle ??= writeBundle(join(stack.dataDir, 'workflow-bundle.js')));
-}
-
-async function writeBundle(file: string): Promise<string> {
-  const { workflowBundle } = await bundledWorkflows(undefined);
-  await writeFile(file, (workflowBundle as { code: string }).code);
-  return file;
 }

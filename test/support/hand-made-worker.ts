@@ -12,8 +12,8 @@ import {
   type MediaActivityDeps,
 } from '../../src/activities';
 import { type MediaActivities } from '../../src/domain/activities';
-import { bundledWorkflows } from '../../src/workflow-bundle';
 import { SANDBOX_KEY, type MediaStack } from './media-stack';
+import { testBundle } from './test-bundle';
 
 /** A worker put together by hand, on a queue and a journal of its own that nothing binds unless `deps` says so. */
 export async function handMadeWorker(
@@ -37,7 +37,7 @@ export async function handMadeWorker(
     connection: stack.server.nativeConnection,
     namespace: stack.server.namespace,
     taskQueue,
-    ...(await bundledWorkflows(undefined)),
+    workflowBundle: await testBundle(),
     activities: { ...activities, ...replace(activities) },
   });
 }

@@ -8,6 +8,7 @@ import { readConfig, type MediaConfig } from '../../src/config';
 import { startSandboxProcess, type SandboxOptions, type SandboxProcess } from '../../src/testing/sandbox';
 import { createMediaWorker, type MediaWorker, type MediaWorkerOptions } from '../../src/worker';
 import { connectTestServer, type TestServer } from './temporal';
+import { testBundle } from './test-bundle';
 
 /** Everything one end-to-end test file needs: the run's Temporal server, a sandbox of its own, workers of its own. */
 export interface MediaStack {
@@ -77,6 +78,7 @@ export async function startMediaStack(options: MediaStackOptions = {}): Promise<
           : { connection: server.nativeConnection, namespace: server.namespace }),
         ...(worker.rebind === undefined ? {} : { rebind: worker.rebind }),
         ...worker.media,
+        workflows: await workflowsOf(worker.media?.workflows),
         worker: { shutdownGraceTime: '2 seconds', ...worker.worker },
       });
       const ended = media.run();
@@ -100,4 +102,12 @@ export async function startMediaStack(options: MediaStackOptions = {}): Promise<
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Bundled beforehand, whichever they are. */
+async function workflowsOf(
+  workflows: MediaWorkerOptions['workflows'],
+): Promise<NonNullable<MediaWorkerOptions['workflows']>> {
+  if (workflows?.workflowBundle != null) return workflows;
+  return { workflowBundle: await testBundle(workflows?.workflowsPath) };
 }

@@ -1,3 +1,4 @@
+import { fetch } from 'undici';
 import { startMediaStack, type MediaStack, type MediaStackOptions } from './media-stack';
 
 /**
@@ -11,6 +12,9 @@ export function sharedStack(
   let starting: Promise<MediaStack> | undefined;
   const start = async (): Promise<MediaStack> => {
     const stack = await startMediaStack(typeof options === 'function' ? await options() : options);
+    // The HTTP client loads its parser at its first request. jest refuses that from the moment in which the first of the
+    // concurrent tests has ended, whoever else still runs.
+    await (await fetch(stack.sandbox.modelsUrl)).text();
     await prepare(stack);
     return stack;
   };

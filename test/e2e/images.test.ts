@@ -8,8 +8,6 @@ import { WORKFLOW } from '../../src/domain/names';
 import { type ImageGenerationRequest } from '../../src/domain/request';
 import { type SandboxRequest } from '../../src/testing/sandbox';
 import { accepted, received } from '../support/accepted';
-import { startCrashingWorker } from '../support/crashing-process';
-import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
@@ -142,45 +140,6 @@ describe('images on the real server', () => {
     expect(await again.result()).toEqual(outcome);
     expect(await received(await stack(), prompt)).toBe(1);
   });
-
-  it.concurrent(
-    '[C4.4a] a worker killed after the outcome was recorded: the images are there, paid once',
-    async () => {
-      const prompt = 'a lighthouse in a storm';
-      const worker = await startCrashingWorker(await stack(), 'after_outcome');
-      const started = await worker.media.startImage({
-        request: { model: 'image-2', prompt, size: '512x512' },
-      });
-      await worker.gone;
-      await worker.startSuccessor();
-      const outcome = await started.result();
-      if (outcome.outcome !== 'completed') throw new Error(outcome.outcome);
-      expect(await picture(outcome.images[0] as ArtifactRef)).toEqual({ width: 512, height: 512 });
-      expect(await received(await stack(), prompt)).toBe(1);
-    },
-  );
-
-  it.concurrent(
-    '[C4.4c] a worker killed in the call: its successor waits for the sender and sends nothing',
-    async () => {
-      const prompt = '[lost-reply:stall] a lighthouse cut off';
-      const { server } = await stack();
-      const worker = await startCrashingWorker(await stack());
-      const started = await worker.media.startImage({
-        request: { model: 'image-2', prompt, size: '512x512' },
-      });
-      await eventually('the call', async () => (await accepted(await stack(), prompt)) === 1);
-      await worker.kill();
-      await worker.startSuccessor();
-      const handle = server.client.workflow.getHandle(started.workflowId);
-      await eventually('the successor at work', async () => {
-        const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
-        return (pending?.attempt ?? 0) > 2 && pending?.lastFailure?.message?.includes('may still be alive');
-      });
-      await handle.terminate('the rest is minutes of waiting');
-      expect(await received(await stack(), prompt)).toBe(1);
-    },
-  );
 
   it.concurrent(
     'without a journal an image call that may be retried is refused before it is sent',

@@ -44,7 +44,7 @@ describe('a creation key', () => {
   it.concurrent('[C4.4a] the same id after a termination adopts the task out of the journal', async () => {
     const { media, server } = await stack();
     const id = server.uniqueId('order');
-    const prompt = '[run:6s] terminated and asked for again';
+    const prompt = '[run:3s] terminated and asked for again';
     const first = await media.startVideo({ request: request(prompt) }, { id });
     const video = await eventually('the task', async () => (await media.videoState(id)).video ?? undefined);
     await server.client.workflow.getHandle(id).terminate('pulled the plug');
@@ -117,15 +117,16 @@ describe('a creation key', () => {
     async () => {
       const { server, sandbox } = await stack();
       const creationKey = server.uniqueId('row');
-      const prompt = 'asked for by two at once';
+      const prompt = '[run:9s] asked for by two at once';
       await sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 5_000 } },
+        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
       ]);
-      const first = execute({ creationKey, request: request(prompt) });
+      // Whose task it is shows without waiting for the video.
+      const input: GenerateVideoInput = { creationKey, request: request(prompt), waitFor: '1s' };
+      const first = execute(input);
       await eventually('the send', async () => (await received(await stack(), prompt)) === 1);
-      const second = execute({ creationKey, request: request(prompt) });
-      const [one, two] = await Promise.all([first, second]);
-      if (one.outcome !== 'completed' || two.outcome !== 'completed')
+      const [one, two] = await Promise.all([first, execute(input)]);
+      if (one.outcome !== 'still_running' || two.outcome !== 'still_running')
         throw new Error(`${one.outcome}, ${two.outcome}`);
       expect(two.video.taskId).toBe(one.video.taskId);
       expect(await received(await stack(), prompt)).toBe(1);
@@ -137,7 +138,7 @@ describe('a creation key', () => {
     const creationKey = server.uniqueId('row');
     const prompt = 'asked for by two and lost';
     await sandbox.admin.addFaults([
-      { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 4_000 } },
+      { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
       { operation: 'create', promptIncludes: prompt, action: { type: 'status', status: 502 } },
     ]);
     const first = execute({ creationKey, request: request(prompt) });

@@ -41,7 +41,7 @@ describe('a create that is interfered with', () => {
 
   it.concurrent('[C4.4a] paused and unpaused while it runs: sent once', async () => {
     const prompt = 'paused in mid-create';
-    const { handle, target, service } = await creating(prompt, 5_000);
+    const { handle, target, service } = await creating(prompt, 3_000);
     await service.pauseActivity({ ...target, reason: 'a look around' });
     await service.unpauseActivity({ ...target, resetAttempts: true });
     await expectOneCompleted(handle.result(), prompt);
@@ -49,7 +49,7 @@ describe('a create that is interfered with', () => {
 
   it.concurrent('[C4.4a] reset while it runs: sent once', async () => {
     const prompt = 'reset in mid-create';
-    const { handle, target, service } = await creating(prompt, 5_000);
+    const { handle, target, service } = await creating(prompt, 3_000);
     await service.resetActivity({ ...target, resetHeartbeat: true });
     await expectOneCompleted(handle.result(), prompt);
   });
@@ -58,12 +58,12 @@ describe('a create that is interfered with', () => {
     '[C4.4a] given more attempts and less time while it runs: the journal has the task, sent once',
     async () => {
       const prompt = 'hurried in mid-create';
-      const { handle, target, service } = await creating(prompt, 8_000);
+      const { handle, target, service } = await creating(prompt, 4_000);
       await service.updateActivityOptions({
         ...target,
         activityOptions: {
           retryPolicy: { maximumAttempts: 3, initialInterval: msToTs('1s') },
-          startToCloseTimeout: msToTs('3s'),
+          startToCloseTimeout: msToTs('2s'),
         },
         updateMask: { paths: ['retry_policy.maximum_attempts', 'start_to_close_timeout'] },
       });
@@ -78,7 +78,7 @@ describe('a create that is interfered with', () => {
       const drained = await startMediaStack({ sandbox: { timing: { queuedMs: 0, runningMs: 1_000 } } });
       try {
         await drained.sandbox.admin.addFaults([
-          { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 4_000 } },
+          { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
         ]);
         const leaving = await drained.startWorker({ worker: { shutdownGraceTime: '75 seconds' } });
         const started = await drained.media.startVideo({ request: request(prompt) });

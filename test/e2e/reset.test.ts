@@ -10,6 +10,9 @@ import { type Bought } from '../support/workflows/buyers';
 
 const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'buyers.ts');
 
+/** Long enough to create or to adopt; that a wait ends with the video is proved elsewhere. */
+const waitFor = '1s';
+
 /** A caller that runs again, by an operator's reset or by its own retry policy, adopts what it bought. */
 describe('a workflow that runs again', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 1_000 } } }, (started) =>
@@ -38,10 +41,13 @@ describe('a workflow that runs again', () => {
     return result == null ? undefined : defaultPayloadConverter.fromPayload<Bought>(result);
   }
 
+  const taskIds = ({ outcomes }: Bought) =>
+    outcomes.map((outcome) => ('video' in outcome ? outcome.video?.taskId : undefined));
+
   it.concurrent(
     '[C4.4a] a reset of generateVideo after the creation, and again after its end, adopts the task',
     async () => {
-      const prompt = '[run:8s] a reset heron';
+      const prompt = '[run:3s] a reset heron';
       const first = await start(WORKFLOW.generateVideo, [{ request: request(prompt) }]);
       await eventually('the create', async () => (await accepted(await stack(), prompt)) === 1);
       const second = await reset(first);
@@ -60,13 +66,13 @@ describe('a workflow that runs again', () => {
   it.concurrent(
     '[C4.4a] a reset of a parent in mid-create, and again after its end, buys nothing more',
     async () => {
-      const prompt = 'a reset parent';
+      const prompt = '[run:9s] a reset parent';
       await (
         await stack()
       ).sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 4_000 } },
+        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
       ]);
-      const first = await start('buyOne', [{ request: request(prompt) }]);
+      const first = await start('buyOne', [{ request: request(prompt), waitFor }]);
       await eventually('the send', async () =>
         (await (await stack()).sandbox.admin.requests({ operation: 'create' })).some(
           (r) => (r.json as { prompt?: string } | undefined)?.prompt === prompt,
@@ -74,9 +80,11 @@ describe('a workflow that runs again', () => {
       );
       const second = await reset(first);
       const bought = (await second.result()) as Bought;
-      expect(bought.outcomes).toMatchObject([{ outcome: 'completed' }]);
+      const adopted = [{ outcome: 'still_running', video: { taskId: expect.any(String) as string } }];
+      expect(bought.outcomes).toMatchObject(adopted);
       const third = (await (await reset(second)).result()) as Bought;
-      expect(third.outcomes).toMatchObject([{ outcome: 'completed' }]);
+      expect(third.outcomes).toMatchObject(adopted);
+      expect(taskIds(third)).toEqual(taskIds(bought));
       expect(await accepted(await stack(), prompt)).toBe(1);
     },
   );
@@ -84,22 +92,22 @@ describe('a workflow that runs again', () => {
   it.concurrent(
     '[C4.4a] the second attempt of a parent adopts what the first bought, by the first run id',
     async () => {
-      const prompt = 'a retried parent';
-      const handle = await start('buyThenFail', [{ request: request(prompt) }, 2], {
+      const prompt = '[run:9s] a retried parent';
+      const handle = await start('buyThenFail', [{ request: request(prompt), waitFor }, 2], {
         retry: { maximumAttempts: 2, initialInterval: '1s' },
       });
       const bought = (await handle.result()) as Bought;
       expect(bought.facts.attempt).toBe(2);
       expect(bought.facts.continuedFrom).toBe(bought.facts.first);
       expect(bought.facts.original).not.toBe(bought.facts.first);
-      expect(bought.outcomes).toMatchObject([{ outcome: 'completed' }]);
+      expect(bought.outcomes).toMatchObject([{ outcome: 'still_running' }]);
       expect(await accepted(await stack(), prompt)).toBe(1);
     },
   );
 
   it.concurrent('a third attempt needs a key of the caller, and buys nothing without one', async () => {
-    const prompt = 'a parent retried twice';
-    const handle = await start('buyThenFail', [{ request: request(prompt) }, 3], {
+    const prompt = '[run:9s] a parent retried twice';
+    const handle = await start('buyThenFail', [{ request: request(prompt), waitFor }, 3], {
       retry: { maximumAttempts: 3, initialInterval: '1s', backoffCoefficient: 1 },
     });
     const bought = (await handle.result()) as Bought;
@@ -110,21 +118,20 @@ describe('a workflow that runs again', () => {
   });
 
   it.concurrent('with a key of the caller every attempt adopts the same video', async () => {
-    const prompt = 'a keyed parent';
+    const prompt = '[run:9s] a keyed parent';
     const creationKey = (await stack()).server.uniqueId('order');
-    const handle = await start('buyThenFail', [{ request: request(prompt), creationKey }, 3], {
+    const handle = await start('buyThenFail', [{ request: request(prompt), creationKey, waitFor }, 3], {
       retry: { maximumAttempts: 3, initialInterval: '1s', backoffCoefficient: 1 },
     });
     const bought = (await handle.result()) as Bought;
-    expect(bought.outcomes).toMatchObject([{ outcome: 'completed' }]);
+    expect(bought.outcomes).toMatchObject([{ outcome: 'still_running' }]);
     expect(await accepted(await stack(), prompt)).toBe(1);
   });
 
   it.concurrent('asking twice for the same video in one run buys two', async () => {
     const prompt = 'a pair of cranes';
     const bought = (await (await start('buyTwice', [{ request: request(prompt) }])).result()) as Bought;
-    const ids = bought.outcomes.map((outcome) => ('video' in outcome ? outcome.video?.taskId : undefined));
-    expect(new Set(ids).size).toBe(2);
+    expect(new Set(taskIds(bought)).size).toBe(2);
     expect(await accepted(await stack(), prompt)).toBe(2);
   });
 

@@ -23,7 +23,7 @@ describe('asking again', () => {
 
   it.concurrent('[C3.4] resume by the id of a cancelled workflow waits for its video', async () => {
     const { media, server } = await stack();
-    const prompt = '[run:6s] cancelled and resumed';
+    const prompt = '[run:3s] cancelled and resumed';
     const id = server.uniqueId('order');
     const first = await media.startVideo({ request: requestOf(prompt) }, { id });
     await eventually('the task', async () => (await media.videoState(id)).video !== null);

@@ -14,13 +14,13 @@ describe('a worker that caches no workflow', () => {
   }
 
   it.concurrent('[C4.4a] completes a video with one create', async () => {
-    const prompt = '[run:4s] an uncached kite';
+    const prompt = '[queue:0s] [run:2s] an uncached kite';
     expect(await run(prompt)).toMatchObject({ outcome: 'completed', warnings: [] });
     expect(await received(await stack(), prompt)).toBe(1);
   });
 
   it.concurrent('[C7.7] reports a failed task with its error', async () => {
-    expect(await run('[run:2s] [fail:capacity] an uncached storm')).toMatchObject({
+    expect(await run('[queue:0s] [run:1s] [fail:capacity] an uncached storm')).toMatchObject({
       outcome: 'failed',
       error: { kind: 'capacity' },
       retryable: true,
@@ -28,8 +28,8 @@ describe('a worker that caches no workflow', () => {
   });
 
   it.concurrent('[C3.4] ends a wait as still running, and a later wait fetches the video', async () => {
-    const prompt = '[run:12s] an uncached river';
-    const outcome = await run(prompt, { waitFor: '5s' });
+    const prompt = '[queue:0s] [run:5s] an uncached river';
+    const outcome = await run(prompt, { waitFor: '4s' });
     expect(outcome).toMatchObject({ outcome: 'still_running' });
     if (outcome.outcome !== 'still_running') throw new Error('not still running');
     const { media } = await stack();
@@ -53,7 +53,7 @@ describe('a worker that caches no workflow', () => {
   });
 
   it.concurrent('[C7.5] sends again after a proven refusal, and is accepted once', async () => {
-    const prompt = '[http:429:2] [run:1s] an uncached crowd';
+    const prompt = '[http:429:2] [queue:0s] [run:1s] an uncached crowd';
     expect(await run(prompt)).toMatchObject({ outcome: 'completed' });
     expect(await received(await stack(), prompt)).toBe(2);
     expect(await accepted(await stack(), prompt)).toBe(1);

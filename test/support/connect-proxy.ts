@@ -3,11 +3,15 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type Issued } from './private-ca';
 
+type Refusal = number | 'silence' | 'hang_up';
+
 export interface ConnectProxyOptions {
   /** `user:password` that a CONNECT must bring. */
   readonly credentials?: string;
   /** Instead of a tunnel: a status, silence for ever, or the end of the connection. */
-  readonly answer?: number | 'silence' | 'hang_up';
+  readonly answer?: Refusal;
+  /** Only so many CONNECTs get that answer; the others a tunnel. @default all */
+  readonly refuseFirst?: number;
   /** Names that only this proxy resolves, to ports of 127.0.0.1. */
   readonly names?: { readonly [host: string]: number };
   /** Speaks TLS itself. */
@@ -51,7 +55,8 @@ export async function connectProxy(options: ConnectProxyOptions = {}): Promise<C
     client.on('error', () => undefined);
     const given = request.headers['proxy-authorization'];
     const wanted = options.credentials && `Basic ${Buffer.from(options.credentials).toString('base64')}`;
-    const answer = wanted !== undefined && given !== wanted ? 407 : options.answer;
+    const refusal = record.asked.length <= (options.refuseFirst ?? Infinity) ? options.answer : undefined;
+    const answer = wanted !== undefined && given !== wanted ? 407 : refusal;
     if (answer === 'silence') return;
     if (answer === 'hang_up') return void client.destroy();
     if (answer !== undefined) return void client.end(`HTTP/1.1 ${answer} No\r\ncontent-length: 0\r\n\r\n`);

@@ -83,7 +83,7 @@ function figures(faults, ours, openai) {
     },
     goals: [goal('videos accepted per call of this package, at most', most(ours), '<=', 1, 'videos')],
     notes: [
-      `The openai client ${require('openai/version').VERSION} accepted at most ${most(openai)} per call. Its time-out is set to ${OPENAI_TIMEOUT_MS / 1000} s per attempt (default 10 min) and it is given up on after ${OPENAI_GIVE_UP_MS / 1000} s; everything else is its default.`,
+      `With the openai client ${require('openai/version').VERSION} the server accepted up to ${most(openai)} videos per call. Its time-out is set to ${OPENAI_TIMEOUT_MS / 1000} s per attempt (default 10 min) and it is given up on after ${OPENAI_GIVE_UP_MS / 1000} s; everything else is its default.`,
       'This package runs with its defaults, nothing shortened: a stall ends after the 60 s of its create.',
       'Accepted means that a video is made and paid for, whether or not its id reached the caller.',
       'unconfirmed: sent once, fate unknown, told so, never sent again by itself. still_running: the id is there.',

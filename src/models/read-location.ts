@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { EnvHttpProxyAgent, fetch } from 'undici';
+import { Agent, type Dispatcher, fetch } from 'undici';
+import { environmentConnections } from '../service/connections';
 
 /** Largest configuration, in bytes. */
 export const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
@@ -16,21 +17,38 @@ export function isUrl(location: string): boolean {
   return /^https?:\/\//i.test(location);
 }
 
-/** Reads a file, or GETs a URL without any credentials of ours: the key of the service never goes there (C5.3). */
-export const readLocation: ReadLocation = async (location, signal) => {
-  try {
-    return isUrl(location) ? await readUrl(location, signal) : await readFileText(location);
-  } catch (error) {
-    if (error instanceof LocationError) throw error;
-    throw new LocationError(signal.aborted ? 'no answer in time' : reasonOf(error));
-  }
-};
+/** Longest wait for a tunnel or a connection, for headers and inside a body; the caller's signal limits the whole. */
+const CONNECTION = {
+  purpose: 'models',
+  connections: 1,
+  connectTimeoutMs: 10_000,
+  headersTimeoutMs: 30_000,
+  bodyTimeoutMs: 30_000,
+} as const;
 
-/** Honours HTTPS_PROXY and NO_PROXY, read when first used. */
-let dispatcher: EnvHttpProxyAgent | undefined;
+/**
+ * Reads a file, or GETs a URL without any credentials of ours: the key of the service never goes there (C5.3). Proxies
+ * are those of `env`, by the same rules as for calls of the service; a redirect may lead to another one.
+ */
+export function locationReader(env: NodeJS.ProcessEnv): ReadLocation {
+  const connections = environmentConnections(env);
+  const dispatcher = new Agent({
+    factory: (origin) => connections(new URL(origin), CONNECTION).dispatcher,
+  });
+  return async (location, signal) => {
+    try {
+      return isUrl(location) ? await readUrl(location, signal, dispatcher) : await readFileText(location);
+    } catch (error) {
+      if (error instanceof LocationError) throw error;
+      throw new LocationError(signal.aborted ? 'no answer in time' : reasonOf(error));
+    }
+  };
+}
 
-async function readUrl(location: string, signal: AbortSignal): Promise<string> {
-  dispatcher ??= new EnvHttpProxyAgent({ allowH2: false });
+/** With the environment of this process. */
+export const readLocation: ReadLocation = locationReader(process.env);
+
+async function readUrl(location: string, signal: AbortSignal, dispatcher: Dispatcher): Promise<string> {
   const response = await fetch(location, {
     dispatcher,
     signal,

@@ -3,7 +3,7 @@ import { proxyFor } from './proxy-environment';
 import { proxyTunnel } from './proxy-tunnel';
 
 /** Each purpose has sockets of its own: a slow download never delays a poll (field notes). */
-export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media';
+export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media' | 'models';
 
 export interface ConnectionSettings {
   readonly purpose: ConnectionPurpose;

@@ -3,8 +3,7 @@ import { type ModelEntry } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
 import { CliError } from '../cli-error';
 import { type CommandContext } from '../command-context';
-import { confirmSpend } from './confirm-spend';
-import { type JudgedCall, judgeCall } from './judge-call';
+import { type JudgedCall } from './judge-call';
 import { spendLimitOf } from './spend-limit';
 
 export interface SpendOptions {
@@ -36,6 +35,7 @@ export async function maySend(
     return false;
   }
   if (limit === undefined || options.yes === true) return true;
+  const { confirmSpend } = await import('./confirm-spend.js');
   await confirmSpend(context.report, { limit, ...(await estimateOf(paid, config, env)) });
   return true;
 }
@@ -46,6 +46,8 @@ async function estimateOf(
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
 ): Promise<Pick<JudgedCall, 'estimate'> & { readonly unknownBecause?: string }> {
+  // It reads configurations over HTTP, which other commands need not load.
+  const { judgeCall } = await import('./judge-call.js');
   try {
     const { estimate, entry, source } = await judgeCall(paid, config, env);
     if (estimate !== null) return { estimate };

@@ -153,6 +153,15 @@ describe('what a call would be, and what it may cost', () => {
     expect(reply.error?.hint).toContain('temporal-media models');
   });
 
+  test.each([
+    ['video', /Allowed: cine-1, cine-1-pro, .*open-canvas\.$/],
+    ['image', /Allowed: image-2, image-2 4K\.$/],
+  ])('a worker too names only the models that make a %s', async (command, message) => {
+    const { code, reply } = await runJson([command, '--model', 'cine-9', '--prompt', 'x'], bench.clientEnv);
+    expect([code, reply.error?.type]).toEqual([65, 'rejected/invalid_request']);
+    expect(reply.error?.message).toMatch(message);
+  });
+
   test('above the limit, or unknown: exit code 6 before anything is started; --yes agrees, and so does a limit that is high enough', async () => {
     const cine = ['video', '--model', 'cine-1', '--prompt', 'x', '--duration', '2', '--resolution', '480p'];
     const plain = ['video', '--model', 'sketch-lite', '--prompt', 'x'];

@@ -19,6 +19,18 @@ import { addWatchCommand } from './commands/watch';
 import { addWorkerCommand } from './commands/worker';
 import { EXIT_MEANINGS } from './exit-codes';
 
+/** Every command, in the order and groups of `--help`. */
+const COMMANDS: readonly (readonly [
+  heading: string,
+  commands: readonly ((program: Command, context: CommandContext) => void)[],
+])[] = [
+  ['Start:', [addDemoCommand, addDevCommand, addDoctorCommand]],
+  ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand]],
+  ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand]],
+  ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],
+  ['Run the parts:', [addWorkerCommand, addSandboxCommand]],
+];
+
 /** The command line `temporal-media`. Parsing throws a CommanderError for wrong usage, help and version. */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('temporal-media')
@@ -32,21 +44,10 @@ export function createProgram(context: CommandContext): Command {
       outputError: () => undefined,
     })
     .addHelpText('after', exitCodeHelp());
-  addDevCommand(program, context);
-  addVideoCommand(program, context);
-  addImageCommand(program, context);
-  addEditCommand(program, context);
-  addResumeCommand(program, context);
-  addStatusCommand(program, context);
-  addWatchCommand(program, context);
-  addModelsCommand(program, context);
-  addConfigCommand(program, context);
-  addWorkerCommand(program, context);
-  addSandboxCommand(program, context);
-  addSchemaCommand(program, context);
-  addDemoCommand(program, context);
-  addDoctorCommand(program, context);
-  addCompletionCommand(program, context);
+  for (const [heading, commands] of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, context);
+  }
   return program;
 }
 
@@ -54,8 +55,8 @@ function exitCodeHelp(): string {
   const rows = EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`);
   return `
 Examples:
-  $ temporal-media demo --out out
   $ temporal-media dev
+  $ temporal-media doctor
   $ temporal-media video --model sketch-lite --prompt "a paper boat on a lake" --out out
 
 Exit codes:

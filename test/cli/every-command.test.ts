@@ -1,0 +1,101 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Command } from 'commander';
+import { createProgram } from '../../src/cli/program';
+import { Report } from '../../src/cli/report';
+import { renderImage } from '../../src/testing/sandbox/render-image';
+import { type CliBench, openCliBench } from './support/cli-bench';
+import { type CliProcess, replyOf, runCli, runJson, startCli } from './support/run-cli';
+
+/** Commands that stay up or take long have a test of their own, in this file, that runs them with --json too. */
+const ELSEWHERE: { readonly [command: string]: string } = {
+  demo: 'demo-command.test.ts',
+  dev: 'dev-command.test.ts',
+};
+
+const leaves = (command: Command, before = ''): string[] =>
+  command.commands
+    .filter((one) => one.name() !== 'help')
+    .flatMap((one) => {
+      const name = `${before}${one.name()}`;
+      return one.commands.length > 0 ? leaves(one, `${name} `) : [name];
+    });
+const program = createProgram({ env: {}, report: new Report(), exitCode: 0 });
+
+describe('every command with -o json and -o jsonl', () => {
+  let bench: CliBench;
+  let id: string;
+  let args: { readonly [command: string]: readonly string[] };
+
+  beforeAll(async () => {
+    bench = await openCliBench({ timing: { queuedMs: 0, runningMs: 500 } });
+    await bench.startWorker();
+    id = bench.server.uniqueId('every');
+    const out = ['--out', path.join(bench.dir, 'out')];
+    const cup = path.join(bench.dir, 'cup.png');
+    const spec = { kind: 'image', model: 'm', prompt: 'cup', width: 64, height: 64, index: 0 } as const;
+    writeFileSync(cup, renderImage({ ...spec, inputs: [] }));
+    const image = ['--model', 'image-2', '--prompt', 'a secret map', '--size', '512x512', ...out];
+    args = {
+      video: ['--model', 'sketch-lite', '--prompt', 'a secret boat', '--id', id, ...out],
+      image: [...image, '--id', `${id}-image`],
+      edit: [...image, '--image', cup, '--id', `${id}-edit`],
+      status: [id],
+      watch: [id],
+      resume: [id, ...out],
+      'models ls': [],
+      'models show': ['cine-1'],
+      'config show': [],
+      schema: ['video-outcome'],
+      completion: ['bash'],
+      doctor: [],
+      worker: [],
+      sandbox: [],
+    };
+  });
+  afterAll(() => bench.close());
+
+  test('none is left out', () => {
+    expect([...Object.keys(args), ...Object.keys(ELSEWHERE)].sort()).toEqual(leaves(program).sort());
+    for (const [command, file] of Object.entries(ELSEWHERE)) {
+      const text = readFileSync(path.join(__dirname, file), 'utf8');
+      expect(text).toMatch(new RegExp(`'${command}'[^;]*'--json'|runJson\\(\\[\\s*'${command}'`));
+    }
+  });
+
+  const once = leaves(program).filter(
+    (name) => !(name in ELSEWHERE) && !['worker', 'sandbox'].includes(name),
+  );
+  // In this order: what follows a video needs it.
+  const ordered = ['video', ...once.filter((name) => name !== 'video')];
+  test.each(ordered)('%s: stdout is one object; with jsonl events and one envelope', async (name) => {
+    const line = [...name.split(' '), ...(args[name] ?? [])];
+    const { code, reply, stdout } = await runJson(line, bench.workerEnv);
+    expect([code, reply.ok]).toEqual([0, true]);
+    expect(reply.data).toBeInstanceOf(Object);
+    const lines = await runCli([...line, '-o', 'jsonl'], bench.workerEnv);
+    const objects = lines.stdout
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text) as { v: number; type: string; ok?: boolean });
+    expect(objects.every(({ v, type }) => v === 1 && type !== '')).toBe(true);
+    expect(objects.filter(({ type }) => type === 'result')).toEqual([objects.at(-1)]);
+    expect([lines.code, objects.at(-1)?.ok]).toEqual([0, true]);
+    for (const text of [stdout, lines.stdout]) expect(text).not.toMatch(/secret (map|boat)|sandbox-key/);
+  });
+
+  test.each(['worker', 'sandbox'])(
+    '%s: one object when it is ready, and nothing when it ends',
+    async (name) => {
+      const running: CliProcess = startCli([name, '--json'], {
+        ...bench.workerEnv,
+        MEDIA_TASK_QUEUE: bench.server.uniqueId('own'),
+      });
+      await running.untilLine('stdout', /"ok":true/);
+      running.child.kill('SIGTERM');
+      const ended = await running.ended;
+      expect(ended.code).toBe(0);
+      expect(replyOf(ended)).toMatchObject({ ok: true });
+    },
+  );
+});

@@ -48,22 +48,25 @@ export class FilePart implements StagedArtifact {
 
   async write(chunk: Uint8Array): Promise<void> {
     this.#assertOpen();
+    const written = this.#writeToFile(chunk);
+    // Hashed while the bytes go to the disk; bytes that do not get there are not in the hash either.
+    const hash = this.#hash.copy().update(chunk);
+    await written;
+    this.#hash = hash;
+    this.#position += chunk.length;
+  }
+
+  async #writeToFile(chunk: Uint8Array): Promise<void> {
     try {
       let done = 0;
       while (done < chunk.length) {
-        const { bytesWritten } = await this.handle.write(
-          chunk,
-          done,
-          chunk.length - done,
-          this.#position + done,
-        );
+        const left = chunk.length - done;
+        const { bytesWritten } = await this.handle.write(chunk, done, left, this.#position + done);
         done += bytesWritten;
       }
     } catch (error) {
       throw toArtifactError(error);
     }
-    this.#hash.update(chunk);
-    this.#position += chunk.length;
   }
 
   async restart(): Promise<void> {

@@ -84,6 +84,22 @@ describe('a create through a proxy that opens no tunnel', () => {
   });
 });
 
+describe('a proxy that cuts a tunnel after the request', () => {
+  it('[C4.4a] row 22: unconfirmed, the service got one create and the proxy one CONNECT', async () => {
+    await through({ cutsReplies: true }, async ({ proxy, service, connections }) => {
+      const client = clientOf(service.origin, { connectionFactory: connections });
+      let marks = 0;
+      const result = await client.createVideo(
+        jsonBody(),
+        send(undefined, { onSend: () => void (marks += 1) }),
+      );
+      expect(result).toMatchObject({ class: 'unconfirmed', cause: 'connection_lost_after_send' });
+      expect([marks, service.seen.length, proxy.asked.length]).toEqual([1, 1, 1]);
+      await client.close();
+    });
+  });
+});
+
 describe('a proxy that never answers CONNECT', () => {
   it.each(['poll', 'content', 'media'] as const)(
     'costs a %s call its connect timeout, not minutes',

@@ -12,6 +12,8 @@ export interface ConnectProxyOptions {
   readonly answer?: Refusal;
   /** Only so many CONNECTs get that answer; the others a tunnel. @default all */
   readonly refuseFirst?: number;
+  /** Ends a tunnel when its target answers, before any byte of that comes down. */
+  readonly cutsReplies?: boolean;
   /** Names that only this proxy resolves, to ports of 127.0.0.1. */
   readonly names?: { readonly [host: string]: number };
   /** Speaks TLS itself. */
@@ -66,7 +68,9 @@ export async function connectProxy(options: ConnectProxyOptions = {}): Promise<C
       record.tunnels.push(target);
       client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
       client.on('data', (chunk: Buffer) => chunks.push(chunk));
-      client.pipe(up).pipe(client);
+      client.pipe(up);
+      if (options.cutsReplies === true) up.once('data', () => client.destroy());
+      else up.pipe(client);
     });
     sockets.add(up);
     client.on('close', () => up.destroy());

@@ -1,7 +1,111 @@
 'use strict';
-module.exports = {
-  title: 'todo',
-  run: async () => {
-    throw new Error('todo');
-  },
-};
+// How long after the service finished a video its workflow knows, with 100 single videos in flight; and what a poll
+// costs server and worker in CPU.
+const { setTimeout } = require('node:timers/promises');
+const { activityTimes } = require('../framework/history.js');
+const { startMediaStack } = require('../framework/media-stack.js');
+const { cpuMs } = require('../framework/process-usage.js');
+const { round, summary } = require('../framework/statistics.js');
+
+const title = 'detection lag against interval/2 with 100 single videos in flight; CPU per poll';
+/** What the polling profile of the model comes to: 3 to 5 s. */
+const INTERVAL_MS = 4_000;
+const MODEL = 'cine-1';
+
+async function run(context) {
+  const { say, quick } = context;
+  const size = quick ? { videos: 6, settleMs: 6_000, windowMs: 8_000 } : FULL;
+  const stack = await startMediaStack(context);
+  const startMs = size.videos * PACE_MS;
+  // Nothing is finished before the window of the CPU is over; then the ends are spread over three intervals.
+  const quietMs = startMs + size.settleMs + size.windowMs + 2_000;
+  const begun = Date.now();
+  const ends = [];
+  for (let at = 0; at < size.videos; at += 1) {
+    const endsAt = begun + quietMs + (at / size.videos) * 3 * INTERVAL_MS;
+    ends.push(await startVideo(stack, `bench-video-${at}`, (endsAt - Date.now()) / 1000));
+    await setTimeout(Math.max(0, begun + (at + 1) * PACE_MS - Date.now()));
+  }
+  await setTimeout(size.settleMs);
+  say(`${size.videos} videos in flight`);
+  const cost = await costOfPolls(stack, size.windowMs);
+  // Whoever ends is replaced, so that as many stay in flight.
+  const lags = await Promise.all(ends.map((video, at) => lagOf(stack, video, `bench-ballast-${at}`)));
+  return { server: stack.serverVersion, ...figures(lags, cost, size) };
+}
+
+const FULL = { videos: 100, settleMs: 8_000, windowMs: 24_000 };
+/** Milliseconds between two starts. */
+const PACE_MS = 80;
+
+async function startVideo({ media }, id, runSeconds) {
+  // The sandbox reads seconds with fractions.
+  const prompt = `a kite [queue:0s] [run:${runSeconds.toFixed(3)}s]`;
+  const request = { model: MODEL, prompt, durationSeconds: 2, resolution: '480p' };
+  return media.startVideo({ request, waitFor: '30m' }, { id });
+}
+
+async function costOfPolls({ server, worker, sandbox }, windowMs) {
+  const look = async () => ({
+    polls: (await sandbox.admin.counters()).operations.poll.received,
+    server: cpuMs(server.pid),
+    worker: cpuMs(worker.pid),
+  });
+  const before = await look();
+  await setTimeout(windowMs);
+  const after = await look();
+  const polls = after.polls - before.polls;
+  return {
+    polls,
+    seconds: windowMs / 1000,
+    serverMsPerPoll: (after.server - before.server) / polls,
+    workerMsPerPoll: (after.worker - before.worker) / polls,
+  };
+}
+
+/** From the time at which the sandbox shows `completed` to the command for the download in the workflow's history. */
+async function lagOf(stack, started, ballast) {
+  const outcome = await started.result();
+  if (outcome.outcome !== 'completed') throw new Error(`A video came to ${outcome.outcome}.`);
+  await startVideo(stack, ballast, 600);
+  const history = await stack.client.workflow.getHandle(started.workflowId).fetchHistory();
+  const known = activityTimes(history, 'media.downloadVideo').scheduled;
+  const task = (await tasksOf(stack)).get(outcome.video.taskId);
+  return known - (task.createdAt + task.queuedMs + task.runningMs);
+}
+
+/** Asked once for all. */
+async function tasksOf(stack) {
+  stack.tasks ??= stack.sandbox.admin.tasks().then((tasks) => new Map(tasks.map((task) => [task.id, task])));
+  return stack.tasks;
+}
+
+function figures(lags, cost, { videos }) {
+  const lag = summary(lags, 0);
+  const half = INTERVAL_MS / 2;
+  const ratio = round(lag.p50 / half, 2);
+  const rate = round(cost.polls / cost.seconds);
+  return {
+    values: { lagMs: lag, lagToHalfInterval: ratio, intervalMs: INTERVAL_MS, cost, pollsPerSecond: rate },
+    table: {
+      columns: ['figure', 'value', 'beside it'],
+      rows: [
+        ['detection lag, p50', `${lag.p50} ms`, `interval/2 = ${half} ms, ratio ${ratio}`],
+        ['detection lag, p95', `${lag.p95} ms`, `interval = ${INTERVAL_MS} ms`],
+        ['CPU of the Temporal server per poll', `${round(cost.serverMsPerPoll)} ms`, `${rate} polls/s`],
+        [
+          'CPU of the worker per poll',
+          `${round(cost.workerMsPerPoll)} ms`,
+          `${round(videos / (INTERVAL_MS / 1000))} polls/s wanted`,
+        ],
+      ],
+    },
+    notes: [
+      `${videos} videos, a workflow each, polled every 3 to 5 s; those that end are replaced. ${lag.count} ends.`,
+      'The lag ends where the history schedules the download: the activity of the poll and the workflow task are in it.',
+      `CPU over ${cost.seconds} s in which nothing but polls happened.`,
+    ],
+  };
+}
+
+module.exports = { title, run };

@@ -27,8 +27,8 @@ export interface BenchResult {
     readonly loadAverage: readonly number[];
   };
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly Cell[])[] };
-  readonly goals: readonly Goal[];
-  readonly notes: readonly string[];
+  readonly goals?: readonly Goal[];
+  readonly notes?: readonly string[];
   /** The figures behind the table, as numbers. */
   readonly values: unknown;
 }

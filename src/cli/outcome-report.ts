@@ -1,7 +1,9 @@
 import { failureRow } from '../domain/failure-table';
+import { formatMoney } from '../domain/price';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type FailureReply, issueText } from './cli-error';
 import { errorType } from './error-types';
+import { byOption } from './option-names';
 import { EXIT, type ExitCode } from './exit-codes';
 
 export interface OutcomeReport {
@@ -33,7 +35,9 @@ function messageOf(outcome: VideoOutcome | ImageOutcome, meaning: string): strin
       return outcome.error.message ?? meaning;
     case 'rejected': {
       const { field, allowed, message } = outcome;
-      return field === undefined ? message : issueText({ field, message, ...(allowed && { allowed }) });
+      return field === undefined
+        ? message
+        : issueText(byOption({ field, message, ...(allowed && { allowed }) }));
     }
     case 'content_unavailable':
     case 'task_unknown':
@@ -51,7 +55,7 @@ function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const cost =
     estimate === null
       ? 'no estimate'
-      : `estimated cost ${(estimate / 1_000_000).toFixed(2)} ${currency ?? ''}`.trim();
+      : `estimated cost ${formatMoney({ microUnits: estimate, currency: currency ?? '' })}`.trim();
   const usage = state === 'settled' ? 'the service reported its usage' : 'the service reported no usage';
   const what = 'artifact' in outcome ? `task ${outcome.video.taskId}` : `${outcome.images.length} image(s)`;
   return [

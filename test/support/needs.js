@@ -26,6 +26,7 @@ const NEED_OF = {
   'test/cli/status-line.test.ts': 'nothing',
   'test/cli/usage.test.ts': 'lib',
   'test/compat/': 'nothing',
+  'test/compat/workflows.test.ts': 'server',
   'test/contract/': 'lib',
   'test/docs/': 'nothing',
   'test/domain/': 'nothing',

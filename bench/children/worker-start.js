@@ -1,0 +1,50 @@
+'use strict';
+// A worker that tells when it polls: with the bundle of the package, or bundling at start. The message says which.
+const { NativeConnection, DefaultLogger, Runtime } = require('@temporalio/worker');
+const { performance } = require('node:perf_hooks');
+const { readConfig } = require('../../lib/config.js');
+const { packagedWorkflows } = require('../../lib/packaged-workflows.js');
+const { createMediaWorker } = require('../../lib/worker.js');
+
+/** From the call that makes the worker to the moment at which the server has seen its first polls. */
+async function start({ bundle, taskQueue }) {
+  const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS });
+  const begun = performance.now();
+  const media = await createMediaWorker({
+    config: readConfig({ ...process.env, MEDIA_TASK_QUEUE: taskQueue }),
+    connection,
+    namespace: process.env.TEMPORAL_NAMESPACE,
+    ...(bundle === 'shipped' ? {} : { workflows: { workflowsPath: packagedWorkflows() } }),
+  });
+  const madeMs = performance.now() - begun;
+  const ended = media.run();
+  await untilPolled(connection, taskQueue);
+  const pollingMs = performance.now() - begun;
+  media.shutdown();
+  await ended;
+  await connection.close();
+  return { madeMs, pollingMs };
+}
+
+/** The binding of the journal polls a queue of its own: these are the polls of the worker proper. */
+async function untilPolled(connection, name) {
+  const request = {
+    namespace: process.env.TEMPORAL_NAMESPACE,
+    taskQueue: { name },
+    taskQueueType: 1,
+  };
+  for (;;) {
+    const { pollers } = await connection.workflowService.describeTaskQueue(request);
+    if ((pollers ?? []).length > 0) return;
+  }
+}
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+process.on('message', (message) => {
+  start(message).then(
+    (answer) => process.send(answer),
+    (error) => process.send({ error: error.message }),
+  );
+});
+process.on('disconnect', () => process.exit(0));
+process.send({ ready: true });

@@ -39,6 +39,26 @@ describe('temporal-media sandbox', () => {
     expect(replyOf(run)).toMatchObject({ ok: true });
   });
 
+  test('--mode compat takes text seconds and serves its own OpenAPI document; another mode is a usage error', async () => {
+    const sandbox = startCli(['sandbox', '--json', '--mode', 'compat'], {});
+    const ready = JSON.parse(await sandbox.untilLine('stdout', /"ok":true/)) as {
+      data: { url: string; adminUrl: string };
+    };
+    const created = await fetch(`${ready.data.url}/v1/videos`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'cine-1', prompt: 'a cat', seconds: '2', size: null }),
+    });
+    expect([created.status, await created.json()]).toMatchObject([200, { seconds: '2', error: null }]);
+    const document = await fetch(`${ready.data.adminUrl}/openapi.json`);
+    expect(await document.json()).toMatchObject({
+      info: { title: expect.stringContaining('compat') as string },
+    });
+    sandbox.child.kill('SIGTERM');
+    expect((await sandbox.ended).code).toBe(0);
+    expect((await runJson(['sandbox', '--mode', 'loose'])).code).toBe(2);
+  });
+
   test('a fault file that is no array: exit code 65', async () => {
     const file = path.join(dir, 'broken.json');
     await writeFile(file, '{}');

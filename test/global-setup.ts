@@ -14,7 +14,8 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
  */
 async function globalSetup(config: Config & SelectedTests): Promise<void> {
   const need = needOfPatterns(config.testPathPatterns?.patterns ?? config.nonFlagArgs ?? []);
-  if (need !== 'nothing' && process.env['TEST_NO_BUILD'] !== '1') await bringLibUpToDate(say);
+  const needsLib = need === 'lib' || need === 'server';
+  if (needsLib && process.env['TEST_NO_BUILD'] !== '1') await bringLibUpToDate(say);
   if (need !== 'server' || process.env['TEST_NO_SERVER'] === '1') return;
   const begun = performance.now();
   for (const line of SEARCH_LINES) say(line);

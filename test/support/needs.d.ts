@@ -1,5 +1,5 @@
 /** What a test needs beyond the sources, from little to much. */
-export type Need = 'nothing' | 'lib' | 'server';
+export type Need = 'nothing' | 'time' | 'lib' | 'server';
 
 export const NEED_OF: Readonly<Record<string, Need>>;
 export function needOf(file: string): Need;

@@ -5,8 +5,11 @@ const path = require('node:path');
 
 const ROOT = path.resolve(__dirname, '..', '..');
 
-/** From little to much: `lib` is what the build makes, `server` is a Temporal server and `lib`. */
-const NEEDS = ['nothing', 'lib', 'server'];
+/**
+ * From little to much: `time` is nothing but seconds of work, `lib` is what the build makes, `server` is a Temporal
+ * server and `lib`.
+ */
+const NEEDS = ['nothing', 'time', 'lib', 'server'];
 
 /** The longest path wins. What is not listed needs a server: slower, but never wrong. */
 const NEED_OF = {
@@ -25,13 +28,14 @@ const NEED_OF = {
   'test/cli/shown-location.test.ts': 'nothing',
   'test/cli/status-line.test.ts': 'nothing',
   'test/cli/usage.test.ts': 'lib',
-  'test/compat/': 'nothing',
+  'test/compat/': 'time',
   'test/compat/workflows.test.ts': 'server',
   'test/contract/': 'lib',
   'test/docs/': 'nothing',
   'test/domain/': 'nothing',
   'test/models/': 'nothing',
   'test/package/': 'nothing',
+  'test/package/type-exports.test.ts': 'time',
   'test/package/consumers.test.ts': 'lib',
   'test/package/exports.test.ts': 'lib',
   'test/package/packed.test.ts': 'lib',
@@ -45,6 +49,9 @@ const NEED_OF = {
   'test/support/server-cost.test.ts': 'nothing',
   'test/support/wire-fixture.test.ts': 'nothing',
   'test/testing/sandbox/': 'nothing',
+  'test/testing/sandbox/compat-mode.test.ts': 'time',
+  'test/testing/sandbox/openapi-requests.test.ts': 'time',
+  'test/testing/sandbox/openapi.test.ts': 'time',
   'test/testing/sandbox/sandbox-process.test.ts': 'lib',
   // These start Temporal servers of their own, or only look for one.
   'test/testing/temporal-server/': 'nothing',
@@ -84,14 +91,15 @@ function needOfPatterns(patterns, files = allTestFiles()) {
 /** What `npm run test:fast` leaves out, in lines for a reader; `args` are those of jest. */
 function leftOut(args = [], files = allTestFiles()) {
   const of = (need) => files.filter((file) => needOf(file) === need);
-  const [server, lib] = [of('server'), of('lib')];
+  const [server, lib, time] = [of('server'), of('lib'), of('time')];
   const named = args.filter((arg) => !arg.startsWith('-'));
-  const asked = [...server, ...lib].filter((file) =>
+  const asked = [...server, ...lib, ...time].filter((file) =>
     named.some((arg) => file.startsWith(arg.replace(/^\.\//, ''))),
   );
   return [
     `${server.length} files need a Temporal server: ${byFolder(server)}`,
     `${lib.length} files need the build: ${byFolder(lib)}`,
+    `${time.length} files need nothing but time: ${byFolder(time) || 'none'}`,
     `npm test runs all ${files.length} files; npx jest FILE … brings what these files need`,
     ...(asked.length === 0 ? [] : [`of what you named: npx jest ${asked.join(' ')}`]),
   ];

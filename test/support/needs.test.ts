@@ -33,13 +33,16 @@ it.each(files.filter((file) => needOf(file) !== 'server'))('%s asks for no Tempo
     expect([server, imports.has(server)]).toEqual([server, false]);
 });
 
-it.each(files.filter((file) => needOf(file) === 'nothing'))('%s runs nothing compiled', (file) => {
-  const source = [...importsOf(file)]
-    .filter((one) => one.startsWith('test/') && one !== 'test/support/needs.test.ts')
-    .map((one) => readFileSync(path.join(ROOT, one), 'utf8'))
-    .join('\n');
-  expect(source).not.toMatch(/startSandboxProcess\(|['"/]lib\/(?:cli|testing|worker)/);
-});
+it.each(files.filter((file) => needOf(file) === 'nothing' || needOf(file) === 'time'))(
+  '%s runs nothing compiled',
+  (file) => {
+    const source = [...importsOf(file)]
+      .filter((one) => one.startsWith('test/') && one !== 'test/support/needs.test.ts')
+      .map((one) => readFileSync(path.join(ROOT, one), 'utf8'))
+      .join('\n');
+    expect(source).not.toMatch(/startSandboxProcess\(|['"/]lib\/(?:cli|testing|worker)/);
+  },
+);
 
 it('a file that nobody listed needs a server', () => {
   expect(needOf('test/e2e/new.test.ts')).toBe('server');
@@ -67,6 +70,7 @@ it('what is left out is named by folder with its number of files, and what was a
   expect(lines).toEqual([
     '2 files need a Temporal server: test/e2e (2)',
     '1 files need the build: test/contract (1)',
+    '0 files need nothing but time: none',
     'npm test runs all 4 files; npx jest FILE … brings what these files need',
     'of what you named: npx jest test/e2e/b.test.ts',
   ]);

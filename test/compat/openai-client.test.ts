@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import OpenAI, { toFile } from 'openai';
 import { sandboxModels } from '../../src/testing/sandbox';
 import { jsonOf, rawCall } from '../testing/sandbox/raw-call';
@@ -48,6 +49,8 @@ describe('the openai client against the sandbox in compat mode', () => {
       const { creates, operations } = await sandbox.admin.counters();
       expect(creates).toEqual({ received: 1, accepted: 1 });
       expect(operations.media.rejected).toBe(0);
+      const violations = (await sandbox.admin.requests()).flatMap((request) => request.violations);
+      expect(violations).toEqual([]);
     },
   );
 
@@ -71,6 +74,27 @@ describe('the openai client against the sandbox in compat mode', () => {
       expect(error).toBeNull();
       if (model.id.startsWith('cine')) expect(status).toBe('completed');
     }
+  });
+
+  test('a record has exactly the keys of the published type, in the version of the client that is installed', async () => {
+    const types = readFileSync(
+      require.resolve('openai/resources/videos').replace(/\.m?js$/, '.d.ts'),
+      'utf8',
+    );
+    const body = /export interface Video \{$([^]*?)^\}/m.exec(types)?.[1] ?? '';
+    const published = [...body.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name]) => name);
+    expect(published).toContain('remixed_from_video_id');
+    const minimal = await runSandbox({ mode: 'compat', records: 'minimal' });
+    const record = await minimal.poll(await minimal.newTask());
+    await minimal.close();
+    expect(Object.keys(record).sort()).toEqual(published.sort());
+  });
+
+  test('of the published variants of the content there is the video only', async () => {
+    const { id } = await client.videos.create({ model: 'cine-1-pro', prompt: 'x' });
+    expect((await client.videos.downloadContent(id, { variant: 'video' })).status).toBe(200);
+    const thumbnail = client.videos.downloadContent(id, { variant: 'thumbnail' });
+    await expect(thumbnail).rejects.toMatchObject({ constructor: OpenAI.BadRequestError, param: 'variant' });
   });
 
   test('a failed task carries code and message, its content is a 422', async () => {

@@ -16,6 +16,10 @@ export async function contentReply(exchange: Exchange, task: SandboxTask): Promi
     exchange.entry.violations.push('content was asked for before the task was completed');
     return errorReply(behaviour.notReadyStatus, 'The content is not available yet.', { code: 'not_ready' });
   }
+  const variant = exchange.query.get('variant') ?? 'video';
+  if (core.options.mode === 'compat' && variant !== 'video') {
+    return errorReply(400, 'There is no such variant.', { param: 'variant', code: 'invalid_variant' });
+  }
   if (behaviour.content === 'redirect') {
     const headers = {
       location: linksOf(core, task).signed,

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { multipartBody, type TestPart } from './multipart-body';
 import { jsonOf, postJson, rawCall, type RawReply } from './raw-call';
 import { runSandbox, type RunningSandbox } from './running-sandbox';
@@ -198,6 +199,48 @@ describe('compat mode', () => {
       },
     ]);
     expect((await generate({ model: 'image-2', n: 9 })).status).toBe(400);
+  });
+
+  test('whatever the fields are, a create is accepted or refused, never an accident', async () => {
+    const name = fc.constantFrom(
+      ...[
+        'model',
+        'prompt',
+        'seconds',
+        'size',
+        'seconds[]',
+        'size[x]',
+        'prompt[a]',
+        'model[]',
+        'input_reference',
+      ],
+      ...['__proto__', 'constructor', 'a[__proto__]', 'toString[]', '[]', '', 'a[b', 'a[b][c]'],
+    );
+    const content = fc.constantFrom(
+      '',
+      '2',
+      '-1',
+      '1e400',
+      '1280x720',
+      'null',
+      '\u0000',
+      'ü',
+      'x'.repeat(9_000),
+    );
+    const part = fc
+      .record({ name, content })
+      .chain((one) => fc.constantFrom<TestPart>(one, { ...one, filename: 'f' }));
+    const json = fc.dictionary(fc.string(), fc.jsonValue());
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 4 }), json, async (parts, body) => {
+        const replies = [
+          await send('/v1/videos', [...cine, ...parts]),
+          await sandbox.create({ ...body, model: 'cine-1', prompt: 'x' }),
+        ];
+        for (const { status } of replies) expect([200, 400]).toContain(status);
+      }),
+      { numRuns: 150 },
+    );
   });
 
   test('an unknown mode is refused', async () => {

@@ -9,6 +9,8 @@ const busy = { $ref: '#/components/responses/Busy' };
 const denied = { 401: error, 403: error, 429: busy, 503: busy, default: error };
 const taskId = { name: 'task_id', in: 'path', required: true, schema: { type: 'string', maxLength: 512 } };
 const range = { name: 'Range', in: 'header', schema: { type: 'string' } };
+/** Of the published variants there is one. */
+const variant = { name: 'variant', in: 'query', schema: { enum: ['video'] } };
 const tag = { ETag: { schema: { type: 'string' } } };
 
 /** Bytes, or a part of them. */
@@ -49,7 +51,7 @@ export function openapiPaths(mode: SandboxMode): JsonObject {
     '/v1/videos/{task_id}/content': {
       parameters: [taskId],
       get: operation('getVideoContent', 'Downloads the video of a completed task.', {
-        parameters: [range],
+        parameters: mode === 'compat' ? [range, variant] : [range],
         responses: {
           ...bytes('video/mp4'),
           302: {

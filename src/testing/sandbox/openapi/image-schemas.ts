@@ -5,6 +5,8 @@ import { type JsonSchema, object, ref, someText } from './json-schema';
 
 const models = sandboxModels.models.filter((one) => one.kind === 'image');
 const nothing: JsonSchema = { type: 'null' };
+/** A known field that this model does not take. */
+const never: JsonSchema = { not: {} };
 
 /** The body of a generation (contract 2.3): one alternative per model of the catalog. */
 export function imageGenerationSchema(mode: SandboxMode): JsonSchema {
@@ -24,8 +26,8 @@ export function imageEditSchema(mode: SandboxMode): JsonSchema {
   const several = { type: 'array', items: ref('File') };
   return {
     oneOf: models.map((model) => {
-      const fields = Object.entries(optionsOf(model, mode, 'multipart')).filter(([name]) =>
-        model.edit?.fields?.includes(name),
+      const fields = Object.entries(optionsOf(model, mode, 'multipart')).map(
+        ([name, schema]): [string, JsonSchema] => [name, model.edit?.fields?.includes(name) ? schema : never],
       );
       const most = model.edit?.maxImages === undefined ? {} : { maxItems: model.edit.maxImages };
       return object(
@@ -33,9 +35,10 @@ export function imageEditSchema(mode: SandboxMode): JsonSchema {
           model: { const: model.id },
           prompt: someText,
           ...Object.fromEntries(fields),
-          image: ref('File'),
+          image:
+            mode === 'strict' ? ref('File') : { anyOf: [ref('File'), { ...several, minItems: 1, ...most }] },
           'image[]': { ...several, minItems: mode === 'strict' ? 2 : 1, ...most },
-          ...(model.edit?.mask === true ? { mask: ref('File') } : {}),
+          mask: model.edit?.mask === true ? ref('File') : never,
         },
         ['model', 'prompt'],
         {
@@ -80,11 +83,9 @@ function optionsOf(
           : [...counts, ...counts.map(String)],
     response_format: model.responseFormats,
   };
-  return Object.fromEntries(
-    Object.entries(allowed).flatMap(([name, values]): [string, JsonSchema][] => {
-      if (mode === 'strict' || body === 'multipart')
-        return values === undefined ? [] : [[name, { enum: values }]];
-      return [[name, { enum: [...(values ?? []), null] }]];
-    }),
-  );
+  const schemaOf = (values: (string | number)[] | undefined): JsonSchema => {
+    if (mode === 'compat' && body === 'json') return { enum: [...(values ?? []), null] };
+    return values === undefined ? never : { enum: values };
+  };
+  return Object.fromEntries(Object.entries(allowed).map(([name, values]) => [name, schemaOf(values)]));
 }

@@ -1,9 +1,12 @@
 /** Longest text of others in a details panel, in characters. */
 const MAX_TEXT = 128;
 
-/** A text that we did not write, as Markdown code: no link, no heading, no line of its own. */
+/**
+ * A text that we did not write, as Markdown code: no link, no heading, no line of its own. Total, also for what an
+ * untyped caller calls a text: a panel that throws would stop a workflow that has paid.
+ */
 export function inCode(text: string): string {
-  const line = text.replace(/[`\s]+/g, ' ');
+  const line = String(text).replace(/[`\s]+/g, ' ');
   return `\`${line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line}\``;
 }
 

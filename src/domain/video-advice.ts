@@ -82,4 +82,5 @@ function resume({ taskId }: VideoSituation): string {
   return inCode(`temporal-media resume ${id}`);
 }
 
-const credential = (account: string | null): string => (account ?? 'default').split('@', 1)[0] as string;
+const credential = (account: string | null): string =>
+  String(account ?? 'default').split('@', 1)[0] as string;

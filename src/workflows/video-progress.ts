@@ -95,6 +95,8 @@ export async function trackVideo(
   return outcome;
 }
 
+/** Null also for a time that no date can name: a wait of a million years is no reason to stop a workflow that has paid. */
 function iso(time: number | null): string | null {
-  return time === null || !Number.isFinite(time) ? null : new Date(time).toISOString();
+  const date = new Date(time ?? NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }

@@ -2,6 +2,7 @@ import { imageDetails } from '../../src/domain/image-details';
 import { type ImageOutcome } from '../../src/domain/outcome';
 import { pollFacts } from '../../src/domain/poll-facts';
 import { beginWatch, onMissedTick, onPollError, onRecord, onUnchanged } from '../../src/domain/poll-watch';
+import { safeNow } from '../../src/domain/video-advice';
 import { videoDetails } from '../../src/domain/video-details';
 import { type VideoState } from '../../src/domain/video-state';
 import { makeVideoTask } from './make-video-task';
@@ -116,6 +117,13 @@ describe('the details panel of a video', () => {
       expect(line).toMatch(/^- [a-z ]+: `[^`]*`$/);
       expect(line.length).toBeLessThan(160);
     }
+  });
+
+  it('is written whatever an untyped caller calls an account', () => {
+    const account = 5 as unknown as string;
+    expect(videoDetails({ ...state, video: { ...video, account } })).toContain('- account: `5`');
+    const situation = { phase: 'watching', outcome: null, taskId: 't', account } as const;
+    expect(safeNow({ ...situation, lastError: { class: 'credentials' } })).toContain('`5`');
   });
 
   it('ends with the outcome', () => {

@@ -64,6 +64,12 @@ describe('a workflow tells', () => {
     expect(await workflowDetails(handle)).toContain('**Done: completed**');
   });
 
+  it.concurrent('nothing of a deadline that no date can name, and goes on', async () => {
+    const handle = await video('[queue:0s] [run:0s] a very patient caller', { waitFor: '300000 years' });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect((await stateOf(handle)).deadlineAt).toBeNull();
+  });
+
   it.concurrent('[C7.3] which credential the service refuses, and that the task goes on', async () => {
     const prompt = 'a refused poll';
     const { sandbox } = await stack();

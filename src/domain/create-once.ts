@@ -112,6 +112,8 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
     case 'unconfirmed':
       return { do: 'settle', answer };
     case 'not_sent':
+      // A worker that does not know what it was asked for used the epoch up; asked again it would use up the next one.
+      if (answer.permanent) return { do: 'end', mayBeOwed: true };
       return answer.epochUsed
         ? { do: 'ask', epoch: answer.epoch + 1 }
         : { do: 'end', mayBeOwed: answer.cause !== NOT_RECORDED };

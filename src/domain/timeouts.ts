@@ -6,6 +6,11 @@ export const CREATE_TIMEOUTS = {
   /** Total time of the POST, from connect to the last byte of the reply. */
   httpBudgetMs: 60_000,
   startToCloseMs: 70_000,
+  /**
+   * Start-to-close of a create that is asked for records only. Below `httpBudgetMs`: a worker of an earlier version
+   * takes no notice of `recordedOnly`, and with so little time it sends nothing.
+   */
+  recordsMs: 50_000,
   heartbeatMs: 10_000,
   /** Added to a sender's start-to-close: after that it is certainly done. */
   zombieMarginMs: 10_000,

@@ -166,6 +166,7 @@ async function raceCreate(
   const create = createVideoActivity({
     taskQueue: options.taskQueue,
     startLimitMs,
+    ...(options.recordedOnly === true && { startToCloseMs: CREATE_TIMEOUTS.recordsMs }),
     summary: `${options.recordedOnly === true ? 'what is recorded' : 'create'}, epoch ${state.epoch}`,
   });
   const answered = create({

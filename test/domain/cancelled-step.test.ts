@@ -25,6 +25,7 @@ describe('a cancelled run', () => {
   it.each([
     ['the journal cannot be read', answers.notSent(0, { cause: 'journal_unavailable', epochUsed: false })],
     ['there is no journal', answers.notSent(0, { cause: 'no_journal', epochUsed: false })],
+    ['the worker is of a version that cannot tell', answers.notSent(0, { permanent: true })],
     ['the worker has no such account', answers.rejected(0, 'account_not_configured')],
     ['a sender may still be alive', answers.pending(0)],
   ])('leaves it open when %s', (_, answer) => {

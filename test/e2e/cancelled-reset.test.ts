@@ -117,4 +117,38 @@ describe('a reset run that is cancelled', () => {
     });
     expect(await received(stack, prompt)).toBe(1);
   });
+
+  it('[C4.4a] buys nothing where a worker of an earlier version takes no notice of what it is asked for', async () => {
+    const prompt = 'a heron that an old worker would buy';
+    await stack.sandbox.admin.addFaults([{ operation: 'create', action: { type: 'status', status: 401 } }]);
+    const looking = deferred<void>();
+    const look = deferred<void>();
+    let creates = 0;
+    const worker = await handMadeWorker(stack, { journalBound: () => true }, (real) => ({
+      [ACTIVITY.createVideo]: async ({ creationKey, epoch, request }) => {
+        if (++creates === 2) throw new Error('lost');
+        return real[ACTIVITY.createVideo]({ creationKey, epoch, request });
+      },
+      [ACTIVITY.reconcileCreate]: async (input) => {
+        looking.resolve();
+        await look.promise;
+        return real[ACTIVITY.reconcileCreate](input);
+      },
+    }));
+    await worker.runUntil(async () => {
+      const first = await start(prompt, worker.options.taskQueue);
+      expect(await outcomeOf(first)).toMatchObject({ outcome: 'rejected', reason: 'credentials' });
+      const second = await resetWorkflow(stack.server, first.workflowId);
+      await looking.promise;
+      await cancelSeen(second);
+      look.resolve();
+      expect(await outcomeOf(second)).toMatchObject({
+        outcome: 'cancelled',
+        video: null,
+        billing: { state: 'needs_review' },
+      });
+    });
+    expect(creates).toBe(3);
+    expect(await received(stack, prompt)).toBe(1);
+  });
 });

@@ -1,107 +1,132 @@
 'use strict';
-// What an image costs more as an activity of a workflow than as a bare POST: same sandbox, same body, turn by turn.
+// What an image costs more as an activity than as a bare POST: same sandbox, same body, taking turns. A hand-written
+// activity around the same POST tells which part of it is Temporal's own, and which is ours.
 const { performance } = require('node:perf_hooks');
 const { Pool } = require('undici');
-const { activityTimes } = require('../framework/history.js');
+const { bareImage, IMAGE_BODY } = require('../framework/bare-image.js');
+const { startBenchChild } = require('../framework/child.js');
 const { goal } = require('../framework/goal.js');
-const { API_KEY, startMediaStack } = require('../framework/media-stack.js');
+const { activityTimes } = require('../framework/history.js');
+const { cleanEnvironment, startMediaStack } = require('../framework/media-stack.js');
 const { round, summary } = require('../framework/statistics.js');
 
 const title = 'an image call as an activity against a bare undici POST';
 const GOAL_MS = 25;
 
-/** What both send. Base64, so that neither has to fetch a link. */
-const BODY = {
-  model: 'image-2',
-  prompt: 'a teapot on a table',
-  size: '512x512',
-  n: 1,
-  response_format: 'b64_json',
-};
-
 async function run(context) {
-  const { scope, say, quick } = context;
-  const stack = await startMediaStack(context, { sandbox: { timing: { queuedMs: 0, runningMs: 0 } } });
+  const { quick } = context;
+  const { serverVersion, turns } = await measure(context, quick ? [2, 5] : [20, 200]);
+  return { server: serverVersion, ...figures(turns) };
+}
+
+async function measure(context, [warmUp, rounds]) {
+  const { scope, say } = context;
+  const stack = await startMediaStack(context, {
+    sandbox: { timing: { queuedMs: 0, runningMs: 0 } },
+  });
+  const taskQueue = `${stack.taskQueue}-bare`;
+  await startBenchChild(scope, 'bare-worker', {
+    ...cleanEnvironment(),
+    TEMPORAL_ADDRESS: stack.server.address,
+    BENCH_TASK_QUEUE: taskQueue,
+    BENCH_URL: stack.sandbox.url,
+  });
   const pool = new Pool(stack.sandbox.url, { connections: 1 });
   scope.defer(() => pool.close());
-  const [warmUp, pairs] = quick ? [2, 5] : [20, 200];
+  const calls = {
+    bare: async () => ({ bareMs: await bareImage(pool) }),
+    byHand: (turn) => byHand(stack, taskQueue, `bench-bare-${turn}`),
+    ours: (turn) => ours(stack, `bench-image-${turn}`),
+  };
   const turns = [];
-  for (let turn = 0; turn < warmUp + pairs; turn += 1) {
-    const first = turn % 2 === 0;
-    const before = first ? await bare(pool) : undefined;
-    const ours = await image(stack, `bench-image-${turn}`);
-    const bareMs = before ?? (await bare(pool));
-    if (turn >= warmUp) turns.push({ ...ours, bareMs });
-    if (turn % 50 === 49) say(`${turn + 1} of ${warmUp + pairs}`);
+  for (let turn = 0; turn < warmUp + rounds; turn += 1) {
+    const order = turn % 2 === 0 ? ['bare', 'byHand', 'ours'] : ['ours', 'byHand', 'bare'];
+    const results = {};
+    for (const name of order) results[name] = await calls[name](turn);
+    if (turn >= warmUp) turns.push(results);
+    if (turn % 50 === 49) say(`round ${turn + 1} of ${warmUp + rounds}`);
   }
   const { accepted } = (await stack.sandbox.admin.counters()).images;
-  const expected = 2 * (warmUp + pairs);
+  const expected = 3 * (warmUp + rounds);
   if (accepted !== expected)
     throw new Error(`The sandbox accepted ${accepted} images instead of ${expected}.`);
-  return { server: stack.serverVersion, ...figures(turns) };
+  return { serverVersion: stack.serverVersion, turns };
 }
 
-async function bare(pool) {
+async function byHand({ client }, taskQueue, workflowId) {
   const begun = performance.now();
-  const { statusCode, body } = await pool.request({
-    method: 'POST',
-    path: '/v1/images/generations',
-    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify(BODY),
-  });
-  const { data } = await body.json();
-  if (statusCode !== 200 || data.length !== 1) throw new Error(`The bare call came to ${statusCode}.`);
-  return performance.now() - begun;
+  await client.workflow.execute('bareImageWorkflow', { taskQueue, workflowId });
+  return timesOf(client, workflowId, 'bareImage', performance.now() - begun);
 }
 
-/** One image by `generateImage`: a workflow of one activity. */
-async function image({ media, client }, id) {
-  const { response_format: responseFormat, ...request } = BODY;
+/** One image by the workflow `generateImage`. */
+async function ours({ media, client }, id) {
+  const { response_format: responseFormat, ...request } = IMAGE_BODY;
   const begun = performance.now();
   const started = await media.startImage({ request: { ...request, responseFormat } }, { id });
   const outcome = await started.result();
   const workflowMs = performance.now() - begun;
   if (outcome.outcome !== 'completed') throw new Error(`The image came to ${outcome.outcome}.`);
-  const history = await client.workflow.getHandle(id).fetchHistory();
-  const { scheduled, started: taken, completed } = activityTimes(history, 'media.generateImage');
+  return timesOf(client, id, 'media.generateImage', workflowMs);
+}
+
+async function timesOf(client, workflowId, activity, workflowMs) {
+  const history = await client.workflow.getHandle(workflowId).fetchHistory();
+  const { scheduled, started, completed } = activityTimes(history, activity);
   return {
     workflowMs,
     activityMs: completed - scheduled,
-    waitMs: taken - scheduled,
-    runMs: completed - taken,
+    waitMs: started - scheduled,
+    runMs: completed - started,
   };
 }
 
 function figures(turns) {
   const of = (read) => summary(turns.map(read), 2);
   const values = {
-    bareMs: of(({ bareMs }) => bareMs),
-    activityMs: of(({ activityMs }) => activityMs),
-    overheadMs: of(({ activityMs, bareMs }) => activityMs - bareMs),
-    waitForWorkerMs: of(({ waitMs }) => waitMs),
-    executionMs: of(({ runMs }) => runMs),
-    executionOverheadMs: of(({ runMs, bareMs }) => runMs - bareMs),
-    workflowMs: of(({ workflowMs }) => workflowMs),
-    workflowOverheadMs: of(({ workflowMs, bareMs }) => workflowMs - bareMs),
+    bareMs: of(({ bare }) => bare.bareMs),
+    overheadMs: of(({ ours, bare }) => ours.activityMs - bare.bareMs),
+    byHandOverheadMs: of(({ byHand, bare }) => byHand.activityMs - bare.bareMs),
+    addedToByHandMs: of(({ ours, byHand }) => ours.activityMs - byHand.activityMs),
+    waitForWorkerMs: of(({ ours }) => ours.waitMs),
+    inWorkerMs: of(({ ours, bare }) => ours.runMs - bare.bareMs),
+    byHandWaitForWorkerMs: of(({ byHand }) => byHand.waitMs),
+    byHandInWorkerMs: of(({ byHand, bare }) => byHand.runMs - bare.bareMs),
+    workflowMs: of(({ ours }) => ours.workflowMs),
+    byHandWorkflowMs: of(({ byHand }) => byHand.workflowMs),
   };
-  const row = (name, { p50, p95 }) => [name, round(p50), round(p95)];
+  const row = (text, key) => [text, round(values[key].p50), round(values[key].p95)];
   return {
     values,
     table: {
       columns: ['ms', 'p50', 'p95'],
       rows: [
-        row('bare undici POST', values.bareMs),
-        row('the activity, from scheduled to completed', values.activityMs),
-        row('**overhead of the activity**, pair by pair', values.overheadMs),
-        row('of it: until a worker has it', values.waitForWorkerMs),
-        row('of it: in the worker and back (journal, checks, store)', values.executionOverheadMs),
-        row('a workflow of one image, from start to result at the client', values.workflowMs),
+        row('bare undici POST', 'bareMs'),
+        row('**overhead of media.generateImage**, round by round', 'overheadMs'),
+        row('of it: until the worker has it', 'waitForWorkerMs'),
+        row('of it: in the worker and back', 'inWorkerMs'),
+        row('overhead of a hand-written activity around the same POST', 'byHandOverheadMs'),
+        row('of it: until the worker has it', 'byHandWaitForWorkerMs'),
+        row('of it: in the worker and back', 'byHandInWorkerMs'),
+        row('media.generateImage above the hand-written activity', 'addedToByHandMs'),
+        row('a workflow around media.generateImage, start to result', 'workflowMs'),
+        row('a workflow around the hand-written activity, start to result', 'byHandWorkflowMs'),
       ],
     },
-    goals: [goal('overhead of the activity, p50', round(values.overheadMs.p50), '<=', GOAL_MS, 'ms')],
+    goals: [
+      goal('overhead of media.generateImage, p50', round(values.overheadMs.p50), '<=', GOAL_MS, 'ms'),
+      goal(
+        'of it above a hand-written activity, p50',
+        round(values.addedToByHandMs.p50),
+        '<=',
+        GOAL_MS,
+        'ms',
+      ),
+    ],
     notes: [
-      `${turns.length} pairs, taking turns at going first; the sandbox answers at once, from its cache.`,
-      'The activity also writes an intent and an outcome to the journal and the image to the store, all fsynced.',
+      `${turns.length} rounds, taking turns at going first; the sandbox answers at once, from its cache. An overhead is from scheduled to completed in the history, less the bare POST of the same round.`,
+      'Ours has a connection of its own, and writes an intent and an outcome to the journal and the checked image to the store, all fsynced.',
+      'The time until the worker has it is that of the embedded server: with few tasks it takes about 40 ms for each, whatever is in them.',
     ],
   };
 }

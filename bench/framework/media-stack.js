@@ -19,9 +19,9 @@ function cleanEnvironment() {
 }
 
 /** A Temporal server with its database in `folder`. */
-async function startServer({ scope, say }, folder, options = {}) {
+async function startServer({ scope, say }, folder) {
   const env = cleanEnvironment();
-  const server = await startTemporalServer({ dataDir: folder, env, onProgress: say, ...options });
+  const server = await startTemporalServer({ dataDir: folder, env, onProgress: say });
   scope.defer(() => server.stop());
   return server;
 }

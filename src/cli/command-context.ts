@@ -7,7 +7,8 @@ import { type Report } from './report';
 /** What every command works with. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  readonly report: Report;
+  /** In the format that the words of the command line seem to ask for; parsed options correct it before an action. */
+  report: Report;
   exitCode: ExitCode;
 }
 

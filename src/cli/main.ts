@@ -7,22 +7,29 @@ import { tellParent } from './attached';
 import { type CommandContext } from './command-context';
 import { EXIT } from './exit-codes';
 import { failureOf } from './failure-of';
-import { colorOf, formatOf } from './output-format';
+import { parsedSpeech, type Speech, speechOf } from './output-format';
 import { type Paint, painter } from './paint';
 import { createProgram } from './program';
 import { Report } from './report';
 
 async function main(argv: readonly string[]): Promise<number> {
-  const report = reportOf(argv);
-  const context: CommandContext = { env: process.env, report, exitCode: EXIT.done };
+  const context: CommandContext = {
+    env: process.env,
+    report: reportOf(speechOf(argv)),
+    exitCode: EXIT.done,
+  };
   try {
-    const program = createProgram(context);
+    const program = createProgram(context).hook('preAction', (_program, command) => {
+      const speech = parsedSpeech(command);
+      if (speech !== undefined) context.report = reportOf(speech);
+    });
     if (argv.length === 0) {
-      report.say(program.helpInformation());
+      context.report.say(program.helpInformation());
       return EXIT.usage;
     }
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
+    const { report } = context;
     if (error instanceof CommanderError && error.exitCode === 0) {
       report.reply({ ok: true });
       return EXIT.done;
@@ -36,10 +43,16 @@ async function main(argv: readonly string[]): Promise<number> {
   return context.exitCode;
 }
 
-function reportOf(argv: readonly string[]): Report {
-  const paint = (stream: NodeJS.WriteStream): Paint => painter(colorOf(argv), process.env, stream);
-  return new Report(formatOf(argv), paint(process.stderr), paint(process.stdout));
+function reportOf({ format, color }: Speech): Report {
+  const paint = (stream: NodeJS.WriteStream): Paint => painter(color, process.env, stream);
+  return new Report(format, paint(process.stderr), paint(process.stdout));
 }
+
+// A reader that has seen enough (`| head -1`) ends no wait for what is paid for: the files are saved all the same.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+  });
 
 // Connections of the SDK may keep the process alive: it ends when everything that was printed is out.
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>

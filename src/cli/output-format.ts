@@ -22,6 +22,32 @@ export function withOutputOptions(command: Command): Command {
     );
 }
 
+/** How a command speaks. */
+export interface Speech {
+  readonly format: OutputFormat;
+  readonly color: 'auto' | 'always' | 'never';
+}
+
+/** Read before the command line is parsed. */
+export function speechOf(argv: readonly string[]): Speech {
+  return { format: formatOf(argv), color: colorOf(argv) };
+}
+
+/**
+ * By the parsed options, which tell an option from a value that looks like one (`--prompt "--json"`); undefined for a
+ * command without them.
+ */
+export function parsedSpeech(command: Command): Speech | undefined {
+  const { output, json, color } = command.opts<{
+    readonly output?: OutputFormat;
+    readonly json?: boolean;
+    readonly color: Speech['color'];
+  }>();
+  if (output === undefined) return undefined;
+  const short = json === true && command.getOptionValueSource('output') === 'default';
+  return { format: short ? 'json' : output, color };
+}
+
 /** The format that the command line asks for, read before it is parsed: what is wrong with it is told in that format. */
 export function formatOf(argv: readonly string[]): OutputFormat {
   const options = beforeDashes(argv);
@@ -30,7 +56,7 @@ export function formatOf(argv: readonly string[]): OutputFormat {
   return options.includes('--json') ? 'json' : 'text';
 }
 
-export function colorOf(argv: readonly string[]): 'auto' | 'always' | 'never' {
+export function colorOf(argv: readonly string[]): Speech['color'] {
   const asked = lastValue(beforeDashes(argv), undefined, '--color');
   return asked === 'always' || asked === 'never' ? asked : 'auto';
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../src/testing/temporal-server';
-import { runCli, runJson } from './support/run-cli';
+import { runCli, runJson, startCli } from './support/run-cli';
 
 describe('temporal-media without any server', () => {
   let dir: string;
@@ -85,6 +85,22 @@ describe('temporal-media without any server', () => {
     const { code, reply } = await runJson([...edit, '--image', path.join(dir, 'fake.png')], env);
     expect(code).toBe(65);
     expect(reply.error?.message).toContain('no image, video or audio by its bytes');
+  });
+
+  test('a value that looks like an output option is a value', async () => {
+    const dry = (prompt: string, ...more: string[]) =>
+      runCli(['video', '--model', 'm', '--dry-run', '--prompt', prompt, ...more], env);
+    const text = await dry('--json');
+    expect(text).toMatchObject({ code: 0, stdout: expect.stringMatching(/^POST /) as string });
+    expect(text.stdout).toContain('"prompt": "--json"');
+    expect((await dry('-o', '--json')).stdout).toMatch(/^\{"ok":true,/);
+    expect((await dry('-ojsonl', '-o', 'json')).stdout).toMatch(/^\{"ok":true,/);
+  });
+
+  test('a reader that has seen enough is no failure', async () => {
+    const { child, ended } = startCli(['schema', 'video-outcome'], env);
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('no Temporal server: exit code 69 with the remedy', async () => {

@@ -5,6 +5,7 @@ import { type FailureReply, issueText } from './cli-error';
 import { errorType } from './error-types';
 import { byOption } from './option-names';
 import { EXIT, type ExitCode } from './exit-codes';
+import { commandFor } from './shell-word';
 
 export interface OutcomeReport {
   /** True for `completed` and `still_running`: both are successes (C3.4). */
@@ -23,7 +24,7 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
   if (outcome.outcome === 'still_running') {
     const shown = outcome.progress === undefined ? '' : `, ${outcome.progress} %`;
     const line = `Still running (${outcome.lastStatus ?? 'no status yet'}${shown}): task ${outcome.video.taskId}.`;
-    return { ok: true, exitCode, lines: [line, `Go on with: temporal-media resume ${outcome.video.taskId}`] };
+    return { ok: true, exitCode, lines: [line, `Go on with: ${commandFor('resume', outcome.video.taskId)}`] };
   }
   const error = { type: row.type, message: messageOf(outcome, row.meaning), hint: row.hint };
   return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };

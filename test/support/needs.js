@@ -25,6 +25,7 @@ const NEED_OF = {
   'test/cli/progress-view.test.ts': 'nothing',
   'test/cli/safe-name.test.ts': 'nothing',
   'test/cli/sandbox-command.test.ts': 'lib',
+  'test/cli/shell-word.test.ts': 'nothing',
   'test/cli/shown-location.test.ts': 'nothing',
   'test/cli/status-line.test.ts': 'nothing',
   'test/cli/usage.test.ts': 'lib',

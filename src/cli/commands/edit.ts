@@ -8,6 +8,7 @@ import { idOf, openStore, SPEND_HELP } from '../paid-options';
 import { readSource } from '../input-files';
 import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
+import { shellWord } from '../shell-word';
 import { maySend } from '../spend/before-send';
 import { measuringStore } from '../spend/measuring-store';
 
@@ -59,7 +60,7 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
     detach: options.detach === true,
     showState: false,
     announce: `id ${id}`,
-    resumeHint: `Run the same command again with --id ${id}: nothing is bought twice.`,
+    resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
     start: (media) => media.startEdit({ request, ...given({ account: options.account }) }, { id }),
   });
 }

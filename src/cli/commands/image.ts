@@ -6,6 +6,7 @@ import { type ImageOptions, imageFields, withImageOptions } from '../image-optio
 import { idOf, openStore, SPEND_HELP } from '../paid-options';
 import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
+import { shellWord } from '../shell-word';
 import { maySend } from '../spend/before-send';
 
 /** `image`: generates images in one call and saves the files. */
@@ -45,7 +46,7 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     detach: options.detach === true,
     showState: false,
     announce: `id ${id}`,
-    resumeHint: `Run the same command again with --id ${id}: nothing is bought twice.`,
+    resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
     start: (media) => media.startImage({ request, ...given({ account: options.account }) }, { id }),
   });
 }

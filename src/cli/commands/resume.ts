@@ -9,6 +9,7 @@ import {
 import { badInput } from '../cli-error';
 import { given } from '../given';
 import { openStore, waitForOf } from '../paid-options';
+import { commandFor } from '../shell-word';
 
 interface ResumeOptions extends CommonOptions {
   readonly waitFor?: string;
@@ -49,7 +50,7 @@ async function resume(context: CommandContext, id: string, options: ResumeOption
     env: effectiveEnvironment(context, options),
     showState: true,
     announce: `Looking for ${id}`,
-    resumeHint: `temporal-media resume ${id}`,
+    resumeHint: commandFor('resume', id),
     start: (media) => media.resume(id, given({ waitFor })),
   });
 }

@@ -20,6 +20,7 @@ import {
 import { readReferences } from '../input-files';
 import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
+import { commandFor } from '../shell-word';
 import { maySend } from '../spend/before-send';
 import { measuringStore } from '../spend/measuring-store';
 
@@ -103,7 +104,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
     detach: options.detach === true,
     showState: true,
     announce: `id ${id}`,
-    resumeHint: `temporal-media resume ${id}`,
+    resumeHint: commandFor('resume', id),
     start: (media) => media.startVideo({ request, ...given({ waitFor, account: options.account }) }, { id }),
   });
 }

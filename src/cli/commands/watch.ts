@@ -8,6 +8,7 @@ import {
   withCommonOptions,
 } from '../command-context';
 import { onInterruption } from '../interruption';
+import { commandFor } from '../shell-word';
 
 /** `watch`: shows a running video until its outcome; starts and saves nothing. */
 export function addWatchCommand(program: Command, context: CommandContext): void {
@@ -44,12 +45,12 @@ async function watch(context: CommandContext, id: string, options: CommonOptions
     const found = await videoStatus(connected, config, id);
     const workflowId = found?.workflow?.workflowId;
     if (workflowId === undefined) {
-      const hint = `\`temporal-media status ${id}\` says what is known; \`temporal-media resume ${id}\` waits for a task.`;
+      const hint = `\`${commandFor('status', id)}\` says what is known; \`${commandFor('resume', id)}\` waits for a task.`;
       throw new CliError('not_found', `No workflow is known that deals with ${id}.`, { hint });
     }
     report.event('watching', { workflowId, runId: found?.workflow?.runId });
     const started = connected.media.getVideo(workflowId);
-    const resumeHint = `temporal-media watch ${id}`;
+    const resumeHint = commandFor('watch', id);
     const outcome = await waitForOutcome(started, {
       connected,
       report,

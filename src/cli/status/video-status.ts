@@ -7,6 +7,7 @@ import { type VideoTask } from '../../domain/video-task';
 import { awaitVideoWorkflowId } from '../../client';
 import { type MediaConfig } from '../../config';
 import { type Connected } from '../connect';
+import { commandFor } from '../shell-word';
 import { type ExecutionView, viewExecution } from './execution-view';
 import { askWorker, findInLocalJournal } from './find-task';
 import { searchHistories } from './search-histories';
@@ -185,7 +186,7 @@ function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): 
   if (workflow?.status === 'RUNNING')
     return 'Wait, or start a worker: it goes on by itself. Do not start the same video under another id.';
   if (video !== null)
-    return `Run \`temporal-media resume ${video.taskId}\`: it polls and downloads, and never creates.`;
+    return `Run \`${commandFor('resume', video.taskId)}\`: it polls and downloads, and never creates.`;
   const key = creationKey ?? workflow?.workflowId ?? id;
   return `Start the same request again under the id ${key}: what was bought is adopted, not bought again.`;
 }

@@ -28,6 +28,7 @@ const NEED_OF = {
   'test/cli/shell-word.test.ts': 'nothing',
   'test/cli/shown-location.test.ts': 'nothing',
   'test/cli/status-line.test.ts': 'nothing',
+  'test/cli/status-unreadable.test.ts': 'nothing',
   'test/cli/usage.test.ts': 'lib',
   'test/compat/': 'time',
   'test/compat/workflows.test.ts': 'server',

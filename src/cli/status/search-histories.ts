@@ -22,6 +22,8 @@ const MOST_EXECUTIONS = 500;
 /** Events of an execution that are read: its start and its create are among the first. */
 const EVENTS = 60;
 const AT_ONCE = 8;
+/** Code of gRPC. */
+const NOT_FOUND = 5;
 const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
 
 /**
@@ -50,11 +52,17 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
 }
 
 async function holdsTask(client: Client, execution: FoundExecution, taskId: string): Promise<boolean> {
-  const { history } = await client.workflowService.getWorkflowExecutionHistory({
-    namespace: client.options.namespace,
-    execution,
-    maximumPageSize: EVENTS,
-  });
+  const { history } = await client.workflowService
+    .getWorkflowExecutionHistory({
+      namespace: client.options.namespace,
+      execution,
+      maximumPageSize: EVENTS,
+    })
+    .catch((error: unknown): Partial<Page> => {
+      // Visibility lists for a moment what retention has removed.
+      if ((error as { readonly code?: unknown }).code !== NOT_FOUND) throw error;
+      return {};
+    });
   return (history?.events ?? []).some((event) =>
     payloadsOf(event).some((payload) => names(decoded(payload), taskId)),
   );

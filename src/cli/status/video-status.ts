@@ -1,3 +1,4 @@
+import { ValueError } from '@temporalio/common';
 import { type ServiceView } from '../../domain/activities';
 import { failureRow } from '../../domain/failure-table';
 import { WORKFLOW } from '../../domain/names';
@@ -162,9 +163,12 @@ class StatusSearch {
   private async outcomeOf(workflow: ExecutionView | null): Promise<VideoStatus['outcome']> {
     if (workflow?.status !== 'COMPLETED' || !HAS_OUTCOME.has(workflow.type)) return null;
     const { workflowId, runId } = workflow;
-    return this.connected.client.workflow.getHandle(workflowId, runId).result() as Promise<
-      VideoOutcome | ImageOutcome
-    >;
+    const handle = this.connected.client.workflow.getHandle(workflowId, runId);
+    return (handle.result() as Promise<VideoOutcome | ImageOutcome>).catch((error: unknown) => {
+      if (!(error instanceof ValueError)) throw error;
+      this.notes.push('The outcome cannot be read here: a codec has encoded it. The web UI may show it.');
+      return null;
+    });
   }
 }
 

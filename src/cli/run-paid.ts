@@ -6,6 +6,7 @@ import { CliError } from './cli-error';
 import { type CommandContext } from './command-context';
 import { connect, type Connected } from './connect';
 import { EXIT } from './exit-codes';
+import { failureOf } from './failure-of';
 import { type Interruption, onInterruption } from './interruption';
 import { reportOutcome } from './outcome-report';
 import { prepareOut } from './result-files';
@@ -96,8 +97,8 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
   try {
     files = await saveResults(run.store, { ...finished, id: run.id });
   } catch (problem) {
-    if (!(problem instanceof CliError)) throw problem;
-    throw CliError.from(problem.reply, { ...outcome, workflowId, files: [] });
+    // Whatever could not be saved: the outcome is paid for, and its answer must not hide it.
+    throw CliError.from(failureOf(problem).reply, { ...outcome, workflowId, files: [] });
   }
   for (const line of lines) report.say(line);
   for (const file of files.files) report.result(file);

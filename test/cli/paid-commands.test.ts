@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { imageSize } from 'image-size';
 import { renderImage } from '../../src/testing/sandbox/render-image';
@@ -67,6 +67,21 @@ describe('paid commands against a worker', () => {
     expect(taken.reply.error).toMatchObject({ type: 'artifacts/destination_occupied' });
     expect(await readFile(path.join(out, `${id('taken')}.mp4`), 'utf8')).toBe('somebody else');
     expect([pier.code, pier.stdout]).toEqual([0, `${path.join(out, `${id('pier')}.mp4`)}\n`]);
+  });
+
+  test('what was bought is told whatever could not be saved', async () => {
+    const artifacts = path.join(bench.dir, 'read-only-artifacts');
+    await mkdir(artifacts);
+    await symlink(
+      path.join(String(bench.clientEnv['MEDIA_DATA_DIR']), 'artifacts', 'sha256'),
+      path.join(artifacts, 'sha256'),
+    );
+    // Where the parts of the facts beside the images would be written.
+    await writeFile(path.join(artifacts, 'parts'), '');
+    const args = ['image', '--model', 'image-2', '--prompt', 'a bowl', '--out', out, '--id', id('bowl')];
+    const { code, reply } = await runJson(args, { ...bench.clientEnv, MEDIA_ARTIFACTS: artifacts });
+    expect(code).not.toBe(0);
+    expect(reply).toMatchObject({ ok: false, data: { outcome: 'completed', workflowId: id('bowl') } });
   });
 
   test('[C3.4] still running is a success with exit code 75; resume finishes the same task', async () => {

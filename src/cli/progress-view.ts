@@ -13,6 +13,8 @@ export interface ProgressView {
 /** Redraws per second: the elapsed time goes on between two states. */
 const FPS = 4;
 const BAR_WIDTH = 30;
+/** A shorter bar than this says nothing beside the number. */
+const LEAST_BAR_WIDTH = 5;
 
 /**
  * On a terminal one line that redraws itself, with a bar only while the service sends a percentage (C2.2.4); without
@@ -81,17 +83,20 @@ class Redrawn implements ProgressView, LiveView {
       barCompleteChar: '█',
       barIncompleteChar: '░',
       barsize: BAR_WIDTH,
-      format: (options) => this.line((share) => Format.BarFormat(share, options)),
+      format: (options) =>
+        this.line((share, width) => Format.BarFormat(share, { ...options, barsize: width })),
     });
     this.bar.start(100, 0);
   }
 
-  private line(bar: (share: number) => string): string {
+  private line(bar: (share: number, width: number) => string): string {
     if (this.state === undefined) return '';
     const { watch, phase } = this.state;
-    const shown =
-      phase === 'watching' && watch?.progress !== undefined ? `${bar(watch.progress / 100)} ` : '';
-    return `${shown}${statusLine(this.state) ?? ''}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
+    const text = `${statusLine(this.state) ?? ''}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
+    // The line is cut at the terminal's edge: on a narrow one the bar gives way, not the percentage and the time.
+    const width = Math.min(BAR_WIDTH, (this.stream.columns || 80) - text.length - 2);
+    const barred = phase === 'watching' && watch?.progress !== undefined && width >= LEAST_BAR_WIDTH;
+    return barred ? `${bar(watch.progress / 100, width)} ${text}` : text;
   }
 }
 

@@ -11,9 +11,11 @@ const state = (watch: object, phase: VideoState['phase'] = 'watching') =>
 /** A terminal that keeps what is written to it. */
 class Screen extends Writable {
   text = '';
-  readonly columns = 100;
   readonly rows = 30;
-  constructor(readonly isTTY: boolean) {
+  constructor(
+    readonly isTTY: boolean,
+    readonly columns = 100,
+  ) {
     super();
   }
   // What cli-progress asks of a terminal.
@@ -25,8 +27,8 @@ class Screen extends Writable {
   }
 }
 
-const onTerminal = (): { screen: Screen; view: ReturnType<typeof progressView> } => {
-  const screen = new Screen(true);
+const onTerminal = (columns?: number): { screen: Screen; view: ReturnType<typeof progressView> } => {
+  const screen = new Screen(true, columns);
   return { screen, view: progressView(new Report(), screen as unknown as NodeJS.WriteStream) };
 };
 
@@ -50,6 +52,17 @@ describe('the progress of a wait', () => {
     other.view.update(state({ progress: 40 }));
     other.view.stop();
     expect(other.screen.text).toMatch(/█{12}░{18} task unknown: in_progress 40 %/);
+  });
+
+  test.each([
+    [60, /█{4}░{5} task /],
+    [48, /^[^█░]*task /],
+  ])('%i columns hold the percentage and the time; the bar gives way', (columns, shown) => {
+    const { screen, view } = onTerminal(columns);
+    view.update({ ...state({ progress: 40 }), taskId: 'video_0123456789abcd' } as VideoState);
+    view.stop();
+    expect(screen.text).toMatch(shown);
+    expect(screen.text).toMatch(/in_progress 40 % {2}0:0\d/);
   });
 
   test('elapsed time is beside the status', () => {

@@ -21,6 +21,8 @@ async function buildWorkflowBundle() {
     logger: new DefaultLogger('ERROR'),
   });
   fs.mkdirSync(SHIPPED_BUNDLE, { recursive: true });
+  // First: a build that is killed between the two writes leaves no manifest of other code.
+  fs.rmSync(path.join(SHIPPED_BUNDLE, 'manifest.json'), { force: true });
   write(path.join(SHIPPED_BUNDLE, 'workflows.js'), portable(code));
   // Last: what has a manifest is whole.
   write(path.join(SHIPPED_BUNDLE, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);

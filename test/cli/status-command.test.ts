@@ -1,5 +1,6 @@
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliRun, runCli, runJson, startCli } from './support/run-cli';
 
@@ -77,6 +78,17 @@ describe('status and watch', () => {
     );
     expect(stdout).toMatch(/^Account: +default@/m);
     expect(stdout).toMatch(/^Safe to do: +Resume it/m);
+  });
+
+  test('a task id that another account has had too is told', async () => {
+    const journal = createFileJournal({ root: path.join(bench.dir, 'data', 'journal') });
+    const [entry] = await journal.findTask(taskId);
+    if (entry === undefined) throw new Error('The journal does not know the task.');
+    await journal.indexTask({ ...entry, video: { ...entry.video, account: 'zz-other@00000000' } });
+    const { reply } = await runJson(['status', taskId], bench.clientEnv);
+    const accounts = [entry.video.account, 'zz-other@00000000'];
+    expect(accounts).toContain((reply.data?.['video'] as { account: string }).account);
+    expect(reply.data?.['notes']).toEqual([expect.stringMatching(/also known under (default|zz-other)@/)]);
   });
 
   test('a running workflow: its state, next poll and what is safe', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { TemporalMediaClient } from '../../src/client';
 import { type MediaStack, type RunningWorker } from './media-stack';
-import { testBundle } from './test-bundle';
+import { testBundlePath } from './test-bundle';
 
 export type CrashPoint = 'before_slot' | 'after_slot' | 'after_outcome';
 
@@ -33,7 +33,7 @@ export async function startCrashingWorker(stack: MediaStack, at?: CrashPoint): P
       ...stack.env,
       ...env,
       CRASH_AT: at ?? '',
-      WORKFLOW_BUNDLE: (await testBundle()).codePath,
+      WORKFLOW_BUNDLE: await testBundlePath(),
     },
   });
   const exit = once(child, 'exit');

@@ -3,10 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import path from 'node:path';
 import { bundledWorkflows, cachedWorkflowBundle } from '../../src/workflow-bundle';
 
-interface TestBundle {
-  readonly codePath: string;
-}
+type TestBundle = { readonly codePath: string } | { readonly code: string };
 
+const TESTS = path.resolve(__dirname, '..');
 const CACHE = path.resolve(__dirname, '../../node_modules/.cache/temporal-media');
 const bundles = new Map<string, Promise<TestBundle>>();
 
@@ -22,19 +21,31 @@ export function testBundle(workflowsPath = ''): Promise<TestBundle> {
   return bundle;
 }
 
+/** File of the package's own bundle, for a worker in another process. */
+export async function testBundlePath(): Promise<string> {
+  return (await cachedWorkflowBundle(CACHE)).codePath;
+}
+
 async function bundleOfTest(workflowsPath: string): Promise<TestBundle> {
+  // A project elsewhere brings packages of its own, and is gone after its test: nothing of it is kept.
+  if (path.relative(TESTS, workflowsPath).startsWith('..')) return bundleOf(workflowsPath);
   const folder = path.dirname(workflowsPath);
   // The name of the package's own bundle says which version of its code and of the SDK this one holds.
   const hash = createHash('sha256')
-    .update((await testBundle()).codePath)
+    .update(await testBundlePath())
     .update(workflowsPath);
   for (const name of readdirSync(folder).sort())
     hash.update(name).update(readFileSync(path.join(folder, name)));
   const codePath = path.join(CACHE, `test-workflows-${hash.digest('hex').slice(0, 16)}.js`);
   if (existsSync(codePath)) return { codePath };
-  const { workflowBundle } = await bundledWorkflows({ workflowsPath });
+  const { code } = await bundleOf(workflowsPath);
   mkdirSync(CACHE, { recursive: true });
-  writeFileSync(`${codePath}.${process.pid}`, (workflowBundle as { readonly code: string }).code);
+  writeFileSync(`${codePath}.${process.pid}`, code);
   renameSync(`${codePath}.${process.pid}`, codePath);
   return { codePath };
+}
+
+async function bundleOf(workflowsPath: string): Promise<{ readonly code: string }> {
+  const { workflowBundle } = await bundledWorkflows({ workflowsPath });
+  return workflowBundle as { readonly code: string };
 }

@@ -8,18 +8,27 @@ import { type Connected } from '../connect';
 /** How long a worker is waited for, in milliseconds. */
 const WORKER_MS = 20_000;
 
+export interface LocalFinding {
+  readonly found: FoundVideoTask;
+  /** Further accounts that have had a task of this id. */
+  readonly otherAccounts: readonly string[];
+}
+
 /** The journal of this machine, when MEDIA_JOURNAL or the data directory has one: needs no worker. */
 export async function findInLocalJournal(
   { journal }: MediaConfig,
   taskId: string,
-): Promise<FoundVideoTask | undefined> {
+): Promise<LocalFinding | undefined> {
   try {
     // Opening a journal must not make one.
     await access(join(journal, 'journal.json'));
-    const [entry] = await createFileJournal({ root: journal }).findTask(taskId);
+    const [entry, ...others] = await createFileJournal({ root: journal }).findTask(taskId);
     if (entry === undefined) return undefined;
     const { video, creationKey, workflowId, runId } = entry;
-    return { video: { ...video, source: 'journal' }, creationKey, workflowId, runId };
+    return {
+      found: { video: { ...video, source: 'journal' }, creationKey, workflowId, runId },
+      otherAccounts: others.map((other) => other.video.account),
+    };
   } catch {
     return undefined;
   }

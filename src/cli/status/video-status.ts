@@ -72,8 +72,11 @@ class StatusSearch {
 
   private async byJournal(): Promise<VideoStatus | undefined> {
     const local = await findInLocalJournal(this.config, this.id);
+    if (local !== undefined && local.otherAccounts.length > 0)
+      this.notes.push(`Tasks of this id are also known under ${local.otherAccounts.join(', ')}.`);
     const found =
-      local ?? (this.hasWorker === false ? undefined : await askWorker(this.connected, this.id, false));
+      local?.found ??
+      (this.hasWorker === false ? undefined : await askWorker(this.connected, this.id, false));
     // Without a key the journal does not know it: a worker then answers with the id alone.
     if (found === undefined || found.creationKey === null) return undefined;
     this.video = found.video;

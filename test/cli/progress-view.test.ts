@@ -59,7 +59,7 @@ describe('the progress of a wait', () => {
     [48, /^[^█░]*task /],
   ])('%i columns hold the percentage and the time; the bar gives way', (columns, shown) => {
     const { screen, view } = onTerminal(columns);
-    view.update({ ...state({ progress: 40 }), taskId: 'video_0123456789abcd' } as VideoState);
+    view.update({ ...state({ progress: 40 }), taskId: 'video_0123456789abcd' });
     view.stop();
     expect(screen.text).toMatch(shown);
     expect(screen.text).toMatch(/in_progress 40 % {2}0:0\d/);

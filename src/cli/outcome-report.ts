@@ -1,6 +1,7 @@
 import { failureRow } from '../domain/failure-table';
 import { formatMoney } from '../domain/price';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import { evidenceLines } from './evidence-lines';
 import { type FailureReply, issueText } from './cli-error';
 import { errorType } from './error-types';
 import { byOption } from './option-names';
@@ -69,14 +70,8 @@ function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
 function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const lines: string[] = [];
   if ('video' in outcome && outcome.video !== null) lines.push(`task: ${outcome.video.taskId}`);
-  if (outcome.outcome === 'unconfirmed') {
-    for (const [name, value] of Object.entries<string | number | object | null>({
-      ...outcome.evidence,
-    })) {
-      if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) continue;
-      lines.push(`evidence ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-    }
-  }
+  if (outcome.outcome === 'unconfirmed')
+    lines.push(...evidenceLines(outcome.evidence).map((line) => `evidence ${line}`));
   if (outcome.outcome === 'rejected' && outcome.notBefore !== undefined)
     lines.push(`not before: ${outcome.notBefore}`);
   lines.push(`billing: ${outcome.billing.state}`);

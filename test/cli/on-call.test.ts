@@ -44,8 +44,11 @@ describe('on call', () => {
       foundBy: 'journal',
       workflow: { workflowId: id, status: 'TERMINATED' },
       service: { known: true },
-      safe: expect.stringContaining(`temporal-media resume ${taskId}`) as unknown,
+      safe: `Run \`temporal-media resume ${taskId}\`: it polls and downloads, and never creates.`,
     });
+    const lines = await runCli(['status', taskId], bench.clientEnv);
+    expect(lines.stdout).toMatch(/^Last state: /m);
+    expect(lines.stdout).not.toMatch(/^(Deadline|Next poll):/m);
     const resumed = await runJson(['resume', taskId, '--out', bench.dir], bench.clientEnv);
     expect([resumed.code, resumed.reply.data?.files]).toEqual([0, [path.join(bench.dir, `${taskId}.mp4`)]]);
     expect(await created()).toBe(before);

@@ -109,11 +109,14 @@ describe('paid commands against a worker', () => {
     expect(moderation.reply).toMatchObject({ ok: false, data: { outcome: 'failed' } });
   });
 
-  test('a lost reply: exit code 5 with the evidence', async () => {
-    const { code, reply, stderr } = await runJson(video('x [lost-reply]'), bench.clientEnv);
+  test('a lost reply: exit code 5 with the evidence, which status shows again', async () => {
+    const key = id('lost');
+    const { code, reply, stderr } = await runJson(video('x [lost-reply]', '--id', key), bench.clientEnv);
     expect([code, reply.error?.type]).toEqual([5, 'unconfirmed']);
     expect(reply.data).toMatchObject({ evidence: { cause: 'connection_lost_after_send' } });
     expect(stderr).toContain('evidence cause: connection_lost_after_send');
+    const { stdout } = await runCli(['status', key], bench.clientEnv);
+    expect(stdout).toMatch(/^Evidence: +cause: connection_lost_after_send$/m);
   });
 
   test('Ctrl-C detaches with exit code 130 and never cancels; --detach returns after the start', async () => {

@@ -1,4 +1,5 @@
 import { type VideoTask } from '../../domain/video-task';
+import { evidenceLines } from '../evidence-lines';
 import { type Paint, type Tone } from '../paint';
 import { statusLine } from '../status-line';
 import { type ExecutionView } from './execution-view';
@@ -31,13 +32,17 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   }
   add('Key', creationKey);
   if (state !== null && outcome === null) {
-    add('State', stateText(state));
-    add('Deadline', state.deadlineAt);
+    // A workflow that was closed from outside still tells its last state; nobody keeps its appointments.
+    const goesOn = workflow === null || workflow.status === 'RUNNING';
+    add(goesOn ? 'State' : 'Last state', stateText(state));
+    if (goesOn) add('Deadline', state.deadlineAt);
     add('Polls', pollText(status));
-    add('Next poll', state.nextPollAt);
+    if (goesOn) add('Next poll', state.nextPollAt);
   }
   if (outcome !== null) {
     add('Outcome', outcome.outcome);
+    if (outcome.outcome === 'unconfirmed')
+      for (const line of evidenceLines(outcome.evidence)) add('Evidence', line);
     add('Billing', outcome.billing.state.replace('_', ' '));
   }
   if (service !== null)

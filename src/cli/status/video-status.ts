@@ -189,7 +189,9 @@ function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): 
     return (
       failureRow(outcome)?.hint ?? 'It is done. The same id returns the same result; nothing is bought again.'
     );
-  if (state !== null) return state.safe;
+  // What a workflow that was closed from outside would say rests on its going on: it does not.
+  const closed = workflow !== null && workflow.status !== 'RUNNING';
+  if (state !== null && !closed) return state.safe;
   if (workflow?.status === 'RUNNING')
     return 'Wait, or start a worker: it goes on by itself. Do not start the same video under another id.';
   if (video !== null)

@@ -1,0 +1,13 @@
+import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+
+type Evidence = Extract<VideoOutcome | ImageOutcome, { outcome: 'unconfirmed' }>['evidence'];
+
+/** `name: value` of each fact of an unconfirmed create that is known; a person looks for the task with them (C4.4c). */
+export function evidenceLines(evidence: Evidence): string[] {
+  const lines: string[] = [];
+  for (const [name, value] of Object.entries<string | number | object | null>({ ...evidence })) {
+    if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) continue;
+    lines.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  }
+  return lines;
+}

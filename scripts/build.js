@@ -2,6 +2,7 @@
 // Two passes of plain tsc: declarations keep their comments for readers, code drops them, because workflow code is
 // loaded into every worker (bundle budget: 600 KB). Then the bundle with which workers start.
 const { spawnSync } = require('node:child_process');
+const { chmodSync } = require('node:fs');
 const path = require('node:path');
 const { buildWorkflowBundle } = require('./workflow-bundle.js');
 
@@ -28,6 +29,8 @@ for (const flags of passes) {
 }
 // Of code that compiles only.
 if (!process.exitCode) {
+  // npx in a clone makes the command executable once and then keeps its link: a clean build must not undo that.
+  chmodSync(path.join(root, require('../package.json').bin['temporal-media']), 0o755);
   buildWorkflowBundle().catch((error) => {
     console.error(error.message);
     process.exitCode = 1;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as activities from '../../src/activities';
 import * as client from '../../src/client';
@@ -19,6 +19,11 @@ describe('package exports', () => {
       const name = subpath.slice(2) as keyof (typeof manifest.typesVersions)['*'];
       if (subpath !== '.') expect(manifest.typesVersions['*'][name]).toEqual([target.types]);
     }
+  });
+
+  it('the built command is executable, also after a clean build: npx in a clone sees to it only once', () => {
+    const { mode } = statSync(join(ROOT, manifest.bin['temporal-media']));
+    expect(mode & 0o111).toBe(0o111);
   });
 
   it('the names are API', () => {

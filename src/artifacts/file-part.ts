@@ -13,6 +13,8 @@ export interface PartTargets {
 }
 
 const COPY_CHUNK = 1024 * 1024;
+/** Bytes after which the disk is asked to begin: what is written before the end need not be waited for at the end. */
+const SYNC_EVERY = 32 * 1024 * 1024;
 
 /**
  * A part of a file store. Each stage has a file of its own: an earlier stage that is still alive somewhere
@@ -23,6 +25,9 @@ export class FilePart implements StagedArtifact {
   #position = 0;
   #open = true;
   #finished = false;
+  #sync: Promise<void> | undefined;
+  #syncedTo = 0;
+  #syncError: ArtifactError | undefined;
 
   private constructor(
     private readonly handle: FileHandle,
@@ -54,6 +59,21 @@ export class FilePart implements StagedArtifact {
     await written;
     this.#hash = hash;
     this.#position += chunk.length;
+    this.#beginSync();
+  }
+
+  /** One at a time, beside the download. A failure is kept: the system tells it once, and a later sync would succeed. */
+  #beginSync(): void {
+    if (this.#sync !== undefined || this.#position - this.#syncedTo < SYNC_EVERY) return;
+    this.#syncedTo = this.#position;
+    this.#sync = this.handle
+      .datasync()
+      .catch((error: unknown) => {
+        this.#syncError = toArtifactError(error);
+      })
+      .finally(() => {
+        this.#sync = undefined;
+      });
   }
 
   async #writeToFile(chunk: Uint8Array): Promise<void> {
@@ -69,13 +89,22 @@ export class FilePart implements StagedArtifact {
     }
   }
 
+  /** Durable from here on. @throws the error of any sync, also of one that began earlier */
+  async #synced(): Promise<void> {
+    await this.#sync;
+    if (this.#syncError !== undefined) throw this.#syncError;
+    await this.handle.sync();
+  }
+
   async restart(): Promise<void> {
     this.#assertOpen();
+    await this.#sync;
     await this.handle.truncate(0).catch((error: unknown) => {
       throw toArtifactError(error);
     });
     this.#hash = createHash('sha256');
     this.#position = 0;
+    this.#syncedTo = 0;
   }
 
   inspectPath(): string {
@@ -110,10 +139,11 @@ export class FilePart implements StagedArtifact {
     this.#open = false;
     try {
       // What a later try resumes must be what was written, also after a power cut.
-      if (!this.#finished) await this.handle.datasync();
+      if (!this.#finished) await this.#synced();
     } catch (error) {
       throw toArtifactError(error);
     } finally {
+      await this.#sync;
       await this.handle.close();
     }
   }
@@ -122,7 +152,7 @@ export class FilePart implements StagedArtifact {
     this.#assertOpen();
     const sha256 = this.sha256();
     try {
-      await this.handle.sync();
+      await this.#synced();
       await ensureDirectory(dirname(final));
       if (!(await publishIfAbsent(this.path, final))) {
         // Same name, same bytes: unless the stored file was cut by something else, then this one replaces it.

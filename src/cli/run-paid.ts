@@ -2,13 +2,12 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type Started, type TemporalMediaClient } from '../client';
 import { type MediaConfig } from '../config';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import { answerOutcome } from './answer-outcome';
 import { CliError } from './cli-error';
 import { type CommandContext } from './command-context';
 import { connect, type Connected } from './connect';
-import { EXIT } from './exit-codes';
 import { failureOf } from './failure-of';
 import { type Interruption, onInterruption } from './interruption';
-import { reportOutcome } from './outcome-report';
 import { prepareOut } from './result-files';
 import { saveResults, type SavedResults } from './save-results';
 import { waitForOutcome } from './wait-for-outcome';
@@ -90,9 +89,7 @@ interface Finished {
 }
 
 async function answer(context: CommandContext, run: Run, finished: Finished): Promise<void> {
-  const { report } = context;
   const { workflowId, outcome } = finished;
-  const { ok, exitCode, error, lines } = reportOutcome(outcome);
   let files: SavedResults;
   try {
     files = await saveResults(run.store, { ...finished, id: run.id });
@@ -100,10 +97,5 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
     // Whatever could not be saved: the outcome is paid for, and its answer must not hide it.
     throw CliError.from(failureOf(problem).reply, { ...outcome, workflowId, files: [] });
   }
-  for (const line of lines) report.say(line);
-  for (const file of files.files) report.result(file);
-  context.exitCode = exitCode;
-  const data = { ...outcome, workflowId, ...files };
-  if (ok || error === undefined) report.reply({ ok: exitCode === EXIT.done || ok, data });
-  else report.fail(error, data);
+  answerOutcome(context, outcome, workflowId, files);
 }

@@ -41,18 +41,22 @@ export interface ReportedFacts {
   readonly fps?: number;
 }
 
+/** Every reason why a poll brought no record. */
+export const POLL_ERROR_CLASSES = [
+  'rate_limited',
+  'unavailable',
+  'network',
+  'not_found',
+  'bad_request',
+  'credentials',
+  'unreadable',
+  'account_not_configured',
+  'worker_unavailable',
+  'late',
+] as const;
+
 /** Why a poll brought no record. */
-export type PollErrorClass =
-  | 'rate_limited'
-  | 'unavailable'
-  | 'network'
-  | 'not_found'
-  | 'bad_request'
-  | 'credentials'
-  | 'unreadable'
-  | 'account_not_configured'
-  | 'worker_unavailable'
-  | 'late';
+export type PollErrorClass = (typeof POLL_ERROR_CLASSES)[number];
 
 /** `index` counts through the ids of all batches in order. Tasks that are not listed are unchanged. */
 export type PollAnswer =

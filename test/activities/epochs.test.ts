@@ -6,34 +6,17 @@ import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { claimEpoch } from '../../src/activities/epochs';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
+import { type CreateJournal } from '../../src/domain/create-journal';
 import { type CreateVideoAnswer, type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback, type Loopback } from '../service/loopback-service';
+import { slotIntent } from './slot-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
-const intent: SlotIntent = {
-  v: 1,
-  kind: 'intent',
-  nonce: 'ours',
-  operation: 'create_video',
-  workflowId: 'wf',
-  runId: 'run',
-  activityId: '1',
-  fingerprint: 'f'.repeat(64),
-  bodyHash: 'b'.repeat(64),
-  account: 'default@00000000',
-  model: 'm',
-  durationSeconds: 2,
-  resolution: null,
-  referenceMode: 'none',
-  estimate: null,
-  at: new Date(0).toISOString(),
-  sendWindowEnd: new Date(0).toISOString(),
-};
+const intent = slotIntent();
 
 /** What a journal does with the slot of epoch 0 besides writing it. */
 type Ambiguity = 'written, then fails' | 'written, then says lost' | 'fails unwritten';

@@ -12,6 +12,7 @@ import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { makeVideoTask } from '../domain/make-video-task';
+import { slotIntent } from './slot-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
@@ -25,25 +26,8 @@ describe('media.reconcileCreate', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const intent = (runId: string, sendWindowEnd: number): SlotIntent => ({
-    v: 1,
-    kind: 'intent',
-    nonce: runId,
-    operation: 'create_video',
-    workflowId: 'wf',
-    runId,
-    activityId: '1',
-    fingerprint: 'f'.repeat(64),
-    bodyHash: 'b'.repeat(64),
-    account: 'default@00000000',
-    model: 'm',
-    durationSeconds: 2,
-    resolution: null,
-    referenceMode: 'none',
-    estimate: null,
-    at: new Date(0).toISOString(),
-    sendWindowEnd: new Date(sendWindowEnd).toISOString(),
-  });
+  const intent = (runId: string, sendWindowEnd: number): SlotIntent =>
+    slotIntent({ nonce: runId, runId, sendWindowEnd: new Date(sendWindowEnd).toISOString() });
   const base = { sent: true, account: 'default@00000000', estimate: null };
   const refused: RecordedAnswer = {
     ...base,

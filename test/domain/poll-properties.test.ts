@@ -1,20 +1,7 @@
 import fc from 'fast-check';
-import { type PollErrorClass } from '../../src/domain/poll-answers';
+import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { FAMILIES } from './make-video-task';
 import { drive, gapsOf, MINUTE, record, START, type Reply, type Service } from './poll-driver';
-
-const ERRORS: readonly PollErrorClass[] = [
-  'rate_limited',
-  'unavailable',
-  'network',
-  'not_found',
-  'bad_request',
-  'credentials',
-  'unreadable',
-  'account_not_configured',
-  'worker_unavailable',
-  'late',
-];
 
 describe('whatever the service does', () => {
   const reply = fc.oneof(
@@ -24,7 +11,7 @@ describe('whatever the service does', () => {
       weight: 3,
       arbitrary: fc
         .record({
-          error: fc.constantFrom(...ERRORS),
+          error: fc.constantFrom(...POLL_ERROR_CLASSES),
           retryAfterMs: fc.option(fc.nat(20 * MINUTE), { nil: undefined }),
           unsent: fc.option(fc.constant(true as const), { nil: undefined }),
         })

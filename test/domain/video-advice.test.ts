@@ -1,6 +1,6 @@
 import { safeNow, type VideoSituation } from '../../src/domain/video-advice';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
-import { type PollErrorClass } from '../../src/domain/poll-answers';
+import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 
 const PHASES = ['creating', 'waiting_to_create', 'watching', 'downloading', 'done'] as const;
 const OUTCOMES = [
@@ -14,18 +14,6 @@ const OUTCOMES = [
   'cancelled',
   null,
 ] as const;
-const ERRORS: readonly PollErrorClass[] = [
-  'rate_limited',
-  'unavailable',
-  'network',
-  'not_found',
-  'bad_request',
-  'credentials',
-  'unreadable',
-  'account_not_configured',
-  'worker_unavailable',
-  'late',
-];
 const IDS = [
   null,
   'task_1',
@@ -47,7 +35,7 @@ const watching: VideoSituation = {
 const every: VideoSituation[] = PHASES.flatMap((phase) =>
   OUTCOMES.flatMap((outcome) =>
     IDS.flatMap((taskId) =>
-      [null, ...ERRORS].flatMap((error) =>
+      [null, ...POLL_ERROR_CLASSES].flatMap((error) =>
         [null, 'studio@0a1b2c3d'].map((account) => ({
           phase,
           outcome,

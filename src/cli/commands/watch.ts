@@ -38,7 +38,7 @@ async function watch(context: CommandContext, id: string, options: CommonOptions
   const { connect } = await import('../connect.js');
   const { videoStatus } = await import('../status/video-status.js');
   const { waitForOutcome } = await import('../wait-for-outcome.js');
-  const { reportOutcome } = await import('../outcome-report.js');
+  const { answerOutcome } = await import('../answer-outcome.js');
   const connected = await connect(config, effectiveEnvironment(context, options));
   const interruption = onInterruption();
   try {
@@ -58,12 +58,7 @@ async function watch(context: CommandContext, id: string, options: CommonOptions
       resumeHint,
       showState: true,
     });
-    const { ok, exitCode, error, lines } = reportOutcome(outcome);
-    for (const line of lines) report.say(line);
-    context.exitCode = exitCode;
-    const data = { ...outcome, workflowId };
-    if (ok || error === undefined) report.reply({ ok, data });
-    else report.fail(error, data);
+    answerOutcome(context, outcome, workflowId);
   } finally {
     interruption.dispose();
     await connected.close().catch(() => undefined);

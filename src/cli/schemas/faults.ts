@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SANDBOX_OPERATIONS } from '../../testing/sandbox/fault-rule';
 
 const replyFields = {
   status: z.number(),
@@ -47,17 +48,7 @@ const action = z.discriminatedUnion('type', [
 /** A fault file of `temporal-media sandbox --faults`: the first rule that matches wins. */
 export const faults = z.array(
   z.object({
-    operation: z.enum([
-      'create',
-      'poll',
-      'content',
-      'media',
-      'generate',
-      'edit',
-      'generated',
-      'models',
-      'unknown',
-    ]),
+    operation: z.enum(SANDBOX_OPERATIONS),
     promptIncludes: z.exactOptional(z.string()),
     model: z.exactOptional(z.string()),
     taskId: z.exactOptional(z.string()),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type JsonValue } from '../../domain/json';
+import { POLL_ERROR_CLASSES } from '../../domain/poll-answers';
 
 /** Parts that several outcomes hold. A type test keeps them equal to the types of the domain. */
 
@@ -77,18 +78,7 @@ export const watchFacts = z.object({
   polls: z.number(),
   lastError: z.exactOptional(
     z.object({
-      class: z.enum([
-        'rate_limited',
-        'unavailable',
-        'network',
-        'not_found',
-        'bad_request',
-        'credentials',
-        'unreadable',
-        'account_not_configured',
-        'worker_unavailable',
-        'late',
-      ]),
+      class: z.enum(POLL_ERROR_CLASSES),
       httpStatus: z.exactOptional(z.number()),
     }),
   ),

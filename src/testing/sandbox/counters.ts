@@ -1,4 +1,4 @@
-import { type SandboxOperation } from './fault-rule';
+import { SANDBOX_OPERATIONS, type SandboxOperation } from './fault-rule';
 import { sha256 } from './hash';
 
 export interface OperationCounter {
@@ -21,23 +21,13 @@ export interface SandboxCounters {
   acceptedByModel: Record<string, number>;
 }
 
-const operations: readonly SandboxOperation[] = [
-  'create',
-  'poll',
-  'content',
-  'media',
-  'generate',
-  'edit',
-  'generated',
-  'models',
-  'unknown',
-];
-
 /** Counters that all start at zero. */
 export function emptyCounters(): SandboxCounters {
   const zero = (): OperationCounter => ({ received: 0, accepted: 0, rejected: 0, bytes: 0 });
   return {
-    operations: Object.fromEntries(operations.map((name) => [name, zero()])) as SandboxCounters['operations'],
+    operations: Object.fromEntries(
+      SANDBOX_OPERATIONS.map((name) => [name, zero()]),
+    ) as SandboxCounters['operations'],
     creates: { received: 0, accepted: 0 },
     images: { received: 0, accepted: 0, results: 0 },
     acceptedByPromptHash: {},

@@ -1,8 +1,20 @@
 import { type JsonObject } from './json-value';
 
+/** Every operation, in the order in which counters show them. */
+export const SANDBOX_OPERATIONS = [
+  'create',
+  'poll',
+  'content',
+  'media',
+  'generate',
+  'edit',
+  'generated',
+  'models',
+  'unknown',
+] as const;
+
 /** What a request to the sandbox is: the operation under which it is logged, counted and matched by fault rules. */
-export type SandboxOperation =
-  'create' | 'poll' | 'content' | 'media' | 'generate' | 'edit' | 'generated' | 'models' | 'unknown';
+export type SandboxOperation = (typeof SANDBOX_OPERATIONS)[number];
 
 /** A reply in full: JSON `body`, or `raw` text with its `contentType` (default text/plain). */
 export interface ReplyFault {

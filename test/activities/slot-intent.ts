@@ -1,0 +1,25 @@
+import { type SlotIntent } from '../../src/domain/create-journal';
+
+/** An intent as a sender of `media.createVideo` writes it before its send. */
+export function slotIntent(own: Partial<SlotIntent> = {}): SlotIntent {
+  return {
+    v: 1,
+    kind: 'intent',
+    nonce: 'ours',
+    operation: 'create_video',
+    workflowId: 'wf',
+    runId: 'run',
+    activityId: '1',
+    fingerprint: 'f'.repeat(64),
+    bodyHash: 'b'.repeat(64),
+    account: 'default@00000000',
+    model: 'm',
+    durationSeconds: 2,
+    resolution: null,
+    referenceMode: 'none',
+    estimate: null,
+    at: new Date(0).toISOString(),
+    sendWindowEnd: new Date(0).toISOString(),
+    ...own,
+  };
+}

@@ -13,7 +13,6 @@ const ASCTIME = new RegExp(`^${DAY} ${MONTH} ([ \\d]\\d) ${TIME} (\\d{4})$`, 'i'
 
 /** An HTTP date in any of the three grammars of RFC 9110, as milliseconds since the epoch. */
 export function dateMs(text: string, nowMs: number): number | undefined {
-  if (text.length > 40) return undefined;
   const imf = IMF_FIXDATE.exec(text);
   if (imf !== null) return utc(imf[3], imf[2], imf[1], imf.slice(4, 7));
   const old = RFC_850.exec(text);
@@ -37,12 +36,11 @@ function utc(
   day: string | undefined,
   time: readonly (string | undefined)[],
 ): number | undefined {
-  const monthIndex = MONTHS.indexOf((month ?? '').toLowerCase());
-  const [hours, minutes, seconds] = time.map(Number);
-  if (hours === undefined || minutes === undefined || seconds === undefined) return undefined;
+  const [hours = NaN, minutes = NaN, seconds = NaN] = time.map(Number);
   if (hours > 23 || minutes > 59 || seconds > 60) return undefined;
   const date = new Date(0);
-  date.setUTCFullYear(Number(year), monthIndex, Number(day));
-  if (date.getUTCMonth() !== monthIndex || date.getUTCDate() !== Number(day)) return undefined;
+  date.setUTCFullYear(Number(year), MONTHS.indexOf(String(month).toLowerCase()), Number(day));
+  // A day that the month does not have has become another one.
+  if (date.getUTCDate() !== Number(day)) return undefined;
   return date.setUTCHours(hours, minutes, seconds);
 }

@@ -23,7 +23,7 @@ export function parseRetryAfter(headers: HeaderValues, nowMs: number): number | 
     const milliseconds = match[1] === '-ms';
     for (const text of typeof value === 'string' ? [value] : value) {
       const wait = parseValue(text.trim(), milliseconds, nowMs);
-      if (wait !== undefined && (longest === undefined || wait > longest)) longest = wait;
+      if (wait !== undefined) longest = Math.max(longest ?? 0, wait);
     }
   }
   return longest === undefined ? undefined : Math.min(longest, END_OF_TIME - nowMs);

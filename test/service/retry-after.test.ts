@@ -14,6 +14,9 @@ describe('Retry-After', () => {
     ['0.0001', 1],
     ['86400', 86_400_000],
     ['2, 5', 5000],
+    ['15 ,2', 15_000],
+    ['2,15', 15_000],
+    ['1,  2.25', 2250],
     ['Sat, 21 Nov 2026 12:01:00 GMT', 60_000],
     ['Saturday, 21-Nov-26 12:01:00 GMT', 60_000],
     ['Sat Nov 21 12:01:00 2026', 60_000],
@@ -63,7 +66,8 @@ describe('Retry-After', () => {
     expect(parseRetryAfter({ 'x-provider-retry-after': '4' }, NOW)).toBe(4000);
     expect(parseRetryAfter({ 'X-MS-Retry-After-Ms': '4' }, NOW)).toBe(4);
     expect(parseRetryAfter({ 'x-retry-after-seconds': '4' }, NOW)).toBe(4000);
-    expect(parseRetryAfter({ 'x-retry-afterwards': '4', 'retry-after': undefined }, NOW)).toBeUndefined();
+    for (const name of ['x-retry-afterwards', 'x_retry-after', `${'x'.repeat(61)}-retry-after`])
+      expect(parseRetryAfter({ [name]: '4', 'retry-after': undefined }, NOW)).toBeUndefined();
   });
 
   it('[C8.7] any whole number of seconds is taken whole', () => {

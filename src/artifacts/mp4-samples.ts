@@ -10,7 +10,7 @@ export interface VideoTrackFacts {
   readonly height: number;
   /** Frames per second, rounded to 3 digits; absent when the duration is 0. */
   readonly fps?: number;
-  /** RFC 6381 name, such as `avc1.42e01e`. */
+  /** RFC 6381 name, such as `avc1.42e01e`; its first four letters alone when the file does not say more. */
   readonly codec: string;
 }
 
@@ -127,9 +127,12 @@ function factsOf(
     width: track.video?.width ?? track.track_width,
     height: track.video?.height ?? track.track_height,
     ...(durationSeconds > 0 ? { fps: round(frames / durationSeconds) } : {}),
-    codec: track.codec,
+    codec: codecName(track.codec),
   };
 }
+
+/** A muxer may leave the decoder's configuration out; the parser then writes `undefined` into the name. */
+const codecName = (name: string) => (/undefined|NaN/.test(name) ? name.slice(0, 4) : name);
 
 const round = (value: number) => Math.round(value * 1000) / 1000;
 

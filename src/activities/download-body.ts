@@ -12,12 +12,16 @@ export interface BodyOptions {
   readonly remainingMs: number;
   readonly signal: AbortSignal;
   readonly onBytes: (position: number) => void;
+  /** Takes keys and signed addresses out of a page. */
+  readonly cleanPage: (bytes: Buffer) => Promise<Buffer>;
 }
 
 /** Bytes that decide whether a body can be video at all. */
 const HEAD_BYTES = 64;
 /** Of a page that is no video, this much is kept for a person to look at. */
 const KEPT_BYTES = 64 * 1024;
+/** Read on and not kept: half a key at the cut would not be known for one. */
+const CUT_BYTES = 4 * 1024;
 
 /**
  * Streams a body into its part, which may already hold the beginning. Undefined when the body came to its end.
@@ -26,14 +30,14 @@ const KEPT_BYTES = 64 * 1024;
 export async function readBody(
   body: Readable,
   part: StagedArtifact,
-  { bounds, remainingMs, signal, onBytes }: BodyOptions,
+  { bounds, remainingMs, signal, onBytes, cleanPage }: BodyOptions,
 ): Promise<DownloadProblem | undefined> {
   const guard = new PaceGuard(body, bounds, remainingMs);
   const abort = () => body.destroy(new Error('cancelled'));
   signal.addEventListener('abort', abort, { once: true });
   // A resumed part had its beginning looked at when it was new.
   let head = part.position === 0 ? Buffer.alloc(0) : undefined;
-  let page: DownloadProblem | undefined;
+  let page: { readonly problem: DownloadProblem; readonly chunks: Buffer[]; size: number } | undefined;
   try {
     for await (const chunk of body) {
       let bytes = chunk as Buffer;
@@ -41,33 +45,47 @@ export async function readBody(
       if (head !== undefined) {
         head = bytes = Buffer.concat([head, bytes]);
         if (head.length < HEAD_BYTES) continue;
-        page = pageProblem(head);
+        page = pageOf(head);
         head = undefined;
       }
-      if (part.position + bytes.length > bounds.maxBytes) return tooLarge(bounds);
+      if ((page?.size ?? part.position) + bytes.length > bounds.maxBytes) return tooLarge(bounds);
+      if (page !== undefined) {
+        page.chunks.push(bytes);
+        page.size += bytes.length;
+        if (page.size >= KEPT_BYTES + CUT_BYTES) break;
+        continue;
+      }
       await part.write(bytes);
       onBytes(part.position);
-      if (page !== undefined && part.position >= KEPT_BYTES) return page;
     }
     if (head !== undefined) {
-      await part.write(head);
-      page = pageProblem(head);
+      page = pageOf(head);
+      if (page === undefined) await part.write(head);
+      else page.chunks.push(head);
     }
-    return page;
+    return page === undefined ? undefined : await keepPage();
   } catch (error) {
     if (error instanceof ArtifactError) return { kind: 'storage', message: error.message };
-    return (
-      page ?? { kind: 'network', message: guard.verdict ?? 'The connection was lost while the video came.' }
-    );
+    if (page !== undefined) return await keepPage();
+    return { kind: 'network', message: guard.verdict ?? 'The connection was lost while the video came.' };
   } finally {
     guard.stop();
     signal.removeEventListener('abort', abort);
     body.destroy();
   }
+
+  /** No byte of a page is written before it is cleaned as a whole: a key may lie across two chunks. */
+  async function keepPage(): Promise<DownloadProblem> {
+    const { problem, chunks } = page!;
+    await part.write((await cleanPage(Buffer.concat(chunks))).subarray(0, KEPT_BYTES));
+    return problem;
+  }
 }
 
-const pageProblem = (head: Buffer): DownloadProblem | undefined =>
-  sniffMedia(head)?.kind === 'video' ? undefined : { kind: 'not_video', message: notVideo(head) };
+const pageOf = (head: Buffer) =>
+  sniffMedia(head)?.kind === 'video'
+    ? undefined
+    : { problem: { kind: 'not_video', message: notVideo(head) } as const, chunks: [] as Buffer[], size: 0 };
 
 export const tooLarge = ({ maxBytes }: DownloadBounds): DownloadProblem => ({
   kind: 'too_large',

@@ -88,6 +88,7 @@ async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Prom
     (await readBody(result.body, part, {
       bounds,
       signal,
+      cleanPage: (page) => turn.client.cleanPage(page),
       remainingMs: turn.endsAt - turn.now(),
       onBytes: (position) => {
         progress.position = position;

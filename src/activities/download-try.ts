@@ -91,8 +91,9 @@ async function takeDataUrl(turn: DownloadTry, url: URL): Promise<Fetched> {
     return { problem: { kind: 'missing', message: 'The data: URL of the record cannot be read.' } };
   const part = await turn.artifacts.stage(partOwner(turn.progress.owner, 'data', null));
   await part.restart();
-  await part.write(bytes);
-  if (sniffMedia(bytes)?.kind === 'video') return { part };
+  const isVideo = sniffMedia(bytes)?.kind === 'video';
+  await part.write(isVideo ? bytes : await turn.client.cleanPage(bytes));
+  if (isVideo) return { part };
   const rejected = await part.reject();
   return {
     problem: { kind: 'not_video', message: 'The data: URL of the record holds no video.', rejected },

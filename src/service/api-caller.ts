@@ -8,6 +8,8 @@ export interface ApiCaller {
   readonly userAgent: string;
   readonly now: () => number;
   readonly connectionFactory: ConnectionFactory;
+  /** What must not be shown besides the key: the passwords of proxies. */
+  readonly secrets: readonly string[];
 }
 
 /** A key that can be sent, with the redactor that knows it. It lives for one call. */
@@ -21,10 +23,21 @@ export async function credentialsOf(caller: ApiCaller): Promise<Credentials | un
   try {
     const key = (await caller.apiKey()).trim();
     if (!/^[\x21-\x7e]+$/.test(key)) return undefined;
-    return { authorization: `Bearer ${key}`, redactor: createRedactor([key]) };
+    return { authorization: `Bearer ${key}`, redactor: redactorOf(caller, key) };
   } catch {
     return undefined;
   }
+}
+
+const REDACTORS = new WeakMap<ApiCaller, { readonly key: string; readonly redactor: Redactor }>();
+
+/** The same for every call with the same key: its patterns cost more than a poll's texts. */
+function redactorOf(caller: ApiCaller, key: string): Redactor {
+  const made = REDACTORS.get(caller);
+  if (made?.key === key) return made.redactor;
+  const redactor = createRedactor([key, ...caller.secrets]);
+  REDACTORS.set(caller, { key, redactor });
+  return redactor;
 }
 
 /** Headers of a request to the service itself (C5.1). */

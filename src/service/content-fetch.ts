@@ -101,6 +101,7 @@ async function readHop(
   reply: Dispatcher.ResponseData,
   { hops, ranged }: { readonly hops: number; readonly ranged: boolean },
 ): Promise<Hop> {
+  const redactor = credentials?.redactor ?? createRedactor([]);
   const status = reply.statusCode;
   const { location } = reply.headers;
   if (REDIRECTS.has(status) && typeof location === 'string') {
@@ -114,10 +115,12 @@ async function readHop(
     return { kind: 'refused', status, error: { kind: 'unknown', code: null, message }, origin };
   }
   if (status === 200 || status === 206) {
-    return { kind: 'body', status, ...contentHeaders(reply.headers), body: reply.body, origin, hops };
+    const headers = contentHeaders(reply.headers);
+    // It goes into heartbeats as it is.
+    const etag = headers.etag !== null && redactor.holdsSecret(headers.etag) ? null : headers.etag;
+    return { kind: 'body', status, ...headers, etag, body: reply.body, origin, hops };
   }
   const body = await readBoundedBody(reply.body, ERROR_BODY);
-  const redactor = credentials?.redactor ?? createRedactor([]);
   const retryAfterMs = parseRetryAfter(reply.headers, caller.now());
   const json = body.end === 'complete' ? parseJsonBody(body.bytes) : undefined;
   return {

@@ -9,6 +9,9 @@ export interface ContentHeaders {
   readonly contentEncoding: string | null;
 }
 
+/** Of the letters in which ETags are written: it is repeated in heartbeats, and a text or an address is not. */
+const STRONG_ETAG = /^"[\w.:;,+/=~-]{0,255}"$/;
+
 export function contentHeaders(headers: HeaderValues): ContentHeaders {
   const encoding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
   const etag = single(headers.etag)?.trim();
@@ -18,7 +21,7 @@ export function contentHeaders(headers: HeaderValues): ContentHeaders {
     contentLength: length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : null,
     contentRange: contentRange(single(headers['content-range'])),
     // A weak ETag starts with W/ and is good for nothing here.
-    etag: etag !== undefined && /^"[\x21\x23-\x7e\x80-\xff]{0,255}"$/.test(etag) ? etag : null,
+    etag: etag !== undefined && STRONG_ETAG.test(etag) ? etag : null,
     contentEncoding: encoding === '' || encoding === 'identity' ? null : encoding.slice(0, 100),
   };
 }

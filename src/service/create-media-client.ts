@@ -1,13 +1,15 @@
 import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/video-task';
 import { createAddressFilter } from './address-filter';
-import { type ApiCaller } from './api-caller';
+import { type ApiCaller, credentialsOf } from './api-caller';
 import { apiUrl, normaliseBaseUrl } from './base-url';
 import { type Connection, environmentConnections } from './connections';
 import { fetchContent, type HopConnection } from './content-fetch';
 import { getVideo } from './get-video';
 import { readImageReply } from './image-reply';
 import { type ClientTimeouts, type MediaClient, type MediaClientOptions } from './media-client';
+import { proxySecrets } from './proxy-environment';
+import { createRedactor } from './redact';
 import { type PaidRoute, sendPaid } from './send-paid';
 import { type ImagesAccepted, type VideoAccepted } from './send-result';
 import { readVideoReply } from './video-reply';
@@ -28,6 +30,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     userAgent: options.userAgent ?? 'temporal-media',
     now: options.now ?? Date.now,
     connectionFactory: options.connectionFactory ?? environmentConnections(),
+    secrets: proxySecrets(process.env),
   };
   const filter = createAddressFilter([origin.origin, ...(options.allowedMediaOrigins ?? [])]);
   const open = new Set<Dispatcher>();
@@ -85,6 +88,8 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
       if (!isUsableTaskId(taskId)) throw new TypeError('This is no task id of a service.');
       return apiUrl(baseUrl, 'videos', taskId, 'content');
     },
+    cleanPage: async (page) =>
+      ((await credentialsOf(caller))?.redactor ?? createRedactor(caller.secrets)).page(page),
     fetchContent: (request) => fetchContent({ caller, filter, connect: hop }, request),
     close: async () => {
       const all = [...open];

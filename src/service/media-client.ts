@@ -46,6 +46,8 @@ export interface MediaClient {
   /** Address of GET /v1/videos/{task_id}/content. Throws a TypeError for an id that can be in no path. */
   contentUrl(taskId: string): URL;
   /** One GET with its redirects; the key goes to the service's own origin only (C5.3). */
+  /** What may be kept of a body that is a page: without keys, cookies and signed addresses (C5.4a, C5.4b). */
+  cleanPage(page: Buffer): Promise<Buffer>;
   fetchContent(request: ContentFetchRequest): Promise<ContentFetchResult>;
   /** Ends every GET that is open. Paid calls are never cut: they end by themselves. */
   close(): Promise<void>;

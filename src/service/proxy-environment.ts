@@ -8,6 +8,25 @@ export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefine
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
 }
 
+/** What opens the proxies that the environment names, as it stands there and decoded; never shown (C5.4a). */
+export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
+  const userInfos = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => {
+    // By the last @ and not as a URL: a password with an odd character is one all the same.
+    const userInfo = /^(?:[^/@]*:\/\/)?(.+)@/.exec(setting(env, name) ?? '')?.[1];
+    return userInfo === undefined ? [] : [userInfo];
+  });
+  const parts = userInfos.map((userInfo) => userInfo.slice(userInfo.indexOf(':') + 1));
+  return [...new Set([...parts, ...parts.map(decoded)])];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function setting(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const value = env[name] ?? env[name.toUpperCase()];
   return value === undefined || value.trim() === '' ? undefined : value.trim();

@@ -2,11 +2,25 @@
 export interface Redactor {
   /** One line, at most `maxLength` characters (default 500), without keys, addresses, paths and data. */
   text(value: string, maxLength?: number): string;
+  /**
+   * A code, a status word, a name or a fact: kept where an error's text may not be (design 4.9). A sentence is no name,
+   * and may be a prompt that is echoed: `[text]`. At most `maxLength` characters (default 100).
+   */
+  name(value: string, maxLength?: number): string;
   /** Scheme, host and port of a URL; nothing else of it is ever shown. */
   url(value: string): string;
+  /** A page that is kept as it came, byte for byte, but for keys, cookies and signed addresses. */
+  page(bytes: Buffer): Buffer;
+  /** Whether a secret of this worker, or an address with a query, is in it: what must stay as it is (an id, an ETag) cannot be cleaned. */
+  holdsSecret(value: string): boolean;
 }
 
 const MAX_LENGTH = 500;
+const MAX_NAME = 100;
+/** A status word or a public name of a model has fewer; a prompt seldom. */
+const MAX_NAME_WORDS = 4;
+/** Scripts without blanks between words say a sentence in this many characters. */
+const MAX_FOREIGN_NAME = 16;
 /** Work is bounded before any pattern runs. */
 const MAX_INPUT = 16_384;
 
@@ -33,41 +47,97 @@ const QUOTED_PATH = /(["'`])(?:file:|~\/|\.{1,2}\/|\/(?!v1\/)|[a-z]:[\\/]|\\\\)[
 const ADDRESS = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>`]*/gi;
 const SCHEMELESS = /(?<![\w:/])\/\/[\w.-]+\.[a-z]{2,}[^\s"'<>`]*/gi;
 
+/** What is signed or opens a door in a page, also where JSON has escaped its slashes. */
+const PAGE_PATTERNS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:authorization|proxy-authorization|set-cookie|cookie)["']?\s*[:=][^\n\r<]*/gi, '[removed]'],
+  [/\b[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){2}[^\s"'<>`]*[?@][^\s"'<>`]*/gi, '[address]'],
+  [/\bhttps?%3a%2f%2f[^\s"'<>]*/gi, '[address]'],
+  [/\?[\w.%~-]{1,80}=[^\s"'<>]*/g, '[query]'],
+];
+
 /** A redactor that also knows the secrets of this worker. It keeps them in memory only. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
-  const forms = [...secrets].filter((secret) => secret.length >= 3).flatMap(formsOf);
-  forms.sort((a, b) => b.length - a.length);
+  const known = patternOf([...secrets].filter((secret) => secret.length >= 3).flatMap(formsOf));
   const withoutSecrets = (value: string): string =>
-    forms.reduce((text, form) => text.replaceAll(form, '[removed]'), value);
+    known === undefined ? value : value.replace(known, '[removed]');
+  const text = (value: string, maxLength = MAX_LENGTH): string => {
+    // Status words and codes come with every poll: no pattern can match in one short word.
+    if (/^\w{1,40}$/.test(value)) return capped(withoutSecrets(value), maxLength);
+    let clean = withoutSecrets(bounded(value));
+    clean = clean
+      .replace(QUOTED_PATH, '$1[path]$1')
+      .replace(ADDRESS, originOf)
+      .replace(SCHEMELESS, '[address]');
+    for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement);
+    return capped(withoutSecrets(oneLine(clean)), maxLength);
+  };
 
   return {
-    text: (value, maxLength = MAX_LENGTH) => {
-      // Status words and codes come with every poll: no pattern can match in one short word.
-      if (/^\w{1,40}$/.test(value)) return capped(withoutSecrets(value), maxLength);
-      let text = withoutSecrets(bounded(value));
-      text = text
-        .replace(QUOTED_PATH, '$1[path]$1')
-        .replace(ADDRESS, originOf)
-        .replace(SCHEMELESS, '[address]');
-      for (const [pattern, replacement] of PATTERNS) text = text.replace(pattern, replacement);
-      return capped(withoutSecrets(oneLine(text)), maxLength);
+    text,
+    name: (value, maxLength = MAX_NAME) => {
+      const clean = text(value, maxLength);
+      return isSentence(clean) ? '[text]' : clean;
     },
     url: (value) => capped(withoutSecrets(originOf(value)), MAX_LENGTH),
+    page: (bytes) => {
+      // Latin-1 keeps every byte, whatever the encoding of the page is.
+      let page = withoutSecrets(bytes.toString('latin1'));
+      for (const [pattern, replacement] of PAGE_PATTERNS) page = page.replace(pattern, replacement);
+      return Buffer.from(page, 'latin1');
+    },
+    holdsSecret: (value) => withoutSecrets(value) !== value || /:\/\/[^?#]*[?#@]/.test(value),
   };
 }
 
-/** The ways in which a service echoes a key: as it is, in a URL, in JSON, in Base64. */
+function isSentence(value: string): boolean {
+  return (
+    value.split(' ').length > MAX_NAME_WORDS ||
+    (/[^\p{ASCII}]/u.test(value) && value.length > MAX_FOREIGN_NAME)
+  );
+}
+
+/** Case is not looked at: a status word comes in lower case, an encoding in either. */
+function patternOf(forms: readonly string[]): RegExp | undefined {
+  if (forms.length === 0) return undefined;
+  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'gi');
+}
+
+/** The ways in which a service echoes a key: as it is, in a URL, in JSON, in hex, in Base64 behind other bytes. */
 function formsOf(secret: string): string[] {
-  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
+  const bytes = Buffer.from(secret);
+  const each = (form: (byte: string) => string): string =>
+    [...bytes].map((byte) => form(byte.toString(16).padStart(2, '0'))).join('');
+  const base64 = base64Forms(bytes);
   const all = [
     secret,
     percentEncoded(secret),
     JSON.stringify(secret).slice(1, -1),
-    base64,
-    base64.replaceAll('+', '-').replaceAll('/', '_'),
-    Buffer.from(secret).toString('hex'),
+    each((byte) => `%${byte}`),
+    each((byte) => `\\u00${byte}`),
+    each((byte) => `${String.fromCharCode(Number.parseInt(byte, 16))}\0`),
+    ...base64,
+    ...base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
+    bytes.toString('hex'),
   ];
   return [...new Set(all)].filter((form) => form.length >= 3);
+}
+
+/** As Base64 in a row of other bytes: three ways to begin, without the letters that neighbours decide too. */
+function base64Forms(bytes: Buffer): string[] {
+  const whole = bytes.toString('base64').replace(/=+$/, '');
+  // Of a short secret too little would be left, and it would be found everywhere.
+  if (bytes.length < 8) return [whole];
+  return [
+    whole,
+    ...[0, 1, 2].map((before) => {
+      const text = Buffer.concat([Buffer.alloc(before), bytes])
+        .toString('base64')
+        .replace(/=+$/, '');
+      const end = (before + bytes.length) % 3 === 0 ? text.length : text.length - 1;
+      return text.slice([0, 2, 3][before], end);
+    }),
+  ];
 }
 
 function percentEncoded(secret: string): string {

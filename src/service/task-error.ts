@@ -57,7 +57,7 @@ export function readTaskError(
       text,
       ...(httpStatus === undefined ? {} : { httpStatus }),
     }),
-    code: code === undefined ? null : redactor.text(code, MAX_CODE) || null,
+    code: code === undefined ? null : redactor.name(code, MAX_CODE) || null,
     message: message === '' ? null : message,
   };
 }

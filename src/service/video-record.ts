@@ -54,7 +54,7 @@ export function readVideoRecord(json: JsonValue | undefined, context: ReadContex
       ? readTaskError(errorOf(found), context.redactor)
       : undefined;
   const record: PolledRecord = {
-    status: context.redactor.text(status, 64),
+    status: context.redactor.name(status, 64),
     phase,
     ...(progress === undefined ? {} : { progress }),
     ...(usage === undefined ? {} : { usage }),
@@ -120,11 +120,11 @@ export function readUsage(usage: JsonValue, redactor: Redactor): JsonValue | und
 }
 
 function cleaned(value: JsonValue, redactor: Redactor): JsonValue {
-  if (typeof value === 'string') return redactor.text(value);
+  if (typeof value === 'string') return redactor.name(value, MAX_FACT);
   if (Array.isArray(value)) return value.map((item: JsonValue) => cleaned(item, redactor));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [redactor.text(name), cleaned(inner, redactor)]),
+    Object.entries(value).map(([name, inner]) => [redactor.name(name, MAX_FACT), cleaned(inner, redactor)]),
   );
 }
 
@@ -135,8 +135,8 @@ function reportedFacts(record: JsonRecord, redactor: Redactor): ReportedFacts | 
   const durationSeconds = DURATION_FIELDS.map((name) => asNumber(field(record, name))).find(isPositive);
   const fps = [asNumber(field(record, 'fps'))].find(isPositive);
   const facts: ReportedFacts = {
-    ...(model === undefined ? {} : { model: redactor.text(model, MAX_FACT) }),
-    ...(resolution === undefined ? {} : { resolution: redactor.text(resolution, MAX_FACT) }),
+    ...(model === undefined ? {} : { model: redactor.name(model, MAX_FACT) }),
+    ...(resolution === undefined ? {} : { resolution: redactor.name(resolution, MAX_FACT) }),
     ...(durationSeconds === undefined ? {} : { durationSeconds }),
     ...(fps === undefined ? {} : { fps }),
   };

@@ -10,12 +10,14 @@ export function readVideoReply(json: JsonValue, reply: AcceptedReply): VideoAcce
   const record = asObject(json);
   const taskId = field(record, 'id');
   if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return undefined;
+  // An id goes into histories and paths as it is: what must not stand there makes it none (C5.4a, C5.4b).
+  if (reply.redactor.holdsSecret(taskId)) return undefined;
   const status = statusWord(asText(field(record, 'status')) ?? '');
   return {
     class: 'accepted',
     taskId,
     httpStatus: reply.httpStatus,
-    status: reply.redactor.text(status, 64),
+    status: reply.redactor.name(status, 64),
     phase: phaseOf(status),
     headers: reply.headers,
   };

@@ -49,6 +49,60 @@ describe('redaction', () => {
     expect(redactor.text(text)).toBe(text);
   });
 
+  const KEY = 'key-1234567890';
+  const unicode = (text: string) =>
+    [...text].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('');
+  it.each([
+    ['Base64 behind one byte', Buffer.from(`:${KEY}`).toString('base64'), 'LTEyMzQ1Njc4'],
+    ['Base64 behind two bytes', Buffer.from(`a:${KEY}:b`).toString('base64'), 'LTEyMzQ1Njc4'],
+    ['Base64 with other bytes around it', Buffer.from(`user ${KEY} x`).toString('base64'), 'y0xMjM0NTY3'],
+    ['upper case', KEY.toUpperCase(), 'KEY-1'],
+    ['hex in upper case', Buffer.from(KEY).toString('hex').toUpperCase(), '6B6579'],
+    ['every byte percent-encoded', `%${Buffer.from(KEY).toString('hex').match(/../g)!.join('%')}`, '%6b%65'],
+    ['every letter as a JSON escape', unicode(KEY), '006b'],
+  ])('[C5.4a] a key is found: %s', (_how, text, gone) => {
+    expect(redactor.text(`was ${text} here`)).toMatch(/^was .*\[removed\].* here$/);
+    expect(redactor.text(text)).not.toContain(gone);
+    expect(redactor.page(Buffer.from(`<b>${text}</b>`)).toString()).not.toContain(gone);
+    expect(redactor.holdsSecret(`id_${text}`)).toBe(true);
+  });
+
+  it.each([
+    ['in_progress', 'in_progress'],
+    ['waiting for a gpu', 'waiting for a gpu'],
+    ['content_policy_violation', 'content_policy_violation'],
+    ['готово', 'готово'],
+    ['a red kite over the sea', '[text]'],
+    ['一只红色的风筝在蓝色的海面上慢慢飞过', '[text]'],
+    [`req-${KEY}`, 'req-[removed]'],
+  ])('[C5.4a] [C5.4c] the name %j is kept as %j', (name, kept) => {
+    expect(redactor.name(name)).toBe(kept);
+  });
+
+  it('[C5.4a] [C5.4b] a page stays byte for byte but for keys, cookies and signed addresses', () => {
+    const page = Buffer.from(
+      '{"error": "still copied", "see": "https://docs.example/errors"}\xff\x00',
+      'latin1',
+    );
+    expect(redactor.page(page).equals(page)).toBe(true);
+    const hostile = [
+      `{"key": "${KEY}", "next": "https:\\/\\/cdn.example\\/a?X-Sig=zz-top"}`,
+      'Set-Cookie: session=zz-top\nrest',
+      'https%3A%2F%2Fcdn.example%2Fx%3Fsig%3Dzz-top or https://u:zz-top@cdn.example/',
+      Buffer.from(KEY, 'utf16le').toString('latin1'),
+    ].join('\n');
+    const cleaned = redactor.page(Buffer.from(hostile, 'latin1')).toString('latin1');
+    expect(cleaned).not.toMatch(/zz-top|key-1234567890|k\0e\0y/);
+    expect(cleaned).toContain('rest');
+  });
+
+  it('[C5.4a] [C5.4b] an id that holds a key or is a signed address is told', () => {
+    for (const id of ['vid_1', 'projects/a/operations/b', 'a:b@c', 'x?y=1', 'https://a.example/op/1'])
+      expect(redactor.holdsSecret(id)).toBe(false);
+    for (const id of [KEY, `vid_${KEY}_1`, 'https://a.example/op?sig=zz', 'https://u:p@a.example'])
+      expect(redactor.holdsSecret(id)).toBe(true);
+  });
+
   it('a URL is cut to its origin', () => {
     expect(redactor.text('at https://u:p@cdn.example:8443/a/b?c=d now')).toBe(
       'at https://cdn.example:8443 now',

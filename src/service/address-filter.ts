@@ -21,8 +21,9 @@ export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
   if (address.range() !== 'unicast') return false;
-  // The parser calls IPv4-compatible addresses such as ::7f00:1 unicast; they reach the IPv4 host behind them.
-  return address.kind() === 'ipv4' || (address as ipaddr.IPv6).parts.slice(0, 6).some((part) => part !== 0);
+  // The parser calls all unicast that it has no name for, such as ::7f00:1, which reaches the IPv4 host behind it: of
+  // IPv6 only 2000::/3 is given out.
+  return address.kind() === 'ipv4' || (address as ipaddr.IPv6).parts[0]! >> 13 === 1;
 }
 
 /** `allowedOrigins` are exact; they may be anywhere. Entries that are no URL are ignored. */

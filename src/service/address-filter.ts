@@ -40,7 +40,7 @@ export function createAddressFilter(allowedOrigins: readonly string[]): AddressF
         if (allowed.has(origin)) return open(options, callback);
         return guarded(options, (...[error, socket]) => {
           if (error !== null) return callback(error, null);
-          if (isPublicAddress(socket.remoteAddress ?? '')) return callback(null, socket);
+          if (isPublicAddress(String(socket.remoteAddress))) return callback(null, socket);
           socket.on('error', () => undefined).destroy();
           callback(blocked(), null);
         });
@@ -54,15 +54,11 @@ function isLiteral(url: URL): boolean {
 }
 
 function bare(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '');
+  return hostname.replace(/[[\]]/g, '');
 }
 
 function originOf(text: string): string | undefined {
-  try {
-    return new URL(text).origin;
-  } catch {
-    return undefined;
-  }
+  return URL.canParse(text) ? new URL(text).origin : undefined;
 }
 
 function blocked(): Error {

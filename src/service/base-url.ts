@@ -12,7 +12,7 @@ export function normaliseBaseUrl(text: string): string {
   if (url.username !== '' || url.password !== '')
     throw new TypeError('The base address must not hold a user name or a password.');
   if (/[?#]/.test(text)) throw new TypeError('The base address must not have a query or a fragment.');
-  const path = withoutTrailingSlashes(withoutTrailingSlashes(url.pathname).replace(/(^|\/)v1$/i, ''));
+  const path = withoutTrailingSlashes(withoutTrailingSlashes(url.pathname).replace(/\/v1$/i, ''));
   return `${url.origin}${path}`;
 }
 
@@ -26,7 +26,7 @@ function parse(text: string): URL {
 
 function withoutTrailingSlashes(path: string): string {
   let end = path.length;
-  while (end > 0 && path[end - 1] === '/') end -= 1;
+  while (path[end - 1] === '/') end -= 1;
   return path.slice(0, end);
 }
 

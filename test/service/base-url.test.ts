@@ -13,22 +13,28 @@ describe('the base address', () => {
     ['https://h.example/api/v1/', 'https://h.example/api'],
     ['https://h.example/Api/x', 'https://h.example/Api/x'],
     ['https://h.example/apiv1', 'https://h.example/apiv1'],
+    ['https://h.example/v10', 'https://h.example/v10'],
+    ['https://h.example/v1/x', 'https://h.example/v1/x'],
     [' https://h.example ', 'https://h.example'],
+    ['\ufeffhttps://h.example\u00a0', 'https://h.example'],
     ['http://[::1]:3000/v1', 'http://[::1]:3000'],
   ])('[C0.2] [C9.1] %j is %j', (text, expected) => {
     expect(normaliseBaseUrl(text)).toBe(expected);
   });
 
   it.each([
-    '',
-    'h.example',
-    'ftp://h',
-    'https://u:secret@h',
-    'https://h?a=secret',
-    'https://h#secret',
-    'https://h?',
-  ])('%j is refused without being repeated', (text) => {
+    ['', 'is not a URL; it looks like https://host'],
+    ['h.example', 'is not a URL'],
+    ['ftp://h', 'must start with https:// or http://'],
+    ['https://u:secret@h', 'must not hold a user name or a password'],
+    ['https://secret@h', 'must not hold a user name or a password'],
+    ['https://:secret@h', 'must not hold a user name or a password'],
+    ['https://h?a=secret', 'must not have a query or a fragment'],
+    ['https://h#secret', 'must not have a query or a fragment'],
+    ['https://h?', 'must not have a query or a fragment'],
+  ])('%j is refused without being repeated', (text, why) => {
     expect(() => normaliseBaseUrl(text)).toThrow(TypeError);
+    expect(() => normaliseBaseUrl(text)).toThrow(why);
     expect(() => normaliseBaseUrl(text)).not.toThrow(/secret/);
   });
 
@@ -64,7 +70,12 @@ describe('the base address', () => {
         expect(parts.slice(5)).toEqual(['content']);
       }),
     );
-    for (const id of ['', '.', '..', '\ud800'])
-      expect(() => apiUrl('https://h', 'videos', id)).toThrow(TypeError);
+    for (const id of ['', '.', '..'])
+      expect(() => apiUrl('https://h', 'videos', id)).toThrow(
+        new TypeError('A path segment must not be empty, "." or "..".'),
+      );
+    expect(() => apiUrl('https://h', 'videos', '\ud800')).toThrow(
+      new TypeError('A path segment must be well-formed text.'),
+    );
   });
 });

@@ -14,6 +14,7 @@ const ROOT = path.resolve(__dirname, '..');
 
 /** In the order in which they are run; each is a file of bench/figures. */
 const NAMES = [
+  'journal',
   'image-overhead',
   'detection-lag',
   'download',

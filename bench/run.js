@@ -14,7 +14,6 @@ const ROOT = path.resolve(__dirname, '..');
 
 /** In the order in which they are run; each is a file of bench/figures. */
 const NAMES = [
-  'journal',
   'image-overhead',
   'detection-lag',
   'download',
@@ -22,6 +21,7 @@ const NAMES = [
   'worker-start',
   'wire-faults',
   'growth',
+  'journal',
 ];
 
 async function main(args) {

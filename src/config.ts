@@ -41,6 +41,7 @@ export const createPolicySchema = z.strictObject({
   on502: z.enum(['inspect', 'resend', 'fail']).optional(),
   on504: z.enum(['inspect', 'resend', 'fail']).optional(),
   on500: z.enum(['inspect', 'fail']).optional(),
+  onAbsent: z.enum(['unconfirmed', 'resend']).optional(),
   idempotencyHeader: z.string().min(1).optional(),
 });
 

@@ -11,6 +11,7 @@ import { FileArtifactStore } from './artifacts/file-store';
 import { type ArtifactStore } from './artifacts/artifact-store';
 import { accountRegistry } from './activities/accounts';
 import { createMediaActivities } from './activities/create-media-activities';
+import { type TaskRecords } from './activities/task-records';
 import { ConfigurationError, readConfig, type MediaConfig } from './config';
 import { refuseTwoSdkCopies } from './sdk-copies';
 import { type CreateJournal } from './domain/create-journal';
@@ -41,6 +42,8 @@ export interface MediaWorkerOptions {
   readonly artifacts?: ArtifactStore;
   /** @default a file journal below `config.journal` */
   readonly journal?: CreateJournal;
+  /** Settles creates of unknown fate without a person, where the service lets its tasks be listed. @default none */
+  readonly taskRecords?: TaskRecords;
   /** Takes the create queue over from another journal; only when no worker uses that one any more. */
   readonly rebind?: boolean;
   /** Further options of the Temporal worker. What the binding of the journal rests on is not among them. */
@@ -109,6 +112,7 @@ async function makeWorker(
       ...(config.unknownModels === undefined ? {} : { unknownModels: config.unknownModels }),
     }),
     policy: config.policy,
+    taskRecords: options.taskRecords,
     inputRoots: config.inputRoots,
   });
   await bindJournal({

@@ -12,6 +12,9 @@ import { createImageCall } from './image-call';
 import { type PaidDeps } from './paid-context';
 import { createPollVideos } from './poll-videos';
 import { createReconcileCreate } from './reconcile-create';
+import { createResolveUnconfirmed } from './resolve-unconfirmed';
+import { createReviewJournal } from './review-journal';
+import { type TaskRecords } from './task-records';
 
 export interface MediaActivityDeps {
   readonly accounts: AccountRegistry;
@@ -22,6 +25,8 @@ export interface MediaActivityDeps {
   readonly journalBound?: () => boolean;
   readonly models: ModelSource;
   readonly policy?: CreatePolicy | undefined;
+  /** Settles creates of unknown fate without a person, where the service lets its tasks be listed. @default none */
+  readonly taskRecords?: TaskRecords | undefined;
   /** @default none: `{file}` sources are refused */
   readonly inputRoots?: readonly string[];
   /** GETs of one poll tick that are open at a time. @default 64 */
@@ -37,6 +42,7 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
     journal: deps.journal,
     journalBound: deps.journalBound ?? (() => false),
     policy: deps.policy,
+    taskRecords: deps.taskRecords,
     inputRoots: deps.inputRoots ?? [],
   };
   return {
@@ -50,5 +56,7 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
     }),
     [ACTIVITY.generateImage]: createImageCall('generate_image', paid),
     [ACTIVITY.editImage]: createImageCall('edit_image', paid),
+    [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(paid),
+    [ACTIVITY.reviewJournal]: createReviewJournal(deps),
   };
 }

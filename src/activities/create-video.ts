@@ -27,7 +27,10 @@ export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => 
       if (result.kind === 'pending') return pendingAnswer(result.base);
       const key = { namespace: who.namespace, creationKey: input.creationKey };
       await indexCreated(deps.journal, key, result.answer, result.slot);
-      return result.answer;
+      // Not recorded: whether records can be looked into is a fact of the worker that answers.
+      return result.answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
+        ? { ...result.answer, inspectable: true }
+        : result.answer;
     } finally {
       beat.stop();
     }
@@ -47,6 +50,7 @@ function specOf(input: CreateVideoInput, deps: PaidDeps): PaidSpec<WireJsonBody,
     epoch: input.epoch,
     account: input.account,
     policy: input.policy,
+    refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     facts,
     httpBudgetMs: CREATE_TIMEOUTS.httpBudgetMs,
     reopenOwn: false,

@@ -57,6 +57,7 @@ function specOf(
     epoch: input.epoch ?? 0,
     account: input.account,
     policy: input.policy,
+    refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
     httpBudgetMs: IMAGE_TIMEOUTS.httpBudgetMs,
     reopenOwn: true,

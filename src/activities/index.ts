@@ -7,6 +7,7 @@
 export { createMediaActivities, type MediaActivityDeps } from './create-media-activities';
 export { accountRegistry, type Account, type AccountRegistry } from './accounts';
 export { FAILURE } from './failures';
+export { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 export { createMediaClient } from '../service/create-media-client';
 export { type MediaClient, type MediaClientOptions } from '../service/media-client';
 export { accountName, normaliseBaseUrl } from '../service/base-url';

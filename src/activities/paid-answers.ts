@@ -1,5 +1,5 @@
 import { type Money } from '../domain/billing';
-import { type SlotIntent } from '../domain/create-journal';
+import { type JournalPlace, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import {
   type NotSent,
@@ -66,6 +66,16 @@ export function conflictAnswer(base: AnswerBase): RejectedCall {
     { ...base, sent: false },
     'creation_key_conflict',
     'This creation key was used for another request before. Nothing was sent. Use another key, or repeat the first request unchanged.',
+    { field: 'creationKey' },
+  );
+}
+
+/** The same body was sent under another key, and nobody knows what became of it: buying it again is a decision. */
+export function openElsewhereAnswer(base: AnswerBase, open: JournalPlace): RejectedCall {
+  return rejectedAnswer(
+    { ...base, sent: false },
+    'unconfirmed_open',
+    `The same request was sent under the id ${JSON.stringify(open.creationKey)} and its fate is unknown: it may have been accepted and cost money. Nothing was sent now. Settle that one first (adopt, declare lost or resubmit).`,
     { field: 'creationKey' },
   );
 }

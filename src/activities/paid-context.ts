@@ -5,6 +5,7 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
 import { unsafeRetryPolicy } from './failures';
+import { type TaskRecords } from './task-records';
 
 /** What the paid activities need; see `createMediaActivities`. */
 export interface PaidDeps {
@@ -15,6 +16,8 @@ export interface PaidDeps {
   /** Whether this journal is bound to the create task queue: only then does a fence prove "not sent". */
   readonly journalBound: () => boolean;
   readonly policy: CreatePolicy | undefined;
+  /** Looks into the service's own records of tasks, where the service has such. */
+  readonly taskRecords?: TaskRecords | undefined;
   /** Folders below which `{file}` sources may be read. */
   readonly inputRoots: readonly string[];
 }

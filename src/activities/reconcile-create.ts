@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
-import { type CreateVideoAnswer, type ReconcileCreateInput } from '../domain/paid-call';
+import { resolveCreatePolicy } from '../domain/create-policy';
+import { type CreateVideoAnswer, type ReconcileCreateInput, type UnconfirmedCall } from '../domain/paid-call';
 import { openEpoch } from './epochs';
 import { journalUnavailable, retryLater } from './failures';
 import { indexCreated } from './index-created';
+import { inspectRecords } from './inspect-records';
 import { fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
@@ -44,11 +46,14 @@ export function createReconcileCreate(
           );
         }
         const answer = opened.outcome.answer as CreateVideoAnswer;
+        if (answer.outcome === 'unconfirmed' && slot !== null)
+          return inspected(answer, slot, journal, key, input);
         await indexCreated(journal, key, answer, slot);
         return { ...answer, sent: true };
       }
       case 'pending':
-        return afterIntent(opened.slot, opened.epoch, now);
+        awaitSender(opened.slot, now);
+        return inspected(unconfirmedAfterIntent(opened.slot, opened.epoch), opened.slot, journal, key, input);
       case 'send': {
         if (!deps.journalBound()) {
           return { ...base, outcome: 'unconfirmed', evidence: evidence('journal_not_bound') };
@@ -62,6 +67,20 @@ export function createReconcileCreate(
         throw new Error('Without a fingerprint nothing can conflict');
     }
   };
+
+  /** Of unknown fate: the service's records may know, where there are such. */
+  async function inspected(
+    unconfirmed: UnconfirmedCall,
+    slot: SlotIntent,
+    journal: CreateJournal,
+    key: JournalKey,
+    input: ReconcileCreateInput,
+  ): Promise<CreateVideoAnswer> {
+    const records = deps.taskRecords;
+    if (records === undefined) return { ...unconfirmed, sent: true };
+    const { onAbsent } = resolveCreatePolicy(deps.policy, input.policy);
+    return inspectRecords({ records, journal, key, slot, unconfirmed, onAbsent });
+  }
 }
 
 async function takeFence(journal: CreateJournal, key: JournalKey, epoch: number, now: number): Promise<void> {
@@ -74,14 +93,13 @@ async function takeFence(journal: CreateJournal, key: JournalKey, epoch: number,
     throw retryLater({ class: 'slot_taken', message: 'The epoch was taken just now.', delayMs: 1000 });
 }
 
-function afterIntent(slot: SlotIntent, epoch: number, now: number): CreateVideoAnswer {
+/** Throws while a sender of this epoch may still be alive. */
+function awaitSender(slot: SlotIntent, now: number): void {
   const left = Date.parse(slot.sendWindowEnd) - now;
-  if (left > 0) {
-    throw retryLater({
-      class: 'waiting_for_sender',
-      message: 'A sender of this epoch may still be alive; its outcome is awaited.',
-      delayMs: Math.min(LOOK_EVERY_MS, left + 100),
-    });
-  }
-  return unconfirmedAfterIntent(slot, epoch);
+  if (left <= 0) return;
+  throw retryLater({
+    class: 'waiting_for_sender',
+    message: 'A sender of this epoch may still be alive; its outcome is awaited.',
+    delayMs: Math.min(LOOK_EVERY_MS, left + 100),
+  });
 }

@@ -1,6 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { cancellationSignal, log } from '@temporalio/activity';
-import { type JournalKey, type RecordedAnswer, type SlotIntent } from '../domain/create-journal';
+import {
+  isOpenAnswer,
+  type JournalKey,
+  type RecordedAnswer,
+  type SlotIntent,
+} from '../domain/create-journal';
 import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy';
 import { fingerprintText } from '../domain/fingerprint';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
@@ -14,11 +19,13 @@ import {
   conflictAnswer,
   fencedAnswer,
   invalidAnswer,
+  openElsewhereAnswer,
   rejectedAnswer,
   waitingAnswer,
   type AnswerBase,
 } from './paid-answers';
 import { type Caller, type PaidDeps } from './paid-context';
+import { otherOpenCall } from './open-calls';
 import { type Prepared, type ReadyCall } from './prepared';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
@@ -34,6 +41,7 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly httpBudgetMs: number;
   /** Whether a retry of this very activity may go on after a proven refusal. */
   readonly reopenOwn: boolean;
+  readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Only what is recorded is wanted; an epoch that is open stays as it is. */
   readonly recordedOnly?: true;
   prepare(account: Account): Promise<Prepared<Body>>;
@@ -117,6 +125,11 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
 
   const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who);
+  if (spec.refuseWhileUnconfirmed === true) {
+    const open = await otherOpenCall(deps.journal, key, intent).catch(() => 'journal_down' as const);
+    if (open === 'journal_down') return ended(journalDown(base));
+    if (open !== undefined) return ended(openElsewhereAnswer(base, open));
+  }
   let claim: Awaited<ReturnType<typeof claimEpoch>>;
   try {
     claim = await claimEpoch(deps.journal, key, base.epoch, intent);
@@ -129,6 +142,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       ? { ...journalDown(base), epochUsed: true }
       : (stopsBeforeSend(base, who, spec.httpBudgetMs) ?? (await post().catch(() => afterBug(base, intent))));
   const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
+  if (recorded && deps.journal !== 'none' && !isOpenAnswer(standing))
+    await deps.journal.forgetOpen({ ...key, epoch: base.epoch }, intent.bodyHash);
   if (!recorded && deps.journal !== 'none') {
     log.warn('The outcome of a paid call could not be written to the journal', {
       creationKey: spec.creationKey,
@@ -172,7 +187,7 @@ function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): N
 }
 
 function intentOf<Body extends { readonly bodyHash: string }>(
-  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts'>,
+  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey'>,
   account: Account,
   ready: ReadyCall<Body>,
   base: AnswerBase,
@@ -184,6 +199,8 @@ function intentOf<Body extends { readonly bodyHash: string }>(
     kind: 'intent',
     nonce: randomUUID(),
     operation: spec.paid.operation,
+    namespace: who.namespace,
+    creationKey: spec.creationKey,
     workflowId: who.workflowId,
     runId: who.runId,
     activityId: who.activityId,

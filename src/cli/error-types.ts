@@ -215,6 +215,7 @@ const OUTCOME_EXIT: { readonly [type: string]: ExitCode } = {
   'rejected/creation_key_required': EXIT.badInput,
   'rejected/not_sent': EXIT.unreachable,
   'rejected/unsafe_retry_policy': EXIT.configuration,
+  'rejected/unconfirmed_open': EXIT.unconfirmedOpen,
   rejected: EXIT.failed,
 };
 

@@ -11,6 +11,8 @@ export function statusLine(state: VideoState): string | undefined {
       const reason = state.waitingFor === null ? '' : ` (${state.waitingFor})`;
       return `waiting to create${reason}${state.nextCreateAt === null ? '' : `, next try at ${state.nextCreateAt}`}`;
     }
+    case 'unconfirmed':
+      return 'unconfirmed: waits for a decision (adopt, declareLost or resubmit)';
     case 'watching':
       return `${task}: ${watch?.lastStatus ?? 'no status yet'}${percentage(state)}${trouble(state)}`;
     case 'downloading':

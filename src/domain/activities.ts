@@ -15,6 +15,12 @@ import {
   type TaskPhase,
 } from './poll-answers';
 import { type ErrorKind } from './task-error';
+import {
+  type ResolveUnconfirmedCall,
+  type ResolveUnconfirmedResult,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+} from './unconfirmed-decision';
 import { type VideoTask } from './video-task';
 
 /** Input of `media.findVideoTask`: what the journal's index knows about a task id. */
@@ -57,4 +63,6 @@ export interface MediaActivities {
   [ACTIVITY.downloadVideo](input: DownloadVideoInput): Promise<DownloadVideoResult>;
   [ACTIVITY.generateImage](input: GenerateImageInput): Promise<ImageOutcome>;
   [ACTIVITY.editImage](input: EditImageInput): Promise<ImageOutcome>;
+  [ACTIVITY.resolveUnconfirmed](input: ResolveUnconfirmedCall): Promise<ResolveUnconfirmedResult>;
+  [ACTIVITY.reviewJournal](input: ReviewJournalInput): Promise<ReviewJournalPage>;
 }

@@ -1,5 +1,11 @@
 import { type Money } from './billing';
-import { type CreateVideoAnswer, type ImageCallAnswer } from './paid-call';
+import {
+  type CreatedVideo,
+  type CreateVideoAnswer,
+  type ImageCallAnswer,
+  type RejectedCall,
+} from './paid-call';
+import { type UnconfirmedDecision } from './unconfirmed-decision';
 import { type PaidRequest } from './request';
 import { type VideoTask } from './video-task';
 
@@ -16,6 +22,9 @@ export interface SlotIntent {
   /** Random; tells one sender from another. */
   readonly nonce: string;
   readonly operation: PaidRequest['operation'];
+  /** Absent in records of the first versions, where only the folder knew the key, as a digest. */
+  readonly namespace?: string;
+  readonly creationKey?: string;
   readonly workflowId: string | null;
   readonly runId: string | null;
   readonly activityId: string;
@@ -53,9 +62,25 @@ export interface OutcomeRecord {
   readonly answer: RecordedAnswer;
 }
 
+/** What somebody decided about an epoch whose fate was unknown: durable, one per epoch, never taken back. */
+export interface Resolution {
+  readonly v: 1;
+  readonly decision: UnconfirmedDecision;
+  /** Tells a repetition of one decision from a second decision. */
+  readonly decisionId: string;
+  /** Who decided: a person, or the inspector of task records. */
+  readonly by: string;
+  readonly reason: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** What the epoch came to by this decision; null after `resubmit`, which opens the next epoch. */
+  readonly answer: CreatedVideo | RejectedCall | null;
+}
+
 export interface EpochView {
   readonly slot: Slot | null;
   readonly outcome: OutcomeRecord | null;
+  readonly resolution?: Resolution | null;
 }
 
 /** Where a task id came from. */
@@ -67,6 +92,17 @@ export interface TaskIndexEntry {
   readonly workflowId: string | null;
   readonly runId: string | null;
   readonly video: VideoTask;
+}
+
+/** One epoch in a journal. */
+export interface JournalPlace extends JournalKey {
+  readonly epoch: number;
+}
+
+export interface JournalPage {
+  readonly keys: readonly { readonly epochs: readonly (EpochView & { readonly epoch: number })[] }[];
+  /** Null after the last page. */
+  readonly next: string | null;
 }
 
 /** Which journal this is, for the binding of a create task queue (design 4.3). */
@@ -86,6 +122,16 @@ export interface CreateJournal {
   read(key: JournalKey, epoch: number): Promise<EpochView>;
   putSlot(key: JournalKey, epoch: number, slot: Slot): Promise<'won' | 'lost'>;
   putOutcome(key: JournalKey, epoch: number, outcome: OutcomeRecord): Promise<'won' | 'lost'>;
+  putResolution(key: JournalKey, epoch: number, resolution: Resolution): Promise<'won' | 'lost'>;
+  /**
+   * Every creation key, page by page in a stable order. What is written meanwhile may be left out.
+   * `after` is the `next` of the page before, null for the first.
+   */
+  scan(after: string | null, limit: number): Promise<JournalPage>;
+  /** Epochs with an intent for this very body that may still be open. A hint: what it names is read again. */
+  findOpenByBody(bodyHash: string): Promise<readonly JournalPlace[]>;
+  /** The fate of an epoch is known: `findOpenByBody` need not name it any more. Best effort. */
+  forgetOpen(place: JournalPlace, bodyHash: string): Promise<void>;
   indexTask(entry: TaskIndexEntry): Promise<void>;
   /** Entries for a task id: one per account that has had a task of this id. */
   findTask(taskId: string): Promise<readonly TaskIndexEntry[]>;
@@ -105,7 +151,7 @@ export interface EpochAsker {
 export type EpochDecision =
   | { readonly do: 'send' }
   | { readonly do: 'return'; readonly outcome: OutcomeRecord; readonly slot: SlotIntent | null }
-  /** A proven refusal of an earlier run: this epoch is over and the next one may open. */
+  /** A proven refusal of an earlier run, or a decision to send again: this epoch is over and the next one may open. */
   | { readonly do: 'next_epoch' }
   | { readonly do: 'fenced' }
   | { readonly do: 'pending'; readonly slot: SlotIntent }
@@ -118,6 +164,13 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
   // An unreadable file cannot be hashed any more: nothing is sent anyway, and the first outcome is worth more.
   if (slot !== null && asker.fingerprint !== null && slot.fingerprint !== asker.fingerprint)
     return { do: 'conflict' };
+  // A fate that is known wins over every decision: an id that came late is never given up for another purchase.
+  if (slot !== null && isOpenFate(view) && view.resolution) {
+    const { answer, decisionId, at } = view.resolution;
+    return answer === null
+      ? { do: 'next_epoch' }
+      : { do: 'return', outcome: { v: 1, nonce: decisionId, at, answer }, slot };
+  }
   if (outcome !== null) {
     const mayReopen = asker.reopenOwn === true || (slot !== null && slot.runId !== asker.runId);
     return mayReopen && isReopenable(outcome.answer, asker.now)
@@ -125,6 +178,16 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
       : { do: 'return', outcome, slot };
   }
   return slot === null ? { do: 'send' } : { do: 'pending', slot };
+}
+
+/** Whether a send may have been accepted in this epoch and nobody knows, or what was paid for is lost: a person may decide. */
+export function isOpenFate({ slot, outcome }: EpochView): boolean {
+  return slot?.kind === 'intent' && (outcome === null || isOpenAnswer(outcome.answer));
+}
+
+/** Whether what was recorded leaves it to a person to say what follows. */
+export function isOpenAnswer(answer: RecordedAnswer): boolean {
+  return answer.outcome === 'unconfirmed' || answer.outcome === 'results_lost';
 }
 
 /** Whether a recorded answer proves that nothing was accepted, and asking again can help. */

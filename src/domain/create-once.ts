@@ -65,9 +65,13 @@ export function nextStep(
   context: StepContext,
 ): CreateStep {
   switch (answer.outcome) {
+    case 'unconfirmed':
+      // Its fate may stand in the service's records: one reconciliation looks, and what that says stands.
+      return answer.inspectable === true && !context.reconciled
+        ? { do: 'reconcile' }
+        : { do: 'settle', answer };
     case 'created':
     case 'rejected':
-    case 'unconfirmed':
       return { do: 'settle', answer };
     case 'pending':
       return { do: 'reconcile' };

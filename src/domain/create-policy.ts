@@ -10,6 +10,11 @@ export interface CreatePolicy {
   readonly on502?: 'inspect' | 'resend' | 'fail';
   readonly on504?: 'inspect' | 'resend' | 'fail';
   readonly on500?: 'inspect' | 'fail';
+  /**
+   * What two looks into the service's task records that found nothing prove. `resend`: nothing was accepted, and the
+   * create is sent once more. Only where the worker has `taskRecords`.
+   */
+  readonly onAbsent?: 'unconfirmed' | 'resend';
   /** Name of a header that carries the creation key's digest; `off` sends none. */
   readonly idempotencyHeader?: string;
 }
@@ -22,6 +27,7 @@ export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
   on502: 'inspect',
   on504: 'inspect',
   on500: 'inspect',
+  onAbsent: 'unconfirmed',
   idempotencyHeader: 'off',
 };
 

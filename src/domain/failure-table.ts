@@ -257,6 +257,22 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'A paid activity without a journal was scheduled with retries.',
     'Set maximumAttempts to 1, or give the worker a journal.',
   ),
+  row(
+    'rejected/unconfirmed_open',
+    'no',
+    'unknown',
+    'unknown',
+    'A call with this very body was sent under another id, and its fate is unknown. Nothing was sent now.',
+    'Settle the open one first (`temporal-media unconfirmed`), or say `--again` to buy another one all the same.',
+  ),
+  row(
+    'rejected/declared_lost',
+    'no',
+    'no',
+    'no',
+    'The fate of the call was unknown, and a person declared that nothing was accepted.',
+    'Use a new id to buy it.',
+  ),
 ];
 
 /** The row of an outcome; undefined for `completed`. */

@@ -65,6 +65,16 @@ export {
   type MediaQueues,
   type WaitOptions,
 } from './workflow-inputs';
+export {
+  type CreatedEntry,
+  type ResolveUnconfirmedInput,
+  type ResolveUnconfirmedResult,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+  type UnconfirmedDecision,
+  type UnconfirmedEntry,
+  type UnresolvedReason,
+} from './unconfirmed-decision';
 export { validateRequest } from './validate-request';
 export { type ValidationIssue } from './validation-issue';
 export {

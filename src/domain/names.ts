@@ -12,6 +12,8 @@ export const ACTIVITY = {
   downloadVideo: 'media.downloadVideo',
   generateImage: 'media.generateImage',
   editImage: 'media.editImage',
+  resolveUnconfirmed: 'media.resolveUnconfirmed',
+  reviewJournal: 'media.reviewJournal',
 } as const;
 
 /** Workflow types (design 4.1). */
@@ -22,6 +24,8 @@ export const WORKFLOW = {
   editImage: 'editImage',
   findVideoTask: 'findVideoTask',
   mediaJournal: 'mediaJournal',
+  resolveUnconfirmed: 'resolveUnconfirmed',
+  reviewJournal: 'reviewJournal',
 } as const;
 
 export const QUERY = { videoState: 'video_state' } as const;

@@ -17,6 +17,8 @@ interface PaidInput extends EpochKey {
   /** Credential name, or `name@digest` to insist on one service; default `default`. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
+  /** Nothing is sent while a call with this very body and another key has an unknown fate. @default false */
+  readonly refuseWhileUnconfirmed?: boolean;
 }
 
 export interface CreateVideoInput extends PaidInput {
@@ -29,6 +31,7 @@ export interface ReconcileCreateInput extends EpochKey {
   readonly account?: string;
   /** Set when the create itself compared fingerprints and found the epoch taken by the same request. */
   readonly sameRequest?: true;
+  readonly policy?: CreatePolicy;
 }
 
 /** `creationKey` and `epoch` are optional for a raw image activity; without a key it is documented as not reset-safe. */
@@ -53,7 +56,9 @@ export type RejectReason =
   | 'creation_key_required'
   | 'not_sent'
   | 'retry_later'
-  | 'unsafe_retry_policy';
+  | 'unsafe_retry_policy'
+  | 'unconfirmed_open'
+  | 'declared_lost';
 
 /** What a person needs to settle a create of unknown fate; no prompt, key or address (failure-model 3, issue text). */
 export interface CreateEvidence {
@@ -131,6 +136,8 @@ export interface PendingCall extends PaidAnswer {
 export interface UnconfirmedCall extends PaidAnswer {
   readonly outcome: 'unconfirmed';
   readonly evidence: CreateEvidence;
+  /** The worker can look into the service's task records: `media.reconcileCreate` may still find out. */
+  readonly inspectable?: true;
 }
 
 /** A task exists (class C). */

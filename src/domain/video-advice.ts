@@ -21,6 +21,8 @@ export function safeNow(situation: VideoSituation): string {
       return 'Wait. Do not start this video under another id: the create may have been sent.';
     case 'waiting_to_create':
       return 'Wait, or cancel: no send of this run was accepted, and it goes on by itself. Do not start this video under another id.';
+    case 'unconfirmed':
+      return 'Look into the task records of the service with the evidence, then decide: adopt its task, declare it lost, or resubmit it, which may cost twice. Do not start this video under another id.';
     case 'watching':
       return whileWatching(situation);
     case 'downloading':

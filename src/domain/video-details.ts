@@ -7,6 +7,7 @@ const WORD = /^[a-z][a-z _-]{0,31}$/;
 const TITLES: { readonly [phase in VideoState['phase']]: string } = {
   creating: 'Creating',
   waiting_to_create: 'Waiting to create',
+  unconfirmed: 'Unconfirmed: waits for a decision',
   watching: 'Watching',
   downloading: 'Downloading',
   done: 'Done',

@@ -1,4 +1,5 @@
 import { type WatchFacts } from './outcome';
+import { type CreateEvidence } from './paid-call';
 import { type VideoTask } from './video-task';
 
 /**
@@ -6,7 +7,7 @@ import { type VideoTask } from './video-task';
  * Times are ISO 8601 in workflow time.
  */
 export interface VideoState {
-  readonly phase: 'creating' | 'waiting_to_create' | 'watching' | 'downloading' | 'done';
+  readonly phase: 'creating' | 'waiting_to_create' | 'unconfirmed' | 'watching' | 'downloading' | 'done';
   readonly creationKey: string | null;
   /** Known before the task's facts are when it is awaited by its id. */
   readonly taskId: string | null;
@@ -18,6 +19,8 @@ export interface VideoState {
   readonly nextCreateAt: string | null;
   readonly waitingFor: string | null;
   readonly sends: number;
+  /** Only in the phase `unconfirmed`: what is known about the create that somebody has to decide about. */
+  readonly evidence?: CreateEvidence;
   readonly watch: WatchFacts | null;
   /** When the record last differed from the one before; null when none has come. */
   readonly lastChangeAt: string | null;

@@ -40,6 +40,13 @@ export interface GenerateVideoInput extends VideoWorkflowOptions {
   /** How long the create may wait unsent for a worker or a configuration. @default '24 hours' */
   readonly startLimit?: DurationInput;
   readonly policy?: CreatePolicy;
+  /**
+   * What follows when the fate of the create is unknown: `end` returns `unconfirmed`; `wait` keeps the workflow open
+   * until somebody decides by an Update `adopt`, `declareLost` or `resubmit`. @default 'end'
+   */
+  readonly onUnconfirmed?: 'end' | 'wait';
+  /** Nothing is sent while a create with this very body and another key has an unknown fate. @default false */
+  readonly refuseWhileUnconfirmed?: boolean;
   /** State of an earlier run of this workflow; set by continue-as-new only. */
   readonly carried?: CarriedVideo;
 }
@@ -70,6 +77,8 @@ export interface GenerateImageWorkflowInput {
   readonly creationKey?: string;
   readonly startLimit?: DurationInput;
   readonly policy?: CreatePolicy;
+  /** Nothing is sent while a call with this very body and another key has an unknown fate. @default false */
+  readonly refuseWhileUnconfirmed?: boolean;
   readonly queues?: MediaQueues;
 }
 

@@ -1,18 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type CreateJournal,
   type EpochView,
   type JournalIdentity,
   type JournalKey,
+  type JournalPlace,
   type OutcomeRecord,
+  type Resolution,
   type Slot,
   type TaskIndexEntry,
 } from '../domain/create-journal';
 import { createIfAbsent } from './create-if-absent';
+import { filesIn } from './files-in';
 import { hostId } from './host-id';
-import { parseIdentity, parseIndexEntry, parseOutcome, parseSlot } from './records';
+import { readEpoch } from './read-epoch';
+import { parseIdentity, parseIndexEntry, parsePlace } from './records';
+import { scanFolders } from './scan-folders';
 
 export interface FileJournalOptions {
   /** Folder of the journal; made when missing. */
@@ -25,8 +30,8 @@ export interface FileJournalOptions {
 }
 
 /**
- * A journal in files: `<h[0:2]>/<h>/<epoch>.slot|.outcome` with h = SHA-256 of namespace and creation key (design 4.9).
- * Create-if-absent by a hard link, every record fsynced with its folder before the call returns.
+ * A journal in files: `<h[0:2]>/<h>/<epoch>.slot|.outcome|.resolution` with h = SHA-256 of namespace and creation key
+ * (design 4.9). Create-if-absent by a hard link, every record fsynced with its folder before the call returns.
  */
 export function createFileJournal(options: FileJournalOptions): CreateJournal {
   const { root } = options;
@@ -40,6 +45,23 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     return join(root, 'tasks', hash.slice(0, 2), hash);
   };
 
+  const openOf = (bodyHash: string): string => {
+    const hash = sha256(bodyHash);
+    return join(root, 'open', hash.slice(0, 2), hash);
+  };
+  const openFile = ({ namespace, creationKey, epoch }: JournalPlace, bodyHash: string): string =>
+    join(openOf(bodyHash), `${sha256(`${namespace}\n${creationKey}`)}.${epoch}.json`);
+
+  /** Only a hint, so it is not waited for until it is on the disk, and a failure stops nothing. */
+  async function noteOpen(place: JournalPlace, bodyHash: string): Promise<void> {
+    try {
+      await mkdir(openOf(bodyHash), { recursive: true, mode: 0o700 });
+      await writeFile(openFile(place, bodyHash), JSON.stringify({ v: 1, ...place }), { mode: 0o600 });
+    } catch {
+      // The slot that follows says whether the journal can be written.
+    }
+  }
+
   return {
     kind: 'file',
 
@@ -50,23 +72,35 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
       return { journalId, hostId: options.shared ? null : await hostId() };
     },
 
-    async read(key, epoch): Promise<EpochView> {
-      const folder = folderOf(key);
-      // The outcome first: a slot is always older than its outcome, so no view has an outcome without its slot.
-      const outcome = await readIfThere(join(folder, `${epoch}.outcome`));
-      const slot = await readIfThere(join(folder, `${epoch}.slot`));
-      return {
-        slot: slot === null ? null : parseSlot(slot),
-        outcome: outcome === null ? null : parseOutcome(outcome),
-      };
-    },
+    read: (key, epoch): Promise<EpochView> => readEpoch(folderOf(key), epoch),
 
-    putSlot(key, epoch, slot: Slot): Promise<'won' | 'lost'> {
+    async putSlot(key, epoch, slot: Slot): Promise<'won' | 'lost'> {
+      // Before the slot, so that a kill between the two leaves a hint too many and never one too few.
+      if (slot.kind === 'intent') await noteOpen({ ...key, epoch }, slot.bodyHash);
       return createIfAbsent(join(folderOf(key), `${epoch}.slot`), JSON.stringify(slot));
     },
 
     putOutcome(key, epoch, outcome: OutcomeRecord): Promise<'won' | 'lost'> {
       return createIfAbsent(join(folderOf(key), `${epoch}.outcome`), JSON.stringify(outcome));
+    },
+
+    putResolution(key, epoch, resolution: Resolution): Promise<'won' | 'lost'> {
+      return createIfAbsent(join(folderOf(key), `${epoch}.resolution`), JSON.stringify(resolution));
+    },
+
+    scan: (after, limit) => scanFolders(root, after, limit),
+
+    async findOpenByBody(bodyHash): Promise<readonly JournalPlace[]> {
+      const folder = openOf(bodyHash);
+      const names = await filesIn(folder, '.json');
+      const texts = await Promise.all(
+        names.map((name) => readFile(join(folder, name), 'utf8').catch(() => null)),
+      );
+      return texts.flatMap((text) => (text === null ? [] : (parsePlace(text) ?? [])));
+    },
+
+    async forgetOpen(place, bodyHash): Promise<void> {
+      await unlink(openFile(place, bodyHash)).catch(() => undefined);
     },
 
     async indexTask(entry: TaskIndexEntry): Promise<void> {
@@ -76,7 +110,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
 
     async findTask(taskId): Promise<readonly TaskIndexEntry[]> {
       const folder = tasksOf(taskId);
-      const names = (await namesIn(folder)).filter((name) => name.endsWith('.json'));
+      const names = await filesIn(folder, '.json');
       const entries = await Promise.all(
         names.map(async (name) => parseIndexEntry(await readFile(join(folder, name), 'utf8'))),
       );
@@ -88,24 +122,6 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
       await createIfAbsent(join(root, 'checks', `${randomUUID()}.check`), '', { keep: false });
     },
   };
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 function sha256(text: string): string {

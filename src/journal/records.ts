@@ -1,27 +1,65 @@
 import { z } from 'zod';
-import { type OutcomeRecord, type Slot, type TaskIndexEntry } from '../domain/create-journal';
+import {
+  type JournalPlace,
+  type OutcomeRecord,
+  type Resolution,
+  type Slot,
+  type TaskIndexEntry,
+} from '../domain/create-journal';
+import { isUsableTaskId } from '../domain/video-task';
 
 const identity = z.object({ v: z.literal(1), journalId: z.string().min(1) });
+
+const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+const task = z.looseObject({ taskId: z.string().refine(isUsableTaskId), account: z.string() });
 
 const intent = z.looseObject({
   v: z.literal(1),
   kind: z.literal('intent'),
   nonce: z.string(),
+  runId: z.string().nullable(),
   fingerprint: z.string(),
-  at: z.string(),
-  sendWindowEnd: z.string(),
+  at: time,
+  sendWindowEnd: time,
 });
-const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: z.string() });
+const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: time });
+/** What decisions rest on; everything else of an answer is handed on as it was written. */
+const answer = z
+  .looseObject({
+    outcome: z.enum([
+      'created',
+      'completed',
+      'results_lost',
+      'rejected',
+      'refused_for_now',
+      'not_sent',
+      'unconfirmed',
+    ]),
+    epoch: z.int().min(0),
+    notBefore: time.nullish(),
+    video: task.optional(),
+  })
+  .refine(({ outcome, video }) => outcome !== 'created' || video !== undefined);
 const outcome = z.looseObject({
   v: z.literal(1),
   nonce: z.string(),
-  at: z.string(),
-  answer: z.looseObject({ outcome: z.string(), epoch: z.number() }),
+  at: time,
+  answer,
 });
+const resolution = z.looseObject({
+  v: z.literal(1),
+  decision: z.enum(['adopt', 'declareLost', 'resubmit']),
+  decisionId: z.string(),
+  by: z.string(),
+  reason: z.string(),
+  at: z.string(),
+  answer: z.looseObject({ outcome: z.string(), epoch: z.number() }).nullable(),
+});
+const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), epoch: z.number() });
 const indexEntry = z.looseObject({
   v: z.literal(1),
   creationKey: z.string(),
-  video: z.looseObject({ taskId: z.string(), account: z.string() }),
+  video: task,
 });
 
 /** A record that cannot be read stops the caller: guessing what a journal says is how money is spent twice. */
@@ -34,13 +72,15 @@ export const parseSlot = (text: string): Slot =>
   parse(z.union([intent, fence]), text, 'slot') as unknown as Slot;
 export const parseOutcome = (text: string): OutcomeRecord =>
   parse(outcome, text, 'outcome') as unknown as OutcomeRecord;
+export const parseResolution = (text: string): Resolution =>
+  parse(resolution, text, 'decision') as unknown as Resolution;
 export const parseIndexEntry = (text: string): TaskIndexEntry =>
   parse(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
 
 function parse<T>(schema: z.ZodType<T>, text: string, what: string): T {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = JSON.parse(text, ownField);
   } catch {
     throw new JournalRecordError(`The journal holds a ${what} that is no JSON; nothing is sent on its word.`);
   }
@@ -51,4 +91,20 @@ function parse<T>(schema: z.ZodType<T>, text: string, what: string): T {
     );
   }
   return read.data;
+}
+
+/** A hint that cannot be read is no hint: nothing rests on it. */
+export function parsePlace(text: string): JournalPlace | undefined {
+  try {
+    const { namespace, creationKey, epoch } = place.parse(JSON.parse(text));
+    return { namespace, creationKey, epoch };
+  } catch {
+    return undefined;
+  }
+}
+
+/** No record of ours has a field `__proto__`: one that has it was written by somebody else. */
+function ownField(name: string, value: unknown): unknown {
+  if (name === '__proto__') throw new SyntaxError('A field of that name is refused.');
+  return value;
 }

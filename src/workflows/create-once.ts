@@ -29,6 +29,7 @@ export interface CreateOnceOptions {
   readonly request: VideoRequest;
   readonly account?: string | undefined;
   readonly policy?: CreatePolicy | undefined;
+  readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Milliseconds that the create may wait unsent, counted from `state.startedAt`. */
   readonly startLimitMs: number;
   readonly taskQueue?: string | undefined;
@@ -66,7 +67,10 @@ export async function createOnce(
       sent.answer.outcome === 'not_sent' && sent.answer.cause === RECORDED_BY_ANOTHER_RUN;
     let step = nextStep(state, sent.answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
-      const answer = await CancellationScope.nonCancellable(() => reconcile(state, options, null));
+      const found = await CancellationScope.nonCancellable(() => reconcile(state, options, null));
+      // What the send itself left as evidence says more than a look that found nothing out.
+      const answer =
+        sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
       step = nextStep(state, answer, stepContext(options, true));
     }
     if (step.do === 'settle') {
@@ -175,6 +179,7 @@ async function raceCreate(
     request: options.request,
     ...(options.account === undefined ? {} : { account: options.account }),
     ...(options.policy === undefined ? {} : { policy: options.policy }),
+    ...(options.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
     ...(options.recordedOnly === true && { recordedOnly: true }),
   }).then(
     (answer) => ({ answer }),
@@ -216,6 +221,7 @@ async function reconcile(
       creationKey: state.creationKey,
       epoch: state.epoch,
       ...(options.account === undefined ? {} : { account: options.account }),
+      ...(options.policy === undefined ? {} : { policy: options.policy }),
       ...(noValue === null ? { sameRequest: true as const } : {}),
     });
   } catch (error) {

@@ -4,8 +4,11 @@ import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../do
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
-import { createOnce } from './create-once';
+import { type CreatedVideo } from '../domain/paid-call';
+import { awaitDecision } from './await-decision';
+import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
+import { Decisions } from './decisions';
 import { isRequest, milliseconds } from './inputs';
 import { startWatching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';
@@ -22,11 +25,44 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
   if (input?.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
   const begun = input?.carried?.create ?? begin(input);
   if ('outcome' in begun) return begun;
-  progress.tell({ creationKey: begun.creationKey });
-  const result = await createOnce(begun, {
+  const decisions = new Decisions();
+  decisions.accept();
+  const key = begun.creationKey;
+  progress.tell({ creationKey: key });
+  for (let state = begun; ;) {
+    const result = await createOnce(state, createOptions(input, progress));
+    if (result.kind === 'handover') return goOn(input, { v: 1, phase: 'creating', create: result.state });
+    if (result.kind === 'cancelled')
+      return outcomes.cancelled(null, key, billing(null, result.mayBeOwed ? 'needs_review' : 'none'));
+    let { answer } = result;
+    if (answer.outcome === 'unconfirmed' && input.onUnconfirmed === 'wait') {
+      progress.tell({
+        phase: 'unconfirmed',
+        evidence: answer.evidence,
+        waitingFor: null,
+        nextCreateAt: null,
+      });
+      const options = { creationKey: key, taskQueue: input.queues?.create };
+      const decided = await awaitDecision(answer, decisions, options);
+      if (decided.kind === 'resubmit') {
+        // An authorisation is a creation of its own: tries and times count anew.
+        state = { ...beginCreate(key, Date.now()), epoch: decided.epoch };
+        continue;
+      }
+      ({ answer } = decided);
+    }
+    if (answer.outcome === 'rejected') return outcomes.rejected(answer, key, result.sends);
+    if (answer.outcome === 'unconfirmed') return outcomes.unconfirmed(answer, key);
+    return watchCreated(input, answer, key, progress);
+  }
+}
+
+function createOptions(input: GenerateVideoInput, progress: VideoProgress): CreateOnceOptions {
+  return {
     request: input.request,
     account: input.account,
     policy: input.policy,
+    refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
     taskQueue: input.queues?.create,
     onState: (state, until, why) =>
@@ -37,28 +73,24 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
         sends: state.sends,
       }),
     shouldHandOver: () => workflowInfo().continueAsNewSuggested,
+  };
+}
+
+function watchCreated(
+  input: GenerateVideoInput,
+  created: CreatedVideo,
+  creationKey: string,
+  progress: VideoProgress,
+): Promise<VideoOutcome> {
+  const now = Date.now();
+  const watching = startWatching(input, {
+    video: created.video,
+    now,
+    firstPollAt: now + created.video.polling.firstPollSeconds * 1000,
+    creationKey,
+    created: { estimate: created.estimate, warnings: created.warnings },
   });
-  const key = begun.creationKey;
-  switch (result.kind) {
-    case 'handover':
-      return goOn(input, { v: 1, phase: 'creating', create: result.state });
-    case 'cancelled':
-      return outcomes.cancelled(null, key, billing(null, result.mayBeOwed ? 'needs_review' : 'none'));
-    case 'settled': {
-      const { answer } = result;
-      if (answer.outcome === 'rejected') return outcomes.rejected(answer, key, result.sends);
-      if (answer.outcome === 'unconfirmed') return outcomes.unconfirmed(answer, key);
-      const now = Date.now();
-      const watching = startWatching(input, {
-        video: answer.video,
-        now,
-        firstPollAt: now + answer.video.polling.firstPollSeconds * 1000,
-        creationKey: key,
-        created: { estimate: answer.estimate, warnings: answer.warnings },
-      });
-      return watchVideo(input, watching, progress);
-    }
-  }
+  return watchVideo(input, watching, progress);
 }
 
 function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {

@@ -51,6 +51,7 @@ export async function imageCall(
     epoch: 0,
     ...(input.account === undefined ? {} : { account: input.account }),
     ...(input.policy === undefined ? {} : { policy: input.policy }),
+    ...(input.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
   };
   const work =
     operation === 'generate_image'

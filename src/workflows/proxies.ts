@@ -126,3 +126,25 @@ export function imageActivities(
     },
   });
 }
+
+export function resolveUnconfirmedActivity(
+  placement: Placement,
+): MediaActivities[typeof ACTIVITY.resolveUnconfirmed] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.resolveUnconfirmed>>({
+    ...placed(placement),
+    startToCloseTimeout: '1 minute',
+    // A sender that may still be alive is waited for: that of an image call takes the longest.
+    scheduleToCloseTimeout: RECONCILE_TIMEOUTS.settleMs,
+    allowEagerDispatch: false,
+    retry: { initialInterval: '1s', maximumInterval: '30s' },
+  })[ACTIVITY.resolveUnconfirmed];
+}
+
+export function reviewJournalActivity(placement: Placement): MediaActivities[typeof ACTIVITY.reviewJournal] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.reviewJournal>>({
+    ...placed(placement),
+    startToCloseTimeout: '1 minute',
+    scheduleToCloseTimeout: '5 minutes',
+    retry: { initialInterval: '1s', maximumInterval: '30s' },
+  })[ACTIVITY.reviewJournal];
+}

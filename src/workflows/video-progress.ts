@@ -1,6 +1,7 @@
 import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
+import { type CreateEvidence } from '../domain/paid-call';
 import { pollFacts } from '../domain/poll-facts';
 import { type WatchState } from '../domain/poll-watch';
 import { safeNow } from '../domain/video-advice';
@@ -24,6 +25,7 @@ interface Facts {
   /** The watch as it ended, once its loop has let it go. */
   readonly ended: WatchState | null;
   readonly outcome: VideoOutcome['outcome'] | null;
+  readonly evidence: CreateEvidence | null;
 }
 
 /**
@@ -43,6 +45,7 @@ export class VideoProgress {
     loop: null,
     ended: null,
     outcome: null,
+    evidence: null,
   };
 
   /** Set before the first await, so that a query is answered from the first workflow task on. */
@@ -77,6 +80,7 @@ export class VideoProgress {
       nextCreateAt: iso(this.facts.nextCreateAt),
       waitingFor: this.facts.waitingFor,
       sends: this.facts.sends,
+      ...(this.facts.evidence !== null && phase === 'unconfirmed' && { evidence: this.facts.evidence }),
       ...polled,
       safe: safeNow({ phase, outcome, taskId, account: video?.account ?? null, lastError }),
       outcome,

@@ -7,6 +7,7 @@ import { DEFAULT_WAIT_MS, POLL_TIMEOUTS } from '../domain/timeouts';
 import { type PollingProfile } from '../domain/polling-profile';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
+import { executionExpiresAt } from './execution-end';
 import { milliseconds } from './inputs';
 import { finishVideo } from './finish-video';
 import { PollLoop, type PollLoopOptions } from './poll-loop';
@@ -103,15 +104,9 @@ function loopOptions(input: GenerateVideoInput | AwaitVideoInput): PollLoopOptio
  * or this run expires (design 4.5). Null when nothing expires. Workflow time, milliseconds.
  */
 function hardEnd(polling: PollingProfile): number | null {
-  const info = workflowInfo();
-  const ends: number[] = [];
-  if (info.executionExpirationTime !== undefined) ends.push(info.executionExpirationTime.getTime());
-  if (info.runTimeoutMs !== undefined && info.runTimeoutMs > 0)
-    ends.push(info.runStartTime.getTime() + info.runTimeoutMs);
-  if (ends.length === 0) return null;
+  const expiresAt = executionExpiresAt();
+  if (expiresAt === null) return null;
   const interval = polling.maxSeconds * 1000;
   // Start-to-close of a tick is its budget, at most the interval, plus the margin of the table.
-  return (
-    Math.min(...ends) - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs)
-  );
+  return expiresAt - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs);
 }

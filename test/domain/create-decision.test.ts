@@ -21,7 +21,7 @@ const POLICIES: readonly ResolvedCreatePolicy[] = KNOBS.on429.flatMap((on429) =>
   KNOBS.on503.flatMap((on503) =>
     KNOBS.on502.flatMap((on502) =>
       KNOBS.on504.flatMap((on504) =>
-        KNOBS.on500.map((on500) => ({ on429, on503, on502, on504, on500, idempotencyHeader: 'off' })),
+        KNOBS.on500.map((on500) => ({ on429, on503, on502, on504, on500, onAbsent: 'unconfirmed' as const, idempotencyHeader: 'off' })),
       ),
     ),
   ),

@@ -18,6 +18,8 @@ const REASONS: Record<RejectReason, true> = {
   not_sent: true,
   retry_later: true,
   unsafe_retry_policy: true,
+  unconfirmed_open: true,
+  declared_lost: true,
 };
 const KINDS: Record<ErrorKind, true> = {
   moderation: true,

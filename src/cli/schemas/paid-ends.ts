@@ -31,6 +31,8 @@ export const rejected = z
       'not_sent',
       'retry_later',
       'unsafe_retry_policy',
+      'unconfirmed_open',
+      'declared_lost',
     ]),
     message: z.string(),
     field: z.exactOptional(z.string()),

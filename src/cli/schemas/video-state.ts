@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { time, videoTask, watchFacts } from './outcome-parts';
+import { createEvidence, time, videoTask, watchFacts } from './outcome-parts';
 
 /** Answer of the query `video_state`. */
 export const videoState = z.object({
-  phase: z.enum(['creating', 'waiting_to_create', 'watching', 'downloading', 'done']),
+  phase: z.enum(['creating', 'waiting_to_create', 'unconfirmed', 'watching', 'downloading', 'done']),
   creationKey: z.string().nullable(),
   taskId: z.string().nullable(),
   video: videoTask.nullable(),
@@ -12,6 +12,7 @@ export const videoState = z.object({
   nextCreateAt: time.nullable(),
   waitingFor: z.string().nullable(),
   sends: z.number(),
+  evidence: z.exactOptional(createEvidence).describe('only in the phase `unconfirmed`'),
   watch: watchFacts.nullable(),
   lastChangeAt: time.nullable(),
   lastPollAt: time.nullable(),

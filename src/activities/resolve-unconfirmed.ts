@@ -1,0 +1,217 @@
+import {
+  isOpenFate,
+  type CreateJournal,
+  type EpochView,
+  type JournalKey,
+  type Resolution,
+  type SlotIntent,
+} from '../domain/create-journal';
+import { type CreatedVideo, type CreateVideoAnswer, type RejectedCall } from '../domain/paid-call';
+import {
+  decisionIssue,
+  type ResolveUnconfirmedCall,
+  type ResolveUnconfirmedResult,
+  type UnresolvedReason,
+} from '../domain/unconfirmed-decision';
+import { isUsableTaskId } from '../domain/video-task';
+import { type VideoModel } from '../domain/model-config';
+import { adoptedAnswer } from './adopted-answer';
+import { journalUnavailable, retryLater } from './failures';
+import { indexCreated } from './index-created';
+import { rejectedAnswer } from './paid-answers';
+import { caller, type PaidDeps } from './paid-context';
+
+/**
+ * Writes a person's decision about a paid call of unknown fate into the journal (failure-model 2.5). Sends nothing paid:
+ * an adoption asks the service for the record of the task once, and a resubmission only opens the next epoch for
+ * whoever starts the same id again. One decision, carried out twice, authorises one send.
+ */
+export function createResolveUnconfirmed(
+  deps: PaidDeps,
+): (input: ResolveUnconfirmedCall) => Promise<ResolveUnconfirmedResult> {
+  return async (input) => {
+    const { creationKey } = input;
+    const refused = (
+      reason: UnresolvedReason,
+      message: string,
+      answer: CreateVideoAnswer | null = null,
+    ): ResolveUnconfirmedResult => ({ resolved: false, reason, creationKey, answer, message });
+
+    const issue = decisionIssue(input);
+    if (issue !== undefined) return refused('invalid_decision', issue);
+    const { journal } = deps;
+    if (journal === 'none')
+      return refused('no_journal', 'This worker keeps no journal to write a decision into.');
+    const now = Date.now();
+    const key: JournalKey = { namespace: caller(now).namespace, creationKey };
+    const found = await findOpen(journal, key, input.decisionId).catch(() => {
+      throw journalUnavailable();
+    });
+    switch (found.is) {
+      case 'repeated':
+        return resolved(input, found.epoch, found.resolution.answer);
+      case 'decided':
+        return refused('already_decided', decidedMessage(found.resolution), found.resolution.answer);
+      case 'known':
+        return refused('already_known', KNOWN, found.answer);
+      case 'nothing':
+        return refused('nothing_unconfirmed', NOTHING);
+      case 'open':
+        break;
+    }
+    const { slot, epoch } = found;
+    awaitSender(found.view, slot, now);
+    const made = await answerOf(input, slot, epoch, deps, key);
+    if ('refused' in made) return refused(made.refused, made.message);
+    const resolution: Resolution = {
+      v: 1,
+      decision: input.decision,
+      decisionId: input.decisionId,
+      by: printable(input.by),
+      reason: printable(input.reason),
+      at: new Date(now).toISOString(),
+      answer: made.answer,
+    };
+    const taken = await journal.putResolution(key, epoch, resolution).catch(() => {
+      throw journalUnavailable();
+    });
+    // Another decision came in between, or this one was written by an attempt that died: read again, it is one of them.
+    if (taken === 'lost')
+      throw retryLater({ class: 'decided', message: 'Somebody decided just now.', delayMs: 100 });
+    await journal.forgetOpen({ ...key, epoch }, slot.bodyHash);
+    if (made.answer?.outcome === 'created') await indexCreated(journal, key, made.answer, slot);
+    return resolved(input, epoch, made.answer);
+  };
+}
+
+type Found =
+  | { readonly is: 'open'; readonly epoch: number; readonly slot: SlotIntent; readonly view: EpochView }
+  | { readonly is: 'repeated'; readonly epoch: number; readonly resolution: Resolution }
+  | { readonly is: 'decided'; readonly resolution: Resolution }
+  | { readonly is: 'known'; readonly answer: CreateVideoAnswer }
+  | { readonly is: 'nothing' };
+
+/** The first epoch that waits for a decision; else what there is to say instead. */
+async function findOpen(journal: CreateJournal, key: JournalKey, decisionId: string): Promise<Found> {
+  let last: Found = { is: 'nothing' };
+  let open: Found | undefined;
+  for (let epoch = 0; ; epoch++) {
+    const view = await journal.read(key, epoch);
+    const { slot, outcome, resolution } = view;
+    if (slot === null) return open ?? last;
+    if (resolution?.decisionId === decisionId) return { is: 'repeated', epoch, resolution };
+    if (slot.kind === 'fence' || open !== undefined) continue;
+    if (!isOpenFate(view)) {
+      if (outcome?.answer.outcome === 'created') last = { is: 'known', answer: outcome.answer };
+    } else if (resolution) {
+      last = { is: 'decided', resolution };
+    } else {
+      open = { is: 'open', epoch, slot, view };
+    }
+  }
+}
+
+/** A sender that may still be alive is about to say itself what became of the call. */
+function awaitSender(view: EpochView, slot: SlotIntent, now: number): void {
+  const left = Date.parse(slot.sendWindowEnd) - now;
+  if (view.outcome !== null || left <= 0) return;
+  throw retryLater({
+    class: 'waiting_for_sender',
+    message: 'A sender of this call may still be alive; nothing is decided before it is certainly done.',
+    delayMs: Math.min(5_000, left + 100),
+  });
+}
+
+type Made =
+  | { readonly answer: CreatedVideo | RejectedCall | null }
+  | { readonly refused: UnresolvedReason; readonly message: string };
+
+async function answerOf(
+  input: ResolveUnconfirmedCall,
+  slot: SlotIntent,
+  epoch: number,
+  deps: PaidDeps,
+  key: JournalKey,
+): Promise<Made> {
+  if (input.decision === 'resubmit') return { answer: null };
+  if (input.decision === 'adopt') return adoption(input.taskId ?? '', slot, epoch, deps, key);
+  const base = { epoch, sent: true, account: slot.account, estimate: slot.estimate };
+  const message = `Its fate was unknown; ${printable(input.by)} declared that nothing was accepted.`;
+  return { answer: rejectedAnswer(base, 'declared_lost', message) };
+}
+
+/** A mistyped id would be polled for ever and the paid one lost: the service must know it, and no other key may own it. */
+async function adoption(
+  taskId: string,
+  slot: SlotIntent,
+  epoch: number,
+  deps: PaidDeps,
+  key: JournalKey,
+): Promise<Made> {
+  const no = (refused: UnresolvedReason, message: string): Made => ({ refused, message });
+  if (slot.operation !== 'create_video')
+    return no('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
+  if (!isUsableTaskId(taskId))
+    return no('invalid_decision', 'taskId is no id that a service could have given.');
+  const account = deps.accounts.find(slot.account);
+  if (account === undefined)
+    return no(
+      'account_not_configured',
+      `This worker has not the account ${slot.account}, which sent the create.`,
+    );
+  const owners = await (deps.journal as CreateJournal).findTask(taskId).catch(() => {
+    throw journalUnavailable();
+  });
+  if (
+    owners.some(({ creationKey, video }) => creationKey !== key.creationKey && video.account === slot.account)
+  )
+    return no(
+      'task_of_another_key',
+      'The journal has this task under another id: it is the result of another create.',
+    );
+  const seen = await account.client.getVideo(taskId);
+  if (seen.kind === 'error') {
+    const status = seen.httpStatus === undefined ? '' : ` (HTTP ${seen.httpStatus})`;
+    return seen.error === 'not_found' || seen.error === 'bad_request'
+      ? no('task_unknown', `The service does not know this task id${status}. Check the id and the account.`)
+      : no(
+          'service_unavailable',
+          `The service could not be asked for the task: ${seen.error}${status}. Try again.`,
+        );
+  }
+  const { reported, status } = seen.record;
+  if (slot.model !== null && reported?.model !== undefined && reported.model !== slot.model)
+    return no(
+      'task_of_another_key',
+      'The service reports another model for this task than the create asked for.',
+    );
+  const lookup = slot.model === null ? undefined : await deps.models.lookup(slot.model, 'video');
+  const polling = lookup?.found === 'entry' ? (lookup.entry as VideoModel).polling : undefined;
+  return { answer: adoptedAnswer(slot, epoch, taskId, status, polling) };
+}
+
+function resolved(
+  { decision, creationKey }: ResolveUnconfirmedCall,
+  epoch: number,
+  answer: CreateVideoAnswer | null,
+): ResolveUnconfirmedResult {
+  return { resolved: true, decision, creationKey, epoch, answer, message: MESSAGES[decision] };
+}
+
+const MESSAGES = {
+  adopt:
+    'The task is adopted: start the same id again, or resume the task, to get its video. Nothing is created again.',
+  declareLost: 'Declared lost: nothing is sent under this id any more. Use a new id to buy it.',
+  resubmit: 'Authorised: whoever starts the same id again sends once more, which may cost a second time.',
+} as const;
+const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
+const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
+
+function decidedMessage({ decision, by, at }: Resolution): string {
+  return `${by} decided ${decision} at ${at}; a decision stands.`;
+}
+
+/** Control characters would let a reason forge lines in a list. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+}

@@ -1,0 +1,115 @@
+import { type CreateJournal, type EpochView, type SlotIntent } from '../domain/create-journal';
+import {
+  type CreatedEntry,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+  type UnconfirmedEntry,
+} from '../domain/unconfirmed-decision';
+import { journalUnavailable } from './failures';
+import { isOpenFate } from '../domain/create-journal';
+import { caller } from './paid-context';
+import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
+
+/** Creation keys of one look into the journal: between two looks the activity may stop. */
+const BATCH = 100;
+/** A page ends after so many entries, or after so long. */
+const PAGE_ENTRIES = 200;
+const PAGE_MS = 15_000;
+
+/** One page of the calls of unknown fate, or of the tasks that exist, of the caller's namespace. Changes nothing. */
+export function createReviewJournal(deps: {
+  readonly journal: CreateJournal | 'none';
+}): (input: ReviewJournalInput) => Promise<ReviewJournalPage> {
+  return async (input) => {
+    const { journal } = deps;
+    if (journal === 'none') return { unconfirmed: [], created: [], scanned: 0, next: null };
+    const now = Date.now();
+    const { namespace } = caller(now);
+    const unconfirmed: UnconfirmedEntry[] = [];
+    const created: CreatedEntry[] = [];
+    let scanned = 0;
+    const take = (epochs: readonly (EpochView & { readonly epoch: number })[]): void => {
+      scanned += 1;
+      for (const { epoch, ...view } of epochs) {
+        const { slot } = view;
+        if (slot?.kind !== 'intent' || (slot.namespace ?? namespace) !== namespace) continue;
+        if (input.since !== undefined && Date.parse(slot.at) < Date.parse(input.since)) continue;
+        if (input.creationKey !== undefined && slot.creationKey !== input.creationKey) continue;
+        if (input.list === 'unconfirmed') unconfirmed.push(...unconfirmedEntry(view, slot, epoch, now));
+        else created.push(...createdEntry(view, slot, epoch));
+      }
+    };
+    try {
+      if (input.creationKey !== undefined) {
+        take(await epochsOf(journal, { namespace, creationKey: input.creationKey }));
+        return { unconfirmed, created, scanned, next: null };
+      }
+      let next = input.after ?? null;
+      do {
+        const page = await journal.scan(next, BATCH);
+        for (const { epochs } of page.keys) take(epochs);
+        ({ next } = page);
+      } while (
+        next !== null &&
+        unconfirmed.length + created.length < PAGE_ENTRIES &&
+        Date.now() < now + PAGE_MS
+      );
+      return { unconfirmed, created, scanned, next };
+    } catch {
+      throw journalUnavailable();
+    }
+  };
+}
+
+async function epochsOf(
+  journal: CreateJournal,
+  key: { readonly namespace: string; readonly creationKey: string },
+): Promise<(EpochView & { readonly epoch: number })[]> {
+  const epochs: (EpochView & { readonly epoch: number })[] = [];
+  for (let epoch = 0; ; epoch++) {
+    const view = await journal.read(key, epoch);
+    if (view.slot === null) return epochs;
+    // Records of the first versions did not hold their key.
+    const slot = view.slot.kind === 'intent' ? { ...view.slot, ...key } : view.slot;
+    epochs.push({ ...view, slot, epoch });
+  }
+}
+
+function unconfirmedEntry(
+  view: EpochView,
+  slot: SlotIntent,
+  epoch: number,
+  now: number,
+): readonly UnconfirmedEntry[] {
+  if (view.resolution || !isOpenFate(view)) return [];
+  const answer = view.outcome?.answer;
+  const { evidence } = answer?.outcome === 'unconfirmed' ? answer : unconfirmedAfterIntent(slot, epoch);
+  const state =
+    answer?.outcome === 'results_lost'
+      ? 'results_lost'
+      : answer === undefined && Date.parse(slot.sendWindowEnd) > now
+        ? 'in_flight'
+        : 'unconfirmed';
+  const { creationKey, operation, workflowId, runId } = slot;
+  return [
+    {
+      creationKey: creationKey ?? null,
+      epoch,
+      operation,
+      state,
+      evidence: state === 'results_lost' ? { ...evidence, cause: 'results_lost' } : evidence,
+      workflowId,
+      runId,
+    },
+  ];
+}
+
+/** Also a task that somebody adopted. */
+function createdEntry(view: EpochView, slot: SlotIntent, epoch: number): readonly CreatedEntry[] {
+  const recorded = view.outcome?.answer;
+  const answer = recorded?.outcome === 'created' ? recorded : view.resolution?.answer;
+  if (answer?.outcome !== 'created') return [];
+  const { taskId, account, model, createdAt } = answer.video;
+  const { creationKey, workflowId, runId } = slot;
+  return [{ creationKey: creationKey ?? null, epoch, taskId, account, model, createdAt, workflowId, runId }];
+}

@@ -1,0 +1,37 @@
+import { type PaidRequest } from '../domain/request';
+
+/** What is known about a create of unknown fate, for a search in the service's own records. No prompt. */
+export interface SentCreate {
+  readonly operation: PaidRequest['operation'];
+  readonly account: string;
+  readonly model: string | null;
+  readonly durationSeconds: number | null;
+  readonly resolution: string | null;
+  readonly referenceMode: string | null;
+  /** SHA-256 of the request body. */
+  readonly bodyHash: string;
+  /** What the header of the policy `idempotencyHeader` carries, whether or not it was sent. */
+  readonly idempotencyKey: string;
+  /** ISO 8601: when it was sent, and until when it may have been on its way. */
+  readonly intentAt: string;
+  readonly sendWindowEnd: string;
+  /** Allow-listed headers of the reply, such as a request id; empty when there was none. */
+  readonly headers: { readonly [name: string]: string };
+}
+
+export type TaskRecord =
+  | { readonly found: 'task'; readonly taskId: string }
+  /** The records are complete and hold no such task. */
+  | { readonly found: 'none' }
+  | { readonly found: 'unknown' };
+
+/**
+ * Where a service lets its tasks be listed (a console's API, a bill, a gateway's log), this is how a create of unknown
+ * fate is settled without a person (failure-model 2.5). The contract of the service itself shows no such endpoint.
+ */
+export interface TaskRecords {
+  /** How long the service may work on a request before its record appears, in milliseconds; at most 10 minutes. */
+  readonly longestRequestMs: number;
+  /** Must say `task` only for a task of this very send. An exception counts as `unknown`. */
+  find(sent: SentCreate): Promise<TaskRecord>;
+}

@@ -1,0 +1,140 @@
+import { type CreateVideoAnswer, type CreateEvidence } from './paid-call';
+import { type PaidRequest } from './request';
+
+/**
+ * What a person may decide about a paid call of unknown fate (failure-model 2.5).
+ * - `adopt`: it was accepted, and this is its task.
+ * - `declareLost`: nothing was accepted. It stays unsent under this key.
+ * - `resubmit`: send once more; the first send may have been accepted and cost as well.
+ */
+export type UnconfirmedDecision = 'adopt' | 'declareLost' | 'resubmit';
+
+/** Input of the workflow `resolveUnconfirmed`. */
+export interface ResolveUnconfirmedInput {
+  readonly creationKey: string;
+  readonly decision: UnconfirmedDecision;
+  /** With `adopt` only. */
+  readonly taskId?: string;
+  /** Who decides; kept in the journal. At most 200 characters. */
+  readonly by: string;
+  /** Why; kept in the journal. At most 1,000 characters. No prompt, key or address. */
+  readonly reason: string;
+  /** Task queue of the workers that have the journal. @default that of this workflow */
+  readonly taskQueue?: string;
+}
+
+/** Input of `media.resolveUnconfirmed`. */
+export interface ResolveUnconfirmedCall extends Omit<ResolveUnconfirmedInput, 'taskQueue'> {
+  /** The same for every attempt to carry out one decision: repeating it never authorises a second send. */
+  readonly decisionId: string;
+}
+
+/** Why a decision was not carried out; public words. */
+export type UnresolvedReason =
+  /** by, reason, decision or task id are missing or wrong. */
+  | 'invalid_decision'
+  /** No paid call under this key has an unknown fate. */
+  | 'nothing_unconfirmed'
+  /** The journal knows what became of it. */
+  | 'already_known'
+  /** Somebody decided something else before. */
+  | 'already_decided'
+  /** The service does not know the task, or could not be asked. */
+  | 'task_unknown'
+  | 'service_unavailable'
+  /** The journal has this task under another key. */
+  | 'task_of_another_key'
+  /** An image call has no task to adopt. */
+  | 'no_task_to_adopt'
+  | 'account_not_configured'
+  | 'no_journal';
+
+/** What became of a decision. `answer` is what the call came to, as far as it is known now. */
+export type ResolveUnconfirmedResult =
+  | {
+      readonly resolved: true;
+      readonly decision: UnconfirmedDecision;
+      readonly creationKey: string;
+      readonly epoch: number;
+      readonly answer: CreateVideoAnswer | null;
+      readonly message: string;
+    }
+  | {
+      readonly resolved: false;
+      readonly reason: UnresolvedReason;
+      readonly creationKey: string;
+      readonly answer: CreateVideoAnswer | null;
+      readonly message: string;
+    };
+
+/** What is wrong with a decision as somebody typed it; undefined when it can be carried out. */
+export function decisionIssue(input: {
+  readonly decision?: unknown;
+  readonly taskId?: unknown;
+  readonly by?: unknown;
+  readonly reason?: unknown;
+}): string | undefined {
+  if (input.decision !== 'adopt' && input.decision !== 'declareLost' && input.decision !== 'resubmit')
+    return 'decision must be adopt, declareLost or resubmit.';
+  if (!isText(input.by, MAX_BY)) return `by must say who decides, in at most ${MAX_BY} characters.`;
+  if (!isText(input.reason, MAX_REASON))
+    return `reason must say why, in at most ${MAX_REASON.toLocaleString('en-US')} characters.`;
+  if (input.decision === 'adopt' && !isText(input.taskId, 512))
+    return 'taskId must name the task that the service made of it.';
+  return undefined;
+}
+
+const MAX_BY = 200;
+const MAX_REASON = 1000;
+
+const isText = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.trim() !== '' && value.length <= most;
+
+/** Input of the workflow `reviewJournal` and of `media.reviewJournal`: one page of what a worker's journal holds. */
+export interface ReviewJournalInput {
+  /** `unconfirmed`: calls of unknown fate that nobody has decided about. `created`: tasks that exist. */
+  readonly list: 'unconfirmed' | 'created';
+  /** One creation key only. */
+  readonly creationKey?: string;
+  /** `next` of the page before. @default the first page */
+  readonly after?: string | null;
+  /** ISO 8601: only what was sent at or after this time. */
+  readonly since?: string;
+  /** Task queue of the workers that have the journal. @default that of this workflow */
+  readonly taskQueue?: string;
+}
+
+/** A paid call of unknown fate. */
+export interface UnconfirmedEntry {
+  /** Null in records of the first versions. */
+  readonly creationKey: string | null;
+  readonly epoch: number;
+  readonly operation: PaidRequest['operation'];
+  /** `in_flight`: its sender may still be alive. */
+  readonly state: 'in_flight' | 'unconfirmed' | 'results_lost';
+  readonly evidence: CreateEvidence;
+  readonly workflowId: string | null;
+  readonly runId: string | null;
+}
+
+/** A task that exists, and whose it is. */
+export interface CreatedEntry {
+  readonly creationKey: string | null;
+  readonly epoch: number;
+  readonly taskId: string;
+  readonly account: string;
+  readonly model: string | null;
+  /** ISO 8601 */
+  readonly createdAt: string | null;
+  readonly workflowId: string | null;
+  readonly runId: string | null;
+}
+
+export interface ReviewJournalPage {
+  readonly unconfirmed: readonly UnconfirmedEntry[];
+  readonly created: readonly CreatedEntry[];
+  /** Creation keys that were looked at. */
+  readonly scanned: number;
+  /** Null after the last page. */
+  readonly next: string | null;
+}

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type EpochView } from '../domain/create-journal';
+import { parseOutcome, parseResolution, parseSlot } from './records';
+
+/** What the files of one epoch say. */
+export async function readEpoch(folder: string, epoch: number): Promise<EpochView> {
+  // The newest first: a slot is always older than its outcome, so no view has an outcome without its slot.
+  const resolution = await readIfThere(join(folder, `${epoch}.resolution`));
+  const outcome = await readIfThere(join(folder, `${epoch}.outcome`));
+  const slot = await readIfThere(join(folder, `${epoch}.slot`));
+  return {
+    slot: slot === null ? null : parseSlot(slot),
+    outcome: outcome === null ? null : parseOutcome(outcome),
+    resolution: resolution === null ? null : parseResolution(resolution),
+  };
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import { workflowInfo } from '@temporalio/workflow';
+import {
+  decisionIssue,
+  type ResolveUnconfirmedInput,
+  type ResolveUnconfirmedResult,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+} from '../domain/unconfirmed-decision';
+import { resolveUnconfirmedActivity, reviewJournalActivity } from './proxies';
+
+/**
+ * Carries out a person's decision about a paid call of unknown fate, after the workflow that sent it has ended
+ * (failure-model 2.5). What was decided is in the journal then: whoever starts the same id again gets it. Sends nothing.
+ */
+export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
+  const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';
+  const issue = creationKey === '' ? 'creationKey must name the paid call.' : decisionIssue(input);
+  if (issue !== undefined)
+    return { resolved: false, reason: 'invalid_decision', creationKey, answer: null, message: issue };
+  const { workflowId, runId } = workflowInfo();
+  const { taskQueue, ...call } = input;
+  const resolve = resolveUnconfirmedActivity({ taskQueue, summary: call.decision });
+  return resolve({ ...call, decisionId: `${workflowId}/${runId}` });
+}
+
+/** One page of what a worker's journal holds: clients have no journal of their own. */
+export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJournalPage> {
+  const { taskQueue, ...call } = input;
+  return reviewJournalActivity({ taskQueue, summary: `list ${input.list}` })(call);
+}

@@ -123,8 +123,8 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   { kind: 'capacity', status: 429 },
   { kind: 'capacity', status: 503 },
   // A generic type loses against the status: gateways put it on everything. Some services send it as their only code.
-  { kind: 'invalid', code: /^invalid_request(?:_error)?$/i, like: 'invalid_request_error' },
-  { kind: 'invalid', type: /invalid_request|bad_request|validation/i, like: 'invalid_request_error' },
+  { kind: 'invalid', code: /^invalid_request_error$/i, like: 'invalid_request_error' },
+  { kind: 'invalid', type: /invalid_request_error/i, like: 'upstream_invalid_request_error' },
   { kind: 'invalid', status: 400 },
   { kind: 'invalid', status: 405 },
   { kind: 'invalid', status: 413 },

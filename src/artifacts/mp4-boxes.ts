@@ -12,6 +12,9 @@ export type BoxWalk =
   | { readonly ok: true; readonly boxes: readonly TopLevelBox[] }
   | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
 
+/** Four characters as muxers write them: anything else is no box. */
+export const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
+
 /** More boxes than any real file has: a walk must end. */
 const MAX_BOXES = 100_000;
 
@@ -47,7 +50,7 @@ async function readBox(handle: FileHandle, start: number, size: number): Promise
   const { bytesRead } = await handle.read(header, 0, 16, start);
   if (bytesRead < 8) return undefined;
   const type = header.toString('latin1', 4, 8);
-  if (!/^[\x20-\x7e\xa9]{4}$/.test(type)) return undefined;
+  if (!BOX_TYPE.test(type)) return undefined;
   const short = header.readUInt32BE(0);
   // 0: to the end of the file, so it is the last box by definition.
   if (short === 0) return { type, start, headerBytes: 8, end: size };

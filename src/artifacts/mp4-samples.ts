@@ -1,6 +1,8 @@
 import { type FileHandle } from 'node:fs/promises';
 import { createFile, type ISOFile, Log, MP4BoxBuffer } from 'mp4box';
 import { type TopLevelBox } from './mp4-boxes';
+import { placesEverySample } from './mp4-chunks';
+import { nestsWell } from './mp4-nesting';
 import { claimedSamples } from './mp4-sample-count';
 
 /** What the sample tables say about the picture. */
@@ -41,13 +43,14 @@ export async function checkSamples(handle: FileHandle, boxes: readonly TopLevelB
       tableBytes += box.end - box.start;
       if (tableBytes > MAX_TABLE_BYTES) return tooMany();
       const bytes = await readBytes(handle, box);
+      if (box.type !== 'ftyp' && !nestsWell(bytes, box.headerBytes)) return damaged();
       samples += claimedSamples(bytes, box.headerBytes);
       if (samples > MAX_SAMPLES) return tooMany();
       silently(() => file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(toArrayBuffer(bytes), box.start)));
     }
     return silently(() => judge(file, boxes));
   } catch {
-    return truncated('The sample tables cannot be read: the file is damaged.');
+    return damaged();
   }
 }
 
@@ -63,6 +66,8 @@ function silently<T>(work: () => T): T {
 }
 
 const TABLES: ReadonlySet<string> = new Set(['ftyp', 'moov', 'moof']);
+
+const damaged = () => truncated('The sample tables cannot be read: the file is damaged.');
 
 const tooMany = (): SampleCheck => ({
   ok: false,
@@ -86,6 +91,8 @@ function judge(file: ISOFile, boxes: readonly TopLevelBox[]): SampleCheck {
   if (info === undefined) return truncated('The moov box cannot be read: the file is damaged.');
   if (track === undefined)
     return { ok: false, reason: 'not_video', message: 'The file has no picture track.' };
+  if (!file.moov.traks.every(placesEverySample))
+    return truncated('The tables of a track do not say where all its samples are.');
   const media = boxes.filter((box) => box.type === 'mdat');
   let outside = 0;
   let total = 0;

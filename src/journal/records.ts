@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import {
-  type JournalPlace,
-  type OutcomeRecord,
-  type Resolution,
-  type Slot,
-  type TaskIndexEntry,
-} from '../domain/create-journal';
+import { type OutcomeRecord, type Slot, type TaskIndexEntry } from '../domain/create-journal';
 import { isUsableTaskId } from '../domain/video-task';
 
 const identity = z.object({ v: z.literal(1), journalId: z.string().min(1) });
@@ -19,10 +13,10 @@ const intent = z.looseObject({
   nonce: z.string(),
   runId: z.string().nullable(),
   fingerprint: z.string(),
-  at: time,
+  at: z.string(),
   sendWindowEnd: time,
 });
-const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: time });
+const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: z.string() });
 /** What decisions rest on; everything else of an answer is handed on as it was written. */
 const answer = z
   .looseObject({
@@ -43,19 +37,9 @@ const answer = z
 const outcome = z.looseObject({
   v: z.literal(1),
   nonce: z.string(),
-  at: time,
+  at: z.string(),
   answer,
 });
-const resolution = z.looseObject({
-  v: z.literal(1),
-  decision: z.enum(['adopt', 'declareLost', 'resubmit']),
-  decisionId: z.string(),
-  by: z.string(),
-  reason: z.string(),
-  at: z.string(),
-  answer: z.looseObject({ outcome: z.string(), epoch: z.number() }).nullable(),
-});
-const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), epoch: z.number() });
 const indexEntry = z.looseObject({
   v: z.literal(1),
   creationKey: z.string(),
@@ -72,8 +56,6 @@ export const parseSlot = (text: string): Slot =>
   parse(z.union([intent, fence]), text, 'slot') as unknown as Slot;
 export const parseOutcome = (text: string): OutcomeRecord =>
   parse(outcome, text, 'outcome') as unknown as OutcomeRecord;
-export const parseResolution = (text: string): Resolution =>
-  parse(resolution, text, 'decision') as unknown as Resolution;
 export const parseIndexEntry = (text: string): TaskIndexEntry =>
   parse(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
 
@@ -91,16 +73,6 @@ function parse<T>(schema: z.ZodType<T>, text: string, what: string): T {
     );
   }
   return read.data;
-}
-
-/** A hint that cannot be read is no hint: nothing rests on it. */
-export function parsePlace(text: string): JournalPlace | undefined {
-  try {
-    const { namespace, creationKey, epoch } = place.parse(JSON.parse(text));
-    return { namespace, creationKey, epoch };
-  } catch {
-    return undefined;
-  }
 }
 
 /** No record of ours has a field `__proto__`: one that has it was written by somebody else. */

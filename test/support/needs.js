@@ -35,6 +35,7 @@ const NEED_OF = {
   'test/contract/': 'lib',
   'test/docs/': 'nothing',
   'test/domain/': 'nothing',
+  'test/journal/': 'nothing',
   'test/models/': 'nothing',
   'test/package/': 'nothing',
   'test/package/type-exports.test.ts': 'time',

@@ -1,0 +1,43 @@
+import {
+  JournalRecordError,
+  parseIdentity,
+  parseIndexEntry,
+  parseOutcome,
+  parseSlot,
+} from '../../src/journal/records';
+import { slotIntent } from '../activities/slot-intent';
+import { makeVideoTask } from '../domain/make-video-task';
+
+const PAID = { epoch: 0, sent: true, account: 'default@00000000', estimate: null };
+const outcome = (answer: object) =>
+  JSON.stringify({ v: 1, nonce: 'n', at: '2026-01-01T00:00:00Z', answer: { ...PAID, ...answer } });
+const video = makeVideoTask({ taskId: 't1' });
+
+it('takes what the journal itself writes, later fields included', () => {
+  const slot = slotIntent();
+  expect(parseSlot(JSON.stringify(slot))).toEqual(slot);
+  expect(parseSlot(JSON.stringify({ ...slot, later: { x: 1 } }))).toEqual({ ...slot, later: { x: 1 } });
+  expect(parseOutcome(outcome({ outcome: 'created', video })).answer).toMatchObject({ video });
+  expect(parseIdentity('{"v":1,"journalId":"j"}')).toEqual({ v: 1, journalId: 'j' });
+});
+
+it.each([
+  ['a created task without a task', parseOutcome, outcome({ outcome: 'created' })],
+  [
+    'a task id that fits into no path',
+    parseOutcome,
+    outcome({ outcome: 'created', video: { ...video, taskId: '..' } }),
+  ],
+  ['a word that no version knows', parseOutcome, outcome({ outcome: 'maybe' })],
+  ['an epoch below 0', parseOutcome, outcome({ outcome: 'not_sent', epoch: -1 })],
+  ['a time that is none', parseOutcome, outcome({ outcome: 'refused_for_now', notBefore: 'soon' })],
+  ['a send window without an end', parseSlot, JSON.stringify({ ...slotIntent(), sendWindowEnd: 'never' })],
+  ['an intent of no run', parseSlot, JSON.stringify({ ...slotIntent(), runId: undefined })],
+  ['another version', parseSlot, JSON.stringify({ ...slotIntent(), v: 2 })],
+  ['a field __proto__', parseSlot, JSON.stringify(slotIntent()).replace('"nonce"', '"__proto__":{},"nonce"')],
+  ['half a record', parseSlot, JSON.stringify(slotIntent()).slice(0, 40)],
+  ['an entry without an id', parseIndexEntry, '{"v":1,"creationKey":"k","video":{"account":"a"}}'],
+  ['a deep nest', parseOutcome, '['.repeat(200_000)],
+] as const)('refuses %s: nothing is sent on its word', (_name, parse, text) => {
+  expect(() => parse(text)).toThrow(JournalRecordError);
+});

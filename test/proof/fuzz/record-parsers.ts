@@ -1,0 +1,138 @@
+import { type Money } from '../../../src/domain/billing';
+import { estimatePrice, formatMoney } from '../../../src/domain/price';
+import { type ConfigurationReading, readModelConfiguration } from '../../../src/models/schema';
+import {
+  JournalRecordError,
+  parseIdentity,
+  parseIndexEntry,
+  parseOutcome,
+  parseSlot,
+} from '../../../src/journal/records';
+import { sandboxModels } from '../../../src/testing/sandbox/model-catalog';
+import { slotIntent } from '../../activities/slot-intent';
+import { type FuzzedParser } from './fuzzed-parser';
+import { wordsOf } from './wire-samples';
+
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+const VIDEO = {
+  taskId: 't1',
+  model: 'm',
+  durationSeconds: 4,
+  resolution: null,
+  referenceMode: 'none',
+  account: 'default@00000000',
+  polling: { minSeconds: 3, maxSeconds: 5, firstPollSeconds: 4 },
+  createdAt: '2026-01-01T00:00:00.000Z',
+  source: 'create_reply',
+};
+const ANSWER = {
+  epoch: 0,
+  sent: true,
+  account: 'default@00000000',
+  estimate: { microUnits: 5, currency: 'USD' },
+};
+const outcome = (answer: object) =>
+  bytes({ v: 1, nonce: 'n', at: VIDEO.createdAt, answer: { ...ANSWER, ...answer } });
+const COMMON = ['__proto__', 'constructor', '{"v":1', '"', '[', '}', '\u0000', 'null', '1e999', 'v', 'kind'];
+
+const journal = (name: string, seeds: readonly Buffer[], parse: (text: string) => unknown): FuzzedParser => ({
+  name,
+  form: 'json',
+  seeds,
+  words: [...wordsOf(seeds), ...COMMON],
+  parse: (input) => parse(input.toString('utf8')),
+  declares: (error) => error instanceof JournalRecordError,
+  wrong: (result, input) => {
+    if (result === undefined) return undefined;
+    const { v } = result as { v?: number };
+    if (name !== 'journal identity' && v !== 1) return 'a version that nobody knows';
+    return input.includes('"v"') || input.includes('\\u') ? undefined : 'a record without a version';
+  },
+});
+
+const configurations = [
+  bytes(sandboxModels),
+  ...sandboxModels.models.map((one) => bytes({ version: 1, models: [one] })),
+];
+
+/** What is wrong with the price of any call under this configuration: integers or unknown, never a made-up 0. */
+function wrongPrice(reading: ConfigurationReading): string | undefined {
+  if (!reading.ok) return undefined;
+  for (const { price } of reading.configuration.models) {
+    for (const spec of [
+      {},
+      { durationSeconds: 4, resolution: '720p' },
+      { size: '1024x1024', quality: 'high', n: 3 },
+    ]) {
+      const money = estimatePrice(price, spec);
+      if (money !== null && !isMoney(money)) return `a price of ${JSON.stringify(money)}`;
+    }
+  }
+  return undefined;
+}
+
+const isMoney = (money: Money) =>
+  Number.isSafeInteger(money.microUnits) &&
+  money.microUnits >= 0 &&
+  /^\d+\.\d{2,6} [A-Z]{3}$/.test(formatMoney(money));
+
+/** Readers of what lies in files of ours, which others may have touched. */
+export const RECORD_PARSERS: readonly FuzzedParser[] = [
+  journal(
+    'journal slot',
+    [bytes(slotIntent()), bytes({ v: 1, kind: 'fence', nonce: 'n', at: VIDEO.createdAt })],
+    parseSlot,
+  ),
+  journal(
+    'journal outcome',
+    [
+      outcome({ outcome: 'created', video: VIDEO, status: 'queued', phase: 'queued' }),
+      outcome({ outcome: 'rejected', reason: 'invalid_request', message: 'm', httpStatus: 400 }),
+      outcome({
+        outcome: 'refused_for_now',
+        httpStatus: 429,
+        notBefore: VIDEO.createdAt,
+        error: { kind: 'capacity' },
+      }),
+      outcome({ outcome: 'unconfirmed', evidence: { cause: 'http_502' } }),
+    ],
+    parseOutcome,
+  ),
+  journal(
+    'journal index entry',
+    [
+      bytes({
+        v: 1,
+        namespace: 'default',
+        creationKey: 'k',
+        epoch: 0,
+        workflowId: 'w',
+        runId: 'r',
+        video: VIDEO,
+      }),
+    ],
+    parseIndexEntry,
+  ),
+  journal('journal identity', [bytes({ v: 1, journalId: 'j-1' })], parseIdentity),
+  {
+    name: 'model configuration and prices',
+    form: 'json',
+    seeds: configurations,
+    words: [...wordsOf(configurations), ...COMMON, '1024x1024', 'auto', 'USD', 'specification', 'second'],
+    parse: (input) => {
+      try {
+        return readModelConfiguration(JSON.parse(input.toString('utf8')));
+      } catch (error) {
+        if (error instanceof SyntaxError) return undefined;
+        throw error;
+      }
+    },
+    wrong: (result) => {
+      if (result === undefined) return undefined;
+      const reading = result as ConfigurationReading;
+      if (!reading.ok)
+        return reading.message !== '' && reading.message.length < 20_000 ? undefined : 'a long message';
+      return wrongPrice(reading);
+    },
+  },
+];

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type OutcomeRecord, type Slot, type TaskIndexEntry } from '../domain/create-journal';
+import {
+  type JournalPlace,
+  type OutcomeRecord,
+  type Resolution,
+  type Slot,
+  type TaskIndexEntry,
+} from '../domain/create-journal';
 import { isUsableTaskId } from '../domain/video-task';
 
 const identity = z.object({ v: z.literal(1), journalId: z.string().min(1) });
@@ -40,6 +46,16 @@ const outcome = z.looseObject({
   at: z.string(),
   answer,
 });
+const resolution = z.looseObject({
+  v: z.literal(1),
+  decision: z.enum(['adopt', 'declareLost', 'resubmit']),
+  decisionId: z.string(),
+  by: z.string(),
+  reason: z.string(),
+  at: z.string(),
+  answer: answer.nullable(),
+});
+const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), epoch: z.number() });
 const indexEntry = z.looseObject({
   v: z.literal(1),
   creationKey: z.string(),
@@ -56,6 +72,8 @@ export const parseSlot = (text: string): Slot =>
   parse(z.union([intent, fence]), text, 'slot') as unknown as Slot;
 export const parseOutcome = (text: string): OutcomeRecord =>
   parse(outcome, text, 'outcome') as unknown as OutcomeRecord;
+export const parseResolution = (text: string): Resolution =>
+  parse(resolution, text, 'decision') as unknown as Resolution;
 export const parseIndexEntry = (text: string): TaskIndexEntry =>
   parse(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
 
@@ -73,6 +91,16 @@ function parse<T>(schema: z.ZodType<T>, text: string, what: string): T {
     );
   }
   return read.data;
+}
+
+/** A hint that cannot be read is no hint: nothing rests on it. */
+export function parsePlace(text: string): JournalPlace | undefined {
+  try {
+    const { namespace, creationKey, epoch } = place.parse(JSON.parse(text));
+    return { namespace, creationKey, epoch };
+  } catch {
+    return undefined;
+  }
 }
 
 /** No record of ours has a field `__proto__`: one that has it was written by somebody else. */

@@ -6,6 +6,7 @@ import {
   parseIdentity,
   parseIndexEntry,
   parseOutcome,
+  parseResolution,
   parseSlot,
 } from '../../../src/journal/records';
 import { sandboxModels } from '../../../src/testing/sandbox/model-catalog';
@@ -33,6 +34,8 @@ const ANSWER = {
 };
 const outcome = (answer: object) =>
   bytes({ v: 1, nonce: 'n', at: VIDEO.createdAt, answer: { ...ANSWER, ...answer } });
+const decision = (word: string, answer: object | null) =>
+  bytes({ v: 1, decision: word, decisionId: 'd', by: 'ops', reason: 'r', at: VIDEO.createdAt, answer });
 const COMMON = ['__proto__', 'constructor', '{"v":1', '"', '[', '}', '\u0000', 'null', '1e999', 'v', 'kind'];
 
 const journal = (name: string, seeds: readonly Buffer[], parse: (text: string) => unknown): FuzzedParser => ({
@@ -112,6 +115,11 @@ export const RECORD_PARSERS: readonly FuzzedParser[] = [
       }),
     ],
     parseIndexEntry,
+  ),
+  journal(
+    'journal decision',
+    [decision('adopt', { ...ANSWER, outcome: 'created', video: VIDEO }), decision('resubmit', null)],
+    parseResolution,
   ),
   journal('journal identity', [bytes({ v: 1, journalId: 'j-1' })], parseIdentity),
   {

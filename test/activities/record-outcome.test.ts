@@ -1,0 +1,151 @@
+import { openEpoch, claimEpoch, recordOutcome } from '../../src/activities/epochs';
+import { type CreateJournal, type EpochView, type OutcomeRecord } from '../../src/domain/create-journal';
+import { answers } from '../domain/create-answers';
+import { slotIntent } from './slot-intent';
+
+const KEY = { namespace: 'default', creationKey: 'order-1' };
+const NOTHING: EpochView = { slot: null, outcome: null };
+const asker = { fingerprint: 'f'.repeat(64), runId: 'later', now: 0 };
+
+const ended = (answer: OutcomeRecord['answer'], nonce = 'ours'): EpochView => ({
+  slot: slotIntent({ nonce }),
+  outcome: { v: 1, nonce, at: new Date(0).toISOString(), answer },
+});
+
+/** A journal that answers as it is told, and remembers what it was asked. */
+function scripted(parts: Partial<CreateJournal>): CreateJournal {
+  const untold = (name: string) => () => Promise.reject(new Error(`${name} was not expected`));
+  return {
+    kind: 's3',
+    identity: untold('identity'),
+    read: untold('read'),
+    putSlot: untold('putSlot'),
+    putOutcome: untold('putOutcome'),
+    putResolution: untold('putResolution'),
+    scan: untold('scan'),
+    findOpenByBody: untold('findOpenByBody'),
+    forgetOpen: untold('forgetOpen'),
+    indexTask: untold('indexTask'),
+    findTask: untold('findTask'),
+    checkWritable: untold('checkWritable'),
+    ...parts,
+  };
+}
+
+describe('opening an epoch', () => {
+  it('goes forward over proven refusals, from where it was told to, and stops at the first other', async () => {
+    const views = [
+      ended(answers.created(0)),
+      ended(answers.notSent(1)),
+      ended(answers.refused(2)),
+      ended(answers.unconfirmed(3)),
+    ];
+    const read: number[] = [];
+    const journal = scripted({
+      read: async (_, epoch) => {
+        read.push(epoch);
+        return views[epoch] ?? NOTHING;
+      },
+    });
+    expect(await openEpoch(journal, KEY, 1, asker)).toMatchObject({ epoch: 3, do: 'return' });
+    expect(read).toEqual([1, 2, 3]);
+    expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 0, do: 'return' });
+    expect(await openEpoch(journal, KEY, 4, asker)).toEqual({ epoch: 4, do: 'send' });
+  });
+
+  it('without a journal is to send where it was told to', async () => {
+    expect(await openEpoch('none', KEY, 7, asker)).toEqual({ epoch: 7, do: 'send' });
+    expect(await claimEpoch('none', KEY, 7, slotIntent())).toBe('won');
+  });
+
+  it('reads nothing back after a clean win', async () => {
+    expect(await claimEpoch(scripted({ putSlot: async () => 'won' }), KEY, 0, slotIntent())).toBe('won');
+  });
+
+  it('takes a slot that is gone after it was lost as lost', async () => {
+    const journal = scripted({ putSlot: async () => 'lost', read: async () => NOTHING });
+    expect(await claimEpoch(journal, KEY, 0, slotIntent())).toBe('lost');
+  });
+});
+
+describe('recording what a send came to', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ now: 1_000_000 });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const created = answers.created(2);
+
+  it('says nothing is recorded where there is no journal', async () => {
+    expect(await recordOutcome('none', KEY, 'ours', created)).toEqual({ recorded: false, standing: created });
+  });
+
+  it('writes it into the epoch of the answer, with nonce and time', async () => {
+    const written: unknown[] = [];
+    const journal = scripted({
+      putOutcome: async (...args) => {
+        written.push(args);
+        return 'won';
+      },
+    });
+    expect(await recordOutcome(journal, KEY, 'ours', created)).toEqual({ recorded: true, standing: created });
+    expect(written).toEqual([
+      [KEY, 2, { v: 1, nonce: 'ours', at: new Date(1_000_000).toISOString(), answer: created }],
+    ]);
+  });
+
+  it('[C5.4c] keeps the words of the service out of the journal and in the answer', async () => {
+    const error = { kind: 'moderation' as const, code: 'blocked', message: 'a prompt, echoed' };
+    const answer = { ...answers.rejected(0), error };
+    let record: OutcomeRecord | undefined;
+    const journal = scripted({
+      putOutcome: async (_, __, outcome) => {
+        record = outcome;
+        return 'won';
+      },
+    });
+    expect((await recordOutcome(journal, KEY, 'ours', answer)).standing).toEqual(answer);
+    expect(record?.answer).toEqual({ ...answer, error: { ...error, message: null } });
+  });
+
+  it('lets the record stand that was there first', async () => {
+    const first = answers.unconfirmed(2);
+    const lost = { putOutcome: async () => 'lost' as const };
+    expect(
+      await recordOutcome(scripted({ ...lost, read: async () => ended(first) }), KEY, 'ours', created),
+    ).toEqual({ recorded: true, standing: first });
+    expect(
+      await recordOutcome(scripted({ ...lost, read: async () => NOTHING }), KEY, 'ours', created),
+    ).toEqual({ recorded: true, standing: created });
+  });
+
+  it('tries four times, waiting longer each time, and then says that it is not recorded', async () => {
+    const at: number[] = [];
+    const journal = scripted({
+      putOutcome: async () => {
+        at.push(Date.now() - 1_000_000);
+        throw new Error('the disk is away');
+      },
+    });
+    const recording = recordOutcome(journal, KEY, 'ours', created);
+    await jest.runAllTimersAsync();
+    expect(await recording).toEqual({ recorded: false, standing: created });
+    expect(at).toEqual([0, 100, 300, 700]);
+  });
+
+  it('is recorded when the disk comes back in time', async () => {
+    let tries = 0;
+    const journal = scripted({
+      putOutcome: async () => {
+        tries += 1;
+        if (tries < 4) throw new Error('the disk is away');
+        return 'won';
+      },
+    });
+    const recording = recordOutcome(journal, KEY, 'ours', created);
+    await jest.runAllTimersAsync();
+    expect(await recording).toEqual({ recorded: true, standing: created });
+  });
+});

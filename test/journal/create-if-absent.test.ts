@@ -1,0 +1,111 @@
+import fs, { type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+import { createIfAbsent } from '../../src/journal/create-if-absent';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await fs.mkdtemp(join(tmpdir(), 'temporal-media-absent-'));
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await fs.rm(folder, { recursive: true, force: true });
+});
+
+const failure = (code: string) => Object.assign(new Error(code), { code });
+
+/** Records what is done to the disk, in order; `failing` makes one step fail. */
+function watchDisk(failing?: (step: string) => Error | undefined): string[] {
+  const steps: string[] = [];
+  const { open, link, unlink } = fs;
+  const name = (path: string) =>
+    path.endsWith('.tmp') ? 'draft' : relative(folder, path).replaceAll('\\', '/') || '.';
+  const step = (text: string): void => {
+    steps.push(text);
+    const error = failing?.(text);
+    if (error !== undefined) throw error;
+  };
+  jest.spyOn(fs, 'open').mockImplementation(async (path, flags, mode) => {
+    const handle: FileHandle = await open(path, flags, mode);
+    const what = name(String(path));
+    const [sync, close] = [handle.sync.bind(handle), handle.close.bind(handle)];
+    if (flags === 'wx') steps.push(`open ${what} ${Number(mode).toString(8)}`);
+    handle.sync = async () => {
+      step(`sync ${what}`);
+      await sync();
+    };
+    handle.close = async () => {
+      steps.push(`close ${what}`);
+      await close();
+    };
+    return handle;
+  });
+  jest.spyOn(fs, 'link').mockImplementation(async (from, to) => {
+    step(`link ${name(String(to))}`);
+    await link(from, to);
+  });
+  jest.spyOn(fs, 'unlink').mockImplementation(async (path) => {
+    steps.push(`unlink ${name(String(path))}`);
+    await unlink(path);
+  });
+  return steps;
+}
+
+describe('creating a file if it is absent', () => {
+  it('writes it whole for the first and leaves it alone for the second', async () => {
+    const file = join(folder, 'a.slot');
+    expect(await createIfAbsent(file, 'first')).toBe('won');
+    expect(await createIfAbsent(file, 'second')).toBe('lost');
+    expect(await fs.readFile(file, 'utf8')).toBe('first');
+    expect(await fs.readdir(folder)).toEqual(['a.slot']);
+  });
+
+  it('is durable when it returns: the content before its name, and every new name in its folder', async () => {
+    const file = join(folder, 'ab', 'cd', '0.slot');
+    const steps = watchDisk();
+    expect(await createIfAbsent(file, 'x')).toBe('won');
+    expect(steps).toEqual([
+      ...['sync ab', 'close ab', 'sync .', 'close .'],
+      ...['open draft 600', 'sync draft', 'close draft', 'link ab/cd/0.slot', 'sync ab/cd', 'close ab/cd'],
+      'unlink draft',
+    ]);
+    steps.length = 0;
+    expect(await createIfAbsent(join(dirname(file), '1.slot'), 'x')).toBe('won');
+    expect(steps[0]).toBe('open draft 600');
+  });
+
+  it('makes folders that nobody else can enter', async () => {
+    await createIfAbsent(join(folder, 'ab', 'cd', '0.slot'), 'x');
+    if (process.platform === 'win32') return;
+    for (const made of ['ab', 'ab/cd']) expect((await fs.stat(join(folder, made))).mode & 0o777).toBe(0o700);
+  });
+
+  it('takes it away at once when it is not to be kept', async () => {
+    const file = join(folder, 'checks', 'x.check');
+    expect(await createIfAbsent(file, '', { keep: false })).toBe('won');
+    expect(await fs.readdir(dirname(file))).toEqual([]);
+    expect(await createIfAbsent(file, '', { keep: true })).toBe('won');
+    expect(await fs.readdir(dirname(file))).toEqual([basename(file)]);
+  });
+
+  it('fails, and leaves no name, when the content may not be durable', async () => {
+    const file = join(folder, '0.slot');
+    const steps = watchDisk((step) => (step === 'sync draft' ? failure('EIO') : undefined));
+    await expect(createIfAbsent(file, 'x')).rejects.toMatchObject({ code: 'EIO' });
+    expect(steps).toEqual(['open draft 600', 'sync draft', 'close draft', 'unlink draft']);
+    expect(await fs.readdir(folder)).toEqual([]);
+  });
+
+  it('fails when the name may not be durable: the file is there, which is the safe side', async () => {
+    const steps = watchDisk((step) => (step === 'sync .' ? failure('EIO') : undefined));
+    await expect(createIfAbsent(join(folder, '0.slot'), 'x')).rejects.toMatchObject({ code: 'EIO' });
+    expect(steps.at(-2)).toBe('close .');
+    expect(await fs.readdir(folder)).toEqual(['0.slot']);
+  });
+
+  it('fails when it cannot write: only a name that is there is lost', async () => {
+    watchDisk((step) => (step.startsWith('link') ? failure('ENOSPC') : undefined));
+    await expect(createIfAbsent(join(folder, '0.slot'), 'x')).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(await fs.readdir(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+import {
+  type CreateJournal,
+  type JournalKey,
+  type OutcomeRecord,
+  type Resolution,
+  type SlotFence,
+} from '../../src/domain/create-journal';
+import { slotIntent } from '../activities/slot-intent';
+import { answers } from '../domain/create-answers';
+import { makeVideoTask } from '../domain/make-video-task';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const KEY: JournalKey = { namespace: 'default', creationKey: 'order-1' };
+const fence = (nonce: string): SlotFence => ({ v: 1, kind: 'fence', nonce, at: AT });
+const outcome = (nonce: string): OutcomeRecord => ({ v: 1, nonce, at: AT, answer: answers.created(0) });
+const resolution = (decisionId: string): Resolution => ({
+  v: 1,
+  decision: 'resubmit',
+  decisionId,
+  by: 'ann',
+  reason: 'the service says no',
+  at: AT,
+  answer: null,
+});
+
+/** What every journal of paid sends does, wherever it keeps its records. `open` opens the same store again and again. */
+export function journalConformance(open: () => Promise<() => CreateJournal>): void {
+  let journal: CreateJournal;
+  let again: CreateJournal;
+  beforeEach(async () => {
+    const openStore = await open();
+    [journal, again] = [openStore(), openStore()];
+  });
+
+  it('has one name for ever, and another store has another', async () => {
+    const names = await Promise.all([journal.identity(), again.identity(), journal.identity()]);
+    expect(new Set(names.map(({ journalId }) => journalId)).size).toBe(1);
+    const other = (await open())();
+    expect((await other.identity()).journalId).not.toBe(names[0].journalId);
+  });
+
+  it('says nothing about an epoch that nobody used', async () => {
+    expect(await journal.read(KEY, 0)).toEqual({ slot: null, outcome: null, resolution: null });
+  });
+
+  it('keeps the first slot, outcome and resolution of an epoch, and says so to the second', async () => {
+    expect(await journal.putSlot(KEY, 0, slotIntent({ nonce: 'first' }))).toBe('won');
+    expect(await again.putSlot(KEY, 0, fence('second'))).toBe('lost');
+    expect(await journal.putOutcome(KEY, 0, outcome('first'))).toBe('won');
+    expect(await again.putOutcome(KEY, 0, outcome('second'))).toBe('lost');
+    expect(await journal.putResolution(KEY, 0, resolution('first'))).toBe('won');
+    expect(await again.putResolution(KEY, 0, resolution('second'))).toBe('lost');
+    expect(await again.read(KEY, 0)).toEqual({
+      slot: slotIntent({ nonce: 'first' }),
+      outcome: outcome('first'),
+      resolution: resolution('first'),
+    });
+  });
+
+  it('keeps keys, namespaces and epochs apart', async () => {
+    await journal.putSlot(KEY, 0, fence('mine'));
+    const others: readonly (readonly [JournalKey, number])[] = [
+      [KEY, 1],
+      [{ ...KEY, creationKey: 'order-2' }, 0],
+      [{ ...KEY, namespace: 'other' }, 0],
+    ];
+    for (const [key, epoch] of others) expect((await journal.read(key, epoch)).slot).toBeNull();
+  });
+
+  it('[C4.4a] lets one of sixteen writers win', async () => {
+    const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
+    const claims = await Promise.all(
+      nonces.map((nonce, index) =>
+        (index % 2 === 0 ? journal : again).putSlot(KEY, 0, slotIntent({ nonce })),
+      ),
+    );
+    expect(claims.filter((claim) => claim === 'won')).toHaveLength(1);
+    const { slot } = await journal.read(KEY, 0);
+    expect(slot?.nonce).toBe(nonces[claims.indexOf('won')]);
+  });
+
+  it('lists every key once, page by page, with its epochs in the order of their numbers', async () => {
+    const keys = Array.from({ length: 7 }, (_, index) => ({ ...KEY, creationKey: `order-${index}` }));
+    for (const key of keys) await journal.putSlot(key, 0, slotIntent({ workflowId: key.creationKey }));
+    for (const epoch of [10, 2]) await journal.putSlot(keys[3]!, epoch, fence(`epoch-${epoch}`));
+    await journal.putOutcome(keys[3]!, 0, outcome('n'));
+    const pages = [];
+    for (let after: string | null = null; ;) {
+      const page = await journal.scan(after, 3);
+      pages.push(page.keys);
+      if (page.next === null) break;
+      after = page.next;
+    }
+    expect(pages.every((page) => page.length <= 3)).toBe(true);
+    const owners = pages
+      .flat()
+      .map(({ epochs: [first] }) => first?.slot?.kind === 'intent' && first.slot.workflowId);
+    expect([...owners].sort()).toEqual(keys.map(({ creationKey }) => creationKey));
+    const third = pages.flat().find(({ epochs }) => epochs.length > 1);
+    expect(third?.epochs.map(({ epoch }) => epoch)).toEqual([0, 2, 10]);
+    expect(third?.epochs[0]).toEqual({ epoch: 0, ...(await journal.read(keys[3]!, 0)) });
+  });
+
+  it('has nothing to list when nobody has written', async () => {
+    expect(await journal.scan(null, 10)).toEqual({ keys: [], next: null });
+  });
+
+  it('finds open epochs by their body until they are forgotten', async () => {
+    const other = { ...KEY, creationKey: 'order-2' };
+    await journal.putSlot(KEY, 0, slotIntent({ bodyHash: 'same' }));
+    await journal.putSlot(other, 3, slotIntent({ bodyHash: 'same' }));
+    await journal.putSlot({ ...KEY, creationKey: 'order-3' }, 0, slotIntent({ bodyHash: 'another' }));
+    await journal.putSlot({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
+    const places = await again.findOpenByBody('same');
+    expect(places).toHaveLength(2);
+    expect(places).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ ...KEY, epoch: 0 }),
+        expect.objectContaining({ ...other, epoch: 3 }),
+      ]),
+    );
+    await again.forgetOpen({ ...KEY, epoch: 0 }, 'same');
+    await again.forgetOpen({ ...KEY, epoch: 0 }, 'same');
+    expect(await journal.findOpenByBody('same')).toEqual([expect.objectContaining({ ...other, epoch: 3 })]);
+    expect(await journal.findOpenByBody('unheard of')).toEqual([]);
+  });
+
+  it('finds a task by its id, once per account, as it was first written', async () => {
+    const entry = (account: string, creationKey: string, taskId = 'video_1') => ({
+      v: 1 as const,
+      ...KEY,
+      creationKey,
+      epoch: 0,
+      workflowId: 'w',
+      runId: 'r',
+      video: makeVideoTask({ taskId, account }),
+    });
+    await journal.indexTask(entry('a@00000000', 'order-1'));
+    await journal.indexTask(entry('a@00000000', 'order-2'));
+    await journal.indexTask(entry('b@00000000', 'order-3'));
+    await journal.indexTask(entry('a@00000000', 'order-4', 'video_2'));
+    const found = await again.findTask('video_1');
+    expect(found.map(({ video, creationKey }) => [video.account, creationKey]).sort()).toEqual([
+      ['a@00000000', 'order-1'],
+      ['b@00000000', 'order-3'],
+    ]);
+    expect(await again.findTask('video_3')).toEqual([]);
+  });
+
+  it('tells that it can be written, and leaves nothing behind', async () => {
+    await journal.checkWritable();
+    await journal.checkWritable();
+    expect(await journal.scan(null, 10)).toEqual({ keys: [], next: null });
+  });
+}

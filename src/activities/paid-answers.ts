@@ -97,8 +97,10 @@ export function failureAnswer(
       return { ...base, outcome: 'refused_for_now', httpStatus, error, notBefore };
     }
     case 'rejected': {
-      const { reason, httpStatus, error, message } = failure;
-      return { ...base, outcome: 'rejected', reason, httpStatus, error, message };
+      const { reason, httpStatus, error, message, retryAfterMs } = failure;
+      const rejected: RejectedCall = { ...base, outcome: 'rejected', reason, httpStatus, error, message };
+      // Kept also where this run ends: a later start of the same id may not send before it either (C8.7).
+      return retryAfterMs === undefined ? rejected : { ...rejected, notBefore: laterIso(retryAfterMs) };
     }
     case 'unconfirmed':
       return {

@@ -3,7 +3,12 @@ import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/
 import { evidence } from '../domain/evidence';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { resolveCreatePolicy } from '../domain/create-policy';
-import { type CreateVideoAnswer, type ReconcileCreateInput, type UnconfirmedCall } from '../domain/paid-call';
+import {
+  type CreateVideoAnswer,
+  type NotSent,
+  type ReconcileCreateInput,
+  type UnconfirmedCall,
+} from '../domain/paid-call';
 import { openEpoch } from './epochs';
 import { journalUnavailable, retryLater } from './failures';
 import { indexCreated } from './index-created';
@@ -34,6 +39,11 @@ export function createReconcileCreate(
       throw journalUnavailable();
     });
     const base = { ...common, epoch: opened.epoch };
+    /** Beyond epochs that only the create itself can compare with its request, it has to begin where it began. */
+    const fenced = (at: typeof base): NotSent =>
+      at.epoch === input.epoch || input.sameRequest === true
+        ? fencedAnswer(at)
+        : { ...fencedAnswer(at), epoch: input.epoch, epochUsed: false };
     switch (opened.do) {
       case 'return': {
         const { slot } = opened;
@@ -59,10 +69,10 @@ export function createReconcileCreate(
           return { ...base, outcome: 'unconfirmed', evidence: evidence('journal_not_bound') };
         }
         await takeFence(journal, key, opened.epoch, now);
-        return fencedAnswer(base);
+        return fenced(base);
       }
       case 'fenced':
-        return fencedAnswer(base);
+        return fenced(base);
       case 'conflict':
         throw new Error('Without a fingerprint nothing can conflict');
     }

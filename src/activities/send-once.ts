@@ -95,9 +95,9 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const prepared = await spec.prepare(account).catch(() => PREPARATION_FAILED);
   const fingerprint =
     prepared.kind === 'unreadable' ? null : fingerprintOf(spec.paid, account, prepared.fileHashes);
+  const asker = { fingerprint, runId: who.runId, now: Date.now(), reopenOwn: spec.reopenOwn };
   let opened: OpenedEpoch;
   try {
-    const asker = { fingerprint, runId: who.runId, now: Date.now(), reopenOwn: spec.reopenOwn };
     opened = await openEpoch(deps.journal, key, spec.epoch, asker);
   } catch {
     return ended(journalDown(base));
@@ -136,7 +136,13 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   } catch {
     return ended(journalDown(base));
   }
-  if (claim === 'lost') return { kind: 'pending', base, slot: null };
+  if (claim === 'lost') {
+    // Taken between the read and the write: whether by the same request, only its slot can tell.
+    const taken = await openEpoch(deps.journal, key, base.epoch, asker).catch(() => undefined);
+    if (taken === undefined) return ended(journalDown(base));
+    if (taken.do === 'conflict') return ended(conflictAnswer(base));
+    return { kind: 'pending', base, slot: 'slot' in taken ? taken.slot : null };
+  }
   const answer =
     claim === 'unsure'
       ? { ...journalDown(base), epochUsed: true }

@@ -198,6 +198,8 @@ export function isReopenable(answer: RecordedAnswer, now: number): boolean {
     case 'refused_for_now':
       return answer.notBefore === null || Date.parse(answer.notBefore) <= now;
     case 'rejected':
+      // The service's own time counts also where a person could mend the reason sooner (C8.7).
+      if (answer.notBefore !== undefined && Date.parse(answer.notBefore) > now) return false;
       // A person mends credentials and quota and then starts the same id again; a wrong request stays wrong (C7.1).
       return (
         answer.reason === 'credentials' ||

@@ -19,7 +19,8 @@ const KEY = { namespace: 'default', creationKey: 'order-1' };
 const intent = slotIntent();
 
 /** What a journal does with the slot of epoch 0 besides writing it. */
-type Ambiguity = 'written, then fails' | 'written, then says lost' | 'fails unwritten';
+type Ambiguity =
+  'written, then fails' | 'written, then says lost' | 'fails unwritten' | 'taken by another request';
 
 /** A real file journal whose first slot ends ambiguously, as a store behind a network may. */
 function ambiguous(journal: CreateJournal, ambiguity: Ambiguity): CreateJournal {
@@ -27,6 +28,10 @@ function ambiguous(journal: CreateJournal, ambiguity: Ambiguity): CreateJournal 
     ...journal,
     putSlot: async (key, epoch, slot) => {
       if (epoch > 0) return journal.putSlot(key, epoch, slot);
+      if (ambiguity === 'taken by another request') {
+        await journal.putSlot(key, epoch, { ...intent, nonce: 'theirs', fingerprint: 'another' });
+        return journal.putSlot(key, epoch, slot);
+      }
       if (ambiguity !== 'fails unwritten') await journal.putSlot(key, epoch, slot);
       if (ambiguity === 'written, then says lost') return 'lost';
       throw new Error('the store did not answer');
@@ -113,6 +118,15 @@ describe('an ambiguous slot', () => {
     // Whoever comes later finds the video behind the epoch that was given up.
     expect(await create('written, then fails', 1)).toMatchObject({ outcome: 'created', sent: false });
     expect(service.seen).toHaveLength(1);
+  });
+
+  it('[C4.4a] that another request has taken just now is a conflict, not a send to wait for', async () => {
+    expect(await create('taken by another request', 0)).toMatchObject({
+      outcome: 'rejected',
+      reason: 'creation_key_conflict',
+      sent: false,
+    });
+    expect(service.seen).toHaveLength(0);
   });
 
   it('[C4.4a] of our own is sent on once', async () => {

@@ -78,8 +78,21 @@ describe('media.reconcileCreate', () => {
 
   it('the fence is taken in the epoch in which a send could still begin', async () => {
     await record(0, 'first', refused);
-    expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', cause: 'fenced', epoch: 1 });
+    expect(await reconcile('later', { sameRequest: true })).toMatchObject({
+      outcome: 'not_sent',
+      cause: 'fenced',
+      epoch: 1,
+      epochUsed: true,
+    });
     expect((await journal.read(KEY, 1)).slot?.kind).toBe('fence');
+  });
+
+  it("[C4.4a] beyond another run's epochs the create goes back to compare the requests", async () => {
+    await record(0, 'first', refused);
+    const back = { outcome: 'not_sent', cause: 'fenced', epoch: 0, epochUsed: false, permanent: false };
+    expect(await reconcile('later')).toMatchObject(back);
+    expect((await journal.read(KEY, 1)).slot?.kind).toBe('fence');
+    expect(await reconcile('later')).toMatchObject(back);
   });
 
   it('the run that was refused gets its own refusal back', async () => {

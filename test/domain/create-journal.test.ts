@@ -1,9 +1,11 @@
 import {
   decideEpoch,
+  isOpenFate,
   isReopenable,
   type EpochAsker,
   type EpochView,
   type RecordedAnswer,
+  type Resolution,
   type SlotFence,
   type SlotIntent,
 } from '../../src/domain/create-journal';
@@ -117,5 +119,59 @@ describe('whether asking again can help', () => {
     expect(isReopenable(answers.refused(0, until), NOW + 1000)).toBe(true);
     expect(isReopenable(answers.refused(0, null), NOW)).toBe(true);
     expect(isReopenable(answers.notSent(0), NOW)).toBe(true);
+    const rejected = { ...answers.rejected(0, 'capacity'), notBefore: until };
+    expect(isReopenable(rejected, NOW)).toBe(false);
+    expect(isReopenable(rejected, NOW + 1000)).toBe(true);
+  });
+});
+
+describe('a decision about an epoch of unknown fate', () => {
+  const decided = (answer: Resolution['answer']): Resolution => ({
+    v: 1,
+    decision: answer === null ? 'resubmit' : 'adopt',
+    decisionId: 'd',
+    by: 'ann',
+    reason: 'found in the records',
+    at: intent.at,
+    answer,
+  });
+  const lost = { ...answers.unconfirmed(0), outcome: 'results_lost' } as unknown as RecordedAnswer;
+  const withDecision = (seen: EpochView, answer: Resolution['answer']): EpochView => ({
+    ...seen,
+    resolution: decided(answer),
+  });
+
+  it.each<[string, EpochView]>([
+    ['an intent without an outcome', { slot: intent, outcome: null }],
+    ['an unconfirmed send', view(answers.unconfirmed(0))],
+    ['results that are lost', view(lost)],
+  ])('[C4.4c] is asked for after %s, and binds everybody', (_, seen) => {
+    expect(isOpenFate(seen)).toBe(true);
+    for (const runId of ['first', 'later', null]) {
+      expect(doOf(withDecision(seen, null), asker({ runId }))).toBe('next_epoch');
+      const adopted = answers.created(0);
+      expect(decideEpoch(withDecision(seen, adopted), asker({ runId }))).toEqual({
+        do: 'return',
+        outcome: { v: 1, nonce: 'd', at: intent.at, answer: adopted },
+        slot: intent,
+      });
+    }
+    expect(doOf({ ...seen, resolution: null })).not.toBe('next_epoch');
+  });
+
+  it.each<[string, EpochView, string]>([
+    ['a created video', view(answers.created(0)), 'return'],
+    ['a final refusal', view(answers.rejected(0)), 'return'],
+    ['nothing at all', { slot: null, outcome: null }, 'send'],
+    ['a fence', { slot: fence, outcome: null }, 'fenced'],
+    ['a lost slot', { slot: null, outcome: view(answers.unconfirmed(0)).outcome }, 'return'],
+  ])('[C4.4a] means nothing after %s', (_, seen, expected) => {
+    expect(isOpenFate(seen)).toBe(false);
+    expect(doOf(withDecision(seen, null))).toBe(expected);
+  });
+
+  it('[C4.4a] is for the request that was sent: another one is a conflict all the same', () => {
+    const seen = withDecision({ slot: intent, outcome: null }, null);
+    expect(doOf(seen, asker({ fingerprint: 'other' }))).toBe('conflict');
   });
 });

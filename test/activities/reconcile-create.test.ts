@@ -76,6 +76,14 @@ describe('media.reconcileCreate', () => {
     expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
   });
 
+  it('[C4.4c] a sender whose clock was ahead is followed: it went on although our clock says too early', async () => {
+    await record(0, 'first', { ...refused, notBefore: new Date(Date.now() + 60_000).toISOString() });
+    expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', epoch: 0, epochUsed: false });
+    expect((await journal.read(KEY, 1)).slot).toBeNull();
+    await record(1, 'later', undefined, Date.now() - 1);
+    expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+  });
+
   it('the fence is taken in the epoch in which a send could still begin', async () => {
     await record(0, 'first', refused);
     expect(await reconcile('later', { sameRequest: true })).toMatchObject({

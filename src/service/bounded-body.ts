@@ -1,9 +1,10 @@
 import { type Readable } from 'node:stream';
 import { type JsonValue } from '../domain/json';
+import { ReplyBytes } from './reply-bytes';
 
 /** What could be read of a reply's body. Never thrown. */
 export interface BoundedBody {
-  /** The bytes read; at most the limit. */
+  /** The bytes read; at most the limit. Of a long body that did not come whole, its beginning. */
   readonly bytes: Buffer;
   /** `complete`, or why the rest is missing. */
   readonly end: 'complete' | 'too_large' | 'too_late' | 'broken';
@@ -17,39 +18,44 @@ export interface BodyLimits {
 
 /** Reads a body up to a number of bytes and a moment; what is over is cut off and the stream destroyed. */
 export async function readBoundedBody(body: Readable, limits: BodyLimits): Promise<BoundedBody> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const kept = new ReplyBytes();
   let late = false;
   const timer = setTimeout(() => {
     late = true;
     body.destroy();
   }, limits.withinMs);
-  const result = (end: BoundedBody['end']): BoundedBody => ({ bytes: Buffer.concat(chunks), end });
+  const cut = async (end: BoundedBody['end']): Promise<BoundedBody> => ({
+    bytes: await kept.beginning().catch(() => Buffer.alloc(0)),
+    end,
+  });
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      const room = limits.maxBytes - size;
-      chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
-      size += Math.min(chunk.length, room);
-      if (chunk.length > room) return result('too_large');
+      const room = limits.maxBytes - kept.size;
+      await kept.add(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      if (chunk.length > room) return await cut('too_large');
     }
-    return result(late ? 'too_late' : 'complete');
+    return late ? await cut('too_late') : { bytes: await kept.whole(), end: 'complete' };
   } catch {
-    return result(late ? 'too_late' : 'broken');
+    return await cut(late ? 'too_late' : 'broken');
   } finally {
     clearTimeout(timer);
     // A destroyed body still reports the end of its socket: nobody is left to hear it.
     body.on('error', () => undefined).destroy();
+    await kept.close();
   }
 }
 
 /** Deepest nesting that is read; real replies have less than ten levels. */
 const MAX_DEPTH = 64;
+/** Most values that are read; real replies have less than a thousand. As objects they take far more than their text. */
+const MAX_VALUES = 100_000;
+const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The JSON value of a body, a byte order mark tolerated; undefined when it is none or nests too deep. */
+/** The JSON value of a body, a byte order mark tolerated; undefined when it is none, nests too deep or has too many values. */
 export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
-  if (isTooDeep(bytes)) return undefined;
+  if (isTooMuch(bytes)) return undefined;
   try {
     const text = bytes.toString('utf8');
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as JsonValue;
@@ -59,8 +65,9 @@ export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
 }
 
 /** Runs over the brackets outside of strings; strings are skipped whole, so that 256 MiB of Base64 cost little. */
-function isTooDeep(bytes: Buffer): boolean {
+function isTooMuch(bytes: Buffer): boolean {
   let depth = 0;
+  let values = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === QUOTE) {
@@ -68,7 +75,11 @@ function isTooDeep(bytes: Buffer): boolean {
       if (at < 0) return false;
     } else if (byte === 0x5b || byte === 0x7b) {
       depth += 1;
-      if (depth > MAX_DEPTH) return true;
+      values += 1;
+      if (depth > MAX_DEPTH || values > MAX_VALUES) return true;
+    } else if (byte === COMMA) {
+      values += 1;
+      if (values > MAX_VALUES) return true;
     } else if (byte === 0x5d || byte === 0x7d) {
       depth -= 1;
     }

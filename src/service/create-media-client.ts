@@ -3,10 +3,11 @@ import { isUsableTaskId } from '../domain/video-task';
 import { createAddressFilter } from './address-filter';
 import { type ApiCaller, credentialsOf } from './api-caller';
 import { apiUrl, normaliseBaseUrl } from './base-url';
-import { type Connection, environmentConnections } from './connections';
+import { environmentConnections } from './connections';
 import { fetchContent, type HopConnection } from './content-fetch';
 import { getVideo } from './get-video';
 import { readImageReply } from './image-reply';
+import { interimLimit } from './interim-limit';
 import { type ClientTimeouts, type MediaClient, type MediaClientOptions } from './media-client';
 import { proxySecrets } from './proxy-environment';
 import { createRedactor } from './redact';
@@ -34,13 +35,16 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
   };
   const filter = createAddressFilter([origin.origin, ...(options.allowedMediaOrigins ?? [])]);
   const open = new Set<Dispatcher>();
+  const close = (dispatcher: Dispatcher): void => {
+    if (open.delete(dispatcher)) dispatcher.destroy().catch(() => undefined);
+  };
   const connect = (
     purpose: 'poll' | 'content' | 'media',
     to: URL,
     connections: number,
     headersTimeoutMs: number,
     bodyTimeoutMs: number,
-  ): Connection => {
+  ): HopConnection => {
     const connection = caller.connectionFactory(to, {
       purpose,
       connections,
@@ -49,8 +53,10 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
       bodyTimeoutMs,
       ...(purpose === 'media' ? { connector: filter.connector(CONNECT_TIMEOUT_MS) } : {}),
     });
-    open.add(connection.dispatcher);
-    return connection;
+    const { dispatcher, viaProxy } = connection;
+    open.add(dispatcher);
+    const limited = dispatcher.compose(interimLimit(headersTimeoutMs));
+    return { dispatcher: limited, viaProxy, release: () => close(dispatcher) };
   };
   const pollPool = once(
     () =>
@@ -63,13 +69,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
   const hop = (url: URL, ownOrigin: boolean): HopConnection => {
     if (ownOrigin) return { ...contentPool(), release: () => undefined };
     // Result hosts come and go: each fetch has a socket of its own, so that no address is trusted for longer.
-    const connection = connect('media', new URL(url.origin), 1, 30_000, 30_000);
-    return {
-      ...connection,
-      release: () => {
-        if (open.delete(connection.dispatcher)) connection.dispatcher.destroy().catch(() => undefined);
-      },
-    };
+    return connect('media', new URL(url.origin), 1, 30_000, 30_000);
   };
 
   return {

@@ -2,6 +2,7 @@ import { type Dispatcher, type FormData } from 'undici';
 import { type BoundedBody, readBoundedBody } from './bounded-body';
 import { type ConnectionFactory } from './connections';
 import { networkCode, unsentCause, type UnsentCause } from './network-error';
+import { PassingHandler } from './passing-handler';
 import { type HeaderValues } from './retry-after';
 
 export interface PaidCall {
@@ -58,35 +59,16 @@ class SendMarker {
   }
 }
 
-/** Passes everything on. undici's own decorator fails at a second response start, and 103 is one. */
-class MarkingHandler implements Dispatcher.DispatchHandler {
+class MarkingHandler extends PassingHandler {
   constructor(
-    private readonly inner: Dispatcher.DispatchHandler,
+    inner: Dispatcher.DispatchHandler,
     private readonly start: (controller: Dispatcher.DispatchController) => boolean,
-  ) {}
-
-  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
-    if (this.start(controller)) this.inner.onRequestStart?.(controller, context);
+  ) {
+    super(inner);
   }
 
-  onRequestUpgrade(...event: Parameters<Required<Dispatcher.DispatchHandler>['onRequestUpgrade']>): void {
-    this.inner.onRequestUpgrade?.(...event);
-  }
-
-  onResponseStart(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseStart']>): void {
-    this.inner.onResponseStart?.(...event);
-  }
-
-  onResponseData(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseData']>): void {
-    this.inner.onResponseData?.(...event);
-  }
-
-  onResponseEnd(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseEnd']>): void {
-    this.inner.onResponseEnd?.(...event);
-  }
-
-  onResponseError(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseError']>): void {
-    this.inner.onResponseError?.(...event);
+  override onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    if (this.start(controller)) super.onRequestStart(controller, context);
   }
 }
 
@@ -139,7 +121,7 @@ export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
   } catch (error) {
     if (!marker.sent) return { kind: 'not_sent', ...unsentCause(error) };
     const code = networkCode(error);
-    const garbled = code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || isParserError(error);
+    const garbled = code.startsWith('HPE_') || GARBLED.has(code) || isParserError(error);
     return { kind: 'lost', cause: garbled ? 'reply_not_http' : 'connection_lost_after_send' };
   } finally {
     clearTimeout(timer);
@@ -154,6 +136,12 @@ const TOO_LATE: PaidExchange = {
   permanent: false,
   message: 'The time for this call was over before it could be sent.',
 };
+
+/** A length mismatch before there is a reply: the head itself holds two of them, or was never understood. */
+const GARBLED: ReadonlySet<string> = new Set([
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+]);
 
 function isParserError(error: unknown): boolean {
   return error instanceof Error && error.name === 'HTTPParserError';

@@ -20,12 +20,20 @@ import {
   type TemporalMediaClientOptions,
   type WatchOptions,
 } from './client/options';
+import {
+  resolveUnconfirmed,
+  reviewJournal,
+  type DecisionInput,
+  type ReviewInput,
+} from './client/review-journal';
+import { startAgain, unfinishedVideo } from './client/start-again';
 import { watchStates } from './client/watch-states';
 import { type FoundVideoTask } from './domain/activities';
 import { fingerprintText } from './domain/fingerprint';
 import { DEFAULT_TASK_QUEUE, FINGERPRINT_MEMO, QUERY, WORKFLOW } from './domain/names';
 import { type ImageOutcome, type VideoOutcome } from './domain/outcome';
 import { type PaidRequest } from './domain/request';
+import { type ResolveUnconfirmedResult, type ReviewJournalPage } from './domain/unconfirmed-decision';
 import { type VideoState } from './domain/video-state';
 import { type VideoTask } from './domain/video-task';
 import {
@@ -37,6 +45,7 @@ import {
 } from './domain/workflow-inputs';
 
 export { CreationKeyConflictError, ResumeError } from './client/errors';
+export { type DecisionInput, type ReviewInput } from './client/review-journal';
 export {
   type FindTaskOptions,
   type StartOptions,
@@ -131,6 +140,19 @@ export class TemporalMediaClient {
       workflowExecutionTimeout: options.timeoutMs ?? 120_000,
       args: [{ taskId, ...(options.askService === true && { askService: true }) }],
     }) as Promise<FoundVideoTask>;
+  }
+
+  /**
+   * Carries out a person's decision about a paid call of unknown fate: by an Update where its workflow waits for one,
+   * else by the workflow `resolveUnconfirmed`. Sends nothing paid by itself, except a `resubmit` that a workflow waits for.
+   */
+  async resolveUnconfirmed(decision: DecisionInput, owner?: string): Promise<ResolveUnconfirmedResult> {
+    return resolveUnconfirmed(this.client, this.taskQueue, decision, owner);
+  }
+
+  /** One page of what a worker's journal holds. @throws WorkflowFailedError when no worker has answered in two minutes */
+  async reviewJournal(input: ReviewInput): Promise<ReviewJournalPage> {
+    return reviewJournal(this.client, this.taskQueue, input);
   }
 
   /** Starts `awaitVideo` for kept facts, or attaches to the one that already waits for this task. */
@@ -228,15 +250,15 @@ export class TemporalMediaClient {
     if (status.name === 'RUNNING') return false;
     if (status.name !== 'COMPLETED') return true;
     const outcome = await this.attach<Outcome>(workflowId, runId).result();
-    // A task that exists is adopted from the journal; it is not bought again.
-    if (outcome.outcome === 'still_running' || outcome.outcome === 'cancelled') return true;
-    // The journal may know by now what no worker could say then; it sends only where it proves that nothing was sent.
-    if (outcome.outcome === 'unconfirmed') return JOURNAL_MAY_KNOW.has(outcome.evidence.cause);
-    return (
-      outcome.outcome === 'rejected' &&
-      outcome.reason !== 'invalid_request' &&
-      outcome.reason !== 'moderation'
-    );
+    const again = startAgain(outcome);
+    return again === 'if_decided' && 'creationKey' in outcome && outcome.creationKey !== null
+      ? this.isDecided(outcome.creationKey)
+      : again === 'yes';
+  }
+
+  private async isDecided(creationKey: string): Promise<boolean> {
+    const page = await this.reviewJournal({ list: 'decided', creationKey }).catch(() => undefined);
+    return page !== undefined && page.decided.length > 0;
   }
 
   private attach<Outcome>(workflowId: string, runId?: string): Started<Outcome> {
@@ -250,28 +272,6 @@ export class TemporalMediaClient {
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;
     }
-  }
-}
-
-/** Causes of `unconfirmed` behind which the journal may hold an outcome: a worker was away or died. */
-const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
-  'worker_lost',
-  'activity_failed',
-  'no_answer_in_time',
-  'reconcile_failed',
-  'no_outcome_recorded',
-]);
-
-/** The task of an outcome after which waiting or fetching can go on. */
-function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
-  switch (outcome.outcome) {
-    case 'still_running':
-    case 'content_unavailable':
-    case 'task_unknown':
-    case 'cancelled':
-      return outcome.video;
-    default:
-      return null;
   }
 }
 

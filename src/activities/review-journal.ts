@@ -1,6 +1,7 @@
 import { type CreateJournal, type EpochView, type SlotIntent } from '../domain/create-journal';
 import {
   type CreatedEntry,
+  type DecidedEntry,
   type ReviewJournalInput,
   type ReviewJournalPage,
   type UnconfirmedEntry,
@@ -22,11 +23,12 @@ export function createReviewJournal(deps: {
 }): (input: ReviewJournalInput) => Promise<ReviewJournalPage> {
   return async (input) => {
     const { journal } = deps;
-    if (journal === 'none') return { unconfirmed: [], created: [], scanned: 0, next: null };
+    if (journal === 'none') return { unconfirmed: [], created: [], decided: [], scanned: 0, next: null };
     const now = Date.now();
     const { namespace } = caller(now);
     const unconfirmed: UnconfirmedEntry[] = [];
     const created: CreatedEntry[] = [];
+    const decided: DecidedEntry[] = [];
     let scanned = 0;
     const take = (epochs: readonly (EpochView & { readonly epoch: number })[]): void => {
       scanned += 1;
@@ -36,13 +38,14 @@ export function createReviewJournal(deps: {
         if (input.since !== undefined && Date.parse(slot.at) < Date.parse(input.since)) continue;
         if (input.creationKey !== undefined && slot.creationKey !== input.creationKey) continue;
         if (input.list === 'unconfirmed') unconfirmed.push(...unconfirmedEntry(view, slot, epoch, now));
+        else if (input.list === 'decided') decided.push(...decidedEntry(view, slot, epoch));
         else created.push(...createdEntry(view, slot, epoch));
       }
     };
     try {
       if (input.creationKey !== undefined) {
         take(await epochsOf(journal, { namespace, creationKey: input.creationKey }));
-        return { unconfirmed, created, scanned, next: null };
+        return { unconfirmed, created, decided, scanned, next: null };
       }
       let next = input.after ?? null;
       do {
@@ -51,10 +54,10 @@ export function createReviewJournal(deps: {
         ({ next } = page);
       } while (
         next !== null &&
-        unconfirmed.length + created.length < PAGE_ENTRIES &&
+        unconfirmed.length + created.length + decided.length < PAGE_ENTRIES &&
         Date.now() < now + PAGE_MS
       );
-      return { unconfirmed, created, scanned, next };
+      return { unconfirmed, created, decided, scanned, next };
     } catch {
       throw journalUnavailable();
     }
@@ -112,4 +115,15 @@ function createdEntry(view: EpochView, slot: SlotIntent, epoch: number): readonl
   const { taskId, account, model, createdAt } = answer.video;
   const { creationKey, workflowId, runId } = slot;
   return [{ creationKey: creationKey ?? null, epoch, taskId, account, model, createdAt, workflowId, runId }];
+}
+
+function decidedEntry(
+  { resolution }: EpochView,
+  { creationKey }: SlotIntent,
+  epoch: number,
+): readonly DecidedEntry[] {
+  if (!resolution) return [];
+  const { decision, by, reason, at, answer } = resolution;
+  const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
+  return [{ creationKey: creationKey ?? null, epoch, decision, by, reason, at, taskId }];
 }

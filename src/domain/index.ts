@@ -67,6 +67,7 @@ export {
 } from './workflow-inputs';
 export {
   type CreatedEntry,
+  type DecidedEntry,
   type ResolveUnconfirmedInput,
   type ResolveUnconfirmedResult,
   type ReviewJournalInput,

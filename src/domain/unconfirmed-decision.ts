@@ -92,8 +92,11 @@ const isText = (value: unknown, most: number): value is string =>
 
 /** Input of the workflow `reviewJournal` and of `media.reviewJournal`: one page of what a worker's journal holds. */
 export interface ReviewJournalInput {
-  /** `unconfirmed`: calls of unknown fate that nobody has decided about. `created`: tasks that exist. */
-  readonly list: 'unconfirmed' | 'created';
+  /**
+   * `unconfirmed`: calls of unknown fate that nobody has decided about. `created`: tasks that exist. `decided`: what was
+   * decided about calls of unknown fate.
+   */
+  readonly list: 'unconfirmed' | 'created' | 'decided';
   /** One creation key only. */
   readonly creationKey?: string;
   /** `next` of the page before. @default the first page */
@@ -130,9 +133,23 @@ export interface CreatedEntry {
   readonly runId: string | null;
 }
 
+/** What somebody decided about a paid call of unknown fate. */
+export interface DecidedEntry {
+  readonly creationKey: string | null;
+  readonly epoch: number;
+  readonly decision: UnconfirmedDecision;
+  readonly by: string;
+  readonly reason: string;
+  /** ISO 8601 */
+  readonly at: string;
+  /** With `adopt` only. */
+  readonly taskId: string | null;
+}
+
 export interface ReviewJournalPage {
   readonly unconfirmed: readonly UnconfirmedEntry[];
   readonly created: readonly CreatedEntry[];
+  readonly decided: readonly DecidedEntry[];
   /** Creation keys that were looked at. */
   readonly scanned: number;
   /** Null after the last page. */

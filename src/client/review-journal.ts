@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { QUERY, UPDATE, WORKFLOW } from '../domain/names';
+import {
+  type ResolveUnconfirmedInput,
+  type ResolveUnconfirmedResult,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+} from '../domain/unconfirmed-decision';
+import { type VideoState } from '../domain/video-state';
+
+export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue'>;
+export type ReviewInput = Omit<ReviewJournalInput, 'taskQueue'>;
+
+/** Workers that are away are not waited for any longer: a person sits in front of it. */
+const REVIEW_LIMIT_MS = 120_000;
+
+/** See `TemporalMediaClient.reviewJournal`. */
+export async function reviewJournal(
+  client: Client,
+  taskQueue: string,
+  input: ReviewInput,
+): Promise<ReviewJournalPage> {
+  return client.workflow.execute<(input: ReviewJournalInput) => Promise<ReviewJournalPage>>(
+    WORKFLOW.reviewJournal,
+    {
+      taskQueue,
+      workflowId: `review-journal/${randomUUID()}`,
+      workflowExecutionTimeout: REVIEW_LIMIT_MS,
+      args: [input],
+    },
+  );
+}
+
+/** See `TemporalMediaClient.resolveUnconfirmed`. `owner` is the workflow that may wait for the decision. */
+export async function resolveUnconfirmed(
+  client: Client,
+  taskQueue: string,
+  input: DecisionInput,
+  owner: string = input.creationKey,
+): Promise<ResolveUnconfirmedResult> {
+  if (await waitsForDecision(client, owner, input.creationKey)) {
+    const { decision, taskId, by, reason } = input;
+    const argument = { by, reason, ...(taskId !== undefined && { taskId }) };
+    return client.workflow
+      .getHandle(owner)
+      .executeUpdate<ResolveUnconfirmedResult, [typeof argument]>(UPDATE[decision], { args: [argument] });
+  }
+  return client.workflow.execute<(input: ResolveUnconfirmedInput) => Promise<ResolveUnconfirmedResult>>(
+    WORKFLOW.resolveUnconfirmed,
+    { taskQueue, workflowId: `resolve-unconfirmed/${randomUUID()}`, args: [input] },
+  );
+}
+
+async function waitsForDecision(client: Client, workflowId: string, creationKey: string): Promise<boolean> {
+  const handle = client.workflow.getHandle(workflowId);
+  try {
+    if ((await handle.describe()).status.name !== 'RUNNING') return false;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+  // A workflow of another type answers no such query.
+  const state = await handle.query<VideoState>(QUERY.videoState).catch(() => undefined);
+  return state?.phase === 'unconfirmed' && state.creationKey === creationKey;
+}

@@ -1,0 +1,258 @@
+import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
+import { UPDATE } from '../../src/domain/names';
+import {
+  type ResolveUnconfirmedInput,
+  type ResolveUnconfirmedResult,
+  type ReviewJournalPage,
+} from '../../src/domain/unconfirmed-decision';
+import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
+import { accepted, received } from '../support/accepted';
+import { eventually } from '../support/eventually';
+import { sharedStack } from '../support/shared-stack';
+
+/** What a person decides about a paid call of unknown fate, and what follows from it (failure-model 2.5). */
+describe('a create of unknown fate', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
+
+  const requestOf = (prompt: string) => ({ model: 'cine-1', prompt, durationSeconds: 2 });
+  const WHO = { by: 'ada', reason: 'looked into the console' };
+
+  /** The reply of the first create with this prompt is lost. */
+  async function loseReply(prompt: string, isAccepted = true): Promise<void> {
+    const { sandbox } = await stack();
+    await sandbox.admin.addFaults([
+      {
+        operation: 'create',
+        promptIncludes: prompt,
+        action: { type: 'lose_reply', accepted: isAccepted, how: 'reset' },
+      },
+    ]);
+  }
+
+  async function taskOf(prompt: string): Promise<string> {
+    const { sandbox } = await stack();
+    const task = (await sandbox.admin.tasks()).find((one) => one.prompt === prompt);
+    if (task === undefined) throw new Error('The sandbox has accepted no such task');
+    return task.id;
+  }
+
+  async function start(prompt: string, id: string, input: Partial<GenerateVideoInput> = {}) {
+    const { media } = await stack();
+    return media.startVideo({ request: requestOf(prompt), ...input }, { id });
+  }
+
+  /** A create whose reply was lost, and which ended so. */
+  async function unconfirmed(prompt: string, isAccepted = true): Promise<string> {
+    await loseReply(prompt, isAccepted);
+    const id = (await stack()).server.uniqueId('unconfirmed');
+    const outcome = await (await start(prompt, id)).result();
+    expect(outcome).toMatchObject({ outcome: 'unconfirmed', creationKey: id });
+    return id;
+  }
+
+  /** A workflow that waits for a decision. */
+  async function waiting(prompt: string, isAccepted = true) {
+    await loseReply(prompt, isAccepted);
+    const { media, server } = await stack();
+    const id = server.uniqueId('waiting');
+    const started = await start(prompt, id, { onUnconfirmed: 'wait' });
+    await eventually(
+      'the wait for a decision',
+      async () => (await media.videoState(id)).phase === 'unconfirmed',
+    );
+    return { id, started, handle: server.client.workflow.getHandle(id) };
+  }
+
+  async function resolve(
+    creationKey: string,
+    decision: Pick<ResolveUnconfirmedInput, 'decision' | 'taskId'>,
+  ): Promise<ResolveUnconfirmedResult> {
+    return (await stack()).media.resolveUnconfirmed({ creationKey, ...decision, ...WHO });
+  }
+
+  async function review(list: 'unconfirmed' | 'created', creationKey: string): Promise<ReviewJournalPage> {
+    return (await stack()).media.reviewJournal({ list, creationKey });
+  }
+
+  async function paid(prompt: string): Promise<readonly [received: number, accepted: number]> {
+    return [await received(await stack(), prompt), await accepted(await stack(), prompt)];
+  }
+
+  describe('after its workflow has ended', () => {
+    it.concurrent('[C4.4c] adopted: the same id brings the video, and nothing is sent again', async () => {
+      const prompt = 'adopted afterwards';
+      const id = await unconfirmed(prompt);
+      expect((await review('unconfirmed', id)).unconfirmed).toMatchObject([
+        {
+          creationKey: id,
+          epoch: 0,
+          state: 'unconfirmed',
+          evidence: { cause: 'connection_lost_after_send' },
+        },
+      ]);
+      const taskId = await taskOf(prompt);
+      expect(await resolve(id, { decision: 'adopt', taskId })).toMatchObject({
+        resolved: true,
+        answer: { outcome: 'created', video: { taskId, model: 'cine-1', durationSeconds: 2 } },
+      });
+      expect(await (await start(prompt, id)).result()).toMatchObject({
+        outcome: 'completed',
+        video: { taskId },
+      });
+      expect(await paid(prompt)).toEqual([1, 1]);
+      expect((await review('unconfirmed', id)).unconfirmed).toEqual([]);
+      expect((await review('created', id)).created).toMatchObject([{ creationKey: id, taskId }]);
+    });
+
+    it.concurrent('[C4.4c] declared lost: the same id sends nothing any more', async () => {
+      const prompt = 'declared lost afterwards';
+      const id = await unconfirmed(prompt, false);
+      expect(await resolve(id, { decision: 'declareLost' })).toMatchObject({ resolved: true });
+      expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
+        resolved: false,
+        reason: 'already_decided',
+      });
+      expect(await (await start(prompt, id)).result()).toMatchObject({
+        outcome: 'rejected',
+        reason: 'declared_lost',
+        billing: { state: 'none' },
+      });
+      expect(await paid(prompt)).toEqual([1, 0]);
+    });
+
+    it.concurrent('[C4.4c] resubmitted: the same id sends once more, and only once', async () => {
+      const prompt = 'resubmitted afterwards';
+      const id = await unconfirmed(prompt, false);
+      expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
+        resolved: true,
+        epoch: 0,
+        answer: null,
+      });
+      expect(await paid(prompt)).toEqual([1, 0]);
+      expect(await (await start(prompt, id)).result()).toMatchObject({ outcome: 'completed' });
+      expect(await (await start(prompt, id)).result()).toMatchObject({ outcome: 'completed' });
+      expect(await paid(prompt)).toEqual([2, 1]);
+      expect(await resolve(id, { decision: 'declareLost' })).toMatchObject({
+        resolved: false,
+        reason: 'already_known',
+      });
+    });
+
+    it.concurrent('an image call is resubmitted as well, and has no task to adopt', async () => {
+      const { media, server, sandbox } = await stack();
+      const prompt = 'a still of unknown fate';
+      await sandbox.admin.addFaults([
+        {
+          operation: 'generate',
+          promptIncludes: prompt,
+          action: { type: 'lose_reply', accepted: true, how: 'reset' },
+        },
+      ]);
+      const id = server.uniqueId('image');
+      const again = async (): Promise<ImageOutcome> =>
+        (await media.startImage({ request: { model: 'image-2', prompt } }, { id })).result();
+      expect(await again()).toMatchObject({ outcome: 'unconfirmed' });
+      expect(await resolve(id, { decision: 'adopt', taskId: 'video_1' })).toMatchObject({
+        resolved: false,
+        reason: 'no_task_to_adopt',
+      });
+      expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({ resolved: true });
+      expect(await again()).toMatchObject({ outcome: 'completed' });
+      expect(await paid(prompt)).toEqual([2, 2]);
+    });
+
+    it.concurrent('a wrong decision is refused in words and changes nothing', async () => {
+      const prompt = 'decided wrongly';
+      const id = await unconfirmed(prompt);
+      const other = '[run:0s] another video';
+      const otherId = (await stack()).server.uniqueId('other');
+      const bought = await (await start(other, otherId)).result();
+      if (bought.outcome !== 'completed') throw new Error(bought.outcome);
+      const refusals = [
+        [{ decision: 'adopt', taskId: 'video_nobody' }, 'task_unknown'],
+        [{ decision: 'adopt', taskId: bought.video.taskId }, 'task_of_another_key'],
+        [{ decision: 'adopt', taskId: '..' }, 'invalid_decision'],
+        [{ decision: 'adopt' }, 'invalid_decision'],
+        [{ decision: 'forget' as 'adopt' }, 'invalid_decision'],
+      ] as const;
+      for (const [decision, reason] of refusals)
+        expect(await resolve(id, decision)).toMatchObject({ resolved: false, reason });
+      expect(await resolve(otherId, { decision: 'resubmit' })).toMatchObject({ reason: 'already_known' });
+      expect(await resolve('nobody', { decision: 'resubmit' })).toMatchObject({
+        reason: 'nothing_unconfirmed',
+      });
+      expect((await review('unconfirmed', id)).unconfirmed).toHaveLength(1);
+      expect(await paid(prompt)).toEqual([1, 1]);
+    });
+  });
+
+  describe('in a workflow that waits for a decision', () => {
+    it.concurrent('[C4.4c] adopt by the id alone: it goes on with the task', async () => {
+      const prompt = 'adopted by an update';
+      const { started, handle } = await waiting(prompt);
+      const taskId = await taskOf(prompt);
+      await expect(handle.executeUpdate(UPDATE.adopt, { args: ['video_nobody'] })).resolves.toMatchObject({
+        resolved: false,
+        reason: 'task_unknown',
+      });
+      await expect(handle.executeUpdate(UPDATE.adopt, { args: [taskId] })).resolves.toMatchObject({
+        resolved: true,
+      });
+      expect(await started.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
+      expect(await paid(prompt)).toEqual([1, 1]);
+    });
+
+    it.concurrent('[C4.4c] resubmit: it sends once more', async () => {
+      const prompt = 'resubmitted by an update';
+      const { started, handle } = await waiting(prompt, false);
+      await handle.executeUpdate(UPDATE.resubmit, { args: [WHO] });
+      expect(await started.result()).toMatchObject({ outcome: 'completed' });
+      expect(await paid(prompt)).toEqual([2, 1]);
+    });
+
+    it.concurrent('declareLost: it ends as rejected; who and why may be two arguments', async () => {
+      const prompt = 'declared lost by an update';
+      const { started, handle } = await waiting(prompt, false);
+      await handle.executeUpdate(UPDATE.declareLost, { args: [WHO.by, WHO.reason] });
+      expect(await started.result()).toMatchObject({ outcome: 'rejected', reason: 'declared_lost' });
+    });
+
+    it.concurrent('an incomplete decision is refused and leaves no event', async () => {
+      const { started, handle } = await waiting('decided incompletely', false);
+      await expect(handle.executeUpdate(UPDATE.declareLost, { args: [{ by: 'ada' }] })).rejects.toThrow();
+      await expect(handle.executeUpdate(UPDATE.adopt, { args: [{}] })).rejects.toThrow();
+      const { events } = await handle.fetchHistory();
+      expect(events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null)).toBe(
+        false,
+      );
+      await handle.cancel();
+      expect(await started.result()).toMatchObject({ outcome: 'unconfirmed' });
+    });
+
+    it.concurrent('before anything is unconfirmed there is nothing to decide', async () => {
+      const { server } = await stack();
+      const id = server.uniqueId('certain');
+      const started = await start('[run:3s] nothing to decide', id);
+      const handle = server.client.workflow.getHandle(id);
+      await expect(handle.executeUpdate(UPDATE.resubmit, { args: [WHO] })).rejects.toThrow();
+      expect(await started.result()).toMatchObject({ outcome: 'completed' });
+    });
+  });
+
+  it.concurrent('[C4.4c] the same body under another id is refused until the first is settled', async () => {
+    const prompt = 'the very same request';
+    const id = await unconfirmed(prompt);
+    const careful = { refuseWhileUnconfirmed: true };
+    const { server } = await stack();
+    const again = async (input: Partial<GenerateVideoInput>): Promise<VideoOutcome> =>
+      (await start(prompt, server.uniqueId('again'), input)).result();
+    const refused = await again(careful);
+    expect(refused).toMatchObject({ outcome: 'rejected', reason: 'unconfirmed_open', sends: 0 });
+    expect(refused.outcome === 'rejected' && refused.message).toContain(id);
+    expect(await paid(prompt)).toEqual([1, 1]);
+    expect(await again({})).toMatchObject({ outcome: 'completed' });
+    await resolve(id, { decision: 'declareLost' });
+    expect(await again(careful)).toMatchObject({ outcome: 'completed' });
+    expect(await paid(prompt)).toEqual([3, 3]);
+  });
+});

@@ -1,7 +1,7 @@
 'use strict';
 /**
- * A media worker in a process of its own that a test kills, or that kills itself with SIGKILL at one point of the
- * create journal (CRASH_AT: before_slot, after_slot, after_outcome). Says `ready` once it runs.
+ * A media worker in a process of its own that a test kills, or that kills itself with SIGKILL once an outcome is
+ * recorded (CRASH_AT=after_outcome). Says `ready` once it runs, and ends with the process that started it.
  */
 const { DefaultLogger, makeTelemetryFilterString, Runtime } = require('@temporalio/worker');
 const { createFileJournal } = require('../../lib/journal');
@@ -23,12 +23,6 @@ async function die() {
 function crashing(journal, at) {
   return {
     ...journal,
-    async putSlot(...args) {
-      if (at === 'before_slot') await die();
-      const taken = await journal.putSlot(...args);
-      if (at === 'after_slot') await die();
-      return taken;
-    },
     async putOutcome(...args) {
       const taken = await journal.putOutcome(...args);
       if (at === 'after_outcome') await die();
@@ -38,6 +32,8 @@ function crashing(journal, at) {
 }
 
 async function main() {
+  process.stdin.once('end', () => process.exit()).resume();
+  process.stdin.unref();
   const config = readConfig();
   const journal = createFileJournal({ root: config.journal });
   const media = await createMediaWorker({

@@ -1,0 +1,104 @@
+import { proved } from '../support/proof';
+import { CRASH_POINTS, STRIKES, type CellFacts, type CrashPoint, type Strike } from './kills/crash-points';
+import { strikeGroup, type StruckCell } from './kills/strike-group';
+
+const LIMIT_MS = 600_000;
+
+/**
+ * Points whose create is over, or whose attempt is given up after half a minute only. The others are stopped in a
+ * process of their own, so that they are continued while their create still has time for its reply.
+ */
+const STOPPED_APART: readonly string[] = [
+  'completion_reported',
+  'poll',
+  'part_before_publish',
+  'part_published',
+  'reconcile',
+];
+
+/** A machine that is slower than this may leave a create without time for its reply: see `isLate`. */
+const SOON_ENOUGH_MS = 40_000;
+
+const WORDS: Readonly<Record<Strike, string>> = {
+  SIGKILL: 'SIGKILL',
+  SIGTERM: 'SIGTERM',
+  SIGSTOP: 'SIGSTOP, and SIGCONT after the timeouts,',
+};
+
+/**
+ * A worker process is struck while it is at a named point of a paid video: killed, told to stop, or stopped until the
+ * server has given up what it held and then continued. Another worker takes over on the same queue and journal.
+ */
+describe('a worker struck', () => {
+  const groups = new Map<string, Promise<ReadonlyMap<string, StruckCell>>>();
+  const proven: StruckCell[] = [];
+
+  // All at once, from the first test that asks: they wait for timeouts of the server side by side.
+  function begin(): void {
+    const names = CRASH_POINTS.map(({ name }) => name);
+    const [long, short] = [
+      names.filter((name) => STOPPED_APART.includes(name)),
+      names.filter((name) => !STOPPED_APART.includes(name)),
+    ];
+    for (const strike of STRIKES) {
+      for (const points of strike === 'SIGSTOP' ? [short, long] : [names]) {
+        const group = strikeGroup(strike, points);
+        // Each of its tests reports the failure.
+        group.catch(() => undefined);
+        for (const point of points) groups.set(`${strike} ${point}`, group);
+      }
+    }
+  }
+
+  async function cell(strike: Strike, { name }: CrashPoint): Promise<StruckCell> {
+    if (groups.size === 0) begin();
+    const struck = (await groups.get(`${strike} ${name}`))?.get(name);
+    if (struck === undefined) throw new Error(`${strike} ${name} did not run`);
+    proven.push(struck);
+    return struck;
+  }
+
+  for (const strike of STRIKES) {
+    for (const point of CRASH_POINTS) {
+      const rules = strike === 'SIGKILL' ? point.rules.map((rule) => `[${rule}] `).join('') : '';
+      it.concurrent(
+        `${rules}by ${WORDS[strike]} ${point.when}`,
+        async () => {
+          const { stoodStillMs, ...struck } = await cell(strike, point);
+          const expected = point.expected[strike];
+          const facts = isLate(struck.facts, stoodStillMs) ? struck.facts : expected;
+          const fate = expected.outcome === 'completed' ? 'known' : 'no_outcome_recorded, needs_review';
+          expect(struck).toEqual({
+            facts,
+            kept: ['cine-1', 4, '720p', 'none', ...(facts === expected ? [fate] : struck.kept.slice(-1))],
+            acceptedBeyondOne: 0,
+            sentAgainUnproved: 0,
+            idsLost: 0,
+          });
+        },
+        LIMIT_MS,
+      );
+    }
+  }
+
+  afterAll(() => {
+    const sum = (count: (struck: StruckCell) => number) =>
+      proven.reduce((total, struck) => total + count(struck), 0);
+    proved('kill-points', {
+      'crash points': CRASH_POINTS.length,
+      'points x signals': proven.length,
+      'creates sent': sum(({ facts }) => facts.sends),
+      accepted: sum(({ facts }) => facts.accepted),
+      'ended without a person': sum(({ facts }) => Number(facts.outcome === 'completed')),
+      unconfirmed: sum(({ facts }) => Number(facts.outcome === 'unconfirmed')),
+      'sent again by themselves after a possible send': sum((struck) => struck.sentAgainUnproved),
+      'accepted beyond one': sum((struck) => struck.acceptedBeyondOne),
+      'task ids lost after a recorded reply': sum(({ idsLost }) => idsLost),
+    });
+  });
+});
+
+/** Whether a create stood still for so long that no time was left for its reply: unconfirmed, and sent at most once. */
+function isLate({ outcome, sends }: CellFacts, stoodStillMs: number): boolean {
+  return stoodStillMs > SOON_ENOUGH_MS && outcome === 'unconfirmed' && sends <= 1;
+}

@@ -1,0 +1,64 @@
+import { startMediaStack } from '../support/media-stack';
+import { proved, sized } from '../support/proof';
+import { judgeLanes, NO_COUNTS, type LaneCounts } from './kills/judge-lane';
+import { killLane } from './kills/kill-lane';
+import { seededRandom } from './kills/seeded-random';
+
+const SEED = Number(process.env['PROOF_SEED'] ?? 1);
+/** Each with a service of its own. */
+const STACKS = sized({ change: 1, deep: 10 });
+const LANES_PER_STACK = sized({ change: 5, deep: 1 });
+const KILLS_PER_LANE = sized({ change: 4, deep: 100 });
+/** No round begins after this: on a slow machine the deep size tells how far it came. */
+const ROUNDS_MS = sized({ change: 600_000, deep: 75 * 60_000 });
+const LIMIT_MS = ROUNDS_MS + 15 * 60_000;
+
+/**
+ * Workers are killed at random times of a run with ten videos in flight, over creates that take half a second. The
+ * service's log and the journal's files tell for every create whether the kill came between "slot durable" and "outcome
+ * durable": outside nobody is needed, inside it ends unconfirmed, and nowhere is anything sent again by itself.
+ */
+describe('workers killed at random times', () => {
+  const counts: LaneCounts = { ...NO_COUNTS };
+
+  it(
+    `[C4.4a] [C4.4c] end every create as its records say (PROOF_SEED=${SEED})`,
+    async () => {
+      const begun = Date.now();
+      const results = await Promise.all(
+        Array.from({ length: STACKS }, async (_, number) => {
+          const stack = await startMediaStack({
+            sandbox: {
+              timing: { queuedMs: 0, runningMs: 500 },
+              videos: 'shared',
+              faults: [{ operation: 'create', times: 0, action: { type: 'delay', ms: 500 } }],
+            },
+          });
+          try {
+            const lanes = await Promise.all(
+              Array.from({ length: LANES_PER_STACK }, (_, lane) =>
+                killLane(stack, {
+                  kills: KILLS_PER_LANE,
+                  untilMs: begun + ROUNDS_MS,
+                  random: seededRandom(SEED * 1_000 + number * LANES_PER_STACK + lane),
+                }),
+              ),
+            );
+            return await judgeLanes(stack, lanes);
+          } finally {
+            await stack.stop();
+          }
+        }),
+      );
+      for (const result of results)
+        for (const what of Object.keys(counts) as (keyof LaneCounts)[]) counts[what] += result.counts[what];
+      expect(results.flatMap(({ problems }) => problems)).toEqual([]);
+      // A run in which no kill came into the window, or none outside of it, has shown nothing.
+      expect(counts['open creates hit inside the window']).toBeGreaterThan(0);
+      expect(counts['open creates hit outside the window']).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  afterAll(() => proved('kill-random', { ...counts }));
+});

@@ -1,0 +1,114 @@
+/** How a worker process is struck. A stop is continued after the server has given up everything that the process held. */
+export type Strike = 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
+
+export const STRIKES: readonly Strike[] = ['SIGKILL', 'SIGTERM', 'SIGSTOP'];
+
+/** What one create must have come to, from the service's own count and from the journal's files. */
+export interface CellFacts {
+  /** `completed` needs no person. */
+  readonly outcome: string;
+  /** Creates that reached the service. */
+  readonly sends: number;
+  readonly accepted: number;
+  /** What each epoch of the journal holds: an outcome, a fence, or an `intent` without outcome. */
+  readonly epochs: readonly string[];
+}
+
+export interface CrashPoint {
+  readonly name: string;
+  /** What the worker has just done, for the title of a test. */
+  readonly when: string;
+  /** Contract rules that a kill here proves. */
+  readonly rules: readonly string[];
+  readonly expected: Readonly<Record<Strike, CellFacts>>;
+}
+
+const SENT_ONCE: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, epochs: ['created'] };
+const FENCED_THEN_SENT: CellFacts = { ...SENT_ONCE, epochs: ['fence', 'created'] };
+/** The stopped sender finds itself late, settles that it sends nothing, and that is proof enough. */
+const SETTLED_THEN_SENT: CellFacts = { ...SENT_ONCE, epochs: ['not_sent', 'created'] };
+const UNCONFIRMED: CellFacts = { outcome: 'unconfirmed', sends: 1, accepted: 1, epochs: ['intent'] };
+const UNCONFIRMED_UNSENT: CellFacts = { ...UNCONFIRMED, sends: 0, accepted: 0 };
+
+const always = (facts: CellFacts): Record<Strike, CellFacts> => ({
+  SIGKILL: facts,
+  SIGTERM: facts,
+  SIGSTOP: facts,
+});
+
+/** The named moments of a paid video, in the order in which a worker comes by (failure-model rows 4 to 10 and 12). */
+export const CRASH_POINTS: readonly CrashPoint[] = [
+  {
+    name: 'before_slot',
+    when: 'before the slot',
+    rules: ['C7.6'],
+    expected: { SIGKILL: FENCED_THEN_SENT, SIGTERM: SENT_ONCE, SIGSTOP: FENCED_THEN_SENT },
+  },
+  {
+    name: 'slot_linked',
+    when: 'when the slot has its name and its folder is not synced',
+    rules: ['C4.4c'],
+    expected: { SIGKILL: UNCONFIRMED_UNSENT, SIGTERM: SENT_ONCE, SIGSTOP: SETTLED_THEN_SENT },
+  },
+  {
+    name: 'slot_durable',
+    when: 'when the slot is durable',
+    rules: ['C4.4c'],
+    expected: { SIGKILL: UNCONFIRMED_UNSENT, SIGTERM: SENT_ONCE, SIGSTOP: SETTLED_THEN_SENT },
+  },
+  {
+    name: 'first_byte',
+    when: 'just before the first byte',
+    rules: ['C4.4c'],
+    expected: { SIGKILL: UNCONFIRMED_UNSENT, SIGTERM: SENT_ONCE, SIGSTOP: SENT_ONCE },
+  },
+  {
+    name: 'request_written',
+    when: 'when the service has the request',
+    rules: ['C4.4a', 'C4.4c'],
+    expected: { SIGKILL: UNCONFIRMED, SIGTERM: SENT_ONCE, SIGSTOP: SENT_ONCE },
+  },
+  {
+    name: 'reply_headers',
+    when: 'between the headers and the end of the reply',
+    rules: ['C4.4a', 'C4.4c'],
+    expected: { SIGKILL: UNCONFIRMED, SIGTERM: SENT_ONCE, SIGSTOP: SENT_ONCE },
+  },
+  {
+    name: 'reply_read',
+    when: 'when the reply is read and nothing is recorded',
+    rules: ['C4.4a', 'C4.4c'],
+    expected: { SIGKILL: UNCONFIRMED, SIGTERM: SENT_ONCE, SIGSTOP: SENT_ONCE },
+  },
+  {
+    name: 'outcome_durable',
+    when: 'when the outcome is durable and nobody was told',
+    rules: ['C4.4b'],
+    expected: always(SENT_ONCE),
+  },
+  {
+    name: 'completion_reported',
+    when: 'when the server has the completion',
+    rules: ['C4.4b'],
+    expected: always(SENT_ONCE),
+  },
+  { name: 'poll', when: 'in a poll', rules: ['C3.3'], expected: always(SENT_ONCE) },
+  {
+    name: 'part_before_publish',
+    when: 'in a download, before its part gets its name',
+    rules: ['C3.3'],
+    expected: always(SENT_ONCE),
+  },
+  {
+    name: 'part_published',
+    when: 'in a download, when its part has its name',
+    rules: ['C3.3'],
+    expected: always(SENT_ONCE),
+  },
+  {
+    name: 'reconcile',
+    when: 'in a reconciliation, before its fence',
+    rules: ['C4.4a'],
+    expected: always(FENCED_THEN_SENT),
+  },
+];

@@ -1,0 +1,64 @@
+import { type EpochView } from '../../../src/domain/create-journal';
+import { type VideoOutcome } from '../../../src/domain';
+import { createFileJournal } from '../../../src/journal';
+import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';
+
+/** Everything that was recorded under a creation key, epoch by epoch. */
+export async function readEpochs(root: string, namespace: string, creationKey: string): Promise<EpochView[]> {
+  const journal = createFileJournal({ root });
+  const views: EpochView[] = [];
+  for (;;) {
+    const view = await journal.read({ namespace, creationKey }, views.length);
+    if (view.slot === null) return views;
+    views.push(view);
+  }
+}
+
+/** One word for an epoch: what its outcome says, or what took it. */
+export function epochWord({ slot, outcome }: EpochView): string {
+  return outcome?.answer.outcome ?? slot?.kind ?? 'open';
+}
+
+/** Task ids that a worker read in a reply and recorded. */
+export function recordedTaskIds(views: readonly EpochView[]): string[] {
+  return views.flatMap(({ outcome }) =>
+    outcome?.answer.outcome === 'created' ? [outcome.answer.video.taskId] : [],
+  );
+}
+
+/** Epochs that were opened although an earlier one holds an intent without any outcome: a create sent again by itself. */
+export function sentAgainUnproved(views: readonly EpochView[]): number {
+  const first = views.findIndex((view) => epochWord(view) === 'intent');
+  return first < 0 ? 0 : views.slice(first + 1).filter(({ slot }) => slot?.kind === 'intent').length;
+}
+
+export function taskIdOf(outcome: VideoOutcome): string | undefined {
+  return 'video' in outcome ? outcome.video?.taskId : undefined;
+}
+
+/** What the service itself has of one prompt. */
+export interface ServiceFacts {
+  readonly sends: number;
+  readonly accepted: number;
+  readonly taskIds: readonly string[];
+}
+
+/** Reads a service's log once, for many prompts. */
+export function serviceFacts(
+  creates: readonly SandboxRequest[],
+  tasks: readonly SandboxTask[],
+): (prompt: string) => ServiceFacts {
+  const byPrompt = new Map<unknown, { sends: number; accepted: number; taskIds: string[] }>();
+  const of = (prompt: unknown) => {
+    const known = byPrompt.get(prompt) ?? { sends: 0, accepted: 0, taskIds: [] };
+    byPrompt.set(prompt, known);
+    return known;
+  };
+  for (const { json, accepted } of creates) {
+    const facts = of((json as { prompt?: unknown } | undefined)?.prompt);
+    facts.sends += 1;
+    if (accepted) facts.accepted += 1;
+  }
+  for (const task of tasks) of(task.prompt).taskIds.push(task.id);
+  return of;
+}

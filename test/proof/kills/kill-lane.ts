@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TemporalMediaClient } from '../../../src/client';
+import { type VideoOutcome } from '../../../src/domain';
+import { type MediaStack } from '../../support/media-stack';
+import { startWorkerProcess } from '../../support/worker-process';
+import { epochWord, readEpochs } from './create-facts';
+
+/** Milliseconds from the first start of a round to the moment in which an undisturbed worker has nothing left to do. */
+const RUN_MS = 6_000;
+/** The workflows of a round start within this, so that at any time some creates are under way. */
+const STARTS_WITHIN_MS = 3_000;
+const IN_FLIGHT = 10;
+
+/** One create, with what a kill found of it. */
+export interface LaneVideo {
+  readonly id: string;
+  started: boolean;
+  /** Kills while its workflow was open and a worker that died held nothing of it that nobody can know. */
+  killsOutside: number;
+  /** Whether a killed worker left an intent without an outcome: from then on nobody can know. */
+  inside: boolean;
+  outcome: VideoOutcome | undefined;
+}
+
+export interface LaneResult {
+  readonly journal: string;
+  readonly kills: number;
+  readonly videos: readonly LaneVideo[];
+}
+
+export interface LaneOptions {
+  readonly kills: number;
+  /** Milliseconds since the epoch after which no further round begins. */
+  readonly untilMs: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/**
+ * One create queue with its journal: a worker process with ten workflows in flight is killed at a random time of their
+ * run, its successor gets ten more and is killed in turn, and the last one brings everything to an end. What the kills
+ * before left over is in flight besides.
+ */
+export async function killLane(
+  stack: MediaStack,
+  { kills, untilMs, random }: LaneOptions,
+): Promise<LaneResult> {
+  const taskQueue = stack.server.uniqueId('lane');
+  const env = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: join(stack.dataDir, taskQueue, 'journal') };
+  const media = new TemporalMediaClient(stack.server.client, { taskQueue });
+  const script = join(__dirname, '../../support/crashing-worker.js');
+  const videos: LaneVideo[] = [];
+  let done = 0;
+  for (; done < kills && Date.now() < untilMs; done++) {
+    const worker = await startWorkerProcess(stack, script, env);
+    const round = Array.from({ length: IN_FLIGHT }, () => newVideo(taskQueue, videos));
+    const starts = round.map(async (video) => {
+      const after = random() * STARTS_WITHIN_MS;
+      await delay(after);
+      const request = { model: 'cine-1', prompt: video.id, durationSeconds: 2 };
+      await media.startVideo({ request, waitFor: '2h' }, { id: video.id });
+      video.started = true;
+    });
+    await delay(random() * RUN_MS);
+    worker.signal('SIGKILL');
+    await worker.gone;
+    // Before anybody takes over: the files are what the dead worker left.
+    await noteKill(stack, env.MEDIA_JOURNAL, videos);
+    await Promise.all(starts);
+  }
+  const last = await stack.startWorker({ env });
+  for (const video of videos) {
+    video.outcome ??= await media.getVideo(video.id).result();
+  }
+  await last.stop();
+  return { journal: env.MEDIA_JOURNAL, kills: done, videos };
+}
+
+function newVideo(taskQueue: string, videos: LaneVideo[]): LaneVideo {
+  const video: LaneVideo = {
+    id: `${taskQueue}/${videos.length}`,
+    started: false,
+    killsOutside: 0,
+    inside: false,
+    outcome: undefined,
+  };
+  videos.push(video);
+  return video;
+}
+
+/** What a kill left of every workflow that is open. */
+async function noteKill(stack: MediaStack, journal: string, videos: readonly LaneVideo[]): Promise<void> {
+  const { client, namespace } = stack.server;
+  const note = async (video: LaneVideo): Promise<void> => {
+    const handle = client.workflow.getHandle(video.id);
+    if ((await handle.describe()).status.name !== 'RUNNING') {
+      video.outcome = (await handle.result()) as VideoOutcome;
+      return;
+    }
+    if (video.inside) return;
+    const views = await readEpochs(journal, namespace, video.id);
+    video.inside = views.some((view) => epochWord(view) === 'intent');
+    if (!video.inside) video.killsOutside += 1;
+  };
+  await Promise.all(videos.filter(({ started, outcome }) => started && outcome === undefined).map(note));
+}

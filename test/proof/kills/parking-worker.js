@@ -1,0 +1,118 @@
+'use strict';
+/**
+ * A media worker in which each workflow `<point>/…` stops at the crash point of its name, and says `at <point>`. What is
+ * stopped goes on once the process drains (SIGTERM) or was continued (SIGCONT). The workflow `first_byte/…` does not
+ * stop: just before the first byte of its create the process signals itself (SELF_SIGNAL), so that everybody else is at
+ * a point of its own in that moment. Hooks are around the journal and two functions of Node; the package is as built.
+ */
+const files = require('node:fs/promises');
+const { subscribe } = require('node:diagnostics_channel');
+const { sep } = require('node:path');
+
+let release;
+const released = new Promise((resolve) => (release = resolve));
+const seen = new Set();
+const say = (line) => process.stdout.write(`${line}\n`);
+
+/** Stops the workflow of this activity here if the point is its own, the first time that it comes by. */
+async function park(point) {
+  if (ownPoint() !== point) return;
+  await stop(point);
+}
+
+async function stop(place) {
+  if (seen.has(place)) return;
+  seen.add(place);
+  say(`at ${place}`);
+  await released;
+}
+
+// Before the package takes its own reference: the record or the file has its name, its folder is not synced yet.
+const { link } = files;
+files.link = async (source, destination) => {
+  const artifact = destination.includes(`${sep}artifacts${sep}sha256${sep}`);
+  if (artifact) await park('part_before_publish');
+  await link(source, destination);
+  if (artifact) await park('part_published');
+  if (destination.endsWith('.slot')) await park('slot_linked');
+};
+
+const { activityInfo } = require('@temporalio/activity');
+const { DefaultLogger, makeTelemetryFilterString, Runtime } = require('@temporalio/worker');
+const { createFileJournal } = require('../../../lib/journal');
+const { createMediaWorker, readConfig } = require('../../../lib/worker');
+
+function ownPoint() {
+  try {
+    return activityInfo().workflowExecution.workflowId.split('/')[0];
+  } catch {
+    return undefined;
+  }
+}
+
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: {
+    logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) },
+  },
+});
+
+function parking(journal) {
+  return {
+    ...journal,
+    async putSlot(key, epoch, slot) {
+      if (slot.kind === 'fence') await park('reconcile');
+      else if (ownPoint() === 'reconcile') await stop('reconcile:create');
+      else await park('before_slot');
+      const taken = await journal.putSlot(key, epoch, slot);
+      await park('slot_durable');
+      return taken;
+    },
+    async putOutcome(...args) {
+      await park('reply_read');
+      const taken = await journal.putOutcome(...args);
+      await park('outcome_durable');
+      return taken;
+    },
+  };
+}
+
+subscribe('undici:client:sendHeaders', ({ request }) => {
+  if (request.method !== 'POST' || seen.has('first_byte')) return;
+  if (!String(request.body).includes('"prompt":"first_byte/')) return;
+  seen.add('first_byte');
+  say('at first_byte');
+  process.kill(process.pid, process.env['SELF_SIGNAL']);
+  // A stop reaches the other threads first: not one more step until this one has stopped too.
+  if (process.env['SELF_SIGNAL'] === 'SIGSTOP')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+});
+
+// Also the package's own drain listens: it has begun when what is stopped goes on.
+process.once('SIGTERM', () => {
+  say('draining');
+  release();
+});
+process.once('SIGCONT', () => {
+  say('continued');
+  release();
+});
+
+async function main() {
+  process.stdin.once('end', () => process.exit()).resume();
+  process.stdin.unref();
+  const config = readConfig();
+  const media = await createMediaWorker({
+    config,
+    journal: parking(createFileJournal({ root: config.journal })),
+    workflows: { workflowBundle: { codePath: process.env['WORKFLOW_BUNDLE'] } },
+  });
+  const running = media.run();
+  say('ready');
+  await running;
+}
+
+main().catch((error) => {
+  process.stderr.write(`${error.stack}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,274 @@
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { type WorkflowHandle } from '@temporalio/client';
+import { TemporalMediaClient } from '../../../src/client';
+import { type VideoOutcome } from '../../../src/domain';
+import { type FaultRule } from '../../../src/testing/sandbox';
+import { eventually } from '../../support/eventually';
+import { startMediaStack, type MediaStack } from '../../support/media-stack';
+import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
+import {
+  epochWord,
+  readEpochs,
+  recordedTaskIds,
+  sentAgainUnproved,
+  serviceFacts,
+  taskIdOf,
+} from './create-facts';
+import { type CellFacts, type Strike } from './crash-points';
+
+/** What a struck worker's create came to. */
+export interface StruckCell {
+  readonly facts: CellFacts;
+  /** What the outcome carries of the request, and the state of its billing. */
+  readonly kept: readonly unknown[];
+  /** Milliseconds for which the process stood still; 0 for one that was not stopped. */
+  readonly stoodStillMs: number;
+  /** Task ids of its prompt that the service accepted beyond the first. */
+  readonly acceptedBeyondOne: number;
+  readonly sentAgainUnproved: number;
+  /** Task ids that were recorded and that the outcome does not carry. */
+  readonly idsLost: number;
+}
+
+/** A poll or a stall lasts longer than it takes to bring every workflow to its point. */
+const LONG_MS = 30_000;
+/** Starting and draining on a loaded machine. */
+const PATIENCE_MS = 120_000;
+
+const FAULTS: readonly FaultRule[] = [
+  {
+    operation: 'create',
+    promptIncludes: 'request_written/',
+    action: { type: 'lose_reply', accepted: true, how: 'stall' },
+  },
+  {
+    operation: 'create',
+    promptIncludes: 'reply_headers/',
+    action: { type: 'lose_reply', accepted: true, how: 'stall_body' },
+  },
+  { operation: 'poll', promptIncludes: 'poll/', action: { type: 'delay', ms: LONG_MS } },
+];
+
+/** Points that take seconds to get to: the others start when these are there. */
+const SLOW_POINTS: readonly string[] = ['part_before_publish', 'part_published', 'poll'];
+
+/**
+ * One worker process with a workflow at each of the points, struck in that moment; a successor on the same queue and
+ * journal. One process for all points is a worker in full work, and costs a twelfth.
+ */
+export async function strikeGroup(
+  strike: Strike,
+  points: readonly string[],
+): Promise<ReadonlyMap<string, StruckCell>> {
+  const stack = await startMediaStack({
+    sandbox: { timing: { queuedMs: 0, runningMs: 500 }, faults: [...FAULTS] },
+  });
+  let group: StrikeGroup | undefined;
+  try {
+    group = await StrikeGroup.start(stack, strike);
+    await group.bringToPoints(points);
+    await group.strike();
+    return await group.judge();
+  } finally {
+    group?.process.signal('SIGKILL');
+    await stack.stop();
+  }
+}
+
+class StrikeGroup {
+  private readonly started = new Map<string, WorkflowHandle>();
+  private stoodStillMs = 0;
+
+  private constructor(
+    private readonly stack: MediaStack,
+    private readonly signal: Strike,
+    private readonly env: { readonly MEDIA_TASK_QUEUE: string; readonly MEDIA_JOURNAL: string },
+    private readonly media: TemporalMediaClient,
+    readonly process: WorkerProcess,
+  ) {}
+
+  static async start(stack: MediaStack, signal: Strike): Promise<StrikeGroup> {
+    const taskQueue = stack.server.uniqueId('struck');
+    const env = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: join(stack.dataDir, taskQueue, 'journal') };
+    const script = join(__dirname, 'parking-worker.js');
+    const process = await startWorkerProcess(stack, script, { ...env, SELF_SIGNAL: signal });
+    const media = new TemporalMediaClient(stack.server.client, { taskQueue });
+    return new StrikeGroup(stack, signal, env, media, process);
+  }
+
+  /** Every workflow is where its name says when this resolves, and the process is struck or about to be. */
+  async bringToPoints(points: readonly string[]): Promise<void> {
+    const slow = points.filter((point) => SLOW_POINTS.includes(point));
+    const quick = points.filter((point) => !SLOW_POINTS.includes(point) && point !== 'first_byte');
+    for (const some of [slow, quick]) await Promise.all(some.map((point) => this.bring(point)));
+    // The last one strikes the process itself.
+    if (points.includes('first_byte')) await this.bring('first_byte');
+    else this.process.signal(this.signal);
+  }
+
+  private async bring(point: string): Promise<void> {
+    const id = `${point}/${this.stack.server.uniqueId('video')}`;
+    const { server } = this.stack;
+    // One first poll that is far away keeps a workflow waiting between two activities.
+    const model = point === 'completion_reported' ? 'cine-1-pro' : 'cine-1';
+    const request = { model, prompt: id, durationSeconds: 4, resolution: '720p' };
+    const { workflowId } = await this.media.startVideo({ request }, { id });
+    const handle = server.client.workflow.getHandle(workflowId);
+    this.started.set(point, handle);
+    switch (point) {
+      case 'request_written':
+      case 'reply_headers':
+        return void (await eventually(point, () => this.seen('create', id, 'stalled'), PATIENCE_MS));
+      case 'poll':
+        return void (await eventually(point, () => this.seen('poll', id, undefined), PATIENCE_MS));
+      case 'completion_reported':
+        return void (await eventually(point, () => hasCompletion(handle), PATIENCE_MS));
+      case 'reconcile':
+        // An operator's command ends the create without a value, and its sender does not hear of it.
+        await this.process.said('at reconcile:create');
+        await failPendingActivity(server.client, handle);
+        return this.process.said('at reconcile');
+      default:
+        return this.process.said(`at ${point}`);
+    }
+  }
+
+  /** Whether the service has a request of this prompt in this state. */
+  private async seen(operation: 'create' | 'poll', prompt: string, finished: 'stalled' | undefined) {
+    const task = (await this.stack.sandbox.admin.tasks()).find((one) => one.prompt === prompt);
+    const requests = await this.stack.sandbox.admin.requests({ operation });
+    return requests.some(
+      (request) =>
+        request.finished === finished &&
+        (operation === 'create'
+          ? (request.json as { prompt?: unknown } | undefined)?.prompt === prompt
+          : request.taskId === task?.id),
+    );
+  }
+
+  /** From the strike to the moment in which the successor has everything to itself. */
+  async strike(): Promise<void> {
+    const { sandbox } = this.stack;
+    switch (this.signal) {
+      case 'SIGKILL':
+        await this.process.gone;
+        await this.startSuccessor();
+        return;
+      case 'SIGTERM': {
+        await this.process.said('draining');
+        await sandbox.admin.releaseStalled();
+        const how = await this.process.gone;
+        if (how !== 0) throw new Error(`The drained worker process ended by ${how}.`);
+        await this.startSuccessor();
+        return;
+      }
+      case 'SIGSTOP': {
+        const stoppedAt = Date.now();
+        await this.startSuccessor();
+        const identity = `${this.process.pid}@${hostname()}`;
+        await Promise.all([...this.started.values()].map((handle) => this.takenOver(handle, identity)));
+        this.process.signal('SIGCONT');
+        this.stoodStillMs = Date.now() - stoppedAt;
+        await this.process.said('continued');
+        await sandbox.admin.releaseStalled();
+      }
+    }
+  }
+
+  /** Until the server has given up what the process holds of this workflow, and somebody has its epoch. */
+  private async takenOver(handle: WorkflowHandle, identity: string): Promise<void> {
+    await givenUp(handle, identity);
+    const { MEDIA_JOURNAL } = this.env;
+    const { namespace } = this.stack.server;
+    await eventually(
+      'a slot',
+      async () => (await readEpochs(MEDIA_JOURNAL, namespace, handle.workflowId)).length > 0,
+      PATIENCE_MS,
+    );
+  }
+
+  private startSuccessor() {
+    return this.stack.startWorker({ env: { ...this.env } });
+  }
+
+  /** Waits for every outcome and holds it against the service's count and the journal's files. */
+  async judge(): Promise<ReadonlyMap<string, StruckCell>> {
+    const { sandbox, server } = this.stack;
+    const ended = await Promise.all(
+      [...this.started].map(
+        async ([point, handle]) =>
+          [point, handle.workflowId, (await handle.result()) as VideoOutcome] as const,
+      ),
+    );
+    const facts = serviceFacts(
+      await sandbox.admin.requests({ operation: 'create' }),
+      await sandbox.admin.tasks(),
+    );
+    const cells = new Map<string, StruckCell>();
+    for (const [point, id, outcome] of ended) {
+      const { sends, accepted, taskIds } = facts(id);
+      const views = await readEpochs(this.env.MEDIA_JOURNAL, server.namespace, id);
+      const kept = taskIdOf(outcome);
+      const idsLost = recordedTaskIds(views).filter((recorded) => recorded !== kept).length;
+      if (kept !== undefined && !taskIds.includes(kept)) throw new Error(`${point}: a task of somebody else`);
+      cells.set(point, {
+        kept: keptFacts(outcome),
+        stoodStillMs: this.stoodStillMs,
+        facts: { outcome: outcome.outcome, sends, accepted, epochs: views.map(epochWord) },
+        acceptedBeyondOne: Math.max(0, accepted - 1),
+        sentAgainUnproved: sentAgainUnproved(views),
+        idsLost,
+      });
+    }
+    return cells;
+  }
+}
+
+function keptFacts(outcome: VideoOutcome): readonly unknown[] {
+  const from =
+    outcome.outcome === 'unconfirmed' ? outcome.evidence : 'video' in outcome ? outcome.video : null;
+  return [
+    from?.model?.replace('-pro', ''),
+    from?.durationSeconds,
+    from?.resolution,
+    from?.referenceMode,
+    outcome.outcome === 'unconfirmed' ? `${outcome.evidence.cause}, ${outcome.billing.state}` : 'known',
+  ];
+}
+
+async function hasCompletion(handle: WorkflowHandle): Promise<boolean> {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).some((event) => event.activityTaskCompletedEventAttributes != null);
+}
+
+async function failPendingActivity(
+  client: MediaStack['server']['client'],
+  handle: WorkflowHandle,
+): Promise<void> {
+  const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
+  const activityId = pending?.activityId;
+  if (activityId == null) throw new Error('No activity is open');
+  await client.activity.fail(
+    { workflowId: handle.workflowId, activityId },
+    new Error('failed by an operator'),
+  );
+}
+
+/** Until the server has given up every attempt that the process with this identity holds. */
+async function givenUp(handle: WorkflowHandle, identity: string): Promise<void> {
+  await eventually(
+    'the timeouts',
+    async () => {
+      const { raw } = await handle.describe();
+      return !(raw.pendingActivities ?? []).some(
+        // Started: an attempt that waits for its retry still names the worker of the last one.
+        (activity) => Number(activity.state) === STARTED && activity.lastWorkerIdentity === identity,
+      );
+    },
+    PATIENCE_MS,
+  );
+}
+
+/** temporal.api.enums.v1.PendingActivityState */
+const STARTED = 2;

@@ -11,6 +11,9 @@ import { caller, refuseUnsafeRetries, type PaidDeps } from './paid-context';
 import { prepareVideo } from './prepare-video';
 import { sendOnce, type PaidSpec } from './send-once';
 
+/** Detail of every heartbeat: an attempt that says so had a worker, whatever the server tells of a later attempt. */
+const BEGUN = { begun: true };
+
 type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
 
 /**
@@ -20,7 +23,7 @@ type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
 export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => Promise<CreateVideoAnswer> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
-    const beat = startHeartbeat();
+    const beat = startHeartbeat(() => BEGUN);
     try {
       const who = caller(Date.now());
       const result = await sendOnce(deps, who, specOf(input, deps));

@@ -200,7 +200,8 @@ function noValue(error: unknown): NoValue {
   // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as cancelled.
   if (cause instanceof CancelledFailure) return { cause: 'cancelled_before_start', neverStarted: true };
   if (!(cause instanceof TimeoutFailure)) return { cause: 'activity_failed', neverStarted: false };
-  const neverStarted = cause.timeoutType === 'SCHEDULE_TO_START';
+  // An attempt before an operator's reset may have begun, and every attempt says so with its heartbeat.
+  const neverStarted = cause.timeoutType === 'SCHEDULE_TO_START' && cause.lastHeartbeatDetails == null;
   return { cause: neverStarted ? 'no_worker' : 'worker_lost', neverStarted };
 }
 

@@ -16,14 +16,29 @@ export interface AddressFilter {
   connector(timeoutMs: number): buildConnector.connector;
 }
 
-/** Whether an IP address is a public unicast one. Anything that is no address is not. */
+/** What IANA gives out for hosts: everything else of IPv6 is reserved, local, or another address in disguise. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+/** NAT64: the IPv4 host behind it is what is reached (RFC 6052). */
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+/** Public by its range, but answered inside every virtual machine of one large provider, with its secrets. */
+const WIRE_SERVER = ipaddr.IPv4.parse('168.63.129.16');
+
+/**
+ * Whether an IP address is a public unicast one. Anything that is no address is not, and neither is one that is bound
+ * to an interface of this machine (`%eth0`).
+ */
 export function isPublicAddress(text: string): boolean {
-  if (!ipaddr.isValid(text)) return false;
+  if (!ipaddr.isValid(text) || text.includes('%')) return false;
   const address = ipaddr.process(text);
-  if (address.range() !== 'unicast') return false;
-  // The parser calls all unicast that it has no name for, such as ::7f00:1, which reaches the IPv4 host behind it: of
-  // IPv6 only 2000::/3 is given out.
-  return address.kind() === 'ipv4' || (address as ipaddr.IPv6).parts[0]! >> 13 === 1;
+  if (address instanceof ipaddr.IPv4) return isPublicIpv4(address);
+  // A network without IPv4 has every IPv4 host under such an address: public ones stay reachable there.
+  if (address.match(NAT64)) return isPublicIpv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
+  return address.match(GLOBAL_IPV6) && address.range() === 'unicast';
+}
+
+function isPublicIpv4(address: ipaddr.IPv4): boolean {
+  return address.range() === 'unicast' && !address.match(WIRE_SERVER, 32);
 }
 
 /** `allowedOrigins` are exact; they may be anywhere. Entries that are no URL are ignored. */

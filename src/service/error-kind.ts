@@ -8,7 +8,7 @@ export interface ErrorSignals {
   readonly types: readonly string[];
   /** Free text: only whole signal words count in it. */
   readonly text: string;
-  readonly httpStatus?: number;
+  readonly httpStatus?: number | undefined;
 }
 
 /** One sign and what it means. */

@@ -55,7 +55,7 @@ export function readTaskError(
       codes: found.codes,
       types: [...found.types, ...found.hints],
       text,
-      ...(httpStatus === undefined ? {} : { httpStatus }),
+      httpStatus,
     }),
     code: code === undefined ? null : redactor.name(code, MAX_CODE) || null,
     message: message === '' ? null : message,
@@ -63,7 +63,7 @@ export function readTaskError(
 }
 
 function collect(value: JsonValue | undefined, found: Found, depth: number): void {
-  if (value === undefined || value === null || depth > MAX_DEPTH) return;
+  if (value === null || depth > MAX_DEPTH) return;
   if (typeof value === 'string') collectText(value, found, depth);
   else if (Array.isArray(value)) collectList(value, found, depth);
   else if (typeof value === 'object') collectObject(value, found, depth);
@@ -94,7 +94,7 @@ function collectList(list: readonly JsonValue[], found: Found, depth: number): v
     const record = asObject(item);
     const message = asText(field(record, 'msg'));
     const place = field(record, 'loc');
-    if (record === undefined || message === undefined) {
+    if (message === undefined) {
       collect(item, found, depth + 1);
       continue;
     }

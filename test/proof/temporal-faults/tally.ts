@@ -1,0 +1,47 @@
+import { type Cell } from './cell';
+import { type Judgement } from './judge';
+
+/** What the whole suite has reached, counted while it runs. */
+export class Tally {
+  private readonly cells: { readonly cell: Cell; readonly judgement: Judgement }[] = [];
+  private inMatrix = 0;
+  private schedules = 0;
+  private serverKills = 0;
+  private golden = 0;
+
+  add(cell: Cell, judgement: Judgement, golden: boolean): void {
+    this.cells.push({ cell, judgement });
+    this.schedules += cell.faults;
+    if (cell.inMatrix) this.inMatrix += 1;
+    if (golden) this.golden += 1;
+  }
+
+  killed(): void {
+    this.serverKills += 1;
+  }
+
+  /** Sends that came after their schedule was judged: from somebody who was thought to be done. */
+  async late(): Promise<readonly string[]> {
+    const counts = await Promise.all(
+      this.cells.map(async ({ cell, judgement }) => (await cell.sends()) - judgement.sends),
+    );
+    return this.cells.flatMap(({ cell }, at) => (counts[at] === 0 ? [] : [cell.prompt]));
+  }
+
+  counts(late: number): Record<string, number> {
+    const sum = (of: (judgement: Judgement) => number): number =>
+      this.cells.reduce((total, { judgement }) => total + of(judgement), 0);
+    return {
+      schedules: this.schedules,
+      'key-matrix cells': this.inMatrix,
+      'kills of the server': this.serverKills,
+      sends: sum(({ sends }) => sends),
+      'accepted tasks and calls': sum(({ accepted }) => accepted),
+      'accepted beyond one per key': sum(({ beyond }) => beyond),
+      'ids lost after a recorded reply': sum(({ lost }) => lost.length),
+      'results returned for another request': sum(({ foreign }) => foreign.length),
+      'sends after the end of their schedule': late,
+      'histories with the commands of the golden ones': this.golden,
+    };
+  }
+}

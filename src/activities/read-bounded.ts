@@ -1,5 +1,5 @@
 import { type Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { ReplyBytes } from '../service/reply-bytes';
 
 /** A whole body, or undefined when it is too large, breaks off, or is not there before the signal: an idle timer alone would let one byte a minute go on for ever. */
 export async function readBounded(
@@ -10,16 +10,18 @@ export async function readBounded(
   const stop = () => void body.destroy(new Error('too late'));
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  let total = 0;
-  body.on('data', (chunk: Buffer) => {
-    total += chunk.length;
-    if (total > maxBytes) body.destroy(new Error('too large'));
-  });
+  const kept = new ReplyBytes();
   try {
-    return await buffer(body);
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (kept.size + chunk.length > maxBytes) return undefined;
+      await kept.add(chunk);
+    }
+    return await kept.whole();
   } catch {
     return undefined;
   } finally {
     signal.removeEventListener('abort', stop);
+    body.destroy();
+    await kept.close();
   }
 }

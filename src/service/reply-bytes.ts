@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Bytes of a reply that are in memory at most, until the whole of it is wanted. */
-const IN_MEMORY = 8 * 1024 * 1024;
+const IN_MEMORY = 4 * 1024 * 1024;
 /** Tiny chunks are copied together: as objects of their own they would take a hundred times their bytes. */
 const SMALLEST_BLOCK = 1024;
 const LARGEST_BLOCK = 64 * 1024;
@@ -17,6 +17,8 @@ const BEGINNING = 1024 * 1024;
  */
 export class ReplyBytes {
   #blocks: Buffer[] = [];
+  /** Blocks that went to the disk are filled again: the collector of garbage would be late. */
+  #spare: Buffer[] = [];
   #room = 0;
   #held = 0;
   #file: FileHandle | undefined;
@@ -52,8 +54,10 @@ export class ReplyBytes {
     for (let from = 0; from < chunk.length;) {
       const left = chunk.length - from;
       if (this.#room === 0) {
-        this.#room = Math.min(LARGEST_BLOCK, Math.max(SMALLEST_BLOCK, left, this.#held));
-        this.#blocks.push(Buffer.allocUnsafeSlow(this.#room));
+        const wanted = Math.min(LARGEST_BLOCK, Math.max(SMALLEST_BLOCK, left, this.#held));
+        const block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(wanted);
+        this.#blocks.push(block);
+        this.#room = block.length;
       }
       const block = this.#blocks.at(-1) as Buffer;
       const part = chunk.subarray(from, from + this.#room);
@@ -67,10 +71,14 @@ export class ReplyBytes {
   async #flush(): Promise<void> {
     try {
       this.#file ??= await namelessFile();
-      const bytes = this.#inMemory();
-      for (let done = 0; done < bytes.length;)
-        done += (await this.#file.write(bytes, done, bytes.length - done, this.#onDisk + done)).bytesWritten;
-      this.#onDisk += bytes.length;
+      let left = this.#held;
+      for (const block of this.#blocks) {
+        const bytes = block.subarray(0, left);
+        await writeAll(this.#file, bytes, this.#onDisk + this.#held - left);
+        left -= bytes.length;
+      }
+      this.#onDisk += this.#held;
+      this.#spare.push(...this.#blocks);
       this.#blocks = [];
       this.#room = this.#held = 0;
     } catch {
@@ -94,6 +102,11 @@ export class ReplyBytes {
     this.#inMemory().copy(bytes, fromDisk);
     return bytes;
   }
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
 /** Open and without a name: gone with the process, whatever ends it. */

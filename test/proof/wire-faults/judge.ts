@@ -11,6 +11,8 @@ export interface Judged {
   readonly raced?: readonly string[];
   /** Whether the reply, where it is a reply, asked to wait. */
   readonly waits?: boolean;
+  /** Something in between may have swallowed what was sent. */
+  readonly lossy?: boolean;
 }
 
 /** The word that came, as the table would write it: a race that ended in one of its ways is as expected. */
@@ -21,7 +23,8 @@ export function wordOf({ expected, raced = [] }: Judged, { came }: CellResult): 
 /** Laws that hold in every cell, whatever the fault: what of them is broken. */
 export function breaches(judged: Judged, result: CellResult): string[] {
   const { came, seen, marks, heads, waitMs } = result;
-  const { operation, raced, waits } = judged;
+  const { operation, raced, waits, lossy } = judged;
+  const mayMiss = raced !== undefined || lossy === true;
   const waited = (RETRY_AFTER_SECONDS - 1) * 1000;
   const laws: (readonly [boolean, string])[] = [
     // A download follows redirects, also to the same origin.
@@ -29,11 +32,12 @@ export function breaches(judged: Judged, result: CellResult): string[] {
   ];
   if (waits === true && /^(?:R for now|again|unavailable|rate_limited)/.test(came))
     laws.push([waitMs !== null && waitMs >= waited, 'the next try would come before Retry-After']);
+  laws.push([!/else|another/.test(came), 'a damaged result was taken for the real one']);
   if (isPaid(operation)) {
     const unsent = came.startsWith('N ');
     laws.push(
       [!unsent || seen.begun === 0, 'not sent, but bytes arrived'],
-      [unsent || raced !== undefined || seen.begun === 1, 'no byte arrived, but it is not called unsent'],
+      [unsent || mayMiss || seen.begun === 1, 'no byte arrived, but it is not called unsent'],
       [marks === (unsent ? 0 : 1), 'the marker does not agree with the class'],
       [heads === marks, 'the second witness does not agree with the marker'],
       [seen.accepted <= 1, 'more than one was accepted'],

@@ -28,7 +28,14 @@ export interface Cell {
   /** Most epochs that are opened one after the other, as a workflow does after a refusal for now. @default 1 */
   readonly epochs?: number;
   /** Something between the client and the server: gets its port, gives the one to call. */
-  readonly through?: (port: number) => Promise<number>;
+  readonly through?: (port: number) => Promise<Between>;
+  /** The client has little patience although the script is no hanging one. */
+  readonly impatient?: boolean;
+}
+
+export interface Between {
+  readonly port: number;
+  close(): Promise<void>;
 }
 
 export interface CellResult {
@@ -65,10 +72,16 @@ export async function runCell(bench: Bench, witness: Witness, cell: Cell): Promi
     accepts: cell.accepts && isPaid(operation),
     certificates: bench.certificates,
   });
-  const origin = originOf(script, name, (await cell.through?.(server.port)) ?? server.port, bench);
+  const between = await cell.through?.(server.port);
+  const origin = originOf(script, name, between?.port ?? server.port, bench);
   const call = new Call(bench, cell, name, origin, server.port);
   let ended: Promise<void> | undefined;
-  const end = (): Promise<void> => (ended ??= call.close().then(() => server.close()));
+  const endAll = async (): Promise<void> => {
+    await call.close();
+    await between?.close();
+    await server.close();
+  };
+  const end = (): Promise<void> => (ended ??= endAll());
   try {
     if (script.before !== undefined) {
       await call.once(`${name}-before`, 0);
@@ -152,7 +165,8 @@ class Call {
   }
 
   get #limits(): typeof PATIENT {
-    return this.cell.script.hangs === true ? SHORT : PATIENT;
+    const { script, impatient } = this.cell;
+    return script.hangs === true || impatient === true ? SHORT : PATIENT;
   }
 
   /** Production's connections; only the time to connect and the trusted authority are the test's. */

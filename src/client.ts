@@ -12,6 +12,7 @@ import {
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import { awaitVideoWorkflowId } from './client/await-video-id';
 import { CreationKeyConflictError, ResumeError } from './client/errors';
 import {
   type FindTaskOptions,
@@ -44,6 +45,7 @@ import {
   type WaitOptions,
 } from './domain/workflow-inputs';
 
+export { awaitVideoWorkflowId } from './client/await-video-id';
 export { CreationKeyConflictError, ResumeError } from './client/errors';
 export { type DecisionInput, type ReviewInput } from './client/review-journal';
 export {
@@ -273,11 +275,6 @@ export class TemporalMediaClient {
       throw error;
     }
   }
-}
-
-/** Workflow id of the one wait for a task: derived from account and task id, never the raw id (design 4.5). */
-export function awaitVideoWorkflowId(account: string, taskId: string): string {
-  return `await-video/${account}/${createHash('sha256').update(taskId).digest('hex').slice(0, 32)}`;
 }
 
 /** Fingerprint of a request as this client knows it, for the memo; the journal's own also covers the resolved account. */

@@ -44,7 +44,7 @@ export function createResolveUnconfirmed(
       return refused('no_journal', 'This worker keeps no journal to write a decision into.');
     const now = Date.now();
     const key: JournalKey = { namespace: caller(now).namespace, creationKey };
-    const found = await findOpen(journal, key, input.decisionId).catch(() => {
+    const found = await findOpen(journal, key, input).catch(() => {
       throw journalUnavailable();
     });
     switch (found.is) {
@@ -92,23 +92,35 @@ type Found =
   | { readonly is: 'nothing' };
 
 /** The first epoch that waits for a decision; else what there is to say instead. */
-async function findOpen(journal: CreateJournal, key: JournalKey, decisionId: string): Promise<Found> {
+async function findOpen(
+  journal: CreateJournal,
+  key: JournalKey,
+  call: ResolveUnconfirmedCall,
+): Promise<Found> {
   let last: Found = { is: 'nothing' };
   let open: Found | undefined;
   for (let epoch = 0; ; epoch++) {
     const view = await journal.read(key, epoch);
     const { slot, outcome, resolution } = view;
     if (slot === null) return open ?? last;
-    if (resolution?.decisionId === decisionId) return { is: 'repeated', epoch, resolution };
+    if (resolution?.decisionId === call.decisionId) return { is: 'repeated', epoch, resolution };
     if (slot.kind === 'fence' || open !== undefined) continue;
     if (!isOpenFate(view)) {
       if (outcome?.answer.outcome === 'created') last = { is: 'known', answer: outcome.answer };
     } else if (resolution) {
-      last = { is: 'decided', resolution };
+      // The same decision again changes nothing: above all it authorises no second send.
+      last = saysTheSame(resolution, call)
+        ? { is: 'repeated', epoch, resolution }
+        : { is: 'decided', resolution };
     } else {
       open = { is: 'open', epoch, slot, view };
     }
   }
+}
+
+function saysTheSame({ decision, answer }: Resolution, call: ResolveUnconfirmedCall): boolean {
+  if (decision !== call.decision) return false;
+  return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
 }
 
 /** A sender that may still be alive is about to say itself what became of the call. */

@@ -93,7 +93,7 @@ function unconfirmedEntry(
       : answer === undefined && Date.parse(slot.sendWindowEnd) > now
         ? 'in_flight'
         : 'unconfirmed';
-  const { creationKey, operation, workflowId, runId } = slot;
+  const { creationKey, operation, estimate, workflowId, runId } = slot;
   return [
     {
       creationKey: creationKey ?? null,
@@ -101,6 +101,7 @@ function unconfirmedEntry(
       operation,
       state,
       evidence: state === 'results_lost' ? { ...evidence, cause: 'results_lost' } : evidence,
+      estimate,
       workflowId,
       runId,
     },

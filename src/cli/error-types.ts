@@ -59,6 +59,11 @@ export const COMMAND_ERRORS = {
     'Nothing is known of this id: no workflow, no record in the journal, no task at the service.',
     'Check the id and the namespace (TEMPORAL_NAMESPACE); `temporal-media doctor` checks the connections.',
   ],
+  decision_refused: [
+    EXIT.badInput,
+    'The decision about a paid call of unknown fate was not carried out; nothing has changed.',
+    '`temporal-media unconfirmed` lists what waits for a decision.',
+  ],
   temporal_unreachable: [
     EXIT.unreachable,
     'The Temporal server does not answer.',

@@ -1,12 +1,18 @@
 import { failureRow } from '../domain/failure-table';
 import { formatMoney } from '../domain/price';
-import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import {
+  type ImageOutcome,
+  type ImageResultsLost,
+  type Unconfirmed,
+  type VideoOutcome,
+} from '../domain/outcome';
 import { evidenceLines } from './evidence-lines';
 import { type FailureReply, issueText } from './cli-error';
 import { errorType } from './error-types';
 import { byOption } from './option-names';
 import { EXIT, type ExitCode } from './exit-codes';
 import { commandFor } from './shell-word';
+import { decisionLines, type OpenCall } from './unconfirmed/decision-lines';
 
 export interface OutcomeReport {
   /** True for `completed` and `still_running`: both are successes (C3.4). */
@@ -66,6 +72,16 @@ function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
   ];
 }
 
+function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
+  const { estimate, currency } = outcome.billing;
+  return {
+    creationKey: outcome.creationKey,
+    // Only a video has a duration: the evidence names no operation.
+    hasTask: outcome.outcome === 'unconfirmed' && outcome.evidence.referenceMode !== null,
+    estimate: estimate === null || currency === null ? null : { microUnits: estimate, currency },
+  };
+}
+
 /** What a person needs to act: the task, the evidence, the money. */
 function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const lines: string[] = [];
@@ -75,5 +91,7 @@ function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if (outcome.outcome === 'rejected' && outcome.notBefore !== undefined)
     lines.push(`not before: ${outcome.notBefore}`);
   lines.push(`billing: ${outcome.billing.state}`);
+  if (outcome.outcome === 'unconfirmed' || outcome.outcome === 'results_lost')
+    lines.push(...decisionLines(openCall(outcome)));
   return lines;
 }

@@ -18,6 +18,7 @@ export interface PaidOptions extends CommonOptions, SpendOptions {
   readonly id?: string;
   readonly out: string;
   readonly detach?: boolean;
+  readonly again?: boolean;
 }
 
 /** Options that see to the money of a paid command. */
@@ -28,7 +29,8 @@ export function withSpendOptions(command: Command): Command {
       '--max-spend <amount>',
       'ask before a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
     )
-    .option('-y, --yes', 'agree to a cost above --max-spend, or unknown');
+    .option('-y, --yes', 'agree to a cost above --max-spend, or unknown')
+    .option('--again', 'buy although the same request is unconfirmed under another id');
 }
 
 /** What the help of a paid command says about money. */
@@ -36,6 +38,8 @@ export const SPEND_HELP = `
 Estimates come from the price rules of the model configuration as \`temporal-media models\` shows it; without a rule they are
 unknown, never 0. --max-spend asks at a terminal before every start, also of an id that was bought before, and ends with
 exit code 6 where nobody can be asked.
+While the same request is unconfirmed under another id nothing is sent (exit code 7): settle that one first
+(\`temporal-media unconfirmed\`), or say --again.
 `;
 
 /** The store that this command shares with the worker. @throws ConfigurationError */

@@ -9,11 +9,14 @@ import { addDevCommand } from './commands/dev';
 import { addDoctorCommand } from './commands/doctor';
 import { addEditCommand } from './commands/edit';
 import { addImageCommand } from './commands/image';
+import { addJournalCommand } from './commands/journal';
 import { addModelsCommand } from './commands/models';
+import { addOrphansCommand } from './commands/orphans';
 import { addResumeCommand } from './commands/resume';
 import { addSandboxCommand } from './commands/sandbox';
 import { addSchemaCommand } from './commands/schema';
 import { addStatusCommand } from './commands/status';
+import { addUnconfirmedCommand } from './commands/unconfirmed';
 import { addVideoCommand } from './commands/video';
 import { addWatchCommand } from './commands/watch';
 import { addWorkerCommand } from './commands/worker';
@@ -27,8 +30,9 @@ const COMMANDS: readonly (readonly [
   ['Start:', [addDemoCommand, addDevCommand, addDoctorCommand]],
   ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand]],
   ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand]],
+  ['Settle what is unknown:', [addUnconfirmedCommand, addOrphansCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],
-  ['Run the parts:', [addWorkerCommand, addSandboxCommand]],
+  ['Run the parts:', [addWorkerCommand, addSandboxCommand, addJournalCommand]],
 ];
 
 /** The command line `temporal-media`. Parsing throws a CommanderError for wrong usage, help and version. */

@@ -7,3 +7,8 @@ export function shellWord(word: string): string {
 export function commandFor(command: 'resume' | 'status' | 'watch', id: string): string {
   return `temporal-media ${command} ${id.startsWith('-') ? '-- ' : ''}${shellWord(id)}`;
 }
+
+/** A command with arguments, each as a shell takes it back. */
+export function commandLine(...words: readonly string[]): string {
+  return ['temporal-media', ...words.map(shellWord)].join(' ');
+}

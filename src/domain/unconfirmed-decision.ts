@@ -1,3 +1,4 @@
+import { type Money } from './billing';
 import { type CreateVideoAnswer, type CreateEvidence } from './paid-call';
 import { type PaidRequest } from './request';
 
@@ -116,6 +117,8 @@ export interface UnconfirmedEntry {
   /** `in_flight`: its sender may still be alive. */
   readonly state: 'in_flight' | 'unconfirmed' | 'results_lost';
   readonly evidence: CreateEvidence;
+  /** What one more send may cost; null is unknown, never free. */
+  readonly estimate: Money | null;
   readonly workflowId: string | null;
   readonly runId: string | null;
 }

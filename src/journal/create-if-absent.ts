@@ -42,7 +42,8 @@ async function makeFolders(folder: string): Promise<void> {
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-async function syncFolder(folder: string): Promise<void> {
+/** What was renamed, linked or removed in a folder is on the disk when this returns. */
+export async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder for syncing; its file system journals the name itself.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -15,6 +15,7 @@ import {
 import { createIfAbsent } from './create-if-absent';
 import { filesIn } from './files-in';
 import { hostId } from './host-id';
+import { keyFolder, openFile, openFolder, taskFile, taskFolder } from './places';
 import { readEpoch } from './read-epoch';
 import { parseIdentity, parseIndexEntry, parsePlace } from './records';
 import { scanFolders } from './scan-folders';
@@ -36,27 +37,13 @@ export interface FileJournalOptions {
 export function createFileJournal(options: FileJournalOptions): CreateJournal {
   const { root } = options;
 
-  const folderOf = (key: JournalKey): string => {
-    const hash = sha256(`${key.namespace}\n${key.creationKey}`);
-    return join(root, hash.slice(0, 2), hash);
-  };
-  const tasksOf = (taskId: string): string => {
-    const hash = sha256(taskId);
-    return join(root, 'tasks', hash.slice(0, 2), hash);
-  };
-
-  const openOf = (bodyHash: string): string => {
-    const hash = sha256(bodyHash);
-    return join(root, 'open', hash.slice(0, 2), hash);
-  };
-  const openFile = ({ namespace, creationKey, epoch }: JournalPlace, bodyHash: string): string =>
-    join(openOf(bodyHash), `${sha256(`${namespace}\n${creationKey}`)}.${epoch}.json`);
+  const folderOf = (key: JournalKey): string => keyFolder(root, key);
 
   /** Only a hint, so it is not waited for until it is on the disk, and a failure stops nothing. */
   async function noteOpen(place: JournalPlace, bodyHash: string): Promise<void> {
     try {
-      await mkdir(openOf(bodyHash), { recursive: true, mode: 0o700 });
-      await writeFile(openFile(place, bodyHash), JSON.stringify({ v: 1, ...place }), { mode: 0o600 });
+      await mkdir(openFolder(root, bodyHash), { recursive: true, mode: 0o700 });
+      await writeFile(openFile(root, place, bodyHash), JSON.stringify({ v: 1, ...place }), { mode: 0o600 });
     } catch {
       // The slot that follows says whether the journal can be written.
     }
@@ -91,7 +78,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     scan: (after, limit) => scanFolders(root, after, limit),
 
     async findOpenByBody(bodyHash): Promise<readonly JournalPlace[]> {
-      const folder = openOf(bodyHash);
+      const folder = openFolder(root, bodyHash);
       const names = await filesIn(folder, '.json');
       const texts = await Promise.all(
         names.map((name) => readFile(join(folder, name), 'utf8').catch(() => null)),
@@ -100,16 +87,16 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     },
 
     async forgetOpen(place, bodyHash): Promise<void> {
-      await unlink(openFile(place, bodyHash)).catch(() => undefined);
+      await unlink(openFile(root, place, bodyHash)).catch(() => undefined);
     },
 
     async indexTask(entry: TaskIndexEntry): Promise<void> {
-      const file = join(tasksOf(entry.video.taskId), `${sha256(entry.video.account).slice(0, 16)}.json`);
+      const file = taskFile(root, entry.video.taskId, entry.video.account);
       await createIfAbsent(file, JSON.stringify(entry));
     },
 
     async findTask(taskId): Promise<readonly TaskIndexEntry[]> {
-      const folder = tasksOf(taskId);
+      const folder = taskFolder(root, taskId);
       const names = await filesIn(folder, '.json');
       const entries = await Promise.all(
         names.map(async (name) => parseIndexEntry(await readFile(join(folder, name), 'utf8'))),
@@ -122,8 +109,4 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
       await createIfAbsent(join(root, 'checks', `${randomUUID()}.check`), '', { keep: false });
     },
   };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

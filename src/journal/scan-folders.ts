@@ -3,24 +3,41 @@ import { type EpochView, type JournalPage } from '../domain/create-journal';
 import { filesIn } from './files-in';
 import { readEpoch } from './read-epoch';
 
-/** One page of the folders of creation keys, in the order of their names; `next` is the last folder's name. */
-export async function scanFolders(root: string, after: string | null, limit: number): Promise<JournalPage> {
-  const keys: JournalPage['keys'][number][] = [];
+/** The folder of one creation key. */
+export interface KeyFolder {
+  /** Its name: the digest of namespace and key. */
+  readonly hash: string;
+  readonly path: string;
+  readonly parent: string;
+}
+
+/** The folders of creation keys in the order of their names, those after `after` only. */
+export async function* keyFolders(root: string, after: string | null): AsyncGenerator<KeyFolder> {
   const firsts = (await filesIn(root, '')).filter((name) => /^[0-9a-f]{2}$/.test(name));
   for (const first of firsts) {
     if (after !== null && first < after.slice(0, 2)) continue;
-    for (const hash of await filesIn(join(root, first), '')) {
+    const parent = join(root, first);
+    for (const hash of await filesIn(parent, '')) {
       if (!/^[0-9a-f]{64}$/.test(hash) || (after !== null && hash <= after)) continue;
-      keys.push({ epochs: await epochsOf(join(root, first, hash)) });
-      if (keys.length >= limit) return { keys, next: hash };
+      yield { hash, path: join(parent, hash), parent };
     }
   }
-  return { keys, next: null };
 }
 
-async function epochsOf(folder: string): Promise<(EpochView & { epoch: number })[]> {
+/** Every epoch of a key that has a slot, in order. */
+export async function readEpochs(folder: string): Promise<(EpochView & { epoch: number })[]> {
   const epochs = (await filesIn(folder, '.slot')).map((name) => Number.parseInt(name, 10));
   return Promise.all(
     epochs.sort((a, b) => a - b).map(async (epoch) => ({ epoch, ...(await readEpoch(folder, epoch)) })),
   );
+}
+
+/** One page of creation keys; `next` is the name of the last folder. */
+export async function scanFolders(root: string, after: string | null, limit: number): Promise<JournalPage> {
+  const keys: JournalPage['keys'][number][] = [];
+  for await (const { hash, path } of keyFolders(root, after)) {
+    keys.push({ epochs: await readEpochs(path) });
+    if (keys.length >= limit) return { keys, next: hash };
+  }
+  return { keys, next: null };
 }

@@ -22,6 +22,18 @@ const leaves = (command: Command, before = ''): string[] =>
     });
 const program = createProgram({ env: {}, report: new Report(), exitCode: 0 });
 
+/** A video of unknown fate: the service accepted it, and its reply was lost. */
+async function loseReply(bench: CliBench, id: string): Promise<void> {
+  await bench.sandbox.admin.addFaults([
+    { operation: 'create', promptIncludes: id, action: { type: 'lose_reply', accepted: true, how: 'reset' } },
+  ]);
+  const { code } = await runCli(
+    ['video', '--model', 'sketch-lite', '--prompt', `a secret boat for ${id}`, '--id', id],
+    bench.workerEnv,
+  );
+  expect(code).toBe(5);
+}
+
 describe('every command with -o json and -o jsonl', () => {
   let bench: CliBench;
   let id: string;
@@ -31,6 +43,13 @@ describe('every command with -o json and -o jsonl', () => {
     bench = await openCliBench({ timing: { queuedMs: 0, runningMs: 500 } });
     await bench.startWorker();
     id = bench.server.uniqueId('every');
+    const why = ['--reason', 'a test'];
+    const [lost, adopted, declared, resubmitted] = ['lost', 'adopted', 'declared', 'resubmitted'].map(
+      (name) => `${id}-${name}`,
+    ) as [string, string, string, string];
+    await Promise.all([lost, adopted, declared, resubmitted].map((one) => loseReply(bench, one)));
+    const taskId =
+      (await bench.sandbox.admin.tasks()).find(({ prompt }) => prompt.includes(adopted))?.id ?? '';
     const out = ['--out', path.join(bench.dir, 'out')];
     const cup = path.join(bench.dir, 'cup.png');
     const spec = { kind: 'image', model: 'm', prompt: 'cup', width: 64, height: 64, index: 0 } as const;
@@ -43,6 +62,13 @@ describe('every command with -o json and -o jsonl', () => {
       status: [id],
       watch: [id],
       resume: [id, ...out],
+      'unconfirmed list': [],
+      'unconfirmed show': [lost],
+      'unconfirmed adopt': [adopted, taskId, ...why],
+      'unconfirmed declare-lost': [declared, ...why],
+      'unconfirmed resubmit': [resubmitted, ...why, '--yes'],
+      orphans: [],
+      'journal prune': ['--older-than', '3650d'],
       'models ls': [],
       'models show': ['cine-1'],
       'config show': [],

@@ -61,6 +61,10 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
     showState: false,
     announce: `id ${id}`,
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
-    start: (media) => media.startEdit({ request, ...given({ account: options.account }) }, { id }),
+    start: (media) =>
+      media.startEdit(
+        { request, ...given({ account: options.account }), refuseWhileUnconfirmed: options.again !== true },
+        { id },
+      ),
   });
 }

@@ -47,6 +47,10 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     showState: false,
     announce: `id ${id}`,
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
-    start: (media) => media.startImage({ request, ...given({ account: options.account }) }, { id }),
+    start: (media) =>
+      media.startImage(
+        { request, ...given({ account: options.account }), refuseWhileUnconfirmed: options.again !== true },
+        { id },
+      ),
   });
 }

@@ -105,6 +105,14 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
     showState: true,
     announce: `id ${id}`,
     resumeHint: commandFor('resume', id),
-    start: (media) => media.startVideo({ request, ...given({ waitFor, account: options.account }) }, { id }),
+    start: (media) =>
+      media.startVideo(
+        {
+          request,
+          ...given({ waitFor, account: options.account }),
+          refuseWhileUnconfirmed: options.again !== true,
+        },
+        { id },
+      ),
   });
 }

@@ -1,0 +1,51 @@
+import { type Command } from 'commander';
+import { badInput } from '../cli-error';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+} from '../command-context';
+import { durationOf } from '../duration-option';
+
+interface OrphansOptions extends CommonOptions {
+  readonly since?: string;
+}
+
+/** `orphans`: paid tasks whose workflow was terminated or timed out, and that nobody has fetched since. */
+export function addOrphansCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(
+    program
+      .command('orphans')
+      .description('find paid tasks whose workflow was terminated and that nobody fetches')
+      .option(
+        '--since <duration>',
+        'only what was sent in this time: 12h, 7d (default: all that the journal has)',
+      ),
+  )
+    .addHelpText('after', HELP)
+    .action(async (options: OrphansOptions) => orphans(context, options));
+}
+
+const HELP = `
+A worker reads its journal, and the Temporal server says how each workflow ended. Changes nothing. What is older than
+the server keeps closed workflows is left out: nothing says how it ended.
+
+Example:
+  $ temporal-media orphans --since 7d -o json | jq -r '.data.orphans[].taskId'
+`;
+
+async function orphans(context: CommandContext, options: OrphansOptions): Promise<void> {
+  const sinceMs = options.since === undefined ? undefined : durationOf(options.since);
+  if (options.since !== undefined && sinceMs === undefined)
+    throw badInput([{ field: '--since', message: 'must be a duration with its unit, such as 12h or 7d.' }]);
+  const { connect } = await import('../connect.js');
+  const { findOrphans } = await import('../unconfirmed/find-orphans.js');
+  const connected = await connect(effectiveConfig(context, options), effectiveEnvironment(context, options));
+  try {
+    await findOrphans(context, connected, sinceMs);
+  } finally {
+    await connected.close().catch(() => undefined);
+  }
+}

@@ -1,0 +1,114 @@
+import { type Command } from 'commander';
+import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+} from '../command-context';
+import { type Connected } from '../connect';
+import { given } from '../given';
+
+interface DecideOptions extends CommonOptions {
+  readonly reason: string;
+  readonly by?: string;
+  readonly yes?: boolean;
+}
+
+/** `unconfirmed`: paid calls of unknown fate, their evidence, and what a person decides about them. */
+export function addUnconfirmedCommand(program: Command, context: CommandContext): void {
+  const unconfirmed = program
+    .command('unconfirmed')
+    .description('paid calls whose fate is unknown: list them, show the evidence, decide')
+    .addHelpText('after', HELP);
+  withCommonOptions(
+    unconfirmed.command('list', { isDefault: true }).description('list what waits for a decision'),
+  ).action(async (options: CommonOptions) => {
+    await withServer(context, options, async (connected) => {
+      const { listUnconfirmed } = await import('../unconfirmed/list-unconfirmed.js');
+      await listUnconfirmed(context, connected);
+    });
+  });
+  withCommonOptions(
+    unconfirmed
+      .command('show')
+      .description('show the evidence, earlier decisions and what can be done')
+      .argument('<id>', 'creation key: the id given at the start'),
+  ).action(async (id: string, options: CommonOptions) => {
+    await withServer(context, options, async (connected) => {
+      const { showUnconfirmed } = await import('../unconfirmed/show-unconfirmed.js');
+      await showUnconfirmed(context, connected, id);
+    });
+  });
+  withDecisionOptions(
+    unconfirmed
+      .command('adopt')
+      .description('it was accepted as this task: go on with it; costs nothing more')
+      .argument('<id>', 'creation key: the id given at the start')
+      .argument('<task>', 'task id from the records of the service'),
+  ).action((id: string, task: string, options: DecideOptions) =>
+    decided(context, 'adopt', id, options, task),
+  );
+  withDecisionOptions(
+    unconfirmed
+      .command('declare-lost')
+      .description('nothing was accepted: nothing is sent under this id any more')
+      .argument('<id>', 'creation key: the id given at the start'),
+  ).action((id: string, options: DecideOptions) => decided(context, 'declareLost', id, options));
+  withDecisionOptions(
+    unconfirmed
+      .command('resubmit')
+      .description('authorise one more send, which may cost a second time')
+      .argument('<id>', 'creation key: the id given at the start')
+      .option('-y, --yes', 'agree to what it may cost'),
+  ).action((id: string, options: DecideOptions) => decided(context, 'resubmit', id, options));
+}
+
+const HELP = `
+A create whose reply was lost is never sent again by itself. Look into the task records of the service with the
+evidence, then adopt its task, declare it lost, or resubmit it. The decision goes into the journal of the workers and
+stands: whoever starts the same id again gets what was decided.
+
+Examples:
+  $ temporal-media unconfirmed
+  $ temporal-media unconfirmed show sku-1
+  $ temporal-media unconfirmed adopt sku-1 vid_0b1c --reason "found in the console"
+  $ temporal-media unconfirmed resubmit sku-1 --reason "not in the console" --yes
+`;
+
+function withDecisionOptions(command: Command): Command {
+  return withCommonOptions(
+    command
+      .requiredOption('--reason <text>', 'why; kept in the journal')
+      .option('--by <name>', 'who decides; kept in the journal (default: the user of this process)'),
+  );
+}
+
+async function decided(
+  context: CommandContext,
+  decision: UnconfirmedDecision,
+  creationKey: string,
+  options: DecideOptions,
+  taskId?: string,
+): Promise<void> {
+  await withServer(context, options, async (connected) => {
+    const { decide } = await import('../unconfirmed/decide.js');
+    const { reason, by, yes = false } = options;
+    await decide(context, connected, { creationKey, decision, ...given({ taskId }), by, reason, yes });
+  });
+}
+
+async function withServer(
+  context: CommandContext,
+  options: CommonOptions,
+  work: (connected: Connected) => Promise<void>,
+): Promise<void> {
+  const { connect } = await import('../connect.js');
+  const connected = await connect(effectiveConfig(context, options), effectiveEnvironment(context, options));
+  try {
+    await work(connected);
+  } finally {
+    await connected.close().catch(() => undefined);
+  }
+}

@@ -1,0 +1,56 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type MediaConfig } from '../../config';
+import { type SlotIntent } from '../../domain/create-journal';
+import { pruneJournal } from '../../journal/prune-journal';
+import { badInput, CliError } from '../cli-error';
+import { type CommandContext } from '../command-context';
+import { type Connected } from '../connect';
+import { namespaceRetentionMs } from '../unconfirmed/namespace-retention';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Removes old records from the journal of this machine. @throws CliError below the retention of the namespace */
+export async function prune(
+  { report }: CommandContext,
+  connected: Connected,
+  { journal: root }: MediaConfig,
+  olderThanMs: number,
+  dryRun: boolean,
+): Promise<void> {
+  await access(join(root, 'journal.json')).catch(() => {
+    throw new CliError('journal_unusable', `There is no journal at ${root}.`, {
+      hint: 'Run this where the worker runs, with its MEDIA_JOURNAL or --data-dir.',
+    });
+  });
+  const retentionMs = await namespaceRetentionMs(connected.client);
+  if (olderThanMs < retentionMs) {
+    const days = Math.ceil(retentionMs / DAY_MS);
+    const message = `must be at least ${days}d: the namespace ${connected.namespace} keeps closed workflows that long, and one that is reset would not find what it bought.`;
+    throw badInput([{ field: '--older-than', message }], 'Nothing was removed.');
+  }
+  const pruned = await pruneJournal({
+    root,
+    before: new Date(Date.now() - olderThanMs),
+    dryRun,
+    stillRuns: (slot) => stillRuns(connected, slot),
+  });
+  const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
+  report.say(
+    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are younger, ${keptRunning} whose workflow still runs, ${keptOpen} that wait for a decision.`,
+  );
+  report.reply({ ok: true, data: { dryRun, ...pruned } });
+}
+
+/** A key of another namespace is not ours to judge: it counts as in use. */
+async function stillRuns({ client, namespace }: Connected, slot: SlotIntent): Promise<boolean> {
+  if (slot.namespace !== undefined && slot.namespace !== namespace) return true;
+  if (slot.workflowId === null) return false;
+  try {
+    return (await client.workflow.getHandle(slot.workflowId).describe()).status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { type Money } from '../../domain/billing';
+import { formatMoney } from '../../domain/price';
+import { shellWord } from '../shell-word';
+
+/** A paid call of unknown fate, as far as the commands about it need it. */
+export interface OpenCall {
+  readonly creationKey: string;
+  /** Whether it made a task that can be adopted: an image call makes none. */
+  readonly hasTask: boolean;
+  readonly estimate: Money | null;
+}
+
+/**
+ * The commands that settle a paid call of unknown fate, each with what it may cost. Never the command that bought it:
+ * running that again is how things are paid for twice (C4.4c).
+ */
+export function decisionLines({ creationKey, hasTask, estimate }: OpenCall): string[] {
+  const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
+  const id = `${creationKey.startsWith('-') ? '-- ' : ''}${shellWord(creationKey)}`;
+  const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
+  return [
+    'Look into the task records of the service with the evidence, then decide:',
+    ...(hasTask
+      ? [`${command(`adopt --reason WHY ${id} TASK`)}`, '      it was accepted as TASK; costs nothing more']
+      : []),
+    command(`declare-lost --reason WHY ${id}`),
+    '      nothing was accepted; costs nothing, and nothing is sent under this id any more',
+    command(`resubmit --reason WHY ${id}`),
+    `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
+  ];
+}

@@ -1,0 +1,35 @@
+import { type ReviewInput, type TemporalMediaClient } from '../../client';
+import { type ReviewJournalPage } from '../../domain/unconfirmed-decision';
+import { type Connected } from '../connect';
+import { CliError } from '../cli-error';
+
+/** The pages of what a worker's journal holds, as they come. @throws CliError when nobody can be asked */
+export async function* readPages(
+  connected: Connected,
+  input: Omit<ReviewInput, 'after'>,
+): AsyncGenerator<ReviewJournalPage> {
+  if ((await connected.hasWorker()) === false) {
+    throw new CliError(
+      'no_worker',
+      `No worker serves the task queue ${connected.taskQueue}, and only a worker has the journal.`,
+    );
+  }
+  let after: string | null = null;
+  do {
+    const page: ReviewJournalPage = await review(connected.media, { ...input, after });
+    yield page;
+    after = page.next;
+  } while (after !== null);
+}
+
+async function review(media: TemporalMediaClient, input: ReviewInput): Promise<ReviewJournalPage> {
+  try {
+    return await media.reviewJournal(input);
+  } catch (error) {
+    if ((error as Error).name !== 'WorkflowFailedError') throw error;
+    throw new CliError(
+      'no_worker',
+      'No worker has answered in two minutes, and only a worker has the journal.',
+    );
+  }
+}

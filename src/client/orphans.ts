@@ -1,0 +1,56 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type CreatedEntry } from '../domain/unconfirmed-decision';
+import { awaitVideoWorkflowId } from './await-video-id';
+
+/** A paid task that nobody fetches any more: its workflow was closed from outside, before it could say so. */
+export interface Orphan extends CreatedEntry {
+  /** Temporal's word for how its workflow ended, or `NOT_FOUND` when the server no longer has it. */
+  readonly endedAs: string;
+}
+
+/** Ends after which a workflow has told what became of its task: by its outcome. */
+const TOLD: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETED', 'CONTINUED_AS_NEW', 'PAUSED']);
+
+const AT_ONCE = 8;
+
+/** Which of these tasks are orphans. `youngestLost`: an older one whose workflow the server has forgotten is none. */
+export async function orphansAmong(
+  client: Client,
+  entries: readonly CreatedEntry[],
+  keptSince: Date,
+): Promise<readonly Orphan[]> {
+  const found: Orphan[] = [];
+  const queue = entries[Symbol.iterator]();
+  const lane = async (): Promise<void> => {
+    for (const entry of queue) {
+      const endedAs = await endOf(client, entry, keptSince);
+      if (endedAs !== undefined) found.push({ ...entry, endedAs });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return found.sort((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''));
+}
+
+/** How its workflow ended, when nobody looks after the task; undefined otherwise. */
+async function endOf(
+  client: Client,
+  { workflowId, taskId, account, createdAt }: CreatedEntry,
+  keptSince: Date,
+): Promise<string | undefined> {
+  const status = workflowId === null ? undefined : await statusOf(client, workflowId);
+  if (status !== undefined && TOLD.has(status)) return undefined;
+  // What is older than the server keeps histories may have ended well: nothing says otherwise.
+  if (status === undefined && (createdAt === null || new Date(createdAt) < keptSince)) return undefined;
+  const later = await statusOf(client, awaitVideoWorkflowId(account, taskId));
+  if (later !== undefined && TOLD.has(later)) return undefined;
+  return status ?? 'NOT_FOUND';
+}
+
+async function statusOf(client: Client, workflowId: string): Promise<string | undefined> {
+  try {
+    return (await client.workflow.getHandle(workflowId).describe()).status.name;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type JournalKey, type JournalPlace } from '../domain/create-journal';
+
+/** Where the records of a creation key lie: `<h[0:2]>/<h>` (design 4.9). */
+export function keyFolder(root: string, { namespace, creationKey }: JournalKey): string {
+  const hash = sha256(`${namespace}\n${creationKey}`);
+  return join(root, hash.slice(0, 2), hash);
+}
+
+/** Where the index entries of a task id lie, one per account. */
+export function taskFolder(root: string, taskId: string): string {
+  const hash = sha256(taskId);
+  return join(root, 'tasks', hash.slice(0, 2), hash);
+}
+
+export function taskFile(root: string, taskId: string, account: string): string {
+  return join(taskFolder(root, taskId), `${sha256(account).slice(0, 16)}.json`);
+}
+
+/** Where the epochs are named that have an intent for this body and may still be open. */
+export function openFolder(root: string, bodyHash: string): string {
+  const hash = sha256(bodyHash);
+  return join(root, 'open', hash.slice(0, 2), hash);
+}
+
+export function openFile(root: string, place: JournalPlace, bodyHash: string): string {
+  const key = sha256(`${place.namespace}\n${place.creationKey}`);
+  return join(openFolder(root, bodyHash), `${key}.${place.epoch}.json`);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,3 +1,4 @@
+import { TemporalMediaClient } from '../../src/client';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
 import { UPDATE } from '../../src/domain/names';
 import {
@@ -8,6 +9,7 @@ import {
 import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
+import { handMadeWorker } from '../support/hand-made-worker';
 import { sharedStack } from '../support/shared-stack';
 
 /** What a person decides about a paid call of unknown fate, and what follows from it (failure-model 2.5). */
@@ -254,5 +256,27 @@ describe('a create of unknown fate', () => {
     await resolve(id, { decision: 'declareLost' });
     expect(await again(careful)).toMatchObject({ outcome: 'completed' });
     expect(await paid(prompt)).toEqual([3, 3]);
+  });
+
+  it.concurrent('[C4.4c] the task records of the service settle it without a person', async () => {
+    const shared = await stack();
+    const prompt = 'found in the records';
+    await loseReply(prompt);
+    const worker = await handMadeWorker(shared, {
+      journalBound: () => true,
+      taskRecords: {
+        longestRequestMs: 0,
+        find: async () => ({ found: 'task', taskId: await taskOf(prompt) }),
+      },
+    });
+    await worker.runUntil(async () => {
+      const media = new TemporalMediaClient(shared.server.client, { taskQueue: worker.options.taskQueue });
+      const started = await media.startVideo({ request: requestOf(prompt) });
+      expect(await started.result()).toMatchObject({
+        outcome: 'completed',
+        video: { taskId: await taskOf(prompt) },
+      });
+    });
+    expect(await paid(prompt)).toEqual([1, 1]);
   });
 });

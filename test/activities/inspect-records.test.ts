@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { accountRegistry } from '../../src/activities/accounts';
+import { createReconcileCreate } from '../../src/activities/reconcile-create';
+import { type SentCreate, type TaskRecord } from '../../src/activities/task-records';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { type CreateJournal } from '../../src/domain/create-journal';
+import { type CreatePolicy } from '../../src/domain/create-policy';
+import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { createFileJournal } from '../../src/journal';
+import { createModelSource } from '../../src/models/model-source';
+import { makeVideoTask } from '../domain/make-video-task';
+import { slotIntent } from './slot-intent';
+
+const KEY = { namespace: 'default', creationKey: 'order-1' };
+const MINUTE = 60_000;
+
+/** The service's own records settle a create of unknown fate only where they prove something (failure-model 2.5). */
+describe('task records', () => {
+  let folder: string;
+  let journal: CreateJournal;
+  let asked: SentCreate[];
+  /** `absentSince` of the heartbeat that the last attempt left behind. */
+  let beat: unknown;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'temporal-media-records-'));
+    journal = createFileJournal({ root: join(folder, 'journal') });
+    asked = [];
+    beat = undefined;
+    const at = new Date(Date.now() - 20 * MINUTE).toISOString();
+    await journal.putSlot(KEY, 0, slotIntent({ runId: 'run', at, sendWindowEnd: at, durationSeconds: 2 }));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  interface Look {
+    readonly says: TaskRecord | Error;
+    readonly longestRequestMs?: number;
+    readonly onAbsent?: CreatePolicy['onAbsent'];
+  }
+
+  async function reconcile({ says, longestRequestMs = MINUTE, onAbsent }: Look): Promise<CreateVideoAnswer> {
+    const env = new MockActivityEnvironment({
+      workflowExecution: { workflowId: 'wf', runId: 'run' },
+      heartbeatDetails: beat,
+    });
+    env.on('heartbeat', (details: unknown) => {
+      beat = details;
+    });
+    return env.run(
+      createReconcileCreate({
+        accounts: accountRegistry([]),
+        artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+        models: createModelSource(),
+        journal,
+        journalBound: () => true,
+        policy: onAbsent === undefined ? undefined : { onAbsent },
+        inputRoots: [],
+        taskRecords: {
+          longestRequestMs,
+          find: async (sent) => {
+            asked.push(sent);
+            if (says instanceof Error) throw says;
+            return says;
+          },
+        },
+      }),
+      { creationKey: KEY.creationKey, epoch: 0 },
+    );
+  }
+
+  const waits = async (look: Look): Promise<number> => {
+    const failure = (await reconcile(look).catch((error: unknown) => error)) as ApplicationFailure;
+    expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'waiting_for_records' }] });
+    return Number(failure.nextRetryDelay);
+  };
+
+  it('[C4.4c] a task that is found is adopted for good, with the facts that were sent', async () => {
+    const found = await reconcile({ says: { found: 'task', taskId: 'video_7' } });
+    expect(found).toMatchObject({ outcome: 'created', video: { taskId: 'video_7', durationSeconds: 2 } });
+    expect(asked).toMatchObject([{ operation: 'create_video', model: 'm', bodyHash: 'b'.repeat(64) }]);
+    expect((await journal.read(KEY, 0)).resolution).toMatchObject({ decision: 'adopt', by: 'task records' });
+    expect(await journal.findTask('video_7')).toMatchObject([{ creationKey: KEY.creationKey }]);
+    // Whoever looks later needs no records.
+    expect(await reconcile({ says: new Error('away') })).toMatchObject({ outcome: 'created' });
+    expect(asked).toHaveLength(1);
+  });
+
+  it("[C4.4a] another key's task, an unusable id, an exception and `unknown` leave it unconfirmed", async () => {
+    const video = makeVideoTask({ taskId: 'video_8', account: 'default@00000000' });
+    await journal.indexTask({
+      v: 1,
+      ...KEY,
+      creationKey: 'order-2',
+      epoch: 0,
+      workflowId: null,
+      runId: null,
+      video,
+    });
+    const answers: readonly (TaskRecord | Error)[] = [
+      { found: 'task', taskId: 'video_8' },
+      { found: 'task', taskId: '..' },
+      new Error('the console is down'),
+      { found: 'unknown' },
+      { found: 'something else' } as unknown as TaskRecord,
+    ];
+    for (const says of answers)
+      expect(await reconcile({ says, onAbsent: 'resend' })).toMatchObject({ outcome: 'unconfirmed' });
+    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+  });
+
+  it('[C4.4a] one look that finds nothing proves nothing: the second comes a minute later', async () => {
+    const look: Look = { says: { found: 'none' }, onAbsent: 'resend' };
+    expect(await waits(look)).toBeGreaterThan(MINUTE - 1);
+    expect(await waits(look)).toBeLessThanOrEqual(MINUTE + 100);
+    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    beat = { absentSince: Date.now() - MINUTE };
+    expect(await reconcile(look)).toMatchObject({
+      outcome: 'not_sent',
+      cause: 'absent_from_records',
+      epoch: 0,
+      epochUsed: true,
+    });
+    expect((await journal.read(KEY, 0)).resolution).toMatchObject({ decision: 'resubmit', answer: null });
+  });
+
+  it('[C4.4a] nor before the longest time that the service may work on a request', async () => {
+    const recent = { ...KEY, creationKey: 'order-1' };
+    await rm(join(folder, 'journal'), { recursive: true });
+    const at = new Date().toISOString();
+    await journal.putSlot(recent, 0, slotIntent({ runId: 'run', at, sendWindowEnd: at }));
+    beat = { absentSince: Date.now() - 2 * MINUTE };
+    const look: Look = { says: { found: 'none' }, onAbsent: 'resend', longestRequestMs: 5 * MINUTE };
+    expect(await waits(look)).toBeGreaterThan(4 * MINUTE);
+  });
+
+  it('two looks that find nothing stay unconfirmed unless the operator vouches for the records', async () => {
+    beat = { absentSince: Date.now() - MINUTE };
+    expect(await reconcile({ says: { found: 'none' } })).toMatchObject({ outcome: 'unconfirmed' });
+    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+  });
+});

@@ -1,0 +1,45 @@
+/**
+ * A stand-in for `@temporalio/activity` in the simulation: what an activity asks of its context. Whose context it is
+ * follows from the event that runs.
+ * @module
+ */
+import { type Actor } from './virtual-time';
+import { currentTime } from './virtual-globals';
+
+/** One execution of an activity on a worker. */
+export interface Execution extends Actor {
+  readonly info: {
+    readonly namespace: string;
+    readonly workflowNamespace: string;
+    readonly workflowExecution: { readonly workflowId: string; readonly runId: string };
+    readonly activityId: string;
+    readonly attempt: number;
+    readonly heartbeatDetails: unknown;
+    readonly startToCloseTimeoutMs: number;
+    readonly heartbeatTimeoutMs: number | undefined;
+    readonly retryPolicy: { readonly maximumAttempts: number };
+  };
+  readonly signal: { aborted: boolean };
+  /** A heartbeat reaches the server. */
+  readonly beat: (details: unknown) => void;
+  /** Of its input. */
+  readonly creationKey: string;
+  /** Epoch whose slot it has tried to take last, and the nonce it wrote there. */
+  claim: { readonly epoch: number; readonly nonce: string } | undefined;
+}
+
+/** The execution whose promises run now. */
+export function execution(): Execution {
+  const { current } = currentTime();
+  if (!('info' in current)) throw new Error('No activity runs.');
+  return current as Execution;
+}
+
+export const activityInfo = (): Execution['info'] => execution().info;
+export const cancellationSignal = (): Execution['signal'] => execution().signal;
+export const heartbeat = (details: unknown): void => execution().beat(details);
+export const log = {
+  warn: (text: string): void => currentTime().say(() => `warns: ${text}`),
+  info: (): void => undefined,
+};
+export const Context = { current: () => ({ heartbeat, info: activityInfo() }) };

@@ -1,0 +1,113 @@
+import { type Ledger, type Send } from './ledger';
+
+export type InvariantName = (typeof INVARIANTS)[number]['name'];
+
+interface Invariant {
+  readonly name: string;
+  /** What broke it; nothing when it holds. */
+  readonly broken: (ledger: Ledger, maxSkewMs: number) => readonly string[];
+}
+
+const by = <T extends { readonly key: string }>(all: readonly T[], key: string): readonly T[] =>
+  all.filter((one) => one.key === key);
+
+/** What must be true after every schedule (failure-model 2.5). */
+export const INVARIANTS = [
+  {
+    name: 'accepted without authorisation',
+    broken: (ledger) =>
+      [...new Set(ledger.accepted.map(({ send }) => send.key))].flatMap((key) => {
+        const accepted = ledger.accepted.filter(({ send }) => send.key === key).length;
+        const allowed = 1 + by(ledger.authorised, key).length;
+        return accepted > allowed ? [`${key}: ${accepted} accepted, ${allowed} allowed`] : [];
+      }),
+  },
+  {
+    name: 'second sends of one epoch',
+    broken: ({ sends }) => {
+      const seen = new Set<string>();
+      return sends.flatMap(({ key, epoch }) => {
+        const name = `${key}#${epoch}`;
+        if (seen.has(name)) return [`two sends of ${name}`];
+        seen.add(name);
+        return [];
+      });
+    },
+  },
+  {
+    name: 'sends before Retry-After',
+    broken: (ledger, maxSkewMs) =>
+      ledger.refusals.flatMap((refusal) =>
+        by(ledger.sends, refusal.key)
+          .filter(({ at }) => at > refusal.at && at < refusal.until - 2 * maxSkewMs)
+          .filter(
+            ({ at }) =>
+              !by(ledger.authorised, refusal.key).some((one) => one.at > refusal.at && one.at <= at),
+          )
+          .map(
+            ({ at, epoch }) =>
+              `epoch ${epoch} was sent ${refusal.until - at} ms before HTTP ${refusal.status} allowed it`,
+          ),
+      ),
+  },
+  {
+    name: 'results of another request handed out',
+    broken: ({ told, accepted }) =>
+      told.flatMap(({ answer, prompt, key }) => {
+        if (answer.outcome !== 'created') return [];
+        const task = accepted.find(({ taskId }) => taskId === answer.video.taskId);
+        if (task === undefined) return [`${answer.video.taskId} was never accepted`];
+        return task.send.prompt === prompt && task.send.key === key
+          ? []
+          : [`${task.taskId} is of ${task.send.prompt}`];
+      }),
+  },
+  {
+    name: 'called free although a send of its own was accepted',
+    broken: ({ told, accepted, authorised }) =>
+      told.flatMap(({ answer, runIds, key }) => {
+        // Somebody knew of the send of unknown fate, and decided.
+        if (by(authorised, key).length > 0) return [];
+        const free =
+          (answer.outcome === 'rejected' && answer.reason !== 'declared_lost') ||
+          (answer.outcome === 'cancelled' && !answer.mayBeOwed);
+        const own = accepted.filter(({ send }) => runIds.includes(send.runId));
+        return free && own.length > 0
+          ? [`${own.map(({ taskId }) => taskId).join()} told as ${answer.outcome}`]
+          : [];
+      }),
+  },
+  {
+    name: 'schedules without an end',
+    broken: ({ failures }) => failures,
+  },
+] as const satisfies readonly Invariant[];
+
+/** A recorded id is never lost, and what may have been accepted is never bought again by asking once more. */
+export function auditBroken(ledger: Ledger, audit: Audit): readonly string[] {
+  const { key, prompt, answer, sends } = audit;
+  const problems: string[] = [];
+  const recorded = ledger.recorded.flatMap(({ key: of, record }) =>
+    of === key && record.answer.outcome === 'created' ? [record.answer.video.taskId] : [],
+  );
+  if (recorded.length > 0) {
+    const got = answer?.outcome === 'created' ? answer.video.taskId : (answer?.outcome ?? 'nothing');
+    if (!recorded.includes(got))
+      problems.push(`${recorded.join()} of ${prompt} is recorded, and asking gives ${got}`);
+  }
+  const decided = ledger.decided.has(key) || by(ledger.authorised, key).length > 0;
+  const before = ledger.accepted.filter(({ send }) => send.key === key && !sends.includes(send)).length;
+  if (before > 0 && !decided) {
+    if (sends.length > 0) problems.push(`asking again sent again`);
+    if (answer?.outcome !== 'created' && answer?.outcome !== 'unconfirmed')
+      problems.push(`a task exists, and asking gives ${answer?.outcome ?? 'nothing'}`);
+  }
+  return problems;
+}
+
+export interface Audit {
+  readonly key: string;
+  readonly prompt: string;
+  readonly answer: Ledger['told'][number]['answer'] | undefined;
+  readonly sends: readonly Send[];
+}

@@ -1,0 +1,54 @@
+import { type OutcomeRecord } from '../../../src/domain/create-journal';
+import { type SettledCreate } from '../../../src/domain/create-once';
+
+/** One request that reached the wire: its first byte left. */
+export interface Send {
+  readonly key: string;
+  readonly epoch: number;
+  readonly nonce: string;
+  readonly runId: string;
+  readonly prompt: string;
+  readonly at: number;
+}
+
+export interface Accepted {
+  readonly send: Send;
+  readonly taskId: string;
+}
+
+/** A reply that named a time before which nothing may be sent. */
+export interface Refusal {
+  readonly key: string;
+  readonly status: number;
+  readonly at: number;
+  readonly until: number;
+}
+
+/** What a workflow, or a person who asked, was told. */
+export interface Told {
+  readonly key: string;
+  readonly prompt: string;
+  readonly runIds: readonly string[];
+  readonly at: number;
+  readonly answer: SettledCreate | { readonly outcome: 'cancelled'; readonly mayBeOwed: boolean };
+}
+
+/** Everything that happened in one schedule as somebody outside sees it; the invariants read nothing else. */
+export class Ledger {
+  readonly sends: Send[] = [];
+  readonly accepted: Accepted[] = [];
+  readonly refusals: Refusal[] = [];
+  readonly told: Told[] = [];
+  /** Outcomes of which a journal said that they are durable. */
+  readonly recorded: { readonly key: string; readonly epoch: number; readonly record: OutcomeRecord }[] = [];
+  /** Decisions to send once more, by creation key. */
+  readonly authorised: { readonly key: string; readonly at: number }[] = [];
+  /** Creation keys with a task that a person named, or a create that a person gave up. */
+  readonly decided = new Set<string>();
+  readonly failures: string[] = [];
+  kills = 0;
+  freezes = 0;
+  journalFaults = 0;
+  lateCompletions = 0;
+  recovered = 0;
+}

@@ -1,0 +1,165 @@
+import { beginCreate, type CreateOnceState } from '../../../src/domain/create-once';
+import { type UnconfirmedDecision } from '../../../src/domain/unconfirmed-decision';
+import { createOnce, type CreateOnceResult } from '../../../src/workflows/create-once';
+import { resolveUnconfirmedActivity } from '../../../src/workflows/proxies';
+import { makeProcess } from './virtual-time';
+import { CancellationScope, type Run } from './workflow-sdk';
+import { type World } from './world';
+
+/** One workflow execution with its resets and its runs after continue-as-new. */
+export interface Life {
+  readonly workflowId: string;
+  readonly key: string;
+  readonly prompt: string;
+  /** The run that lives, or lived last. */
+  run: Run;
+  /** Runs that one execution consists of: not those before a reset. */
+  runIds: string[];
+  /** States that a reset can go back to. */
+  readonly states: CreateOnceState[];
+  /** Terminated: nobody will be told anything. */
+  over: boolean;
+  ended: boolean;
+}
+
+/**
+ * What stands around create-once in src/workflows/generate-video.ts: the first state, continue-as-new with the state
+ * carried on, and the end. The decisions and commands in between are the real `createOnce`.
+ */
+export class Lives {
+  readonly all: Life[] = [];
+  private runs = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly afterEnd: (life: Life, result: CreateOnceResult) => void,
+  ) {}
+
+  start(key: string, prompt: string, workflowId = `workflow-${this.all.length + 1}`): Life {
+    const run = this.makeRun(workflowId);
+    const life: Life = {
+      workflowId,
+      key,
+      prompt,
+      run,
+      runIds: [run.runId],
+      states: [],
+      over: false,
+      ended: false,
+    };
+    this.all.push(life);
+    this.go(life, undefined);
+    return life;
+  }
+
+  /**
+   * Somebody decides about a create of unknown fate, as the workflow `resolveUnconfirmed` does: one activity. After a
+   * resubmission the same run goes on in the next epoch (src/workflows/generate-video.ts), or the id is started again.
+   */
+  decide(life: Life, decision: UnconfirmedDecision, taskId: string): void {
+    const { time } = this.world;
+    const run = this.makeRun('resolve');
+    time.after(0, run, () => {
+      time.say(() => `somebody decides: ${decision} ${decision === 'adopt' ? taskId : ''}`);
+      resolveUnconfirmedActivity({ summary: decision })({
+        creationKey: life.key,
+        decision,
+        taskId,
+        by: 'ana',
+        reason: 'looked it up',
+        decisionId: run.runId,
+      }).then(
+        (result) => {
+          if (!result.resolved || result.decision !== 'resubmit' || life.over) return;
+          if (!life.ended || time.random.chance(0.5)) return void this.start(life.key, life.prompt);
+          life.ended = false;
+          time.after(0, life.run, () => {
+            this.go(life, { ...beginCreate(life.key, Date.now()), epoch: result.epoch + 1 });
+          });
+        },
+        () => time.say(() => 'the decision could not be carried out'),
+      );
+    });
+  }
+
+  cancel({ run }: Life): void {
+    this.world.time.after(0, run, () => {
+      this.world.time.say(() => `${run.runId} is cancelled`);
+      run.scope.cancel();
+    });
+  }
+
+  terminate(life: Life): void {
+    this.world.time.say(() => `${life.run.runId} is terminated`);
+    this.kill(life);
+    life.over = true;
+  }
+
+  /** To its beginning, or to any later point that has a state of its own. A closed execution can be reset as well. */
+  reset(life: Life): void {
+    const { random } = this.world.time;
+    this.kill(life);
+    life.run = this.makeRun(life.workflowId, life.run.originalExecutionRunId);
+    life.runIds = [life.run.runId];
+    Object.assign(life, { over: false, ended: false });
+    const back = random.chance(0.5) || life.states.length === 0 ? undefined : random.pick(life.states);
+    this.world.time.say(() => `${life.workflowId} is reset to epoch ${back?.epoch ?? 0}: ${life.run.runId}`);
+    this.go(life, back);
+  }
+
+  private kill({ run }: Life): void {
+    run.process.dead = true;
+    this.world.server.abandon(run);
+  }
+
+  private makeRun(workflowId: string, original?: string): Run {
+    const { server } = this.world;
+    const runId = `run-${(this.runs += 1)}`;
+    const run: Run = {
+      process: makeProcess(runId),
+      workflowId,
+      runId,
+      originalExecutionRunId: original ?? runId,
+      scope: new CancellationScope(),
+      schedule: (activity, options, input, scope) => server.schedule(activity, options, input, scope, run),
+    };
+    return run;
+  }
+
+  private go(life: Life, state: CreateOnceState | undefined): void {
+    const { time, plan, ledger } = this.world;
+    const { run } = life;
+    time.after(0, run, () => {
+      time.say(() => `begins (${life.workflowId}, key ${life.key}, ${life.prompt})`);
+      createOnce(state ?? beginCreate(life.key, Date.now()), {
+        request: { model: 'video-1', prompt: life.prompt },
+        policy: plan.policy,
+        startLimitMs: plan.startLimitMs,
+        onState: (now) => life.states.push(now),
+        shouldHandOver: () => time.random.chance(plan.handOver),
+      }).then(
+        (result) => this.end(life, run, result),
+        (error: unknown) => ledger.failures.push(`createOnce threw: ${String(error)}`),
+      );
+    });
+  }
+
+  private end(life: Life, run: Run, result: CreateOnceResult): void {
+    const { time, ledger } = this.world;
+    if (result.kind === 'handover') {
+      time.say(() => `continues as new in epoch ${result.state.epoch}`);
+      life.run = this.makeRun(life.workflowId);
+      life.runIds.push(life.run.runId);
+      if (run.scope.consideredCancelled) life.run.scope.cancel();
+      return this.go(life, result.state);
+    }
+    life.ended = true;
+    const answer =
+      result.kind === 'settled'
+        ? result.answer
+        : ({ outcome: 'cancelled', mayBeOwed: result.mayBeOwed } as const);
+    time.say(() => `is told ${answer.outcome}`);
+    ledger.told.push({ key: life.key, prompt: life.prompt, runIds: [...life.runIds], at: time.now, answer });
+    this.afterEnd(life, result);
+  }
+}

@@ -1,0 +1,191 @@
+import {
+  type CreateJournal,
+  type EpochView,
+  type JournalKey,
+  type OutcomeRecord,
+  type Resolution,
+  type Slot,
+  type TaskIndexEntry,
+} from '../../../src/domain/create-journal';
+import { type Ledger } from './ledger';
+import { currentTime } from './virtual-globals';
+
+/** What one call to the store may do besides working. */
+type Trouble =
+  /** Never applied; the caller is told of an error. */
+  | 'lost'
+  /** Applied; the caller is told of an error. */
+  | 'ambiguous'
+  /** The caller is told of an error, and the store applies it long after. */
+  | 'late'
+  /** Applied by a try that the store's client repeated: the caller is told that somebody else was first. */
+  | 'echo'
+  /** Takes its time. */
+  | 'slow'
+  | 'none';
+
+export interface StoreFaults {
+  /** Probability of trouble per call. */
+  probability: number;
+  /** Calls that may still meet trouble: an outage ends. */
+  left: number;
+  /** Longest time until a late write is applied, in milliseconds. */
+  readonly latestMs: number;
+}
+
+interface Cell {
+  slot: Slot | null;
+  outcome: OutcomeRecord | null;
+  resolution: Resolution | null;
+}
+
+/**
+ * A linearizable store of records (assumption A1) behind a network that loses, delays and repeats. Each object is
+ * written at one moment; a view of an epoch is several reads, and anything may happen between them.
+ */
+export class MemoryJournal implements CreateJournal {
+  readonly kind = 's3';
+  private readonly cells = new Map<string, Cell>();
+  private readonly entries: TaskIndexEntry[] = [];
+
+  constructor(
+    private readonly faults: StoreFaults,
+    private readonly ledger: Ledger,
+  ) {}
+
+  /** What is really there, for the audit. */
+  cell({ creationKey }: JournalKey, epoch: number): Cell {
+    const name = `${creationKey}#${epoch}`;
+    let cell = this.cells.get(name);
+    if (cell === undefined) this.cells.set(name, (cell = { slot: null, outcome: null, resolution: null }));
+    return cell;
+  }
+
+  /** The outcome first and the slot last, as the file journal does: no view has an outcome without its slot. */
+  async read(key: JournalKey, epoch: number): Promise<EpochView> {
+    const cell = this.cell(key, epoch);
+    const resolution = await this.get(() => cell.resolution);
+    const outcome = await this.get(() => cell.outcome);
+    const slot = await this.get(() => cell.slot);
+    return resolution === null ? { slot, outcome } : { slot, outcome, resolution };
+  }
+
+  putSlot(key: JournalKey, epoch: number, slot: Slot): Promise<'won' | 'lost'> {
+    return this.put(`slot ${epoch} ${slot.kind}`, key, this.cell(key, epoch), 'slot', slot);
+  }
+
+  putOutcome(key: JournalKey, epoch: number, outcome: OutcomeRecord): Promise<'won' | 'lost'> {
+    return this.put(
+      `outcome ${epoch} ${outcome.answer.outcome}`,
+      key,
+      this.cell(key, epoch),
+      'outcome',
+      outcome,
+    );
+  }
+
+  putResolution(key: JournalKey, epoch: number, resolution: Resolution): Promise<'won' | 'lost'> {
+    const what = `resolution ${epoch} ${resolution.decision}`;
+    return this.put(what, key, this.cell(key, epoch), 'resolution', resolution);
+  }
+
+  private get<T>(look: () => T): Promise<T> {
+    const time = currentTime();
+    const caller = time.current;
+    const trouble = this.trouble(['lost', 'slow']);
+    const there = trouble === 'slow' ? time.random.between(1_000, 40_000) : time.random.between(0, 2);
+    return new Promise((resolve, reject) => {
+      time.after(there, caller, () => {
+        if (trouble === 'lost') reject(new Error('the store did not answer'));
+        else resolve(look());
+      });
+    });
+  }
+
+  private put<Name extends keyof Cell>(
+    what: string,
+    key: JournalKey,
+    cell: Cell,
+    name: Name,
+    value: Exclude<Cell[Name], null>,
+  ): Promise<'won' | 'lost'> {
+    const time = currentTime();
+    const { random } = time;
+    const caller = time.current;
+    const trouble = this.trouble(['lost', 'ambiguous', 'late', 'echo', 'slow']);
+    const there = trouble === 'slow' ? random.between(1_000, 40_000) : random.between(0, 3);
+    return new Promise((resolve, reject) => {
+      const answer = (told: 'won' | 'lost' | 'error'): void => {
+        time.after(random.between(0, 3), caller, () => {
+          time.say(() => `journal: ${what}: ${told}${trouble === 'none' ? '' : ` (${trouble})`}`);
+          if (told === 'error') reject(new Error('the store did not answer'));
+          else resolve(told);
+        });
+      };
+      const apply = (): 'won' | 'lost' => {
+        if (cell[name] !== null) return 'lost';
+        cell[name] = value;
+        if (name === 'resolution') this.noteDecision(key, value as Resolution);
+        time.say(() => `the store holds ${what}`);
+        return 'won';
+      };
+      if (trouble === 'late')
+        time.after(random.between(1, this.faults.latestMs), time.world, () => void apply());
+      time.after(there, time.world, () => {
+        if (trouble === 'lost' || trouble === 'late') return answer('error');
+        const applied = apply();
+        answer(trouble === 'ambiguous' ? 'error' : trouble === 'echo' ? 'lost' : applied);
+      });
+    });
+  }
+
+  private trouble(kinds: readonly Trouble[]): Trouble {
+    const { random } = currentTime();
+    if (this.faults.left === 0 || !random.chance(this.faults.probability)) return 'none';
+    this.faults.left -= 1;
+    this.ledger.journalFaults += 1;
+    return random.pick(kinds);
+  }
+
+  /** A decision counts from the moment at which the store holds it, whoever was told. */
+  private noteDecision({ creationKey: key }: JournalKey, { decision }: Resolution): void {
+    if (decision === 'resubmit') this.ledger.authorised.push({ key, at: currentTime().now });
+    else this.ledger.decided.add(key);
+  }
+
+  /** The nonce of the intent that was written then. */
+  nonceOf(intentAt: string): string | undefined {
+    return [...this.cells.values()].find(({ slot }) => slot?.kind === 'intent' && slot.at === intentAt)?.slot
+      ?.nonce;
+  }
+
+  async indexTask(entry: TaskIndexEntry): Promise<void> {
+    await currentTime().pause(1);
+    this.entries.push(entry);
+  }
+
+  findOpenByBody(): Promise<readonly []> {
+    return Promise.resolve([]);
+  }
+
+  forgetOpen(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async findTask(taskId: string): Promise<readonly TaskIndexEntry[]> {
+    await currentTime().pause(1);
+    return this.entries.filter(({ video }) => video.taskId === taskId);
+  }
+
+  identity(): never {
+    throw new Error('The simulation binds no journal.');
+  }
+
+  checkWritable(): never {
+    throw new Error('The simulation starts no worker.');
+  }
+
+  scan(): never {
+    throw new Error('The simulation lists nothing.');
+  }
+}

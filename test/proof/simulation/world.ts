@@ -1,0 +1,166 @@
+import { accountRegistry } from '../../../src/activities/accounts';
+import { createCreateVideo } from '../../../src/activities/create-video';
+import { type PaidDeps } from '../../../src/activities/paid-context';
+import { createReconcileCreate } from '../../../src/activities/reconcile-create';
+import { createResolveUnconfirmed } from '../../../src/activities/resolve-unconfirmed';
+import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
+import { type CreateJournal } from '../../../src/domain/create-journal';
+import { ACTIVITY } from '../../../src/domain/names';
+import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
+import { createMediaClient } from '../../../src/service/create-media-client';
+import { type MediaClient } from '../../../src/service/media-client';
+import { execution } from './activity-sdk';
+import { Ledger } from './ledger';
+import { MemoryJournal } from './memory-journal';
+import { PaidService } from './paid-service';
+import { type Plan } from './plan';
+import { TemporalServer } from './temporal-server';
+import { currentTime } from './virtual-globals';
+import { type VirtualTime } from './virtual-time';
+
+/** A rule broken on purpose, at the seams of the code under test: a suite that cannot fail proves nothing. */
+export interface Mutant {
+  readonly name: string;
+  /** The invariant that has to notice. */
+  readonly breaks: string;
+  readonly journal?: (journal: CreateJournal) => CreateJournal;
+  readonly client?: (client: MediaClient) => MediaClient;
+}
+
+/** One deployment: a server, workers with the real activities, a journal and a service. */
+export interface World {
+  readonly time: VirtualTime;
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly server: TemporalServer;
+  readonly service: PaidService;
+  readonly journal: MemoryJournal;
+  /** From now on nothing fails any more. */
+  calm(): void;
+}
+
+export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefined): World {
+  const ledger = new Ledger();
+  const faults = {
+    probability: plan.journalFaults,
+    left: plan.journalFaultsAtMost,
+    latestMs: plan.latestWriteMs,
+  };
+  const store = new MemoryJournal(faults, ledger);
+  const service = new PaidService(ledger, plan.weights);
+  const client = createMediaClient({
+    baseUrl: 'http://service.test',
+    apiKey: () => 'simulated-key',
+    connectionFactory: service.connectionFactory,
+  });
+  const asked: MediaClient = {
+    ...client,
+    getVideo: async (taskId) => {
+      await currentTime().pause(2);
+      return service.recordOf(taskId);
+    },
+  };
+  let modelsDown = plan.modelsDown;
+  const deps: PaidDeps = {
+    accounts: accountRegistry([
+      {
+        name: 'default@00000000',
+        client: mutant?.client?.(asked) ?? asked,
+        hasKey: () =>
+          currentTime()
+            .pause(0)
+            .then(() => true),
+      },
+    ]),
+    artifacts: {} as ArtifactStore,
+    models: {
+      lookup: async () => {
+        await currentTime().pause(0);
+        return currentTime().random.chance(modelsDown)
+          ? { found: 'unavailable', message: 'The configuration is down.', retryAfterMs: 1000 }
+          : { found: 'unlisted' };
+      },
+      all: () => Promise.resolve(undefined),
+      fingerprint: () => 'none',
+    },
+    journal: observed(mutant?.journal?.(store) ?? store, ledger),
+    journalBound: () => true,
+    taskRecords: plan.taskRecords ? service.records((at) => store.nonceOf(at)) : undefined,
+    policy: undefined,
+    inputRoots: [],
+  };
+  const server = new TemporalServer(
+    time,
+    ledger,
+    { pollLost: plan.pollLost, stuck: plan.stuck, slowestMs: plan.slowestMs },
+    {
+      [ACTIVITY.createVideo]: counting(
+        createCreateVideo(deps),
+        ledger,
+        ({ outcome, sent }) => outcome === 'created' && !sent,
+      ),
+      [ACTIVITY.reconcileCreate]: counting(
+        createReconcileCreate(deps),
+        ledger,
+        ({ outcome }) => outcome === 'created',
+      ),
+      [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(deps),
+    },
+  );
+  for (let worker = 0; worker < plan.workers; worker += 1) server.startWorker(skewOf(time, plan));
+  return {
+    time,
+    plan,
+    ledger,
+    server,
+    service,
+    journal: store,
+    calm() {
+      faults.left = 0;
+      modelsDown = 0;
+      Object.assign(server.faults, { pollLost: 0, stuck: 0, slowestMs: 4 });
+      service.weights = { accepts: 1 };
+    },
+  };
+}
+
+export function skewOf(time: VirtualTime, plan: Plan): number {
+  return plan.maxSkewMs === 0 ? 0 : time.random.between(-plan.maxSkewMs, plan.maxSkewMs);
+}
+
+/** Notes which slot an execution tries to take, and which outcomes its journal says are durable. */
+function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
+  return {
+    kind: journal.kind,
+    identity: () => journal.identity(),
+    read: (key, epoch) => journal.read(key, epoch),
+    putSlot: (key, epoch, slot) => {
+      if (slot.kind === 'intent') execution().claim = { epoch, nonce: slot.nonce };
+      return journal.putSlot(key, epoch, slot);
+    },
+    putOutcome: async (key, epoch, record) => {
+      const put = await journal.putOutcome(key, epoch, record);
+      if (put === 'won') ledger.recorded.push({ key: key.creationKey, epoch, record });
+      return put;
+    },
+    putResolution: (key, epoch, resolution) => journal.putResolution(key, epoch, resolution),
+    scan: (after, limit) => journal.scan(after, limit),
+    findOpenByBody: (hash) => journal.findOpenByBody(hash),
+    forgetOpen: (place, hash) => journal.forgetOpen(place, hash),
+    indexTask: (entry) => journal.indexTask(entry),
+    findTask: (id) => journal.findTask(id),
+    checkWritable: () => journal.checkWritable(),
+  };
+}
+
+function counting<Input>(
+  activity: (input: Input) => Promise<CreateVideoAnswer>,
+  ledger: Ledger,
+  isRecovered: (answer: CreateVideoAnswer) => boolean,
+): (input: Input) => Promise<CreateVideoAnswer> {
+  return async (input) => {
+    const answer = await activity(input);
+    if (isRecovered(answer)) ledger.recovered += 1;
+    return answer;
+  };
+}

@@ -42,7 +42,7 @@ const NEED_OF = {
   'test/package/consumers.test.ts': 'lib',
   'test/package/exports.test.ts': 'lib',
   'test/package/packed.test.ts': 'lib',
-  'test/proof/bounds.test.ts': 'lib',
+  'test/proof/bounds.test.ts': 'time',
   'test/proof/create-model.test.ts': 'time',
   'test/proof/fuzz': 'time',
   'test/proof/good-files.test.ts': 'nothing',

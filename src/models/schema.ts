@@ -39,16 +39,16 @@ const reference = z.strictObject({
 });
 
 const references = z.array(reference).superRefine((mappings, context) => {
-  mappings.forEach((mapping, index) => {
-    const twin = mappings.findIndex(({ kind, field }) => kind === mapping.kind && field === mapping.field);
-    if (twin < index)
-      context.addIssue({
-        code: 'custom',
-        path: [index],
-        message: 'repeats the kind and field of another one',
-      });
-    if (mappings.some(({ field, shape }) => field === mapping.field && shape !== mapping.shape))
-      context.addIssue({ code: 'custom', path: [index], message: 'gives one field two shapes' });
+  const seen = new Set<string>();
+  const shapes = new Map<string, string>();
+  for (const { field, shape } of mappings)
+    shapes.set(field, shape === (shapes.get(field) ?? shape) ? shape : 'both');
+  mappings.forEach(({ kind, field }, index) => {
+    const issue = (message: string) => context.addIssue({ code: 'custom', path: [index], message });
+    const name = `${kind} ${field}`;
+    if (seen.has(name)) issue('repeats the kind and field of another one');
+    seen.add(name);
+    if (shapes.get(field) === 'both') issue('gives one field two shapes');
   });
 });
 
@@ -120,9 +120,12 @@ export const modelConfigurationSchema = z
     models: z.array(z.discriminatedUnion('kind', [videoModel, imageModel])),
   })
   .superRefine(({ models }, context) => {
+    // A set: a document of eight megabytes may name hundreds of thousands.
+    const seen = new Set<string>();
     models.forEach(({ id }, index) => {
-      if (models.findIndex((other) => other.id === id) < index)
+      if (seen.has(id))
         context.addIssue({ code: 'custom', path: ['models', index, 'id'], message: 'is there twice' });
+      seen.add(id);
     });
   });
 

@@ -115,3 +115,12 @@ it('never throws, whatever the document', () => {
     }),
   );
 });
+
+it('reads a document of a hundred thousand models without comparing each with each', () => {
+  const models = Array.from({ length: 100_000 }, (_, index) => ({ ...video, id: `m${index}` }));
+  const compared = jest.spyOn(Array.prototype, 'findIndex');
+  expect(read(...models).ok).toBe(true);
+  expect(read(...models, models[0]).ok).toBe(false);
+  expect(compared).not.toHaveBeenCalled();
+  compared.mockRestore();
+});

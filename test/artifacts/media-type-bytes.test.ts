@@ -1,0 +1,150 @@
+import { describePage, extensionOf, SNIFF_BYTES, sniffMedia } from '../../src/artifacts/media-type';
+
+const bytes = (...parts: (string | number[])[]): Buffer =>
+  Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))),
+  );
+const brand = (name: string) => bytes([0, 0, 0, 24], 'ftyp', name);
+const typeOf = (head: Buffer) => sniffMedia(head)?.mediaType;
+
+describe('a file of the ISO family', () => {
+  it.each([
+    ...['isom', 'iso2', 'mp41', 'mp42', 'avc1', 'M4V ', 'dash', 'MSNV', '3gp5'].map((name) => [
+      name,
+      'video/mp4',
+    ]),
+    ...['M4A ', 'M4B ', 'F4A ', 'F4B '].map((name) => [name, 'audio/mp4']),
+    ...['avif', 'avis', 'heic', 'heix', 'hevc', 'mif1', 'msf1', 'jpx ', 'jp2 '].map((name) => [
+      name,
+      undefined,
+    ]),
+    ['qt  ', 'video/quicktime'],
+  ])('of brand %j is %s', (name, expected) => {
+    expect(typeOf(brand(name!))).toBe(expected);
+  });
+
+  it('says its brand in full, or is none', () => {
+    expect(typeOf(brand('iso'))).toBeUndefined();
+    expect(typeOf(brand('isom').subarray(0, 12))).toBe('video/mp4');
+    expect(typeOf(bytes([0, 0, 0, 24], 'ftyq', 'isom'))).toBeUndefined();
+    expect(typeOf(bytes([0, 0, 24], 'ftyp', 'isom'))).toBeUndefined();
+  });
+
+  it.each(['moov', 'wide', 'mdat'])('of the old kind begins with %s and a size below 16 MiB', (type) => {
+    expect(typeOf(bytes([0, 0, 1, 0], type))).toBe('video/quicktime');
+    expect(typeOf(bytes([1, 0, 1, 0], type))).toBeUndefined();
+    expect(typeOf(bytes([0, 0, 1], type))).toBeUndefined();
+    expect(typeOf(bytes([0, 0, 1, 0], type.slice(0, 3)))).toBeUndefined();
+  });
+
+  it('is not what begins with another box', () => {
+    expect(typeOf(bytes([0, 0, 1, 0], 'free'))).toBeUndefined();
+  });
+});
+
+describe('the magic number of', () => {
+  const MAGIC: [string, Buffer][] = [
+    ['video/webm', bytes([0x1a, 0x45, 0xdf, 0xa3], 'webm')],
+    ['image/png', bytes([0x89], 'PNG\r\n\x1a\n')],
+    ['image/jpeg', bytes([0xff, 0xd8, 0xff])],
+    ['image/webp', bytes('RIFF', [1, 2, 3, 4], 'WEBP')],
+    ['image/gif', bytes('GIF87a')],
+    ['image/gif', bytes('GIF89a')],
+    ['audio/wav', bytes('RIFF', [1, 2, 3, 4], 'WAVE')],
+    ['audio/ogg', bytes('OggS')],
+    ['audio/flac', bytes('fLaC')],
+    ['audio/aac', bytes([0xff, 0xf1])],
+    ['audio/aac', bytes([0xff, 0xf9])],
+    ['audio/mpeg', bytes('ID3')],
+    ['audio/mpeg', bytes([0xff, 0xfb, 0x90, 0x64])],
+    ['audio/mpeg', bytes([0xff, 0xe3, 0x18, 0xc4])],
+  ];
+
+  it.each(MAGIC)('%s is needed whole', (mediaType, head) => {
+    expect(typeOf(head)).toBe(mediaType);
+    expect(typeOf(Buffer.concat([head, bytes('more')]))).toBe(mediaType);
+    expect(typeOf(head.subarray(0, -1))).toBeUndefined();
+    // The first byte is no size and no filler.
+    expect(typeOf(Buffer.concat([bytes([0]), head]))).toBeUndefined();
+  });
+
+  it.each(MAGIC)('%s has an extension that comes back', (mediaType, head) => {
+    expect(extensionOf(mediaType)).toBe(sniffMedia(head)?.extension);
+  });
+
+  it('webm stands within the first 64 bytes', () => {
+    const header = [0x1a, 0x45, 0xdf, 0xa3];
+    expect(typeOf(bytes(header, 'x'.repeat(56), 'webm'))).toBe('video/webm');
+    expect(typeOf(bytes(header, 'x'.repeat(57), 'webm'))).toBeUndefined();
+  });
+
+  it.each([
+    ['a reserved version', [0xff, 0xeb, 0x90, 0x64]],
+    ['layer I', [0xff, 0xff, 0x90, 0x64]],
+    ['layer II', [0xff, 0xfd, 0x90, 0x64]],
+    ['a reserved bit rate', [0xff, 0xfb, 0xf0, 0x64]],
+    ['a reserved sample rate', [0xff, 0xfb, 0x9c, 0x64]],
+    ['half a sync word', [0xff, 0x1b, 0x90, 0x64]],
+    ['another first byte', [0xfe, 0xfb, 0x90, 0x64]],
+    ['a UTF-16 text', [0xff, 0xfe, 0x41, 0x00]],
+    ['AAC without its sync word', [0xfe, 0xf1, 0x50, 0x80]],
+    ['AAC with a layer', [0xff, 0xf7, 0xf0, 0x80]],
+  ])('audio is not %s', (_, head) => {
+    expect(typeOf(Buffer.from(head))).toBeUndefined();
+  });
+
+  it('is read from a part of a larger buffer', () => {
+    const all = bytes('xxxx', 'OggS');
+    expect(typeOf(all.subarray(4))).toBe('audio/ogg');
+    expect(typeOf(all.subarray(0, 4))).toBeUndefined();
+  });
+});
+
+it('an unknown media type has an extension that says so', () => {
+  expect(extensionOf('text/html')).toBe('bin');
+});
+
+describe('a page instead of media', () => {
+  it.each([
+    ['', 'empty'],
+    ['{"a":1}', 'json'],
+    [' \n\t[1]', 'json'],
+    ['\ufeff{', 'json'],
+    ['x{', 'text'],
+    ['<!doctype html>', 'html'],
+    ['<!DOCTYPE HTML>', 'html'],
+    ['<html>', 'html'],
+    ['<head>', 'html'],
+    ['<body>', 'html'],
+    ['<?xml version="1.0"?>', 'html'],
+    ['<Error><Code>', 'html'],
+    ['<!-- x -->', 'html'],
+    ['\ufeff \n<html>', 'html'],
+    ['x <html>', 'text'],
+    ['<svg>', 'text'],
+    ['gateway timeout', 'text'],
+    ['tab\tand\r\nlines', 'text'],
+    ['\u001b[1mcolours', 'text'],
+    ['schön', 'text'],
+    ['a\u0000b', 'unknown'],
+    ['a\u0008b', 'unknown'],
+    ['a\u000eb', 'unknown'],
+    ['a\u001ab', 'unknown'],
+    ['a\ufffdb', 'unknown'],
+  ])('%j is %s', (text, expected) => {
+    expect(describePage(Buffer.from(text))).toBe(expected);
+  });
+
+  it('may end in the middle of a character', () => {
+    const cut = Buffer.from('schö').subarray(0, -1);
+    expect(describePage(cut)).toBe('text');
+    expect(describePage(Buffer.concat([cut, Buffer.from('x')]))).toBe('unknown');
+  });
+
+  it('is judged by its beginning', () => {
+    const long = Buffer.concat([Buffer.alloc(SNIFF_BYTES, 'x'), Buffer.from([0])]);
+    expect(describePage(long)).toBe('text');
+    expect(describePage(long.subarray(1))).toBe('unknown');
+    expect(SNIFF_BYTES).toBe(4096);
+  });
+});

@@ -1,0 +1,288 @@
+import { type FileHandle } from 'node:fs/promises';
+import { walkBoxes } from '../../src/artifacts/mp4-boxes';
+import { claimedSamples } from '../../src/artifacts/mp4-sample-count';
+import { nestsWell } from '../../src/artifacts/mp4-nesting';
+import { placesEverySample } from '../../src/artifacts/mp4-chunks';
+
+/** A box of a size that may be a lie. */
+function box(type: string, body: Buffer = Buffer.alloc(0), size = 8 + body.length): Buffer {
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(size, 0);
+  header.write(type, 4, 'latin1');
+  return Buffer.concat([header, body]);
+}
+
+/** A box with a 64-bit size. */
+function longBox(type: string, body: Buffer = Buffer.alloc(0), size = BigInt(16 + body.length)): Buffer {
+  const header = box(type, Buffer.alloc(8), 1);
+  header.writeBigUInt64BE(size, 8);
+  return Buffer.concat([header, body]);
+}
+
+const [FTYP, MOOV, MDAT] = [box('ftyp', Buffer.from('isom')), box('moov'), box('mdat', Buffer.alloc(5))];
+
+/** As if the bytes were a file; a file may be longer than what can be read of it. */
+function walk(...parts: Buffer[]) {
+  const bytes = Buffer.concat(parts);
+  const handle = {
+    read: async (into: Buffer, offset: number, length: number, position: number) => ({
+      bytesRead: bytes.copy(into, offset, position, position + length),
+      buffer: into,
+    }),
+  } as unknown as FileHandle;
+  return walkBoxes(handle, bytes.length);
+}
+
+describe('a walk over the boxes of a file', () => {
+  it('names each with its place', async () => {
+    expect(await walk(FTYP, longBox('free'), MOOV, MDAT)).toEqual({
+      ok: true,
+      boxes: [
+        { type: 'ftyp', start: 0, headerBytes: 8, end: 12 },
+        { type: 'free', start: 12, headerBytes: 16, end: 28 },
+        { type: 'moov', start: 28, headerBytes: 8, end: 36 },
+        { type: 'mdat', start: 36, headerBytes: 8, end: 49 },
+      ],
+    });
+  });
+
+  it('takes a size of 0 as the rest of the file', async () => {
+    const last = box('mdat', Buffer.alloc(5), 0);
+    expect(await walk(FTYP, MOOV, last)).toMatchObject({
+      ok: true,
+      boxes: [{}, {}, { type: 'mdat', end: 33 }],
+    });
+  });
+
+  it.each(['\xa9too', 'a b~', '    '])('takes %j for a type', async (type) => {
+    expect(await walk(FTYP, MOOV, MDAT, box(type))).toMatchObject({ ok: true });
+  });
+
+  const CUT = (at: number) => `At byte ${at} there is no complete box: the file is cut or damaged.`;
+  const END = FTYP.length + MOOV.length + MDAT.length;
+
+  it.each<[string, Buffer[], string, string]>([
+    ['no bytes', [], 'not_video', 'The file is empty.'],
+    ['another first box', [MOOV, FTYP, MDAT], 'not_video', 'The bytes do not begin like an MP4 file.'],
+    ['no box at all', [Buffer.from('hello')], 'not_video', 'The bytes do not begin like an MP4 file.'],
+    ['no moov', [FTYP, MDAT], 'truncated', 'The file has no moov box.'],
+    ['no mdat', [FTYP, MOOV], 'truncated', 'The file has no mdat box.'],
+    ['seven bytes at its end', [FTYP, MOOV, MDAT, Buffer.alloc(7, 'x')], 'truncated', CUT(END)],
+    ['a type of zeros', [FTYP, MOOV, MDAT, Buffer.alloc(8)], 'truncated', CUT(END)],
+    ['a type of other bytes', [FTYP, MOOV, MDAT, box('\x7fabc')], 'truncated', CUT(END)],
+    ['a size of 7', [FTYP, MOOV, MDAT, box('free', Buffer.alloc(8), 7)], 'truncated', CUT(END)],
+    ['a long size of 15', [FTYP, MOOV, MDAT, longBox('free', Buffer.alloc(0), 15n)], 'truncated', CUT(END)],
+    ['half a long size', [FTYP, MOOV, MDAT, longBox('free').subarray(0, 15)], 'truncated', CUT(END)],
+    [
+      'a box that ends behind the file',
+      [FTYP, MOOV, MDAT, box('free', Buffer.alloc(0), 9)],
+      'truncated',
+      `The box free needs ${END + 9} bytes, the file has ${END + 8}.`,
+    ],
+    [
+      'a long box beyond every number',
+      [FTYP, MOOV, MDAT, longBox('free', Buffer.alloc(0), 2n ** 64n - 1n)],
+      'truncated',
+      `The box free needs Infinity bytes, the file has ${END + 16}.`,
+    ],
+  ])('refuses a file with %s', async (_, parts, reason, message) => {
+    expect(await walk(...parts)).toEqual({ ok: false, reason, message });
+  });
+
+  it('ends after a hundred thousand boxes', async () => {
+    const free = Array.from({ length: 100_000 - 3 }, () => box('free'));
+    expect(await walk(FTYP, MOOV, MDAT, ...free)).toMatchObject({ ok: true });
+    expect(await walk(FTYP, MOOV, MDAT, ...free, box('free'))).toEqual({
+      ok: false,
+      reason: 'truncated',
+      message: 'The file has more boxes than any video.',
+    });
+  });
+});
+
+const number = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+const sizes = (type: string, count: number) => box(type, Buffer.concat([Buffer.alloc(8), number(count)]));
+const run = (count: number) => box('trun', Buffer.concat([Buffer.alloc(4), number(count)]));
+
+describe('the samples that tables claim', () => {
+  it.each<[string, Buffer, number]>([
+    ['in a track', box('moov', box('trak', box('mdia', box('minf', box('stbl', sizes('stsz', 7)))))), 7],
+    ['in small sizes', box('moov', box('stbl', sizes('stz2', 7))), 7],
+    ['in a fragment', box('moof', box('traf', Buffer.concat([run(3), run(4)]))), 7],
+    ['in two tracks', box('moov', Buffer.concat([box('trak', run(3)), box('trak', run(4))])), 7],
+    ['behind another box', box('moov', Buffer.concat([box('free', Buffer.alloc(3)), run(7)])), 7],
+    ['behind a long box', box('moov', Buffer.concat([longBox('free', Buffer.alloc(3)), run(7)])), 7],
+    ['in a long box', box('moov', longBox('trak', run(7))), 7],
+    ['in a box to the end', box('moov', box('trak', run(7), 0)), 7],
+    ['in a box that claims more than there is', box('moov', box('trak', run(7), 900)), 7],
+    ['as many as four billion', box('moov', run(0xffffffff)), 0xffffffff],
+    ['in a table that is cut', box('moov', box('trun', Buffer.alloc(7, 1))), 0],
+    ['in a box that holds no tables', box('moov', box('udta', run(7))), 0],
+    ['behind a box without a size', box('moov', Buffer.concat([box('free', Buffer.alloc(0), 7), run(7)])), 0],
+    [
+      'behind a long box without a size',
+      box('moov', Buffer.concat([longBox('free', Buffer.alloc(0), 15n), run(7)])),
+      0,
+    ],
+  ])('%s are counted', (_, moov, expected) => {
+    expect(claimedSamples(moov, 8)).toBe(expected);
+  });
+
+  it('are counted behind a long header, and eight boxes deep', () => {
+    expect(claimedSamples(longBox('moov', run(7)), 16)).toBe(7);
+    const nested = (depth: number) =>
+      Array.from({ length: depth }).reduce<Buffer>((inner) => box('trak', inner), run(7));
+    expect(claimedSamples(box('moov', nested(8)), 8)).toBe(7);
+    expect(claimedSamples(box('moov', nested(9)), 8)).toBe(0);
+  });
+});
+
+describe('boxes inside a box', () => {
+  const inner = box('trak', box('mdia'));
+  it.each<[string, Buffer]>([
+    ['nothing', box('moov')],
+    ['one box', box('moov', inner)],
+    ['boxes', box('moov', Buffer.concat([box('mvhd', Buffer.alloc(3)), inner]))],
+    ['a long box', box('moov', longBox('trak', inner))],
+    ['seven bytes of padding', box('moov', Buffer.concat([inner, Buffer.alloc(7)]))],
+    ['anything in a box that is no container', box('moov', box('udta', Buffer.alloc(9, 255)))],
+  ])('fill it with %s', (_, bytes) => {
+    expect(nestsWell(bytes, 8)).toBe(true);
+  });
+
+  it.each<[string, Buffer]>([
+    ['zeros', box('moov', Buffer.concat([inner, Buffer.alloc(8)]))],
+    ['a box that is too large', box('moov', box('trak', Buffer.alloc(0), 9))],
+    ['a box that is too small', box('moov', Buffer.concat([box('trak', Buffer.alloc(0), 7), inner]))],
+    ['a type that is none', box('moov', box('\x01\x02\x03\x04'))],
+    ['half a long size', box('moov', longBox('trak').subarray(0, 12))],
+    ['a long size that is too small', box('moov', longBox('trak', Buffer.alloc(0), 15n))],
+    ['a box inside that is too large', box('moov', box('trak', box('mdia', Buffer.alloc(0), 9)))],
+    [
+      'a second box inside that is too large',
+      box('moov', box('trak', Buffer.concat([inner, box('mdia', Buffer.alloc(0), 9)]))),
+    ],
+  ])('do not fill it with %s', (_, bytes) => {
+    expect(nestsWell(bytes, 8)).toBe(false);
+  });
+
+  it.each(['trak', 'mdia', 'minf', 'stbl', 'moof', 'traf', 'moov'])('are looked at inside %s', (type) => {
+    expect(nestsWell(box('moov', box(type, Buffer.alloc(8))), 8)).toBe(false);
+  });
+
+  it('are looked at behind a long header', () => {
+    expect(nestsWell(longBox('moov', inner), 16)).toBe(true);
+    expect(nestsWell(longBox('moov', Buffer.alloc(8)), 16)).toBe(false);
+  });
+
+  it('are looked at eight boxes deep', () => {
+    const nested = (depth: number) =>
+      Array.from({ length: depth }).reduce<Buffer>((body) => box('trak', body), Buffer.alloc(8));
+    expect(nestsWell(box('moov', nested(7)), 8)).toBe(false);
+    expect(nestsWell(box('moov', nested(8)), 8)).toBe(true);
+  });
+});
+
+describe('the chunk tables of a track', () => {
+  const places = (
+    samples: number,
+    chunks: number,
+    runs: readonly (readonly [number, number])[],
+    own: object = {},
+  ) =>
+    placesEverySample({
+      mdia: {
+        minf: {
+          stbl: {
+            stsz: { sample_sizes: Array.from({ length: samples }) },
+            stco: { chunk_offsets: Array.from({ length: chunks }) },
+            stsc: {
+              first_chunk: runs.map(([first]) => first),
+              samples_per_chunk: runs.map(([, count]) => count),
+            },
+            ...own,
+          },
+        },
+      },
+    } as unknown as Parameters<typeof placesEverySample>[0]);
+
+  it.each<[string, number, number, readonly (readonly [number, number])[], boolean]>([
+    ['one sample in one chunk', 1, 1, [[1, 1]], true],
+    ['ten samples in chunks of three', 10, 4, [[1, 3]], true],
+    [
+      'two runs of chunks',
+      7,
+      3,
+      [
+        [1, 3],
+        [3, 1],
+      ],
+      true,
+    ],
+    ['no sample and no chunk', 0, 0, [], true],
+    ['no sample and a chunk', 0, 1, [[1, 1]], false],
+    [
+      'a sample too many',
+      8,
+      3,
+      [
+        [1, 3],
+        [3, 1],
+      ],
+      false,
+    ],
+    ['no run', 1, 1, [], false],
+    ['a run before the first chunk', 1, 1, [[0, 1]], false],
+    [
+      'a run behind the last chunk',
+      1,
+      1,
+      [
+        [1, 1],
+        [3, 1],
+      ],
+      false,
+    ],
+    [
+      'a run of no chunk at the end',
+      1,
+      1,
+      [
+        [1, 1],
+        [2, 9],
+      ],
+      true,
+    ],
+    [
+      'runs that go back',
+      4,
+      4,
+      [
+        [3, 1],
+        [1, 1],
+      ],
+      false,
+    ],
+  ])('with %s: %i in %i', (_, samples, chunks, runs, expected) => {
+    expect(places(samples, chunks, runs)).toBe(expected);
+  });
+
+  it('are read in their other spellings, and may be missing', () => {
+    const three = Array.from({ length: 3 });
+    const other = {
+      stsz: undefined,
+      stz2: { sample_sizes: three },
+      stco: undefined,
+      co64: { chunk_offsets: three },
+    };
+    expect(places(0, 0, [[1, 1]], other)).toBe(true);
+    expect(places(0, 0, [[1, 1]], { ...other, co64: { chunk_offsets: three.slice(1) } })).toBe(false);
+    expect(places(0, 0, [], { stsz: undefined, stco: undefined, stsc: undefined })).toBe(true);
+    expect(places(1, 1, [], { stsc: undefined })).toBe(false);
+    expect(places(1, 1, [[1, 1]], { stsc: { first_chunk: [1], samples_per_chunk: [] } })).toBe(false);
+  });
+});

@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkVideo, notVideo } from '../../src/artifacts/video-check';
+import { box, makeMp4 } from './make-media';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'temporal-media-check-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function check(bytes: Buffer) {
+  const path = join(directory, 'file');
+  await writeFile(path, bytes);
+  return checkVideo(path);
+}
+
+describe('[C4.3] a file is video', () => {
+  it('when it is a whole MP4, with facts and without a warning', async () => {
+    expect(await check(await makeMp4())).toEqual({
+      ok: true,
+      mediaType: 'video/mp4',
+      facts: { durationSeconds: 2, width: 64, height: 48, fps: 10, codec: 'avc1.42000a' },
+      warnings: [],
+    });
+  });
+
+  it.each([
+    ['video/webm', Buffer.from('\x1a\x45\xdf\xa3\x42\x82\x84webm', 'latin1')],
+    ['video/quicktime', box('ftyp', Buffer.from('qt  \0\0\0\0'))],
+  ])('when it begins like %s, with a warning and without facts', async (mediaType, bytes) => {
+    expect(await check(bytes)).toEqual({
+      ok: true,
+      mediaType,
+      facts: null,
+      warnings: [`The file is ${mediaType}, not MP4: its end was not verified.`],
+    });
+  });
+
+  it('not when an MP4 is cut', async () => {
+    expect(await check(box('ftyp', Buffer.from('isom')))).toEqual({
+      ok: false,
+      reason: 'truncated',
+      message: 'The file has no moov box.',
+    });
+  });
+
+  it('not when it is audio or an image', async () => {
+    expect(await check(Buffer.from('OggS'))).toEqual({
+      ok: false,
+      reason: 'not_video',
+      message: 'The bytes are audio/ogg, not video.',
+    });
+  });
+
+  it('not when there is no file: that is an error', async () => {
+    await expect(checkVideo(join(directory, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+it.each([
+  ['', 'The body is empty.'],
+  ['{}', 'The body is json, not video.'],
+  ['<html>', 'The body is html, not video.'],
+  ['busy', 'The body is text, not video.'],
+  ['\0', 'The bytes are no known video.'],
+])('%j is told as what it is', (text, message) => {
+  expect(notVideo(Buffer.from(text))).toBe(message);
+});

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type WorkflowHandle } from '@temporalio/client';
 import { type VideoOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
@@ -8,24 +7,19 @@ import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 
-/** The look into the journal waits a minute for a worker before it is given up. */
-const LIMIT_MS = 120_000;
-
-/** Every way in which a video workflow closes; once a task exists, each of them names it (design 4.6). */
+/**
+ * Ways in which a video workflow closes; once a task exists, each of them names it (design 4.6). Cancellations and limits
+ * of time are among the faults of test/proof/temporal-faults.test.ts.
+ */
 describe('a video workflow closes', () => {
   const stack = sharedStack({});
 
-  async function start(
-    prompt: string,
-    input: Partial<GenerateVideoInput> & { readonly model?: string } = {},
-    options: { readonly workflowExecutionTimeout?: string; readonly taskQueue?: string } = {},
-  ): Promise<WorkflowHandle> {
+  async function start(prompt: string, input: Partial<GenerateVideoInput> = {}): Promise<WorkflowHandle> {
     const { server, taskQueue } = await stack();
-    const { model = 'motion-omni', ...rest } = input;
-    const request = { model, prompt, durationSeconds: 3 };
+    const request = { model: 'motion-omni', prompt, durationSeconds: 3 };
     const workflowId = server.uniqueId('closing');
-    const args = [{ ...rest, request }];
-    return server.client.workflow.start(WORKFLOW.generateVideo, { taskQueue, workflowId, args, ...options });
+    const args = [{ ...input, request }];
+    return server.client.workflow.start(WORKFLOW.generateVideo, { taskQueue, workflowId, args });
   }
 
   const outcomeOf = (handle: WorkflowHandle): Promise<VideoOutcome> =>
@@ -42,123 +36,6 @@ describe('a video workflow closes', () => {
       const requests = await (await stack()).sandbox.admin.requests({ operation });
       return requests.some((request) => request.taskId === taskId) ? true : undefined;
     });
-
-  it.concurrent(
-    'cancelled while no worker serves the create queue: nothing is sent, after a look into the journal',
-    async () => {
-      const prompt = 'cancelled in an empty queue';
-      const { server, media } = await stack();
-      const handle = await start(prompt, { queues: { create: server.uniqueId('nobody') } });
-      await eventually(
-        'the create',
-        async () => (await media.videoState(handle.workflowId)).phase === 'creating',
-      );
-      await handle.cancel();
-      expect(await outcomeOf(handle)).toMatchObject({ outcome: 'cancelled', video: null });
-      expect(await received(await stack(), prompt)).toBe(0);
-    },
-    LIMIT_MS,
-  );
-
-  it.concurrent('[C3.4] before its execution timeout: the wait is cut and the task kept', async () => {
-    const prompt = '[run:300s] an execution that would expire';
-    const handle = await start(prompt, {}, { workflowExecutionTimeout: '75s' });
-    const outcome = await outcomeOf(handle);
-    expect(outcome).toMatchObject({ outcome: 'still_running', video: { taskId: await taskOf(prompt) } });
-    expect((await handle.describe()).status.name).toBe('COMPLETED');
-  });
-
-  it.concurrent(
-    '[C3.4] before its execution timeout in a download: still running, completed at the service',
-    async () => {
-      const prompt = '[queue:0s] [run:1s] a download that would expire';
-      const { sandbox } = await stack();
-      await sandbox.admin.addFaults([
-        { operation: 'content', promptIncludes: prompt, action: { type: 'slow_body', bytesPerSecond: 100 } },
-      ]);
-      const handle = await start(prompt, {}, { workflowExecutionTimeout: '75s' });
-      expect(await outcomeOf(handle)).toMatchObject({
-        outcome: 'still_running',
-        lastStatus: 'completed',
-        video: { taskId: await taskOf(prompt) },
-      });
-      expect((await handle.describe()).status.name).toBe('COMPLETED');
-    },
-  );
-
-  it.concurrent(
-    '[C4.4b] cancelled while the create is on its way: the create is let land and named',
-    async () => {
-      const prompt = 'cancelled while creating';
-      const { sandbox } = await stack();
-      await sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 4_000 } },
-      ]);
-      const handle = await start(prompt);
-      await eventually('the send', async () => (await received(await stack(), prompt)) === 1);
-      await handle.cancel();
-      const outcome = await outcomeOf(handle);
-      expect(outcome).toMatchObject({
-        outcome: 'cancelled',
-        video: { taskId: await taskOf(prompt), model: 'motion-omni' },
-        billing: { state: 'needs_review' },
-      });
-      expect(await received(await stack(), prompt)).toBe(1);
-    },
-  );
-
-  it.concurrent('cancelled while it waits to send again: nothing was accepted, nothing is sent', async () => {
-    const prompt = '[http:429:300] cancelled between two sends';
-    const handle = await start(prompt);
-    await eventually('the wait', async () => {
-      const state = await (await stack()).media.videoState(handle.workflowId);
-      return state.phase === 'waiting_to_create';
-    });
-    await handle.cancel();
-    expect(await outcomeOf(handle)).toMatchObject({
-      outcome: 'cancelled',
-      video: null,
-      billing: { state: 'none' },
-    });
-    expect(await received(await stack(), prompt)).toBe(1);
-    expect(await accepted(await stack(), prompt)).toBe(0);
-  });
-
-  it.concurrent('cancelled while it watches', async () => {
-    const prompt = '[run:120s] cancelled while watching';
-    const handle = await start(prompt);
-    const taskId = await taskOf(prompt);
-    await asked('poll', taskId);
-    await handle.cancel();
-    expect(await outcomeOf(handle)).toMatchObject({ outcome: 'cancelled', video: { taskId } });
-  });
-
-  it.concurrent('cancelled while it downloads', async () => {
-    const prompt = '[queue:0s] [run:1s] cancelled while downloading';
-    const { sandbox } = await stack();
-    await sandbox.admin.addFaults([
-      { operation: 'content', promptIncludes: prompt, action: { type: 'slow_body', bytesPerSecond: 200 } },
-    ]);
-    const handle = await start(prompt);
-    const taskId = await taskOf(prompt);
-    await asked('content', taskId);
-    await handle.cancel();
-    expect(await outcomeOf(handle)).toMatchObject({ outcome: 'cancelled', video: { taskId } });
-  });
-
-  it.concurrent('cancelled before a worker took it up: nothing is sent', async () => {
-    const prompt = 'cancelled before it began';
-    const shared = await stack();
-    const { server, dataDir } = shared;
-    const taskQueue = server.uniqueId('late-worker');
-    const handle = await start(prompt, {}, { taskQueue });
-    await handle.cancel();
-    await shared.startWorker({
-      env: { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: join(dataDir, taskQueue) },
-    });
-    expect(await outcomeOf(handle)).toMatchObject({ outcome: 'cancelled', video: null });
-    expect(await received(await stack(), prompt)).toBe(0);
-  });
 
   it.concurrent(
     'terminated while it watches: the journal names the task, its key and its workflow',
@@ -197,21 +74,6 @@ describe('a video workflow closes', () => {
         return entry.creationKey === null ? undefined : entry;
       });
       expect(found).toMatchObject({ workflowId: handle.workflowId, video: { taskId, model: 'motion-omni' } });
-    },
-  );
-
-  it.concurrent(
-    'an execution too short for a create: refused before anything is sent, and told why',
-    async () => {
-      const prompt = 'no time for a create';
-      const handle = await start(prompt, {}, { workflowExecutionTimeout: '45s' });
-      expect(await outcomeOf(handle)).toMatchObject({
-        outcome: 'rejected',
-        reason: 'not_sent',
-        message: expect.stringContaining('longer execution or run timeout') as string,
-        sends: 0,
-      });
-      expect(await received(await stack(), prompt)).toBe(0);
     },
   );
 

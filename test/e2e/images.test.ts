@@ -9,15 +9,10 @@ import { type ImageGenerationRequest } from '../../src/domain/request';
 import { type SandboxRequest } from '../../src/testing/sandbox';
 import { accepted, received } from '../support/accepted';
 import { handMadeWorker } from '../support/hand-made-worker';
-import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
 
-const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'buyers.ts');
-
 describe('images on the real server', () => {
-  const stack = sharedStack({}, (started) =>
-    started.startWorker({ media: { workflows: { workflowsPath } } }),
-  );
+  const stack = sharedStack({});
 
   async function generate(
     request: Partial<ImageGenerationRequest> & { prompt: string },
@@ -123,21 +118,6 @@ describe('images on the real server', () => {
       reason: 'http_403',
       billing: { state: 'needs_review' },
     });
-    expect(await received(await stack(), prompt)).toBe(1);
-  });
-
-  it.concurrent('[C4.4a] a user’s own workflow that is reset gets the same image', async () => {
-    const prompt = 'a lighthouse seen twice';
-    const { server, taskQueue } = await stack();
-    const first = await server.client.workflow.start('buyImage', {
-      taskQueue,
-      workflowId: server.uniqueId('buyer'),
-      args: [{ model: 'image-2', prompt, size: '512x512' }],
-    });
-    const outcome = (await first.result()) as ImageOutcome;
-    expect(outcome).toMatchObject({ outcome: 'completed' });
-    const again = await resetWorkflow(server, first.workflowId);
-    expect(await again.result()).toEqual(outcome);
     expect(await received(await stack(), prompt)).toBe(1);
   });
 

@@ -41,20 +41,6 @@ describe('a creation key', () => {
     },
   );
 
-  it.concurrent('[C4.4a] the same id after a termination adopts the task out of the journal', async () => {
-    const { media, server } = await stack();
-    const id = server.uniqueId('order');
-    const prompt = '[run:3s] terminated and asked for again';
-    const first = await media.startVideo({ request: request(prompt) }, { id });
-    const video = await eventually('the task', async () => (await media.videoState(id)).video ?? undefined);
-    await server.client.workflow.getHandle(id).terminate('pulled the plug');
-    const second = await media.startVideo({ request: request(prompt) }, { id });
-    expect(second.isNew).toBe(true);
-    expect(second.runId).not.toBe(first.runId);
-    expect(await second.result()).toMatchObject({ outcome: 'completed', video: { taskId: video.taskId } });
-    expect(await received(await stack(), prompt)).toBe(1);
-  });
-
   it.concurrent(
     '[C4.4c] the same id after a lost reply returns the unknown fate and sends nothing',
     async () => {

@@ -1,10 +1,7 @@
 import { join } from 'node:path';
 import { defaultPayloadConverter, type WorkflowHandle } from '@temporalio/client';
-import { type VideoOutcome } from '../../src/domain';
-import { WORKFLOW } from '../../src/domain/names';
 import { accepted } from '../support/accepted';
 import { eventually } from '../support/eventually';
-import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
 import { type Bought } from '../support/workflows/buyers';
 
@@ -13,7 +10,7 @@ const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'buyers.ts')
 /** Long enough to create or to adopt; that a wait ends with the video is proved elsewhere. */
 const waitFor = '1s';
 
-/** A caller that runs again, by an operator's reset or by its own retry policy, adopts what it bought. */
+/** When a caller runs again and when not; the ways to run again are the key matrix of test/proof/temporal-faults. */
 describe('a workflow that runs again', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 1_000 } } }, (started) =>
     started.startWorker({ media: { workflows: { workflowsPath } } }),
@@ -26,9 +23,6 @@ describe('a workflow that runs again', () => {
     const workflowId = server.uniqueId(type);
     return server.client.workflow.start(type, { taskQueue, workflowId, args, ...options });
   }
-
-  const reset = async ({ workflowId }: WorkflowHandle): Promise<WorkflowHandle> =>
-    resetWorkflow((await stack()).server, workflowId);
 
   /** The result of one run: a handle's own result() would follow the schedule for ever. */
   async function resultOf(workflowId: string, runId: string): Promise<Bought | undefined> {
@@ -43,67 +37,6 @@ describe('a workflow that runs again', () => {
 
   const taskIds = ({ outcomes }: Bought) =>
     outcomes.map((outcome) => ('video' in outcome ? outcome.video?.taskId : undefined));
-
-  it.concurrent(
-    '[C4.4a] a reset of generateVideo after the creation, and again after its end, adopts the task',
-    async () => {
-      const prompt = '[run:3s] a reset heron';
-      const first = await start(WORKFLOW.generateVideo, [{ request: request(prompt) }]);
-      await eventually('the create', async () => (await accepted(await stack(), prompt)) === 1);
-      const second = await reset(first);
-      const outcome = (await second.result()) as VideoOutcome;
-      expect(outcome).toMatchObject({ outcome: 'completed' });
-      const third = await reset(second);
-      const later = (await third.result()) as VideoOutcome;
-      expect(later).toMatchObject({
-        outcome: 'completed',
-        video: { taskId: outcome.outcome === 'completed' ? outcome.video.taskId : '' },
-      });
-      expect(await accepted(await stack(), prompt)).toBe(1);
-    },
-  );
-
-  it.concurrent(
-    '[C4.4a] a reset of a parent in mid-create, and again after its end, buys nothing more',
-    async () => {
-      const prompt = '[run:9s] a reset parent';
-      await (
-        await stack()
-      ).sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
-      ]);
-      const first = await start('buyOne', [{ request: request(prompt), waitFor }]);
-      await eventually('the send', async () =>
-        (await (await stack()).sandbox.admin.requests({ operation: 'create' })).some(
-          (r) => (r.json as { prompt?: string } | undefined)?.prompt === prompt,
-        ),
-      );
-      const second = await reset(first);
-      const bought = (await second.result()) as Bought;
-      const adopted = [{ outcome: 'still_running', video: { taskId: expect.any(String) as string } }];
-      expect(bought.outcomes).toMatchObject(adopted);
-      const third = (await (await reset(second)).result()) as Bought;
-      expect(third.outcomes).toMatchObject(adopted);
-      expect(taskIds(third)).toEqual(taskIds(bought));
-      expect(await accepted(await stack(), prompt)).toBe(1);
-    },
-  );
-
-  it.concurrent(
-    '[C4.4a] the second attempt of a parent adopts what the first bought, by the first run id',
-    async () => {
-      const prompt = '[run:9s] a retried parent';
-      const handle = await start('buyThenFail', [{ request: request(prompt), waitFor }, 2], {
-        retry: { maximumAttempts: 2, initialInterval: '1s' },
-      });
-      const bought = (await handle.result()) as Bought;
-      expect(bought.facts.attempt).toBe(2);
-      expect(bought.facts.continuedFrom).toBe(bought.facts.first);
-      expect(bought.facts.original).not.toBe(bought.facts.first);
-      expect(bought.outcomes).toMatchObject([{ outcome: 'still_running' }]);
-      expect(await accepted(await stack(), prompt)).toBe(1);
-    },
-  );
 
   it.concurrent('a third attempt needs a key of the caller, and buys nothing without one', async () => {
     const prompt = '[run:9s] a parent retried twice';

@@ -14,7 +14,7 @@ export interface Bench {
   /** The journal of all workers of the stack. */
   readonly journal: CreateJournal;
   /** Requests so far; many schedules look at once, so that one answer serves all of them for a moment. */
-  requests(): Promise<readonly SandboxRequest[]>;
+  requests(freshness?: 'fresh'): Promise<readonly SandboxRequest[]>;
 }
 
 const FRESH_MS = 150;
@@ -30,8 +30,8 @@ export async function makeBench(stack: MediaStack): Promise<Bench> {
     reference,
     flaky: await startFlakyWorker(stack),
     journal: createFileJournal({ root: stack.config.journal }),
-    requests: () => {
-      if (asked === undefined || Date.now() - asked.at > FRESH_MS)
+    requests: (freshness) => {
+      if (freshness === 'fresh' || asked === undefined || Date.now() - asked.at > FRESH_MS)
         asked = { at: Date.now(), answer: stack.sandbox.admin.requests() };
       return asked.answer;
     },

@@ -98,21 +98,17 @@ const cancelled = OPERATIONS.flatMap((operation) =>
       const handle = await reach(cell, () => cell.start());
       await handle.cancel();
       const outcome = await cell.outcome(handle);
-      if (outcome.outcome === 'cancelled') expectTask(outcome, expected.accepted, await cell.taskIds());
+      if (outcome.outcome !== 'cancelled') return [outcome];
+      // Between two attempts of an image activity the server answers in its place, and knows nothing of its refusal.
+      const free = expected.accepted === 0 && operation === 'create_video';
+      expect([outcome.video?.taskId, outcome.billing.state]).toEqual([
+        (await cell.taskIds())[0],
+        free ? 'none' : 'needs_review',
+      ]);
       return [outcome];
     },
   })),
 );
-
-function expectTask(
-  outcome: Extract<Outcome, { outcome: 'cancelled' }>,
-  accepted: number,
-  taskIds: readonly string[],
-): void {
-  expect({ task: outcome.video?.taskId, billing: outcome.billing.state }).toEqual(
-    accepted === 0 ? { task: undefined, billing: 'none' } : { task: taskIds[0], billing: 'needs_review' },
-  );
-}
 
 /** A termination tells nobody anything; the journal knows, and the same id gets what was bought (rows 14 and 17). */
 const terminated = OPERATIONS.flatMap((operation) =>

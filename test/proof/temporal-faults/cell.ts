@@ -100,8 +100,9 @@ export class Cell {
     return this.fault({ type: 'delay', ms });
   }
 
-  async sends(): Promise<number> {
-    return (await this.bench.requests()).filter((request) => promptOf(request) === this.prompt).length;
+  async sends(freshness?: 'fresh'): Promise<number> {
+    return (await this.bench.requests(freshness)).filter((request) => promptOf(request) === this.prompt)
+      .length;
   }
 
   sent(count = 1): Promise<unknown> {

@@ -28,8 +28,11 @@ export function commandsOf(events: readonly object[]): readonly string[] {
       if (event[attributes] != null) commands.push(name);
     }
   }
-  const isTick = (at: number): boolean => commands[at] === 'timer' && commands[at + 1] === POLL;
-  return commands.filter((_, at) => !((isTick(at) && isTick(at - 2)) || (isTick(at - 1) && isTick(at - 3))));
+  return commands.reduce<string[]>((kept, command) => {
+    // A tick that took longer than the interval is followed by the next without a timer.
+    const again = kept.at(-1) === 'timer' ? kept.slice(0, -1) : kept;
+    return command === POLL && again.at(-1) === POLL ? again : [...kept, command];
+  }, []);
 }
 
 interface Scheduled {

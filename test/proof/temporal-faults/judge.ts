@@ -9,7 +9,7 @@ import { type Schedule, type Seen } from './schedule';
 export interface Judgement extends Seen {
   /** Accepted beyond one per authorisation. */
   readonly beyond: number;
-  /** Tasks whose reply was delivered and that neither an outcome nor the journal names. */
+  /** Tasks whose reply was delivered and that the journal does not find by their id, whoever else names them. */
   readonly lost: readonly string[];
   /** Tasks and files in outcomes that belong to another request. */
   readonly foreign: readonly string[];
@@ -30,11 +30,11 @@ export async function judge(
   const { expected, keys = 1, commands } = schedule;
   const same = typeof expected.outcomes === 'string' && words.every((word) => word === expected.outcomes);
   return {
-    sends: await cell.sends(),
+    sends: await cell.sends('fresh'),
     accepted,
     outcomes: same ? expected.outcomes : words,
     beyond: Math.max(0, accepted - keys),
-    lost: await lostIds(cell, outcomes),
+    lost: await lostIds(cell),
     foreign: await foreignResults(cell, outcomes, results),
     ...(commands !== undefined && { commands: await lastCommands(cell) }),
   };
@@ -56,8 +56,7 @@ export async function acceptedOf(cell: Cell): Promise<number> {
   return acceptedByPromptHash[promptHash(cell.prompt)] ?? 0;
 }
 
-async function lostIds(cell: Cell, outcomes: readonly Outcome[]): Promise<readonly string[]> {
-  const named = new Set(outcomes.map(taskOf));
+async function lostIds(cell: Cell): Promise<readonly string[]> {
   const ids = await cell.taskIds();
   const delivered = (await cell.bench.requests()).filter(
     (request) => promptOf(request) === cell.prompt && request.accepted && request.finished === 'sent',
@@ -66,7 +65,6 @@ async function lostIds(cell: Cell, outcomes: readonly Outcome[]): Promise<readon
   if (delivered.length < ids.length) return [];
   const lost = await Promise.all(
     ids.map(async (id) => {
-      if (named.has(id)) return undefined;
       // A sender that outlived its workflow writes the record a moment after the reply.
       const found = await eventually(
         'the record',

@@ -1,8 +1,7 @@
 import { ApplicationFailure, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { type GenerateVideoInput } from '../../../src/domain/workflow-inputs';
-import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
-import { type ImageGenerationRequest } from '../../../src/domain/request';
-import { executeVideo, mediaActivities } from '../../../src/workflows';
+import { type VideoOutcome } from '../../../src/domain';
+import { executeVideo } from '../../../src/workflows';
 
 export * from '../../../src/workflows';
 
@@ -53,9 +52,4 @@ export async function continueThenFailThenBuy(input: GenerateVideoInput, round =
   if (round === 0) return continueAsNew<typeof continueThenFailThenBuy>(input, 1);
   if (workflowInfo().attempt < 2) throw ApplicationFailure.retryable('try this run again');
   return { facts: runFacts(), outcomes: [await executeVideo(input)] };
-}
-
-/** Generates an image out of a workflow of the user's own. */
-export async function buyImage(request: ImageGenerationRequest): Promise<ImageOutcome> {
-  return mediaActivities().generateImage(request);
 }

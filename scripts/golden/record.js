@@ -1,12 +1,13 @@
 'use strict';
 /* global clearTimeout, setTimeout */
 const { addGolden, fetchRuns, goldenText, readManifest } = require('./histories');
+const { decisionCases } = require('./decision-cases');
 const { furtherCases } = require('./further-cases');
 const { realCases } = require('./real-cases');
 const { scriptedVideoCases } = require('./scripted-cases');
 const { openStage } = require('./stage');
 
-const CASES = [...realCases, ...scriptedVideoCases, ...furtherCases];
+const CASES = [...realCases, ...scriptedVideoCases, ...furtherCases, ...decisionCases];
 /** Version of the workflow code's commands that a file shows; it stays in the name for ever. */
 const VERSION = 'v1';
 

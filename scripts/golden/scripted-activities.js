@@ -35,6 +35,8 @@ class ScriptedActivities {
       by('media.downloadVideo', (input) => input.video.taskId),
       by('media.generateImage', (input) => input.creationKey),
       by('media.editImage', (input) => input.creationKey),
+      by('media.resolveUnconfirmed', (input) => input.creationKey),
+      by('media.reviewJournal', (input) => input.creationKey),
     ]);
   }
 

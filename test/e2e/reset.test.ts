@@ -39,7 +39,7 @@ describe('a workflow that runs again', () => {
     outcomes.map((outcome) => ('video' in outcome ? outcome.video?.taskId : undefined));
 
   it.concurrent('a third attempt needs a key of the caller, and buys nothing without one', async () => {
-    const prompt = '[run:9s] a parent retried twice';
+    const prompt = '[run:60s] a parent retried twice';
     const handle = await start('buyThenFail', [{ request: request(prompt), waitFor }, 3], {
       retry: { maximumAttempts: 3, initialInterval: '1s', backoffCoefficient: 1 },
     });
@@ -51,7 +51,7 @@ describe('a workflow that runs again', () => {
   });
 
   it.concurrent('with a key of the caller every attempt adopts the same video', async () => {
-    const prompt = '[run:9s] a keyed parent';
+    const prompt = '[run:60s] a keyed parent';
     const creationKey = (await stack()).server.uniqueId('order');
     const handle = await start('buyThenFail', [{ request: request(prompt), creationKey, waitFor }, 3], {
       retry: { maximumAttempts: 3, initialInterval: '1s', backoffCoefficient: 1 },

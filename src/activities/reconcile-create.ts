@@ -19,6 +19,7 @@ import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** How often a sender that may still be alive is looked at: its outcome is wanted as soon as it is there. */
 const LOOK_EVERY_MS = 3_000;
+const OF_ANOTHER_RUN = 'Another run has a record under this key.';
 
 /**
  * Finds out what a create came to that brought no value (failure-model 2.5): its recorded outcome; "not sent", proved by
@@ -44,17 +45,13 @@ export function createReconcileCreate(
       at.epoch === input.epoch || input.sameRequest === true
         ? fencedAnswer(at)
         : { ...fencedAnswer(at), epoch: input.epoch, epochUsed: false };
+    /** Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint. */
+    const isForeign = (slot: SlotIntent | null): boolean =>
+      input.sameRequest !== true && slot?.runId !== runId;
     switch (opened.do) {
       case 'return': {
         const { slot } = opened;
-        if (input.sameRequest !== true && slot?.runId !== runId) {
-          // Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint.
-          return waitingAnswer(
-            base,
-            RECORDED_BY_ANOTHER_RUN,
-            'Another run recorded an outcome under this key.',
-          );
-        }
+        if (isForeign(slot)) return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
         const answer = opened.outcome.answer as CreateVideoAnswer;
         if (answer.outcome === 'unconfirmed' && slot !== null)
           return inspected(answer, slot, journal, key, input);
@@ -62,6 +59,7 @@ export function createReconcileCreate(
         return { ...answer, sent: true };
       }
       case 'pending':
+        if (isForeign(opened.slot)) return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
         awaitSender(opened.slot, now);
         return inspected(unconfirmedAfterIntent(opened.slot, opened.epoch), opened.slot, journal, key, input);
       case 'send': {

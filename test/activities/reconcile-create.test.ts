@@ -114,6 +114,15 @@ describe('media.reconcileCreate', () => {
     expect(await reconcile('later', { sameRequest: true })).toMatchObject({ outcome: 'created', epoch: 0 });
   });
 
+  it("[C4.4a] another run's unknown fate is told only once the create has compared the requests", async () => {
+    await record(0, 'first', undefined, Date.now() - 1);
+    expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', epochUsed: false, epoch: 0 });
+    expect(await reconcile('later', { sameRequest: true })).toMatchObject({
+      outcome: 'unconfirmed',
+      epoch: 0,
+    });
+  });
+
   it('waits for a sender that may still be alive by a retry of its own', async () => {
     await record(0, 'later', undefined, Date.now() + 60_000);
     const failure = await reconcile('later').catch((error: unknown) => error);

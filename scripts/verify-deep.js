@@ -1,0 +1,172 @@
+'use strict';
+// `npm run verify:deep [-- NAME … | --list]`: the suites of test/proof at their large size, one after another, then the
+// mutation tests. Each has a limit of time, all together three hours. Exits 1 when a suite fails, is cut by its limit or
+// does not reach what proof/promises.json wants of it.
+const { spawn } = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+const { clearTimeout, setTimeout } = require('node:timers');
+const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = require('./proof-results');
+
+/** Minutes that each suite may take on two cores. */
+const LIMITS = {
+  'create-model': 15,
+  simulation: 20,
+  'wire-faults': 8,
+  'temporal-faults': 10,
+  'kill-points': 5,
+  'kill-random': 50,
+  properties: 8,
+  fuzz: 15,
+  'malicious-server': 3,
+  ssrf: 2,
+  truncation: 3,
+  'good-files': 1,
+  'storage-faults': 2,
+  bounds: 3,
+  memory: 4,
+  secrecy: 4,
+  'journal-cost': 2,
+  mutation: 25,
+};
+
+/** For a suite that is not in the table yet. */
+const OTHER_LIMIT = 5;
+
+/** Suites that are there, in the order of the table, mutation last. */
+function suites() {
+  const found = fs
+    .readdirSync(path.join(ROOT, 'test', 'proof'))
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => name.replace('.test.ts', ''));
+  const known = Object.keys(LIMITS).filter((name) => name === 'mutation' || found.includes(name));
+  return [...found.filter((name) => !(name in LIMITS)).sort(), ...known].map((name) => ({
+    name,
+    minutes: LIMITS[name] ?? OTHER_LIMIT,
+  }));
+}
+
+function commandOf(name) {
+  if (name === 'mutation') return [path.join(__dirname, 'mutation.js')];
+  return [require.resolve('jest/bin/jest'), '--runTestsByPath', `test/proof/${name}.test.ts`];
+}
+
+/** Runs one suite in a process group of its own, which its limit ends as a whole. */
+function run({ name, minutes }, out) {
+  return new Promise((resolve) => {
+    const begun = Date.now();
+    const child = spawn(process.execPath, commandOf(name), {
+      cwd: ROOT,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached: true,
+      env: { ...process.env, PROOF_SIZE: 'deep', PROOF_OUT: out },
+    });
+    let cut = false;
+    let hard;
+    const end = (signal) => {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        // All of it has ended by itself.
+      }
+    };
+    const interrupted = () => {
+      end('SIGKILL');
+      process.exit(130);
+    };
+    process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+    const limit = setTimeout(() => {
+      cut = true;
+      end('SIGTERM');
+      hard = setTimeout(() => end('SIGKILL'), 15_000);
+    }, minutes * 60_000);
+    child.once('exit', (code) => {
+      clearTimeout(limit);
+      clearTimeout(hard);
+      // What a cut suite has left behind: servers, workers.
+      if (cut) end('SIGKILL');
+      process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+      resolve({ cut, code, seconds: Math.round((Date.now() - begun) / 1000) });
+    });
+  });
+}
+
+/** Takes away what an earlier run has left, so that only this one counts. */
+function forget(name, out) {
+  const folder = path.join(out, 'deep');
+  if (!fs.existsSync(folder)) return;
+  for (const file of fs.readdirSync(folder))
+    if (file === `${name}.json` || file.startsWith(`${name}.`)) fs.rmSync(path.join(folder, file));
+}
+
+function lacksOf(name, out) {
+  const results = readResults(out, 'deep');
+  const proofs = suiteProofs(readPromises()).filter(
+    ({ suite }) => suite === name || suite.startsWith(`${name}/`),
+  );
+  return proofs.flatMap((proof) => shortcomings(proof, results.get(proof.suite), 'deep'));
+}
+
+function reached(name, out) {
+  const own = [...readResults(out, 'deep')].filter(
+    ([suite]) => suite === name || suite.startsWith(`${name}/`),
+  );
+  return own
+    .flatMap(([, counts]) => Object.entries(counts))
+    .map(([what, count]) => `${count.toLocaleString('en-US')} ${what}`);
+}
+
+async function main(args) {
+  const all = suites();
+  if (args.includes('--list')) {
+    for (const { name, minutes } of all) console.log(`${name.padEnd(18)}at most ${minutes} minutes`);
+    console.log(
+      `${'all of them'.padEnd(18)}at most ${all.reduce((sum, { minutes }) => sum + minutes, 0)} minutes`,
+    );
+    return 0;
+  }
+  const unknown = args.filter((name) => !all.some((suite) => suite.name === name));
+  if (unknown.length > 0) {
+    console.error(
+      `${unknown.join(', ')}: no such suite; there are ${all.map(({ name }) => name).join(', ')}.`,
+    );
+    return 2;
+  }
+  const out = path.resolve(process.env['PROOF_OUT'] ?? WRITTEN);
+  const begun = Date.now();
+  const verdicts = [];
+  for (const suite of args.length === 0 ? all : all.filter(({ name }) => args.includes(name))) {
+    console.log(`\n== ${suite.name}: at most ${suite.minutes} minutes`);
+    forget(suite.name, out);
+    const { cut, code, seconds } = await run(suite, out);
+    const problems = [
+      ...(cut ? [`cut after ${suite.minutes} minutes`] : []),
+      ...(!cut && code !== 0 ? [`failed with exit code ${code}`] : []),
+      ...lacksOf(suite.name, out),
+    ];
+    verdicts.push({ name: suite.name, seconds, problems, reached: reached(suite.name, out) });
+  }
+  console.log(`\nnpm run verify:deep took ${Math.round((Date.now() - begun) / 60_000)} minutes`);
+  for (const { name, seconds, problems, reached: counts } of verdicts) {
+    const verdict = problems.length === 0 ? 'proved' : 'NOT PROVED';
+    console.log(
+      `${name.padEnd(18)}${verdict.padEnd(12)}${String(seconds).padStart(6)} s  ${counts.join(', ')}`,
+    );
+    for (const problem of new Set(problems)) console.log(`${' '.repeat(18)}- ${problem}`);
+  }
+  return verdicts.every(({ problems }) => problems.length === 0) ? 0 : 1;
+}
+
+if (require.main === module) {
+  main(process.argv.slice(2)).then(
+    (code) => {
+      process.exitCode = code;
+    },
+    (error) => {
+      console.error(error);
+      process.exitCode = 1;
+    },
+  );
+}
+
+module.exports = { LIMITS, suites };

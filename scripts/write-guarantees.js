@@ -1,0 +1,115 @@
+'use strict';
+// `npm run guarantees [-- --from FOLDER | --check]`: writes docs/guarantees.md from proof/promises.json, proof/rows.json and the
+// committed results of the suites. `--from` takes new results over first: the folder of test/support/proof.ts.
+const fs = require('node:fs');
+const path = require('node:path');
+const prettier = require('prettier');
+const { COMMITTED, ROOT, SIZES, readPromises, readResults } = require('./proof-results');
+
+const PAGE = path.join(ROOT, 'docs', 'guarantees.md');
+
+async function takeOver(from) {
+  for (const size of SIZES) {
+    const source = path.join(from, size);
+    if (!fs.existsSync(source)) continue;
+    const target = path.join(COMMITTED, size);
+    fs.mkdirSync(target, { recursive: true });
+    for (const name of fs.readdirSync(source).filter((file) => file.endsWith('.json'))) {
+      const text = fs.readFileSync(path.join(source, name), 'utf8');
+      fs.writeFileSync(path.join(target, name), await pretty(text, 'json'));
+    }
+  }
+}
+
+async function pretty(text, parser) {
+  return prettier.format(text, { ...(await prettier.resolveConfig(PAGE)), parser });
+}
+
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const number = (value) => value.toLocaleString('en-US');
+const fileLink = (file) => `[${path.posix.basename(file)}](../${file})`;
+
+/** `20,000 schedules, **0** accepted beyond one`: what a suite has counted at one size. */
+function figureOf({ suite, figures = [], zero = [] }, counts) {
+  if (suite === undefined) return '';
+  if (counts === undefined) return 'not run yet';
+  const told = (what) => (what in counts ? number(counts[what]) : '?');
+  return [
+    ...figures.map((what) => `${told(what)} ${what}`),
+    ...zero.map((what) => `**${told(what)}** ${what}`),
+  ].join(', ');
+}
+
+function section({ promise, how, assumes, proofs }, results) {
+  const basis = assumes.length === 0 ? 'No assumption.' : `Rests on ${assumes.join(', ')}.`;
+  const rows = proofs.map((proof) => [
+    fileLink(proof.test),
+    ...SIZES.map((size) => figureOf(proof, results[size].get(proof.suite))),
+  ]);
+  return `### ${promise}
+
+${how} ${basis}
+
+<!-- prettier-ignore -->
+${table(['Test', ...SIZES], rows)}`;
+}
+
+function page({ assumptions, promises, cannot, rows }, results) {
+  return `# Guarantees
+
+Written by \`npm run guarantees\` from [proof/promises.json](../proof/promises.json),
+[proof/rows.json](../proof/rows.json) and what the suites have counted ([proof/results](../proof/results)); a test compares.
+\`change\` is what runs with every change (\`npm run verify\`), \`deep\` what runs before a release (\`npm run verify:deep\`,
+at most three hours). **Bold** numbers count failures that were looked for. A test without numbers runs with every change.
+
+## What it rests on
+
+${Object.entries(assumptions)
+  .map(([id, text]) => `- **${id}** ${text}`)
+  .join('\n')}
+
+## Promises
+
+${promises.map((promise) => section(promise, results)).join('\n\n')}
+
+## What we cannot promise
+
+${cannot.map(({ what, why }) => `- **${what}** ${why}`).join('\n')}
+
+## Every point of failure
+
+What can fail between the decision to create and a file that is verified, what it becomes, and where that is proved.
+
+<!-- prettier-ignore -->
+${table(
+  ['No.', 'What happens', 'What it becomes', 'Proved in'],
+  rows.map(({ row, point, becomes, where }) => [row, point, becomes, where.map(fileLink).join(', ')]),
+)}
+`;
+}
+
+/** The page as it should be. */
+async function guaranteesPage() {
+  const results = Object.fromEntries(SIZES.map((size) => [size, readResults(COMMITTED, size)]));
+  return pretty(page(readPromises(), results), 'markdown');
+}
+
+async function main(args) {
+  const at = args.indexOf('--from');
+  if (at >= 0) await takeOver(path.resolve(args[at + 1]));
+  const wanted = await guaranteesPage();
+  if (!args.includes('--check')) return fs.writeFileSync(PAGE, wanted);
+  if (fs.readFileSync(PAGE, 'utf8') === wanted) return;
+  console.error('docs/guarantees.md is not what its sources say: npm run guarantees');
+  process.exitCode = 1;
+}
+
+if (require.main === module)
+  main(process.argv.slice(2)).catch((error) => {
+    console.error(error);
+    process.exitCode = 1;
+  });
+
+module.exports = { guaranteesPage };

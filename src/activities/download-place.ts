@@ -16,6 +16,8 @@ export interface DownloadTry {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly endsAt: number;
+  /** Aborted at `endsAt`: hops that answer slowly add up, and so do places. */
+  readonly deadline: AbortSignal;
   /** Set once a byte of a video came in this try. */
   flowed: boolean;
 }
@@ -53,10 +55,11 @@ export async function fetchPlace(turn: DownloadTry, place: string, url: URL): Pr
 }
 
 async function get(
-  { client, signal }: DownloadTry,
+  turn: DownloadTry,
   request: { readonly url: URL; readonly range?: { readonly from: number; readonly etag: string } },
 ): Promise<ContentFetchResult> {
-  const result = await client.fetchContent({ ...request, signal });
+  const { client, signal, deadline } = turn;
+  const result = await client.fetchContent({ ...request, signal: AbortSignal.any([signal, deadline]) });
   // An error while nobody reads, or of a body that is thrown away, must not be left without a listener.
   if (result.kind === 'body') result.body.on('error', () => undefined);
   return result;

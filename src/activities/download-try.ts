@@ -41,7 +41,7 @@ export async function tryPlaces(
     const result = await tryPlace(turn, place);
     if ('video' in result) return result;
     problems.push(result.problem);
-    if (turn.signal.aborted || result.problem.kind === 'too_large') break;
+    if (turn.signal.aborted || turn.deadline.aborted || result.problem.kind === 'too_large') break;
     // Bytes that can be gone on with are worth more than another place.
     if (turn.progress.place === nameOf(place) && turn.progress.position > 0) break;
   }

@@ -41,6 +41,9 @@ export function createDownloadVideo(
     const startedAt = now();
     const progress = progressOf(info, startedAt);
     const beat = startHeartbeat(() => ({ ...progress }));
+    const budgetMs = tryBudget(info, bounds);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), budgetMs);
     try {
       const client = deps.accounts(input.video.account);
       if (client === undefined) return settle(NO_ACCOUNT, { info, progress, bounds, now });
@@ -51,7 +54,8 @@ export function createDownloadVideo(
         progress,
         signal: Context.current().cancellationSignal,
         now,
-        endsAt: startedAt + tryBudget(info, bounds),
+        endsAt: startedAt + budgetMs,
+        deadline: deadline.signal,
         flowed: false,
       };
       const record = await client.getVideo(input.video.taskId, { signal: turn.signal });
@@ -63,6 +67,7 @@ export function createDownloadVideo(
       if (turn.flowed && result.problem.kind === 'network') progress.windowStart = now();
       return settle(result.problem, { info, progress, bounds, now });
     } finally {
+      clearTimeout(timer);
       beat.beat();
       beat.stop();
     }

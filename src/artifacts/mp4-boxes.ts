@@ -22,13 +22,14 @@ const truncated = (message: string): BoxWalk => ({ ok: false, reason: 'truncated
 
 /**
  * Walks the top-level boxes to the end of the file (C4.3, design 4.7): `ftyp` first, `moov` and `mdat` there,
- * every box ends within the file, nothing after the last one. Reads 16 bytes per box.
+ * every box ends within the file, nothing after the last one. Reads the headers, and never the media data.
  */
 export async function walkBoxes(handle: FileHandle, size: number): Promise<BoxWalk> {
   const boxes: TopLevelBox[] = [];
+  const headers = new HeaderReader(handle);
   let position = 0;
   while (position < size) {
-    const box = await readBox(handle, position, size);
+    const box = await readBox(headers, position, size);
     if (boxes.length === 0 && box?.type !== 'ftyp')
       return { ok: false, reason: 'not_video', message: 'The bytes do not begin like an MP4 file.' };
     if (box === undefined)
@@ -45,23 +46,40 @@ export async function walkBoxes(handle: FileHandle, size: number): Promise<BoxWa
 }
 
 /** The box that begins here, or undefined when these bytes are no box header. */
-async function readBox(handle: FileHandle, start: number, size: number): Promise<TopLevelBox | undefined> {
-  const header = Buffer.alloc(16);
-  const { bytesRead } = await handle.read(header, 0, 16, start);
-  if (bytesRead < 8) return undefined;
+async function readBox(headers: HeaderReader, start: number, size: number): Promise<TopLevelBox | undefined> {
+  const header = await headers.at(start);
+  if (header.length < 8) return undefined;
   const type = header.toString('latin1', 4, 8);
   if (!BOX_TYPE.test(type)) return undefined;
   const short = header.readUInt32BE(0);
   // 0: to the end of the file, so it is the last box by definition.
   if (short === 0) return { type, start, headerBytes: 8, end: size };
   if (short === 1) {
-    if (bytesRead < 16) return undefined;
+    if (header.length < 16) return undefined;
     const long = header.readBigUInt64BE(8);
     if (long < 16n) return undefined;
     const end = BigInt(start) + long;
     return { type, start, headerBytes: 16, end: end > MAX_OFFSET ? Infinity : Number(end) };
   }
   return short < 8 ? undefined : { type, start, headerBytes: 8, end: start + short };
+}
+
+/** One read serves the headers that lie close together: a hostile file is nothing but headers. */
+class HeaderReader {
+  readonly #window = Buffer.alloc(4096);
+  #start = 0;
+  #length = 0;
+
+  constructor(private readonly handle: FileHandle) {}
+
+  /** Up to 16 bytes; fewer at the file's end. */
+  async at(position: number): Promise<Buffer> {
+    const from = position - this.#start;
+    if (from >= 0 && from + 16 <= this.#length) return this.#window.subarray(from, from + 16);
+    const { bytesRead } = await this.handle.read(this.#window, 0, this.#window.length, position);
+    [this.#start, this.#length] = [position, bytesRead];
+    return this.#window.subarray(0, Math.min(16, bytesRead));
+  }
 }
 
 const MAX_OFFSET = BigInt(Number.MAX_SAFE_INTEGER);

@@ -11,6 +11,8 @@ export interface Judgement extends Seen {
   readonly beyond: number;
   /** Tasks whose reply was delivered and that the journal does not find by their id, whoever else names them. */
   readonly lost: readonly string[];
+  /** Sends that came before the time that the service had asked for. */
+  readonly early: number;
   /** Tasks and files in outcomes that belong to another request. */
   readonly foreign: readonly string[];
   readonly commands?: readonly string[];
@@ -35,6 +37,7 @@ export async function judge(
     outcomes: same ? expected.outcomes : words,
     beyond: Math.max(0, accepted - keys),
     lost: await lostIds(cell),
+    early: await earlySends(cell),
     foreign: await foreignResults(cell, outcomes, results),
     ...(commands !== undefined && { commands: await lastCommands(cell) }),
   };
@@ -46,6 +49,7 @@ export function expectedOf(cell: Cell, { expected, commands }: Schedule): Judgem
     ...expected,
     beyond: 0,
     lost: [],
+    early: 0,
     foreign: [],
     ...(commands !== undefined && { commands: expectedCommands(cell, commands) }),
   };
@@ -75,6 +79,15 @@ async function lostIds(cell: Cell): Promise<readonly string[]> {
     }),
   );
   return lost.filter((id) => id !== undefined);
+}
+
+async function earlySends(cell: Cell): Promise<number> {
+  const seconds = /\[http:429:(\d+)\]/.exec(cell.prompt)?.[1];
+  if (seconds === undefined) return 0;
+  const times = (await cell.bench.requests())
+    .filter((request) => promptOf(request) === cell.prompt)
+    .map(({ at }) => at);
+  return times.slice(1).filter((at) => at < (times[0] ?? 0) + Number(seconds) * 1000).length;
 }
 
 const taskOf = (outcome: Outcome): string | undefined =>

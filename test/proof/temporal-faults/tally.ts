@@ -40,6 +40,7 @@ export class Tally {
       'accepted beyond one per key': sum(({ beyond }) => beyond),
       'ids lost after a recorded reply': sum(({ lost }) => lost.length),
       'results returned for another request': sum(({ foreign }) => foreign.length),
+      'sends before Retry-After': sum(({ early }) => early),
       'sends after the end of their schedule': late,
       'histories with the commands of the golden ones': this.golden,
     };

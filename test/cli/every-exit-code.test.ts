@@ -61,6 +61,10 @@ describe('every exit code', () => {
     expect(unconfirmed).toMatchObject({ code: 5, type: 'unconfirmed' });
   });
 
+  test('7 the same request is unconfirmed under another id: nothing is sent', async () => {
+    expect(await run(video('x [lost-reply]'))).toMatchObject({ code: 7, type: 'rejected/unconfirmed_open' });
+  });
+
   test('6 spend not confirmed: without a terminal it fails closed and nothing is sent', async () => {
     const paid = async () => (await bench.sandbox.admin.counters()).creates;
     const before = await paid();

@@ -106,7 +106,7 @@ describe('unconfirmed, orphans and journal', () => {
   });
 
   test('orphans names the paid task of a terminated workflow until somebody fetches it', async () => {
-    const prompt = 'an orphaned balloon [run:2s]';
+    const prompt = 'an orphaned balloon [run:600s]';
     const id = bench.server.uniqueId('orphan');
     await run(...video(prompt, id, '--detach'));
     while ((await taskOf(prompt)) === 'none') await new Promise((resolve) => setTimeout(resolve, 50));
@@ -117,6 +117,7 @@ describe('unconfirmed, orphans and journal', () => {
     expect(await orphans()).not.toContainEqual(named);
     await bench.server.client.workflow.getHandle(id).terminate();
     expect(await orphans()).toContainEqual(named);
+    await bench.sandbox.admin.patchTask(taskId, { status: 'completed' });
     expect((await json('resume', taskId, '--out', path.join(bench.dir, 'out'))).code).toBe(0);
     expect(await orphans()).not.toContainEqual(named);
   });

@@ -1,6 +1,6 @@
 import { proved } from '../support/proof';
-import { CRASH_POINTS, STRIKES, type CellFacts, type CrashPoint, type Strike } from './kills/crash-points';
-import { strikeGroup, type StruckCell } from './kills/strike-group';
+import { CRASH_POINTS, STRIKES, isTooSlow, type CrashPoint, type Strike } from './kills/crash-points';
+import { stopGroups, strikeGroup, type StruckCell } from './kills/strike-group';
 
 const LIMIT_MS = 600_000;
 
@@ -15,9 +15,6 @@ const STOPPED_APART: readonly string[] = [
   'part_published',
   'reconcile',
 ];
-
-/** A machine that is slower than this may leave a create without time for its reply: see `isLate`. */
-const SOON_ENOUGH_MS = 40_000;
 
 const WORDS: Readonly<Record<Strike, string>> = {
   SIGKILL: 'SIGKILL',
@@ -64,9 +61,9 @@ describe('a worker struck', () => {
       it.concurrent(
         `${rules}by ${WORDS[strike]} ${point.when}`,
         async () => {
-          const { stoodStillMs, ...struck } = await cell(strike, point);
+          const { heldMs, ...struck } = await cell(strike, point);
           const expected = point.expected[strike];
-          const facts = isLate(struck.facts, stoodStillMs) ? struck.facts : expected;
+          const facts = isTooSlow(strike, struck.facts, heldMs) ? struck.facts : expected;
           const fate = expected.outcome === 'completed' ? 'known' : 'no_outcome_recorded, needs_review';
           expect(struck).toEqual({
             facts,
@@ -80,6 +77,8 @@ describe('a worker struck', () => {
       );
     }
   }
+
+  afterAll(stopGroups);
 
   afterAll(() => {
     const sum = (count: (struck: StruckCell) => number) =>
@@ -97,8 +96,3 @@ describe('a worker struck', () => {
     });
   });
 });
-
-/** Whether a create stood still for so long that no time was left for its reply: unconfirmed, and sent at most once. */
-function isLate({ outcome, sends }: CellFacts, stoodStillMs: number): boolean {
-  return stoodStillMs > SOON_ENOUGH_MS && outcome === 'unconfirmed' && sends <= 1;
-}

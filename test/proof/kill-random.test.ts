@@ -1,4 +1,4 @@
-import { startMediaStack } from '../support/media-stack';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { proved, sized } from '../support/proof';
 import { judgeLanes, NO_COUNTS, type LaneCounts } from './kills/judge-lane';
 import { killLane } from './kills/kill-lane';
@@ -20,6 +20,7 @@ const LIMIT_MS = ROUNDS_MS + 15 * 60_000;
  */
 describe('workers killed at random times', () => {
   const counts: LaneCounts = { ...NO_COUNTS };
+  const stacks: MediaStack[] = [];
 
   it(
     `[C4.4a] [C4.4c] end every create as its records say (PROOF_SEED=${SEED})`,
@@ -34,20 +35,17 @@ describe('workers killed at random times', () => {
               faults: [{ operation: 'create', times: 0, action: { type: 'delay', ms: 500 } }],
             },
           });
-          try {
-            const lanes = await Promise.all(
-              Array.from({ length: LANES_PER_STACK }, (_, lane) =>
-                killLane(stack, {
-                  kills: KILLS_PER_LANE,
-                  untilMs: begun + ROUNDS_MS,
-                  random: seededRandom(SEED * 1_000 + number * LANES_PER_STACK + lane),
-                }),
-              ),
-            );
-            return await judgeLanes(stack, lanes);
-          } finally {
-            await stack.stop();
-          }
+          stacks.push(stack);
+          const lanes = await Promise.all(
+            Array.from({ length: LANES_PER_STACK }, (_, lane) =>
+              killLane(stack, {
+                kills: KILLS_PER_LANE,
+                untilMs: begun + ROUNDS_MS,
+                random: seededRandom(SEED * 1_000 + number * LANES_PER_STACK + lane),
+              }),
+            ),
+          );
+          return judgeLanes(stack, lanes);
         }),
       );
       for (const result of results)
@@ -59,6 +57,10 @@ describe('workers killed at random times', () => {
     },
     LIMIT_MS,
   );
+
+  afterAll(async () => {
+    await Promise.all(stacks.map((stack) => stack.stop()));
+  });
 
   afterAll(() => proved('kill-random', { ...counts }));
 });

@@ -4,12 +4,15 @@ import { createInterface } from 'node:readline';
 import { type MediaStack } from './media-stack';
 import { testBundlePath } from './test-bundle';
 
+/** Enough for a start on a loaded machine. */
+const SAID_WITHIN_MS = 120_000;
+
 /** A worker in a process of its own, to be signalled. */
 export interface WorkerProcess {
   readonly pid: number;
   /** Resolves with the signal or the exit code that ended the process. */
   readonly gone: Promise<NodeJS.Signals | number>;
-  /** Resolves when the process has written this line. @throws Error when it is gone without */
+  /** Resolves when the process has written this line. @throws Error when it is gone without, or silent for two minutes */
   said(line: string): Promise<void>;
   signal(signal: NodeJS.Signals): void;
 }
@@ -38,11 +41,19 @@ export async function startWorkerProcess(
     gone,
     said: (line) =>
       new Promise((resolve, reject) => {
+        const fail = (why: string) => reject(new Error(`The worker process ${why} without "${line}".`));
+        const limit = setTimeout(() => fail(`ran ${SAID_WITHIN_MS} ms`), SAID_WITHIN_MS);
         const look = () => {
-          if (lines.has(line)) resolve();
+          if (!lines.has(line)) return;
+          clearTimeout(limit);
+          output.off('line', look);
+          resolve();
         };
         output.on('line', look);
-        void gone.then((how) => reject(new Error(`The worker process ended (${how}) without "${line}".`)));
+        void gone.then((how) => {
+          clearTimeout(limit);
+          fail(`ended (${how})`);
+        });
         look();
       }),
     signal: (signal) => void child.kill(signal),

@@ -1,3 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
+import { CREATE_TIMEOUTS } from '../../../src/domain/timeouts';
+
 /** How a worker process is struck. A stop is continued after the server has given up everything that the process held. */
 export type Strike = 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
 
@@ -35,6 +38,30 @@ const always = (facts: CellFacts): Record<Strike, CellFacts> => ({
   SIGTERM: facts,
   SIGSTOP: facts,
 });
+
+/** A create that begins its send later than this after its start settles that it sends nothing (`own_deadline`). */
+const SEND_WITHIN_MS = CREATE_TIMEOUTS.startToCloseMs - CREATE_TIMEOUTS.httpBudgetMs;
+/** Reaction time of a loaded machine, taken off what is left for a reply. */
+const REACTION_MS = 20_000;
+
+/**
+ * Whether facts are those of a machine that was too slow for the expected ones: a create that was held too long before
+ * its send is sent by the successor, and one that had no time left for its reply is unconfirmed. Neither is sent twice.
+ */
+export function isTooSlow(strike: Strike, facts: CellFacts, heldMs: number): boolean {
+  switch (strike) {
+    case 'SIGKILL':
+      return false;
+    case 'SIGTERM':
+      return heldMs > SEND_WITHIN_MS / 2 && isDeepStrictEqual(facts, SETTLED_THEN_SENT);
+    case 'SIGSTOP':
+      return (
+        heldMs > CREATE_TIMEOUTS.httpBudgetMs - REACTION_MS &&
+        facts.outcome === 'unconfirmed' &&
+        facts.sends <= 1
+      );
+  }
+}
 
 /** The named moments of a paid video, in the order in which a worker comes by (failure-model rows 4 to 10 and 12). */
 export const CRASH_POINTS: readonly CrashPoint[] = [

@@ -15,7 +15,8 @@ const IN_FLIGHT = 10;
 /** One create, with what a kill found of it. */
 export interface LaneVideo {
   readonly id: string;
-  started: boolean;
+  /** Milliseconds since the epoch; Infinity before. */
+  startedAt: number;
   /** Kills while its workflow was open and a worker that died held nothing of it that nobody can know. */
   killsOutside: number;
   /** Whether a killed worker left an intent without an outcome: from then on nobody can know. */
@@ -54,33 +55,37 @@ export async function killLane(
   let done = 0;
   for (; done < kills && Date.now() < untilMs; done++) {
     const worker = await startWorkerProcess(stack, script, env);
-    const round = Array.from({ length: IN_FLIGHT }, () => newVideo(taskQueue, videos));
-    const starts = round.map(async (video) => {
-      const after = random() * STARTS_WITHIN_MS;
-      await delay(after);
-      const request = { model: 'cine-1', prompt: video.id, durationSeconds: 2 };
-      await media.startVideo({ request, waitFor: '2h' }, { id: video.id });
-      video.started = true;
-    });
-    await delay(random() * RUN_MS);
-    worker.signal('SIGKILL');
-    await worker.gone;
-    // Before anybody takes over: the files are what the dead worker left.
-    await noteKill(stack, env.MEDIA_JOURNAL, videos);
-    await Promise.all(starts);
+    try {
+      const round = Array.from({ length: IN_FLIGHT }, () => newVideo(taskQueue, videos));
+      const starts = Promise.all(
+        round.map(async (video) => {
+          await delay(random() * STARTS_WITHIN_MS);
+          const request = { model: 'cine-1', prompt: video.id, durationSeconds: 2 };
+          await media.startVideo({ request, waitFor: '2h' }, { id: video.id });
+          video.startedAt = Date.now();
+        }),
+      );
+      await delay(random() * RUN_MS);
+      const killedAt = Date.now();
+      worker.signal('SIGKILL');
+      await Promise.all([starts, worker.gone]);
+      // Before anybody takes over: the files are what the dead worker left.
+      await noteKill(stack, env.MEDIA_JOURNAL, killedAt, videos);
+    } finally {
+      worker.signal('SIGKILL');
+    }
   }
-  const last = await stack.startWorker({ env });
+  await stack.startWorker({ env });
   for (const video of videos) {
     video.outcome ??= await media.getVideo(video.id).result();
   }
-  await last.stop();
   return { journal: env.MEDIA_JOURNAL, kills: done, videos };
 }
 
 function newVideo(taskQueue: string, videos: LaneVideo[]): LaneVideo {
   const video: LaneVideo = {
     id: `${taskQueue}/${videos.length}`,
-    started: false,
+    startedAt: Infinity,
     killsOutside: 0,
     inside: false,
     outcome: undefined,
@@ -90,7 +95,12 @@ function newVideo(taskQueue: string, videos: LaneVideo[]): LaneVideo {
 }
 
 /** What a kill left of every workflow that is open. */
-async function noteKill(stack: MediaStack, journal: string, videos: readonly LaneVideo[]): Promise<void> {
+async function noteKill(
+  stack: MediaStack,
+  journal: string,
+  killedAt: number,
+  videos: readonly LaneVideo[],
+): Promise<void> {
   const { client, namespace } = stack.server;
   const note = async (video: LaneVideo): Promise<void> => {
     const handle = client.workflow.getHandle(video.id);
@@ -101,7 +111,7 @@ async function noteKill(stack: MediaStack, journal: string, videos: readonly Lan
     if (video.inside) return;
     const views = await readEpochs(journal, namespace, video.id);
     video.inside = views.some((view) => epochWord(view) === 'intent');
-    if (!video.inside) video.killsOutside += 1;
+    if (!video.inside && video.startedAt < killedAt) video.killsOutside += 1;
   };
-  await Promise.all(videos.filter(({ started, outcome }) => started && outcome === undefined).map(note));
+  await Promise.all(videos.filter(({ outcome }) => outcome === undefined).map(note));
 }

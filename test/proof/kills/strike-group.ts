@@ -22,8 +22,8 @@ export interface StruckCell {
   readonly facts: CellFacts;
   /** What the outcome carries of the request, and the state of its billing. */
   readonly kept: readonly unknown[];
-  /** Milliseconds for which the process stood still; 0 for one that was not stopped. */
-  readonly stoodStillMs: number;
+  /** Milliseconds for which the create may have been held at its point; Infinity for one that never went on. */
+  readonly heldMs: number;
   /** Task ids of its prompt that the service accepted beyond the first. */
   readonly acceptedBeyondOne: number;
   readonly sentAgainUnproved: number;
@@ -65,20 +65,34 @@ export async function strikeGroup(
     sandbox: { timing: { queuedMs: 0, runningMs: 500 }, faults: [...FAULTS] },
   });
   let group: StrikeGroup | undefined;
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    group?.process.signal('SIGKILL');
+    open.delete(stop);
+    return (stopping ??= stack.stop());
+  };
+  open.add(stop);
   try {
     group = await StrikeGroup.start(stack, strike);
     await group.bringToPoints(points);
     await group.strike();
     return await group.judge();
   } finally {
-    group?.process.signal('SIGKILL');
-    await stack.stop();
+    await stop();
   }
+}
+
+const open = new Set<() => Promise<void>>();
+
+/** Ends what still runs because a test gave up waiting. */
+export async function stopGroups(): Promise<void> {
+  await Promise.all([...open].map((stop) => stop()));
 }
 
 class StrikeGroup {
   private readonly started = new Map<string, WorkflowHandle>();
-  private stoodStillMs = 0;
+  private heldSince = Infinity;
+  private heldMs = Infinity;
 
   private constructor(
     private readonly stack: MediaStack,
@@ -101,7 +115,9 @@ class StrikeGroup {
   async bringToPoints(points: readonly string[]): Promise<void> {
     const slow = points.filter((point) => SLOW_POINTS.includes(point));
     const quick = points.filter((point) => !SLOW_POINTS.includes(point) && point !== 'first_byte');
-    for (const some of [slow, quick]) await Promise.all(some.map((point) => this.bring(point)));
+    await Promise.all(slow.map((point) => this.bring(point)));
+    this.heldSince = Date.now();
+    await Promise.all(quick.map((point) => this.bring(point)));
     // The last one strikes the process itself.
     if (points.includes('first_byte')) await this.bring('first_byte');
     else this.process.signal(this.signal);
@@ -157,6 +173,7 @@ class StrikeGroup {
         return;
       case 'SIGTERM': {
         await this.process.said('draining');
+        this.heldMs = Date.now() - this.heldSince;
         await sandbox.admin.releaseStalled();
         const how = await this.process.gone;
         if (how !== 0) throw new Error(`The drained worker process ended by ${how}.`);
@@ -164,12 +181,11 @@ class StrikeGroup {
         return;
       }
       case 'SIGSTOP': {
-        const stoppedAt = Date.now();
         await this.startSuccessor();
         const identity = `${this.process.pid}@${hostname()}`;
         await Promise.all([...this.started.values()].map((handle) => this.takenOver(handle, identity)));
         this.process.signal('SIGCONT');
-        this.stoodStillMs = Date.now() - stoppedAt;
+        this.heldMs = Date.now() - this.heldSince;
         await this.process.said('continued');
         await sandbox.admin.releaseStalled();
       }
@@ -214,7 +230,7 @@ class StrikeGroup {
       if (kept !== undefined && !taskIds.includes(kept)) throw new Error(`${point}: a task of somebody else`);
       cells.set(point, {
         kept: keptFacts(outcome),
-        stoodStillMs: this.stoodStillMs,
+        heldMs: this.heldMs,
         facts: { outcome: outcome.outcome, sends, accepted, epochs: views.map(epochWord) },
         acceptedBeyondOne: Math.max(0, accepted - 1),
         sentAgainUnproved: sentAgainUnproved(views),

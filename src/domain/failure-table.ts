@@ -143,7 +143,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'unknown',
     'unknown',
     'The create was sent once and its fate is unknown.',
-    'Look into the task records of the service with the evidence. Nothing is sent again until a person decides.',
+    'Look into the task records of the service with the evidence, then adopt its task, declare it lost or resubmit it (`temporal-media unconfirmed`). Nothing is sent again until then.',
   ),
   row(
     'results_lost',

@@ -53,6 +53,42 @@ describe('opening an epoch', () => {
     expect(await openEpoch(journal, KEY, 4, asker)).toEqual({ epoch: 4, do: 'send' });
   });
 
+  it('[C8.7] waits for a Retry-After, unless somebody went on after it: the clocks of workers differ', async () => {
+    const until = new Date(60_000).toISOString();
+    const views: EpochView[] = [ended(answers.refused(0, until))];
+    const journal = scripted({ read: async (_, epoch) => views[epoch] ?? NOTHING });
+    expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 0, do: 'return' });
+    views[1] = { slot: slotIntent(), outcome: null };
+    expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 1, do: 'pending' });
+    // What may have been accepted is never passed over, whatever stands behind it.
+    views[0] = ended(answers.unconfirmed(0));
+    expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 0, do: 'return' });
+  });
+
+  it.each<[string, 'lost' | Error, EpochView, string | Error]>([
+    ['lost to another', 'lost', { slot: slotIntent({ nonce: 'theirs' }), outcome: null }, 'lost'],
+    ['lost, and ours', 'lost', { slot: slotIntent(), outcome: null }, 'won'],
+    ['failed, and ours', new Error('away'), { slot: slotIntent(), outcome: null }, 'unsure'],
+    [
+      'failed, and of another',
+      new Error('away'),
+      { slot: slotIntent({ nonce: 'theirs' }), outcome: null },
+      new Error('away'),
+    ],
+    ['failed, and of nobody', new Error('away'), NOTHING, new Error('away')],
+  ])('[C4.4a] a slot that is %s is read back', async (_, put, view, expected) => {
+    const journal = scripted({
+      putSlot: async () => {
+        if (put instanceof Error) throw put;
+        return put;
+      },
+      read: async () => view,
+    });
+    const claim = claimEpoch(journal, KEY, 0, slotIntent());
+    if (expected instanceof Error) await expect(claim).rejects.toThrow(expected);
+    else expect(await claim).toBe(expected);
+  });
+
   it('without a journal is to send where it was told to', async () => {
     expect(await openEpoch('none', KEY, 7, asker)).toEqual({ epoch: 7, do: 'send' });
     expect(await claimEpoch('none', KEY, 7, slotIntent())).toBe('won');

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createFileJournal, JournalRecordError } from '../../src/journal';
 import { hostId } from '../../src/journal/host-id';
 import { slotIntent } from '../activities/slot-intent';
+import { makeVideoTask } from '../domain/make-video-task';
 import { journalConformance } from './journal-conformance';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
@@ -97,6 +98,51 @@ describe('a journal in files', () => {
     expect(await journal.scan(HASH, 10)).toEqual({ keys: [], next: null });
     expect((await journal.scan('0'.repeat(64), 10)).keys).toHaveLength(1);
     expect((await journal.scan(null, 1)).next).toBe(HASH);
+  });
+
+  it('goes on from any folder, seen or gone', async () => {
+    const root = await newRoot();
+    const journal = createFileJournal({ root });
+    for (let index = 0; index < 24; index += 1)
+      await journal.putSlot({ ...KEY, creationKey: `order-${index}` }, 0, slotIntent());
+    const all = await readdir(root, { recursive: true });
+    const folders = all.filter((name) => /^[0-9a-f]{2}.[0-9a-f]{64}$/.test(name));
+    const hashes = folders.map((name) => basename(name)).sort();
+    expect(hashes).toHaveLength(24);
+    for (const [index, hash] of hashes.entries()) {
+      expect((await journal.scan(hash, 100)).keys).toHaveLength(23 - index);
+      const before = `${hash.slice(0, 2)}${'0'.repeat(62)}`;
+      expect((await journal.scan(before, 100)).keys.length).toBeGreaterThanOrEqual(24 - index);
+    }
+    // Names that only look like it.
+    await mkdir(join(root, `x${hashes[0]!.slice(0, 2)}`, 'a'.repeat(64)), { recursive: true });
+    await mkdir(join(root, `${hashes[0]!.slice(0, 2)}x`, 'a'.repeat(64)), { recursive: true });
+    await mkdir(join(root, hashes[0]!.slice(0, 2), `x${'a'.repeat(64)}`));
+    expect((await journal.scan(null, 100)).keys).toHaveLength(24);
+  });
+
+  it('notes open epochs of intents only, and leaves no trace of a check', async () => {
+    const root = await newRoot();
+    const journal = createFileJournal({ root });
+    await journal.putSlot(KEY, 0, { v: 1, kind: 'fence', nonce: 'f', at: new Date(0).toISOString() });
+    await journal.checkWritable();
+    expect((await readdir(root)).sort()).toEqual([HASH.slice(0, 2), 'checks'].sort());
+    expect(await readdir(join(root, 'checks'))).toEqual([]);
+  });
+
+  it('reads only the entries of a task, whatever lies beside them', async () => {
+    const root = await newRoot();
+    const journal = createFileJournal({ root });
+    const video = makeVideoTask({ taskId: 'video_1' });
+    await journal.indexTask({ v: 1, ...KEY, epoch: 0, workflowId: null, runId: null, video });
+    const [entry] = (await readdir(join(root, 'tasks'), { recursive: true })).filter((name) =>
+      name.endsWith('.json'),
+    );
+    const folderOfTask = dirname(join(root, 'tasks', entry!));
+    await writeFile(join(folderOfTask, '.half.tmp'), '{');
+    const other = { v: 1, ...KEY, video: makeVideoTask({ taskId: 'video_2' }) };
+    await writeFile(join(folderOfTask, 'other.json'), JSON.stringify(other));
+    expect(await journal.findTask('video_1')).toHaveLength(1);
   });
 
   it('[C4.4a] fails where it cannot look or write: nobody may take that for an empty epoch', async () => {

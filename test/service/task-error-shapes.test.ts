@@ -3,7 +3,7 @@ import { createRedactor } from '../../src/service/redact';
 import { readTaskError } from '../../src/service/task-error';
 
 const read = (value: JsonValue | undefined) => readTaskError(value, createRedactor([]));
-const UNKNOWN = { kind: 'unknown', code: null, message: null };
+const UNKNOWN = { kind: 'unknown', code: null, message: null } as const;
 
 /** Values and what exactly is read from them. */
 type Cases = readonly (readonly [string, JsonValue, Partial<ReturnType<typeof read>>])[];

@@ -100,6 +100,8 @@ function changedSince(revision) {
 
 const NOTICED = new Set(['Killed', 'Timeout', 'RuntimeError', 'CompileError']);
 const MISSED = new Set(['Survived', 'NoCoverage']);
+/** Noticed as well, but on a machine that does other things it may only have been slow. */
+const SLOW = new Set(['Timeout']);
 
 const count = (mutants, statuses) => mutants.filter(({ status }) => statuses.has(status)).length;
 
@@ -114,7 +116,10 @@ function describe({ file, source, location, mutatorName, replacement, status }) 
 /** One line per group, then what nobody noticed. */
 function report(group, mutants) {
   const [noticed, missed] = [count(mutants, NOTICED), count(mutants, MISSED)];
-  console.log(`${group}: ${noticed} of ${noticed + missed} mutants noticed (${percent(noticed, missed)} %)`);
+  console.log(
+    `${group}: ${noticed} of ${noticed + missed} mutants noticed (${percent(noticed, missed)} %), ` +
+      `${count(mutants, SLOW)} by running out of time`,
+  );
   for (const mutant of mutants) if (MISSED.has(mutant.status)) console.log(`  ${describe(mutant)}`);
 }
 
@@ -130,6 +135,7 @@ function writeProof(mutants, groups) {
     mutants: noticed + missed,
     noticed: noticed,
     'not noticed': missed,
+    'noticed by running out of time': count(mutants, SLOW),
     'percent noticed': percent(noticed, missed),
     'set aside as equivalent': mutants.filter(({ status }) => status === 'Ignored').length,
   };

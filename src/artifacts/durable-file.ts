@@ -1,4 +1,4 @@
-import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemCode } from './artifact-error';
 
@@ -20,10 +20,33 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Creates a directory, and makes it durable in its parent when it is new. @param mode 0700: nobody else reads a store. */
+/** Creates a directory, and makes every new one durable in its parent. @param mode 0700: nobody else reads a store. */
 export async function ensureDirectory(path: string, mode = 0o700): Promise<void> {
-  const created = await mkdir(path, { recursive: true, mode });
-  if (created !== undefined) await syncDirectory(dirname(created));
+  for (const made of await makeMissing(path, mode)) await syncDirectory(dirname(made));
+}
+
+/** Level by level: a recursive `mkdir` says that something is missing when the disk is full. */
+async function makeMissing(path: string, mode: number): Promise<string[]> {
+  try {
+    return await makeOne(path, mode);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    const parents = await makeMissing(dirname(path), mode);
+    return [...parents, ...(await makeOne(path, mode))];
+  }
+}
+
+async function makeOne(path: string, mode: number): Promise<string[]> {
+  try {
+    await mkdir(path, { mode });
+    return [path];
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw error;
+    // There already, perhaps where nothing new may be written.
+    const there = await stat(path).catch(() => undefined);
+    if (there?.isDirectory() === true) return [];
+    throw error;
+  }
 }
 
 const NO_HARD_LINKS: ReadonlySet<string> = new Set([

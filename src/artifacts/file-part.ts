@@ -28,6 +28,8 @@ export class FilePart implements StagedArtifact {
   #sync: Promise<void> | undefined;
   #syncedTo = 0;
   #syncError: ArtifactError | undefined;
+  /** Set when the file holds bytes that are not in the hash. */
+  #writeError: ArtifactError | undefined;
 
   private constructor(
     private readonly handle: FileHandle,
@@ -85,14 +87,20 @@ export class FilePart implements StagedArtifact {
         done += bytesWritten;
       }
     } catch (error) {
-      throw toArtifactError(error);
+      const told = toArtifactError(error);
+      // A full disk takes the beginning of a chunk: what is not in the hash must not be in the file.
+      await this.handle.truncate(this.#position).catch(() => {
+        this.#writeError = told;
+      });
+      throw told;
     }
   }
 
   /** Durable from here on. @throws the error of any sync, also of one that began earlier */
   async #synced(): Promise<void> {
     await this.#sync;
-    if (this.#syncError !== undefined) throw this.#syncError;
+    const failed = this.#syncError ?? this.#writeError;
+    if (failed !== undefined) throw failed;
     await this.handle.sync();
   }
 
@@ -105,6 +113,7 @@ export class FilePart implements StagedArtifact {
     this.#hash = createHash('sha256');
     this.#position = 0;
     this.#syncedTo = 0;
+    this.#writeError = undefined;
   }
 
   inspectPath(): string {

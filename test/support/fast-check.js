@@ -1,9 +1,10 @@
 'use strict';
 /* global expect */
 // What tests get for `import fc from 'fast-check'` (jest.config.js): every property that fails prints the command that
-// repeats it, and FC_SEED and FC_PATH repeat it, without a word in the test.
+// repeats it, FC_SEED and FC_PATH repeat it, and how many runs it has follows from PROOF_SIZE, without a word in the test.
 const path = require('node:path');
 const fastCheck = require('fast-check/itself');
+const { countProperty, runsOf } = require('./property-runs');
 
 /** How many properties the test that runs now has begun. */
 const begun = { test: undefined, properties: 0 };
@@ -16,9 +17,13 @@ function assert(property, parameters = {}) {
   // A path leads through the values of one property only: in a test with several, through those of the first.
   const isFirst = begun.properties === 1;
   return fastCheck.assert(property, {
-    reporter: (run) => throwFailed(run, isFirst),
+    reporter: (run) => {
+      throwFailed(run, isFirst);
+      countProperty(expect.getState(), run.numRuns);
+    },
     ...fromEnvironment(process.env, isFirst),
     ...parameters,
+    numRuns: runsOf(parameters.numRuns),
   });
 }
 

@@ -24,10 +24,10 @@ for (const [family, ranges] of [
   }
 }
 
-/** `::ffff:a.b.c.d` as Node writes it reaches the IPv4 host. */
+/** `::ffff:a.b.c.d` and NAT64, as Node writes them, reach the IPv4 host. */
 function isForbidden(address: string): boolean {
   if (isIP(address) === 4) return notPublic[4].check(address, 'ipv4');
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
+  const mapped = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
   if (mapped === null) return notPublic[6].check(address, 'ipv6');
   const value = Number.parseInt(mapped[1]!, 16) * 65_536 + Number.parseInt(mapped[2]!, 16);
   const bytes = [value / 2 ** 24, value / 2 ** 16, value / 256, value].map((one) => Math.floor(one) % 256);

@@ -60,7 +60,7 @@ function everyCell(
       .map((cell) => ({ cell, policy, is: classifyPaidReply(cell, policy), should: expected(cell, policy) }))
       .filter(({ is, should }) => is !== should),
   );
-  expect(wrong).toEqual([]);
+  expect(wrong.slice(0, 3)).toEqual([]);
 }
 
 /** Where the status alone proves a refusal, the body's kind says which. */
@@ -141,7 +141,7 @@ describe('rows 25, 26, 29, 30 and 35: fate unknown', () => {
     const wrong = POLICIES.flatMap((policy) =>
       cells.filter((cell) => classifyPaidReply(cell, policy) !== 'unconfirmed'),
     );
-    expect(wrong).toEqual([]);
+    expect(wrong.slice(0, 3)).toEqual([]);
   });
 
   it('is total: also for numbers that are no status', () => {

@@ -1,0 +1,93 @@
+import { proved, sized } from '../support/proof';
+import { explore, type Exploration, type Flaw } from './create-model/explore';
+import { SOUND, type Bounds, type Rules } from './create-model/world';
+
+/** Two epochs hold every race between two callers, their zombies, kills and a refusal of an earlier run. */
+const TWO: Bounds = { epochs: 2, requests: [0, 0], creates: 2, decisions: 0, lateWrites: 0 };
+
+interface Space {
+  readonly name: string;
+  readonly bounds: Bounds;
+}
+const SPACES: readonly Space[] = [
+  { name: 'two callers with one request', bounds: TWO },
+  { name: 'two callers with two requests', bounds: { ...TWO, requests: [0, 1] } },
+  ...sized<readonly Space[]>({
+    change: [
+      {
+        name: 'one caller, a decision and a slot that is written late',
+        bounds: { ...TWO, requests: [0], creates: 3, decisions: 1, lateWrites: 1 },
+      },
+    ],
+    deep: [
+      {
+        name: 'two callers, a decision and a slot that is written late',
+        bounds: { ...TWO, decisions: 1, lateWrites: 1 },
+      },
+      { name: 'two callers, three epochs', bounds: { ...TWO, epochs: 3 } },
+      { name: 'three callers with one request', bounds: { ...TWO, requests: [0, 0, 0], creates: 1 } },
+      { name: 'three callers with two requests', bounds: { ...TWO, requests: [0, 0, 1], creates: 1 } },
+    ],
+  }),
+];
+
+/** Each rule, switched off, has to lead to this flaw. */
+const NEEDED: readonly (readonly [keyof Rules, Flaw])[] = [
+  ['fence', 'unauthorised'],
+  ['fenceLooks', 'unauthorised'],
+  ['createIfAbsent', 'unauthorised'],
+  ['journal', 'unauthorised'],
+  ['pendingIsUnknown', 'unauthorised'],
+  ['unsureIsUnsent', 'unauthorised'],
+  ['goesForward', 'falseRejections'],
+  ['comparesAfterRace', 'mixedUp'],
+  ['leavesForeign', 'mixedUp'],
+];
+
+const LIMIT_MS = sized({ change: 5, deep: 60 }) * 60_000;
+const walked: Exploration[] = [];
+let rulesNeeded = 0;
+
+const sum = (count: (walk: Exploration) => number): number =>
+  walked.reduce((total, walk) => total + count(walk), 0);
+
+afterAll(() =>
+  proved('create-model', {
+    'spaces walked': walked.length,
+    states: sum(({ states }) => states),
+    'worlds with a create accepted without authorisation': sum(({ unauthorised }) => unauthorised),
+    'worlds with a false rejection': sum(({ falseRejections }) => falseRejections),
+    'worlds with the result of another request': sum(({ mixedUp }) => mixedUp),
+    'rules shown to be needed': rulesNeeded,
+    'rules not shown to be needed': NEEDED.length - rulesNeeded,
+  }),
+);
+
+describe('callers with one creation key, in every order of events', () => {
+  it.each(SPACES)(
+    '[C4.4a] [C4.4c] $name: one accepted create, no false rejection, nothing mixed up',
+    ({ bounds }) => {
+      const walk = explore(SOUND, bounds);
+      walked.push(walk);
+      expect(walk).toMatchObject({ unauthorised: 0, falseRejections: 0, mixedUp: 0 });
+      expect(walk.states).toBeGreaterThan(1_000);
+    },
+    LIMIT_MS,
+  );
+
+  it('every end is reached, and both callers can get the one video', () => {
+    const [same, other] = walked;
+    const ends = ['bound', 'created', 'rejected credentials', 'rejected moderation', 'unconfirmed'];
+    expect([...(same?.ends ?? [])].sort()).toEqual(ends);
+    expect([...(other?.ends ?? [])]).toContain('rejected creation_key_conflict');
+    expect(same?.shared).toBe(true);
+  });
+});
+
+describe('each rule is needed', () => {
+  it.each(NEEDED)('without %s: %s', (rule, flaw) => {
+    const bounds = flaw === 'mixedUp' ? { ...TWO, requests: [0, 1] } : TWO;
+    expect(explore({ ...SOUND, [rule]: false }, bounds, flaw)[flaw]).toBeGreaterThan(0);
+    rulesNeeded += 1;
+  });
+});

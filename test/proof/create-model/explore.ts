@@ -1,0 +1,68 @@
+import { successors } from './successors';
+import { firstWorld, type Bounds, type Rules, type World } from './world';
+
+export interface Exploration {
+  readonly states: number;
+  /** Worlds with more accepted creates than the first and one per authorisation. */
+  readonly unauthorised: number;
+  /** Worlds in which a workflow says "rejected" although a send of its own was accepted and nobody decided. */
+  readonly falseRejections: number;
+  /** Worlds in which somebody was given the result of another request. */
+  readonly mixedUp: number;
+  /** Words that a workflow ended with, all walks together. */
+  readonly ends: ReadonlySet<string>;
+  /** Whether some walk ended with every workflow having the one created video. */
+  readonly shared: boolean;
+}
+
+/** A flaw that a walk can meet. */
+export type Flaw = 'unauthorised' | 'falseRejections' | 'mixedUp';
+
+export const FLAWS: Readonly<Record<Flaw, (world: World) => boolean>> = {
+  unauthorised: ({ accepted, authorised }) => accepted > 1 + authorised,
+  falseRejections: ({ callers, acceptedOf, decisions }) =>
+    decisions === 0 &&
+    callers.some(
+      ({ end }, index) => end !== null && end.startsWith('rejected') && (acceptedOf & (1 << index)) !== 0,
+    ),
+  mixedUp: ({ mixedUp }) => mixedUp,
+};
+
+/** Walks every order of events, or until the flaw is met. */
+export function explore(rules: Rules, bounds: Bounds, until?: Flaw): Exploration {
+  const seen = new Set<string>();
+  const open: World[] = [];
+  const ends = new Set<string>();
+  const found: Record<Flaw, number> = { unauthorised: 0, falseRejections: 0, mixedUp: 0 };
+  let shared = false;
+  const visit = (world: World): void => {
+    const key = keyOf(world);
+    if (seen.has(key)) return;
+    seen.add(key);
+    open.push(world);
+  };
+  visit(firstWorld(bounds));
+  for (let world = open.pop(); world !== undefined; world = open.pop()) {
+    for (const flaw of Object.keys(FLAWS) as Flaw[]) if (FLAWS[flaw](world)) found[flaw] += 1;
+    for (const { end } of world.callers) if (end !== null) ends.add(end);
+    shared ||= world.accepted === 1 && world.callers.every(({ end }) => end === 'created');
+    if (until !== undefined && found[until] > 0) break;
+    for (const next of successors(world, rules, bounds)) visit(next);
+  }
+  return { states: seen.size, ...found, ends, shared };
+}
+
+/** One short text per world: the order of senders means nothing. */
+function keyOf({ epochs, senders, callers, ...rest }: World): string {
+  const { accepted, authorised, decisions, lateWrites, acceptedOf, mixedUp } = rest;
+  let key = `${accepted}${authorised}${decisions}${lateWrites}${acceptedOf}${mixedUp ? 'x' : ''}`;
+  for (const { slot, outcome, decision } of epochs)
+    key += `|${slot === 'fence' ? 'f' : (slot ?? '')}${outcome ?? ''}${decision ?? ''}`;
+  for (const { epoch, phase, fenceAt, sameRequest, creates, end } of callers)
+    key += `;${epoch}${phase[0]}${phase === 'fencing' ? fenceAt : ''}${sameRequest ? 's' : ''}${creates}${end ?? ''}`;
+  const texts = senders.map(
+    ({ caller, zombie, epoch, step, fate }) =>
+      `${caller}${zombie ? 'z' : ''}${epoch}${step[0]}${step[2]}${fate ?? ''}`,
+  );
+  return `${key}/${texts.sort().join()}`;
+}

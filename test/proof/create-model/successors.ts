@@ -1,0 +1,269 @@
+import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
+import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
+import { answers } from '../../domain/create-answers';
+import {
+  again,
+  answerOf,
+  copyOf,
+  decide,
+  fenced,
+  isUndecided,
+  newSender,
+  type Bounds,
+  type Caller,
+  type Epoch,
+  type Fate,
+  type Rules,
+  type Sender,
+  type World,
+} from './world';
+
+const FATES: readonly { readonly fate: Fate; readonly accepted: boolean }[] = [
+  { fate: 'created', accepted: true },
+  { fate: 'unconfirmed', accepted: true },
+  { fate: 'unconfirmed', accepted: false },
+  { fate: 'refused', accepted: false },
+  { fate: 'credentials', accepted: false },
+  { fate: 'invalid', accepted: false },
+  { fate: 'not_sent', accepted: false },
+];
+
+/** Every world that one event can lead to. A killed sender is one that never moves again, which every walk allows. */
+export function successors(world: World, rules: Rules, bounds: Bounds): World[] {
+  return new Step(world, rules, bounds).all();
+}
+
+class Step {
+  private readonly next: World[] = [];
+
+  constructor(
+    private readonly world: World,
+    private readonly rules: Rules,
+    private readonly bounds: Bounds,
+  ) {}
+
+  all(): World[] {
+    this.world.senders.forEach((_, index) => this.sender(index));
+    this.world.callers.forEach((_, index) => this.caller(index));
+    if (this.world.decisions < this.bounds.decisions) this.people();
+    return this.next;
+  }
+
+  private fork(change: (copy: World) => void): void {
+    const copy = copyOf(this.world);
+    change(copy);
+    this.next.push(copy);
+  }
+
+  private sender(index: number): void {
+    const forked = (change: (copy: World, own: Sender) => void): void =>
+      this.fork((copy) => change(copy, copy.senders[index] as Sender));
+    switch ((this.world.senders[index] as Sender).step) {
+      case 'read':
+        // Its clock may say that a Retry-After is over, or that it is not.
+        for (const late of [true, false]) forked((copy, own) => this.read(copy, own, late));
+        return;
+      case 'claim':
+        return this.claim(index);
+      case 'send':
+        for (const { fate, accepted } of FATES)
+          forked((copy, own) => {
+            if (accepted) {
+              copy.accepted += 1;
+              copy.acceptedOf |= 1 << own.caller;
+            }
+            Object.assign(own, { step: 'record', fate });
+          });
+        return;
+      case 'record':
+        forked((copy, own) => {
+          const epoch = epochOf(copy, own.epoch);
+          epoch.outcome ??= own.fate;
+          this.deliver(copy, own, answerOf(epoch.outcome as Fate, own.epoch));
+        });
+        // The journal is down: the workflow is told all the same.
+        forked((copy, own) => this.deliver(copy, own, answerOf(own.fate as Fate, own.epoch)));
+        return;
+      case 'late write':
+        forked((copy, own) => {
+          epochOf(copy, own.epoch).slot ??= own.caller;
+          leave(copy, own);
+        });
+    }
+  }
+
+  private read(copy: World, own: Sender, late: boolean): void {
+    if (!this.rules.journal) {
+      own.step = 'claim';
+      return;
+    }
+    const asker = { caller: own.caller, compares: true, late };
+    const decision = decide(copy, own.epoch, asker, this.bounds);
+    switch (decision.do) {
+      case 'send':
+        own.step = 'claim';
+        return;
+      case 'next_epoch':
+        own.epoch += 1;
+        if (own.epoch >= this.bounds.epochs) leave(copy, own);
+        return;
+      case 'return':
+        return this.deliver(copy, own, { ...decision.outcome.answer, epoch: own.epoch } as CreateVideoAnswer);
+      case 'fenced':
+        return this.deliver(copy, own, fenced(own.epoch));
+      case 'conflict':
+        return this.deliver(copy, own, answers.rejected(own.epoch, 'creation_key_conflict'));
+      case 'pending':
+        return this.deliver(copy, own, answers.pending(own.epoch));
+    }
+  }
+
+  private claim(index: number): void {
+    const forked = (change: (copy: World, own: Sender, epoch: Epoch) => void): void =>
+      this.fork((copy) => {
+        const own = copy.senders[index] as Sender;
+        change(copy, own, epochOf(copy, own.epoch));
+      });
+    const { slot } = epochOf(this.world, (this.world.senders[index] as Sender).epoch);
+    if (slot !== null && this.rules.journal && this.rules.createIfAbsent) {
+      forked((copy, own) => {
+        const asker = { caller: own.caller, compares: true, late: false };
+        const conflicts =
+          this.rules.comparesAfterRace && decide(copy, own.epoch, asker, this.bounds).do === 'conflict';
+        const answer = conflicts
+          ? answers.rejected(own.epoch, 'creation_key_conflict')
+          : answers.pending(own.epoch);
+        this.deliver(copy, own, answer);
+      });
+      return;
+    }
+    forked((_, own, epoch) => {
+      epoch.slot = own.caller;
+      own.step = 'send';
+    });
+    if (!this.rules.journal) return;
+    // Written, and an error all the same: it may not be durable.
+    forked((copy, own, epoch) => {
+      epoch.slot = own.caller;
+      if (this.rules.unsureIsUnsent) Object.assign(own, { step: 'record', fate: 'not_sent' });
+      else {
+        epoch.slot = null;
+        own.step = 'send';
+      }
+    });
+    forked((copy, own) => this.deliver(copy, own, again(own.epoch, 'journal_unavailable')));
+    if (this.world.lateWrites < this.bounds.lateWrites)
+      forked((copy, own) => {
+        copy.lateWrites += 1;
+        copy.senders.push({ ...own, zombie: true, step: 'late write' });
+        this.deliver(copy, own, again(own.epoch, 'journal_unavailable'));
+      });
+  }
+
+  /** The answer reaches the workflow, unless the workflow has given this activity up. */
+  private deliver(copy: World, own: Sender, answer: CreateVideoAnswer): void {
+    leave(copy, own);
+    if (!own.zombie) this.step(copy, own.caller, answer, false);
+  }
+
+  private caller(index: number): void {
+    const forked = (change: (copy: World, own: Caller) => void): void =>
+      this.fork((copy) => change(copy, copy.callers[index] as Caller));
+    const { phase } = this.world.callers[index] as Caller;
+    // A timeout of the create, whether its sender is dead or slow.
+    if (phase === 'creating')
+      forked((copy, own) => {
+        for (const sender of copy.senders) if (sender.caller === index) sender.zombie = true;
+        Object.assign(own, { phase: 'reconcile', sameRequest: false });
+      });
+    if (phase === 'reconcile')
+      for (const late of [true, false]) forked((copy, own) => this.reconcile(copy, own, index, late));
+    if (phase === 'fencing') {
+      forked((copy, own) => this.fence(copy, own, index));
+      // Written or not, the journal fails: it is looked at again.
+      forked((copy, own) => {
+        if (this.rules.fence) epochOf(copy, own.fenceAt).slot ??= 'fence';
+        own.phase = 'reconcile';
+      });
+    }
+  }
+
+  private step(copy: World, index: number, answer: CreateVideoAnswer, reconciled: boolean): void {
+    const own = copy.callers[index] as Caller;
+    const state = { ...beginCreate('key', 0), epoch: own.epoch };
+    const context = { now: 0, random: 0, startLimitMs: DEFAULT_START_LIMIT_MS, reconciled };
+    const decided = nextStep(state, answer, context);
+    if (decided.do === 'settle') {
+      const { outcome } = decided.answer;
+      const kept = decided.answer.outcome === 'rejected' ? `rejected ${decided.answer.reason}` : outcome;
+      Object.assign(own, { phase: 'done', end: kept });
+      const holder = copy.epochs[decided.answer.epoch]?.slot;
+      if (outcome === 'created' && typeof holder === 'number')
+        copy.mixedUp ||= this.bounds.requests[holder] !== this.bounds.requests[index];
+    } else if (decided.do === 'reconcile') Object.assign(own, { phase: 'reconcile', sameRequest: true });
+    else this.create(copy, index, decided.state.epoch);
+  }
+
+  private create(copy: World, index: number, epoch: number): void {
+    const own = copy.callers[index] as Caller;
+    if (epoch >= this.bounds.epochs || own.creates >= this.bounds.creates)
+      Object.assign(own, { phase: 'done', end: 'bound' });
+    else {
+      Object.assign(own, { phase: 'creating', epoch, end: null, creates: own.creates + 1 });
+      copy.senders.push(newSender(index, epoch));
+    }
+  }
+
+  /** Follows the way that a sender of this run may have taken, and stands where that one would stand. */
+  private reconcile(copy: World, own: Caller, index: number, late: boolean): void {
+    const { goesForward, leavesForeign, pendingIsUnknown } = this.rules;
+    const tell = (answer: CreateVideoAnswer): void => this.step(copy, index, answer, true);
+    for (let at = own.epoch; at < this.bounds.epochs; at++) {
+      const { slot } = epochOf(copy, at);
+      const decision = decide(copy, at, { caller: index, compares: false, late }, this.bounds);
+      if (decision.do === 'next_epoch' && goesForward) continue;
+      const unseen = leavesForeign && !own.sameRequest;
+      if (unseen && slot !== null && slot !== 'fence' && slot !== index) return tell(again(at));
+      if (decision.do === 'fenced') return tell(unseen && at > own.epoch ? again(own.epoch) : fenced(at));
+      if (decision.do === 'pending') return tell(pendingIsUnknown ? answers.unconfirmed(at) : fenced(at));
+      if (decision.do === 'send') return void Object.assign(own, { phase: 'fencing', fenceAt: at });
+      const recorded = decision.do === 'return' ? decision.outcome.answer : answerOf('credentials', at);
+      return tell({ ...recorded, epoch: at } as CreateVideoAnswer);
+    }
+    Object.assign(own, { phase: 'done', end: 'bound' });
+  }
+
+  private fence(copy: World, own: Caller, index: number): void {
+    const epoch = epochOf(copy, own.fenceAt);
+    if (this.rules.fence && this.rules.fenceLooks && epoch.slot !== null) {
+      own.phase = 'reconcile';
+      return;
+    }
+    if (this.rules.fence) epoch.slot = 'fence';
+    const unseen = this.rules.leavesForeign && !own.sameRequest && own.fenceAt > own.epoch;
+    this.step(copy, index, unseen ? again(own.epoch) : fenced(own.fenceAt), true);
+  }
+
+  /** Somebody decides about a create of unknown fate; after a resubmission the workflow that waited goes on. */
+  private people(): void {
+    this.world.epochs.forEach((_, at) => {
+      if (!isUndecided(this.world, at, this.bounds)) return;
+      for (const decision of ['adopt', 'declareLost', 'resubmit'] as const)
+        this.fork((copy) => {
+          copy.decisions += 1;
+          epochOf(copy, at).decision = decision;
+          if (decision !== 'resubmit') return;
+          copy.authorised += 1;
+          copy.callers.forEach(({ end }, index) => {
+            if (end === 'unconfirmed') this.create(copy, index, at + 1);
+          });
+        });
+    });
+  }
+}
+
+const epochOf = (world: World, index: number): Epoch => world.epochs[index] as Epoch;
+
+function leave(world: World, sender: Sender): void {
+  world.senders.splice(world.senders.indexOf(sender), 1);
+}

@@ -1,0 +1,218 @@
+import {
+  decideEpoch,
+  isOpenFate,
+  type EpochDecision,
+  type EpochView,
+  type Resolution,
+  type SlotIntent,
+} from '../../../src/domain/create-journal';
+import { RECORDED_BY_ANOTHER_RUN } from '../../../src/domain/names';
+import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
+import { answers } from '../../domain/create-answers';
+
+/** Rules of create-once; a walk with one of them switched off has to go wrong. */
+export interface Rules {
+  /** Whether "the slot is empty" is made true for ever before it counts as "not sent". */
+  readonly fence: boolean;
+  /** Whether a fence is written only where no slot is. */
+  readonly fenceLooks: boolean;
+  /** Whether a slot is taken by create-if-absent, or simply written. */
+  readonly createIfAbsent: boolean;
+  /** Whether there is a journal: records are looked at, and slots taken, before a send. */
+  readonly journal: boolean;
+  /** Whether a reconciliation goes on where a sender of its run would go on, or looks at one epoch only. */
+  readonly goesForward: boolean;
+  /** Whether a taken slot without an outcome may hide a send. */
+  readonly pendingIsUnknown: boolean;
+  /** Whether an intent that may not be durable is given up. */
+  readonly unsureIsUnsent: boolean;
+  /** Whether whoever loses the race for a slot compares the requests. */
+  readonly comparesAfterRace: boolean;
+  /** Whether a reconciliation tells of another run's epochs only after the create has compared the requests. */
+  readonly leavesForeign: boolean;
+}
+
+export const SOUND: Rules = {
+  fence: true,
+  fenceLooks: true,
+  createIfAbsent: true,
+  journal: true,
+  goesForward: true,
+  pendingIsUnknown: true,
+  unsureIsUnsent: true,
+  comparesAfterRace: true,
+  leavesForeign: true,
+};
+
+/** How large the walked space is. */
+export interface Bounds {
+  readonly epochs: number;
+  /** Request of each caller: callers with equal numbers ask for the same. */
+  readonly requests: readonly number[];
+  /** Create activities of one caller. */
+  readonly creates: number;
+  /** Decisions of people. */
+  readonly decisions: number;
+  /** Slots that are written after their writer was told of an error. */
+  readonly lateWrites: number;
+}
+
+export type Fate = 'created' | 'unconfirmed' | 'refused' | 'credentials' | 'invalid' | 'not_sent';
+/** Number of the caller that holds the slot, or a fence. */
+export type Holder = number | 'fence';
+
+export interface Epoch {
+  slot: Holder | null;
+  outcome: Fate | null;
+  decision: 'adopt' | 'declareLost' | 'resubmit' | null;
+}
+export interface Sender {
+  readonly caller: number;
+  /** Its workflow has given it up, or it is the one that the workflow waits for. */
+  zombie: boolean;
+  epoch: number;
+  step: 'read' | 'claim' | 'send' | 'record' | 'late write';
+  fate: Fate | null;
+}
+export interface Caller {
+  epoch: number;
+  phase: 'creating' | 'reconcile' | 'fencing' | 'done';
+  /** Epoch of the fence that is to be taken. */
+  fenceAt: number;
+  sameRequest: boolean;
+  creates: number;
+  end: string | null;
+}
+export interface World {
+  epochs: Epoch[];
+  senders: Sender[];
+  callers: Caller[];
+  accepted: number;
+  authorised: number;
+  decisions: number;
+  lateWrites: number;
+  /** Callers of which a send was accepted, as bits. */
+  acceptedOf: number;
+  /** Somebody was given the result of another request. */
+  mixedUp: boolean;
+}
+
+/** Time before which a refusal of the model forbids a send; readers' clocks say anything. */
+export const NOT_BEFORE = 1000;
+
+export function firstWorld({ epochs, requests }: Bounds): World {
+  return {
+    epochs: Array.from({ length: epochs }, () => ({ slot: null, outcome: null, decision: null })),
+    senders: requests.map((_, caller) => newSender(caller, 0)),
+    callers: requests.map(() => ({
+      epoch: 0,
+      phase: 'creating',
+      fenceAt: 0,
+      sameRequest: false,
+      creates: 1,
+      end: null,
+    })),
+    accepted: 0,
+    authorised: 0,
+    decisions: 0,
+    lateWrites: 0,
+    acceptedOf: 0,
+    mixedUp: false,
+  };
+}
+
+export function newSender(caller: number, epoch: number): Sender {
+  return { caller, zombie: false, epoch, step: 'read', fate: null };
+}
+
+export function copyOf(world: World): World {
+  return {
+    ...world,
+    epochs: world.epochs.map((epoch) => ({ ...epoch })),
+    senders: world.senders.map((sender) => ({ ...sender })),
+    callers: world.callers.map((caller) => ({ ...caller })),
+  };
+}
+
+const runOf = (caller: number): string => `run-${caller}`;
+
+/** What the journal holds of an epoch, as the real decisions read it. */
+export function viewOf({ epochs }: World, at: number, { requests }: Bounds): EpochView {
+  const { slot, outcome, decision } = epochs[at] as Epoch;
+  return {
+    slot:
+      slot === null
+        ? null
+        : slot === 'fence'
+          ? { v: 1, kind: 'fence', nonce: 'f', at: '' }
+          : ({ kind: 'intent', fingerprint: `request-${requests[slot]}`, runId: runOf(slot) } as SlotIntent),
+    outcome: outcome === null ? null : { v: 1, nonce: 'n', at: '', answer: answerOf(outcome, at) },
+    resolution:
+      decision === null
+        ? null
+        : ({
+            decision,
+            decisionId: 'd',
+            at: '',
+            answer:
+              decision === 'adopt'
+                ? answers.created(at)
+                : decision === 'declareLost'
+                  ? answers.rejected(at, 'declared_lost')
+                  : null,
+          } as Resolution),
+  };
+}
+
+const decided = new Map<string, EpochDecision>();
+
+/** The real decision, with the real way over epochs that another clock has opened (src/activities/epochs.ts). */
+export function decide(
+  world: World,
+  at: number,
+  { caller, compares, late }: { readonly caller: number; readonly compares: boolean; readonly late: boolean },
+  bounds: Bounds,
+): EpochDecision {
+  const { slot, outcome, decision } = world.epochs[at] as Epoch;
+  const followed = world.epochs[at + 1]?.slot != null;
+  const name = `${at} ${slot} ${outcome} ${decision} ${followed} ${caller} ${compares} ${late} ${bounds.requests.join()}`;
+  const known = decided.get(name);
+  if (known !== undefined) return known;
+  const view = viewOf(world, at, bounds);
+  const who = {
+    fingerprint: compares ? `request-${bounds.requests[caller]}` : null,
+    runId: runOf(caller),
+    now: late ? NOT_BEFORE : 0,
+  };
+  const opens = followed && decideEpoch(view, { ...who, now: Infinity }).do === 'next_epoch';
+  const made: EpochDecision = opens ? { do: 'next_epoch' } : decideEpoch(view, who);
+  decided.set(name, made);
+  return made;
+}
+
+export function answerOf(fate: Fate, epoch: number): Exclude<CreateVideoAnswer, { outcome: 'pending' }> {
+  switch (fate) {
+    case 'created':
+      return answers.created(epoch);
+    case 'unconfirmed':
+      return answers.unconfirmed(epoch);
+    case 'refused':
+      return answers.refused(epoch, new Date(NOT_BEFORE).toISOString());
+    case 'credentials':
+      return answers.rejected(epoch, 'credentials');
+    case 'invalid':
+      return answers.rejected(epoch, 'moderation');
+    case 'not_sent':
+      return answers.notSent(epoch);
+  }
+}
+
+export const fenced = (epoch: number): CreateVideoAnswer => answers.notSent(epoch, { cause: 'fenced' });
+/** Nothing is known or done: the same epoch is asked for again. */
+export const again = (epoch: number, cause = RECORDED_BY_ANOTHER_RUN): CreateVideoAnswer =>
+  answers.notSent(epoch, { cause, epochUsed: false });
+
+/** Whether somebody may decide about this epoch now. */
+export function isUndecided(world: World, at: number, bounds: Bounds): boolean {
+  return world.epochs[at]?.decision === null && isOpenFate(viewOf(world, at, bounds));
+}

@@ -7,6 +7,7 @@ import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
 import { createCreateVideo } from './create-video';
 import { createDownloadVideo } from './download-video';
+import { tellable } from './failures';
 import { createFindVideoTask } from './find-video-task';
 import { createImageCall } from './image-call';
 import { type PaidDeps } from './paid-context';
@@ -35,6 +36,22 @@ export interface MediaActivityDeps {
 
 /** The activities under their registered names, for `Worker.create({ activities })`. */
 export function createMediaActivities(deps: MediaActivityDeps): MediaActivities {
+  const redactors = async () => Promise.all(deps.accounts.all().map(({ client }) => client.redactor()));
+  return Object.fromEntries(
+    Object.entries(bareActivities(deps)).map(([name, run]: [string, (input: never) => Promise<unknown>]) => [
+      name,
+      async (input: never) => {
+        try {
+          return await run(input);
+        } catch (error) {
+          throw await tellable(error, redactors);
+        }
+      },
+    ]),
+  ) as unknown as MediaActivities;
+}
+
+function bareActivities(deps: MediaActivityDeps): MediaActivities {
   const paid: PaidDeps = {
     accounts: deps.accounts,
     artifacts: deps.artifacts,

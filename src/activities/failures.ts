@@ -1,5 +1,6 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
+import { createRedactor, type Redactor } from '../service/redact';
 
 /** Failure types that a history or an operator may see. After serialisation the type string is all that survives. */
 export const FAILURE = {
@@ -30,6 +31,29 @@ export function retryLater({ class: word, message, httpStatus, delayMs }: RetryL
     details: [{ class: word, httpStatus: httpStatus ?? null, retryAfterMs: delayMs ?? null }],
     ...(delayMs === undefined ? {} : { nextRetryDelay: delayMs }),
   });
+}
+
+/**
+ * A failure that none of ours is, such as a fault of a store or of our own code, as it may be told: its message and
+ * stack go into the history and the log of the worker, and may repeat an address, a key or a path (C5.4a to C5.4c).
+ * What the SDK gives a meaning to stays as it is.
+ */
+export async function tellable(
+  error: unknown,
+  redactors: () => Promise<readonly Redactor[]>,
+): Promise<unknown> {
+  if (error instanceof TemporalFailure || isMeantForTheSdk(error)) return error;
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  const known = [...(await redactors().catch(() => [])), createRedactor([])];
+  const clean = (text: string): string => known.reduce((rest, redactor) => redactor.text(rest), text);
+  const failure = ApplicationFailure.create({ type: name, message: clean(message), nonRetryable: false });
+  const frames = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  failure.stack = [`${name}: ${failure.message}`, ...frames].join('\n');
+  return failure;
+}
+
+function isMeantForTheSdk(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'AbortError' || error.name === 'CompleteAsyncError');
 }
 
 export function journalUnavailable(): ApplicationFailure {

@@ -33,7 +33,15 @@ export async function startDevSandbox({
   const args = ['sandbox', '--json', '--data-dir', directory, '--key', SANDBOX_KEY];
   if (ports.sandbox !== undefined) args.push('--port', String(ports.sandbox));
   if (ports.media !== undefined) args.push('--media-port', String(ports.media));
-  return startChild<DevSandbox>(args, { env, logFile: join(dataDir, 'logs', 'sandbox.log') });
+  return startChild<DevSandbox>(args, {
+    env: withoutSecrets(env),
+    logFile: join(dataDir, 'logs', 'sandbox.log'),
+  });
+}
+
+/** Key, addresses and proxies of the user are for another service; a sandbox has its own key (C5.4a, C5.4b). */
+function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^MEDIA_|_proxy$/i.test(name)));
 }
 
 async function untilFree(port: number): Promise<void> {

@@ -1,5 +1,7 @@
 import { CommanderError } from 'commander';
 import { ConfigurationError } from '../config';
+import { proxySecrets } from '../service/proxy-environment';
+import { createRedactor } from '../service/redact';
 import { CliError, type FailureReply } from './cli-error';
 import { type CommandErrorType, errorType } from './error-types';
 import { type ExitCode } from './exit-codes';
@@ -39,14 +41,20 @@ function cliErrorOf(error: unknown): CliError {
   if (error instanceof ConfigurationError) {
     return new CliError('configuration', error.message, { hint: `Correct ${error.variable}.` });
   }
-  if (!(error instanceof Error)) return new CliError('unexpected', String(error));
+  if (!(error instanceof Error)) return new CliError('unexpected', withoutSecrets(String(error)));
   return (
     missingPeer(error) ??
     artifactError(error) ??
     named(error) ??
     grpcError(error) ??
-    new CliError('unexpected', error.message)
+    new CliError('unexpected', withoutSecrets(error.message))
   );
+}
+
+/** Words of a library, which may repeat what it was given: without keys, cookies and signed addresses (C5.4a, C5.4b). */
+export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
+  const redactor = createRedactor([...proxySecrets(env), env['MEDIA_API_KEY'] ?? '']);
+  return redactor.page(Buffer.from(text)).toString();
 }
 
 function named(error: Error): CliError | undefined {

@@ -6,7 +6,7 @@ import { CommanderError } from 'commander';
 import { tellParent } from './attached';
 import { type CommandContext } from './command-context';
 import { EXIT } from './exit-codes';
-import { failureOf } from './failure-of';
+import { failureOf, withoutSecrets } from './failure-of';
 import { parsedSpeech, type Speech, speechOf } from './output-format';
 import { type Paint, painter } from './paint';
 import { createProgram } from './program';
@@ -35,7 +35,8 @@ async function main(argv: readonly string[]): Promise<number> {
       return EXIT.done;
     }
     const { exitCode, reply, data, told } = failureOf(error);
-    if (process.env['TEMPORAL_MEDIA_DEBUG'] === '1' && error instanceof Error) report.say(error.stack ?? '');
+    if (process.env['TEMPORAL_MEDIA_DEBUG'] === '1' && error instanceof Error)
+      report.say(withoutSecrets(error.stack ?? ''));
     report.fail(reply, data, told);
     tellParent({ type: 'failed', error: reply });
     return exitCode;

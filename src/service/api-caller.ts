@@ -40,6 +40,11 @@ function redactorOf(caller: ApiCaller, key: string): Redactor {
   return redactor;
 }
 
+/** For a reply of anybody: knows the key of the last call, because another host may have heard of it. */
+export function redactorFor(caller: ApiCaller): Redactor {
+  return REDACTORS.get(caller)?.redactor ?? createRedactor(caller.secrets);
+}
+
 /** Headers of a request to the service itself (C5.1). */
 export function apiHeaders(
   caller: Pick<ApiCaller, 'userAgent'>,

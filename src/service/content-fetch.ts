@@ -1,6 +1,6 @@
 import { type Dispatcher } from 'undici';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
-import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
+import { apiHeaders, type ApiCaller, credentialsOf, type Credentials, redactorFor } from './api-caller';
 import { parseJsonBody, readBoundedBody } from './bounded-body';
 import {
   type BlockedReason,
@@ -9,7 +9,6 @@ import {
 } from './content-fetch-result';
 import { contentHeaders } from './content-headers';
 import { networkCode } from './network-error';
-import { createRedactor } from './redact';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
 
@@ -101,7 +100,7 @@ async function readHop(
   reply: Dispatcher.ResponseData,
   { hops, ranged }: { readonly hops: number; readonly ranged: boolean },
 ): Promise<Hop> {
-  const redactor = credentials?.redactor ?? createRedactor([]);
+  const redactor = credentials?.redactor ?? redactorFor(caller);
   const status = reply.statusCode;
   const { location } = reply.headers;
   if (REDIRECTS.has(status) && typeof location === 'string') {

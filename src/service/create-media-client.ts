@@ -1,7 +1,7 @@
 import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/video-task';
 import { createAddressFilter } from './address-filter';
-import { type ApiCaller, credentialsOf } from './api-caller';
+import { type ApiCaller, credentialsOf, redactorFor } from './api-caller';
 import { apiUrl, normaliseBaseUrl } from './base-url';
 import { environmentConnections } from './connections';
 import { fetchContent, type HopConnection } from './content-fetch';
@@ -10,7 +10,6 @@ import { readImageReply } from './image-reply';
 import { interimLimit } from './interim-limit';
 import { type ClientTimeouts, type MediaClient, type MediaClientOptions } from './media-client';
 import { proxySecrets } from './proxy-environment';
-import { createRedactor } from './redact';
 import { type PaidRoute, sendPaid } from './send-paid';
 import { type ImagesAccepted, type VideoAccepted } from './send-result';
 import { readVideoReply } from './video-reply';
@@ -72,6 +71,8 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     return connect('media', new URL(url.origin), 1, 30_000, 30_000);
   };
 
+  const redactor = async () => (await credentialsOf(caller))?.redactor ?? redactorFor(caller);
+
   return {
     baseUrl,
     createVideo: (body, send) =>
@@ -88,8 +89,8 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
       if (!isUsableTaskId(taskId)) throw new TypeError('This is no task id of a service.');
       return apiUrl(baseUrl, 'videos', taskId, 'content');
     },
-    cleanPage: async (page) =>
-      ((await credentialsOf(caller))?.redactor ?? createRedactor(caller.secrets)).page(page),
+    cleanPage: async (page) => (await redactor()).page(page),
+    redactor,
     fetchContent: (request) => fetchContent({ caller, filter, connect: hop }, request),
     close: async () => {
       const all = [...open];

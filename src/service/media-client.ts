@@ -2,6 +2,7 @@ import { type ConnectionFactory } from './connections';
 import { type ContentFetchRequest, type ContentFetchResult } from './content-fetch-result';
 import { type GetVideoResult } from './get-video-result';
 import { type ImageSendResult, type PaidSendOptions, type VideoSendResult } from './send-result';
+import { type Redactor } from './redact';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 
 /** Limits of one call, in milliseconds. */
@@ -48,6 +49,8 @@ export interface MediaClient {
   /** One GET with its redirects; the key goes to the service's own origin only (C5.3). */
   /** What may be kept of a body that is a page: without keys, cookies and signed addresses (C5.4a, C5.4b). */
   cleanPage(page: Buffer): Promise<Buffer>;
+  /** Knows the key and the passwords of proxies: for what is told of a failure (C5.4a). */
+  redactor(): Promise<Redactor>;
   fetchContent(request: ContentFetchRequest): Promise<ContentFetchResult>;
   /** Ends every GET that is open. Paid calls are never cut: they end by themselves. */
   close(): Promise<void>;

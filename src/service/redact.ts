@@ -53,6 +53,7 @@ const PAGE_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){2}[^\s"'<>`]*[?@][^\s"'<>`]*/gi, '[address]'],
   [/\bhttps?%3a%2f%2f[^\s"'<>]*/gi, '[address]'],
   [/\?[\w.%~-]{1,80}=[^\s"'<>]*/g, '[query]'],
+  [/\b([\w.-]{0,40}(?:signature|x-amz-[\w-]{1,40}|sig)["']?\s*[:=]\s*["']?)[^\s"'<>,;&]+/gi, '$1[removed]'],
 ];
 
 /** A redactor that also knows the secrets of this worker. It keeps them in memory only. */
@@ -89,7 +90,8 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   };
 }
 
-function isSentence(value: string): boolean {
+/** More words than a name has: it may be a prompt that is echoed (C5.4c). */
+export function isSentence(value: string): boolean {
   return (
     value.split(' ').length > MAX_NAME_WORDS ||
     (/[^\p{ASCII}]/u.test(value) && value.length > MAX_FOREIGN_NAME)

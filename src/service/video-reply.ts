@@ -1,6 +1,7 @@
 import { type JsonValue } from '../domain/json';
 import { isUsableTaskId } from '../domain/video-task';
 import { asObject, asText, field } from './json-read';
+import { isSentence } from './redact';
 import { type AcceptedReply } from './send-paid';
 import { type VideoAccepted } from './send-result';
 import { phaseOf, statusWord } from './status-words';
@@ -10,8 +11,8 @@ export function readVideoReply(json: JsonValue, reply: AcceptedReply): VideoAcce
   const record = asObject(json);
   const taskId = field(record, 'id');
   if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return undefined;
-  // An id goes into histories and paths as it is: what must not stand there makes it none (C5.4a, C5.4b).
-  if (reply.redactor.holdsSecret(taskId)) return undefined;
+  // An id goes into histories and paths as it is: what must not stand there makes it none (C5.4a to C5.4c).
+  if (reply.redactor.holdsSecret(taskId) || isSentence(taskId)) return undefined;
   const status = statusWord(asText(field(record, 'status')) ?? '');
   return {
     class: 'accepted',

@@ -3,12 +3,14 @@ import { type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
 import { ConfigurationError, type MediaConfig } from '../../config';
 import { normaliseBaseUrl } from '../../service/base-url';
+import { proxySecrets } from '../../service/proxy-environment';
 import {
   type CommandContext,
   type CommonOptions,
   effectiveConfig,
   withCommonOptions,
 } from '../command-context';
+import { redactedSink } from '../redacted-sink';
 import { onInterruption } from '../interruption';
 
 interface WorkerCommandOptions extends CommonOptions {
@@ -46,7 +48,10 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   Runtime.install({
     // Signals are ours: a worker that is still being made must end too, and a parent that is gone counts as one.
     shutdownSignals: [],
-    logger: new DefaultLogger(options.logLevel),
+    logger: new DefaultLogger(
+      options.logLevel,
+      redactedSink([config.apiKey(), ...proxySecrets(context.env)]),
+    ),
   });
   const { createMediaWorker } = await import('../../worker.js');
   const { cachedWorkflowBundle } = await import('../../workflow-bundle.js');

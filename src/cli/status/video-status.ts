@@ -167,7 +167,8 @@ class StatusSearch {
     if (workflow?.status !== 'COMPLETED' || !HAS_OUTCOME.has(workflow.type)) return null;
     const { workflowId, runId } = workflow;
     const handle = this.connected.client.workflow.getHandle(workflowId, runId);
-    return (handle.result() as Promise<VideoOutcome | ImageOutcome>).catch((error: unknown) => {
+    const result = handle.result() as Promise<VideoOutcome | ImageOutcome>;
+    return result.then(withoutServiceText).catch((error: unknown) => {
       if (!(error instanceof ValueError)) throw error;
       this.notes.push('The outcome cannot be read here: a codec has encoded it. The web UI may show it.');
       return null;
@@ -181,6 +182,12 @@ const HAS_OUTCOME: ReadonlySet<string> = new Set([
   WORKFLOW.generateImage,
   WORKFLOW.editImage,
 ]);
+
+/** The service's words may repeat a prompt, and this is what gets pasted into a ticket (C5.4c): kind and code stay. */
+function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
+  if (!('error' in outcome) || outcome.error === undefined) return outcome;
+  return { ...outcome, error: { ...outcome.error, message: null } };
+}
 
 type Facts = Omit<VideoStatus, 'safe' | 'notes'>;
 

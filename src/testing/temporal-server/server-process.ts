@@ -47,7 +47,7 @@ export class ServerProcess {
     try {
       const { size } = await log.stat();
       const child = spawn(executable, args, {
-        env: withoutTemporalSettings(env),
+        env: withoutClientSettings(env),
         // Its own process group: Ctrl-C must reach the server after the workers have drained, through stop().
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
@@ -89,7 +89,10 @@ export class ServerProcess {
   }
 }
 
-/** TEMPORAL_* is meant for clients; some of it (TEMPORAL_ENV, TEMPORAL_TLS…) changes what the CLI does. */
-function withoutTemporalSettings(env: Environment): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+/**
+ * TEMPORAL_* is meant for clients; some of it (TEMPORAL_ENV, TEMPORAL_TLS…) changes what the CLI does. MEDIA_* holds the
+ * key, which no server needs (C5.4a).
+ */
+function withoutClientSettings(env: Environment): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:TEMPORAL|MEDIA)_/.test(name)));
 }

@@ -62,7 +62,15 @@ describe('faults of Temporal', () => {
     await stack.startWorker({ media: { workflows: { workflowsPath } } });
     return makeBench(stack);
   };
-  const withBench = async (stack: MediaStack): Promise<void> => void benches.set(stack, await prepare(stack));
+  const withBench = async (stack: MediaStack): Promise<void> => {
+    try {
+      benches.set(stack, await prepare(stack));
+    } catch (error) {
+      // What is never handed over would keep the run alive.
+      await stack.stop();
+      throw error;
+    }
+  };
   const benchOf = (stack: MediaStack): Bench => {
     const made = benches.get(stack);
     if (made === undefined) throw new Error('The stack is not ready.');

@@ -83,7 +83,7 @@ const parents = PARENTS.flatMap(([operation, call]): Schedule[] => [
     name: `its caller (${call}) reset while the request is on its way, and again after its end`,
     rules: '[C4.4a]',
     size: operation === 'create_video' ? 'change' : 'deep',
-    directives: operation === 'create_video' ? '[run:60s]' : '',
+    directives: operation === 'create_video' ? '[run:600s]' : '',
     expected: { ...ONCE, outcomes: operation === 'create_video' ? 'still_running' : 'completed' },
     run: async (cell) => {
       await cell.slow();

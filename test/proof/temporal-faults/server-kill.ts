@@ -76,7 +76,7 @@ export const INTERRUPTED: readonly Interrupted[] = [
     operation: 'create_video',
     name: 'in a caller that bought by helper',
     size: 'deep',
-    directives: '[run:60s]',
+    directives: '[run:600s]',
     expected: { ...ONCE, outcomes: ['still_running'] },
     reach: async (cell) => {
       await cell.slow(LONG_MS);

@@ -16,7 +16,9 @@ export function estimatePrice(rule: PriceRule | undefined, spec: PricedSpec): Mo
   if (rule === undefined) return null;
   const unit = unitPrice(rule, spec);
   if (unit === null) return null;
-  return { microUnits: unit * (spec.n ?? 1), currency: rule.currency };
+  const microUnits = unit * (spec.n ?? 1);
+  // Beyond this a number is no longer exact: then nobody knows the price.
+  return Number.isSafeInteger(microUnits) ? { microUnits, currency: rule.currency } : null;
 }
 
 function unitPrice(rule: PriceRule, spec: PricedSpec): number | null {

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { isCutQuickTime, isCutWebm } from './declared-end';
 import { describePage, SNIFF_BYTES, sniffMedia } from './media-type';
 import { checkMp4 } from './mp4-check';
 import { type VideoTrackFacts } from './mp4-samples';
@@ -13,7 +14,7 @@ export type VideoCheck =
     }
   | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
 
-/** Whether a file is video by its bytes (C4.3): MP4 is checked to its end, WebM and QuickTime are taken with a warning. */
+/** Whether a file is video by its bytes (C4.3): MP4 is checked to its end, WebM and QuickTime are taken with a warning unless they say themselves that they are cut. */
 export async function checkVideo(path: string): Promise<VideoCheck> {
   const head = await readHead(path);
   const media = sniffMedia(head);
@@ -24,12 +25,24 @@ export async function checkVideo(path: string): Promise<VideoCheck> {
     const { ok: _ok, ...facts } = check;
     return { ok: true, mediaType: media.mediaType, facts, warnings: [] };
   }
+  if (await isCut(path, media.mediaType))
+    return { ok: false, reason: 'truncated', message: `The ${media.mediaType} file is cut.` };
   return {
     ok: true,
     mediaType: media.mediaType,
     facts: null,
     warnings: [`The file is ${media.mediaType}, not MP4: its end was not verified.`],
   };
+}
+
+async function isCut(path: string, mediaType: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    return await (mediaType === 'video/webm' ? isCutWebm : isCutQuickTime)(handle, size);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** One sentence about bytes that are no video. */

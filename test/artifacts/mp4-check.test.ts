@@ -211,7 +211,7 @@ it('takes WebM and QuickTime by their first bytes, with a warning', async () => 
     Buffer.concat([Buffer.from([0x1a, 0x45, 0xdf, 0xa3]), Buffer.from('\x42\x82\x84webm...')]),
   );
   expect(await checkVideo(path)).toMatchObject({ ok: true, mediaType: 'video/webm', facts: null });
-  await writeFile(path, box('ftyp', Buffer.from('qt  \0\0\0\0')));
+  await writeFile(path, Buffer.concat([box('ftyp', Buffer.from('qt  \0\0\0\0')), box('moov')]));
   const mov = await checkVideo(path);
   expect(mov).toMatchObject({ ok: true, mediaType: 'video/quicktime' });
   expect(mov.ok && mov.warnings).toHaveLength(1);

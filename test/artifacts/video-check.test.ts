@@ -28,7 +28,7 @@ describe('[C4.3] a file is video', () => {
 
   it.each([
     ['video/webm', Buffer.from('\x1a\x45\xdf\xa3\x42\x82\x84webm', 'latin1')],
-    ['video/quicktime', box('ftyp', Buffer.from('qt  \0\0\0\0'))],
+    ['video/quicktime', Buffer.concat([box('ftyp', Buffer.from('qt  \0\0\0\0')), box('moov')])],
   ])('when it begins like %s, with a warning and without facts', async (mediaType, bytes) => {
     expect(await check(bytes)).toEqual({
       ok: true,
@@ -36,6 +36,33 @@ describe('[C4.3] a file is video', () => {
       facts: null,
       warnings: [`The file is ${mediaType}, not MP4: its end was not verified.`],
     });
+  });
+
+  it.each([
+    ['a QuickTime file without its tables', box('ftyp', Buffer.from('qt  \0\0\0\0'))],
+    [
+      'a QuickTime file that is shorter than its last box',
+      Buffer.concat([
+        box('ftyp', Buffer.from('qt  \0\0\0\0')),
+        box('moov'),
+        box('mdat', Buffer.alloc(9)),
+      ]).subarray(0, -1),
+    ],
+    [
+      'a WebM file that is shorter than its segment',
+      Buffer.from('\x1a\x45\xdf\xa3\x87\x42\x82\x84webm\x18\x53\x80\x67\x85abcd', 'latin1'),
+    ],
+  ])('not when it is %s', async (_name, bytes) => {
+    expect(await check(bytes)).toMatchObject({ ok: false, reason: 'truncated' });
+  });
+
+  it('when a QuickTime file holds what is no box, and when a WebM file does not say how long it is', async () => {
+    const old = Buffer.concat([box('ftyp', Buffer.from('qt  \0\0\0\0')), Buffer.alloc(40, 0x01)]);
+    expect(await check(old)).toMatchObject({ ok: true });
+    const live = Buffer.from('\x1a\x45\xdf\xa3\x87\x42\x82\x84webm\x18\x53\x80\x67\xffabcd', 'latin1');
+    expect(await check(live)).toMatchObject({ ok: true });
+    const whole = Buffer.from('\x1a\x45\xdf\xa3\x87\x42\x82\x84webm\x18\x53\x80\x67\x84abcd', 'latin1');
+    expect(await check(whole)).toMatchObject({ ok: true });
   });
 
   it('not when an MP4 is cut', async () => {

@@ -15,7 +15,17 @@ const CUTS = 1000;
 /** How deep the boxes lie at whose borders every good file is cut; those of the sandbox are cut at all of them. */
 const DEPTH = sized({ change: 1, deep: Infinity });
 
-const counts = { files: 0, cuts: 0, borders: 0, padding: 0, fragments: 0, damages: 0, http: 0, accepted: 0 };
+const counts = {
+  files: 0,
+  cuts: 0,
+  borders: 0,
+  padding: 0,
+  fragments: 0,
+  damages: 0,
+  http: 0,
+  accepted: 0,
+  others: 0,
+};
 let folder: string;
 let sandboxVideo: Buffer;
 let sources: Map<string, Buffer>;
@@ -45,6 +55,7 @@ afterAll(async () => {
     'good files cut': counts.files,
     'cuts that break a file': counts.cuts,
     'of them at or beside a box border': counts.borders,
+    'cuts of QuickTime and WebM that say how long they are': counts.others,
     'cuts over HTTP': counts.http,
     'files with one number changed': counts.damages,
     'cuts that lose padding alone': counts.padding,
@@ -97,6 +108,23 @@ it('[C4.3] a good file that is cut anywhere is refused', async () => {
     }
   }
   expect(counts.cuts).toBeGreaterThanOrEqual(CUTS);
+});
+
+it('[C4.3] QuickTime and WebM are refused where they say themselves that they are cut', async () => {
+  const names = (await readdir(GOOD)).filter((name) => /\.(mov|webm)$/.test(name));
+  // Made for a stream: nobody knew how long they would be.
+  const known = names.filter((name) => !/live|streaming|streamable|append-only/.test(name));
+  for (const name of known) {
+    const bytes = await readFile(join(GOOD, name));
+    const path = join(folder, 'other');
+    await writeFile(path, bytes);
+    expect(await checkVideo(path)).toMatchObject({ ok: true, warnings: [expect.any(String)] });
+    for (const part of [0.99, 0.9, 0.7, 0.5, 0.3]) {
+      await truncate(path, Math.floor(bytes.length * part));
+      refused({ name, part }, await checkVideo(path));
+      counts.others += 1;
+    }
+  }
 });
 
 it('[C4.3] a good file with one size or one table entry changed is refused', async () => {
@@ -171,5 +199,23 @@ describe('over HTTP', () => {
         counts.http += 1;
       }
     expect(await harness.parts()).toEqual([]);
+  });
+
+  it('[C4.3] a cut between two fragments is seen by the length that the service told', async () => {
+    const bytes = sources.get('ffmpeg-h264-fragmented.mp4')!;
+    const cut = allBoxes(bytes)
+      .map(({ end }) => end)
+      .find((end) => whatIsLeft(bytes, end) === 'shorter')!;
+    const lengths = [`content-length: ${bytes.length}`, `content-range: bytes 0-${cut - 1}/${bytes.length}`];
+    for (const field of lengths) {
+      harness.heartbeats.length = 0;
+      const line = field.startsWith('content-range') ? '206 Partial Content' : '200 OK';
+      harness.content = (_request, response) => {
+        const head = `HTTP/1.1 ${line}\r\ncontent-type: video/mp4\r\n${field}\r\n\r\n`;
+        response.socket!.end(Buffer.concat([Buffer.from(head), bytes.subarray(0, cut)]));
+      };
+      expect((await harness.run()).result).toMatchObject({ outcome: 'content_unavailable' });
+      counts.http += 1;
+    }
   });
 });

@@ -85,9 +85,6 @@ export function drawPlan(random: Random): Plan {
     at: 1 + Math.floor(random.next() ** 1.5 * 140),
     kind: random.weighted<Blow['kind']>(BLOWS),
   })).sort((one, other) => one.at - other.at);
-  // This server starts an activity anew after a timeout once an operator has reset it, which the real one does after a
-  // failure only. A cancellation between two such attempts is told like one before the first: no worker had it.
-  const resets = blows.some(({ kind }) => kind === 'reset activity');
   const policy = drawPolicy(random);
   return {
     workers: random.between(1, 3),
@@ -106,7 +103,7 @@ export function drawPlan(random: Random): Plan {
     startsAgain: some(0.4, [0.5, 0.9]),
     decides: some(0.3, [0.5, 1]),
     taskRecords: random.chance(0.15),
-    blows: resets ? blows.filter(({ kind }) => kind !== 'cancel') : blows,
+    blows,
   };
 }
 

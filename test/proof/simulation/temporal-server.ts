@@ -89,7 +89,7 @@ export class TemporalServer {
     }
   }
 
-  /** An operator resets an activity that runs: when this attempt ends without a value, another one begins at once. */
+  /** An operator resets an activity that runs: when this attempt fails, and may be retried, its attempts begin anew. */
   resetActivity(activity: Activity): void {
     if (!activity.open || !activity.started) return;
     this.time.say(() => `an operator resets ${activity.id}`);
@@ -254,7 +254,7 @@ export class TemporalServer {
 
   private retryOr(activity: Activity, retryable: boolean, error: Error): void {
     const { retry } = activity.options;
-    if (activity.reset) {
+    if (activity.reset && retryable) {
       Object.assign(activity, { reset: false, attempt: 0 });
       return this.dispatch(activity);
     }

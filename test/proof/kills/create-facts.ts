@@ -19,11 +19,16 @@ export function epochWord({ slot, outcome }: EpochView): string {
   return outcome?.answer.outcome ?? slot?.kind ?? 'open';
 }
 
-/** Task ids that a worker read in a reply and recorded. */
+/**
+ * Task ids that a worker read in a reply and recorded while somebody still waited for them. One that is recorded after
+ * the send window is in the journal all the same: a person who looks into the unconfirmed create finds it there.
+ */
 export function recordedTaskIds(views: readonly EpochView[]): string[] {
-  return views.flatMap(({ outcome }) =>
-    outcome?.answer.outcome === 'created' ? [outcome.answer.video.taskId] : [],
-  );
+  return views.flatMap(({ slot, outcome }) => {
+    if (outcome?.answer.outcome !== 'created') return [];
+    const late = slot?.kind === 'intent' && outcome.at > slot.sendWindowEnd;
+    return late ? [] : [outcome.answer.video.taskId];
+  });
 }
 
 /** Epochs that were opened although an earlier one holds an intent without any outcome: a create sent again by itself. */

@@ -2,14 +2,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TemporalMediaClient } from '../../../src/client';
 import { type VideoOutcome } from '../../../src/domain';
+import { eventually } from '../../support/eventually';
 import { type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess } from '../../support/worker-process';
 import { epochWord, readEpochs } from './create-facts';
 
-/** Milliseconds from the first start of a round to the moment in which an undisturbed worker has nothing left to do. */
-const RUN_MS = 6_000;
 /** The workflows of a round start within this, so that at any time some creates are under way. */
 const STARTS_WITHIN_MS = 3_000;
+/** What an undisturbed worker then has left to do: the last create, polls and downloads. */
+const REST_MS = 3_000;
 const IN_FLIGHT = 10;
 
 /** One create, with what a kill found of it. */
@@ -65,7 +66,8 @@ export async function killLane(
           video.startedAt = Date.now();
         }),
       );
-      await delay(random() * RUN_MS);
+      const at = random() * (STARTS_WITHIN_MS + REST_MS);
+      await untilTime(at, round, (video) => readEpochs(env.MEDIA_JOURNAL, stack.server.namespace, video.id));
       const killedAt = Date.now();
       worker.signal('SIGKILL');
       await Promise.all([starts, worker.gone]);
@@ -80,6 +82,26 @@ export async function killLane(
     video.outcome ??= await media.getVideo(video.id).result();
   }
   return { journal: env.MEDIA_JOURNAL, kills: done, videos };
+}
+
+/**
+ * Waits until a round is as far as it is at this time on an idle machine: a time of the clock would come before the
+ * first create on a slow one. Between two creates the rest of the time is waited out.
+ * @param at milliseconds of a run on an idle machine
+ */
+async function untilTime(
+  at: number,
+  round: readonly LaneVideo[],
+  epochsOf: (video: LaneVideo) => Promise<readonly unknown[]>,
+): Promise<void> {
+  const gapMs = STARTS_WITHIN_MS / round.length;
+  const begun = Math.min(round.length, Math.floor(at / gapMs));
+  await eventually(
+    `${begun} creates`,
+    async () => (await Promise.all(round.map(epochsOf))).filter(({ length }) => length > 0).length >= begun,
+    300_000,
+  );
+  await delay(at - begun * gapMs);
 }
 
 function newVideo(taskQueue: string, videos: LaneVideo[]): LaneVideo {

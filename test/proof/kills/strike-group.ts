@@ -22,7 +22,7 @@ export interface StruckCell {
   readonly facts: CellFacts;
   /** What the outcome carries of the request, and the state of its billing. */
   readonly kept: readonly unknown[];
-  /** Milliseconds for which the create may have been held at its point; Infinity for one that never went on. */
+  /** Milliseconds from the first create to its going on, or to the death of the process. */
   readonly heldMs: number;
   /** Task ids of its prompt that the service accepted beyond the first. */
   readonly acceptedBeyondOne: number;
@@ -91,8 +91,8 @@ export async function stopGroups(): Promise<void> {
 
 class StrikeGroup {
   private readonly started = new Map<string, WorkflowHandle>();
-  private heldSince = Infinity;
-  private heldMs = Infinity;
+  private heldSince = 0;
+  private heldMs = 0;
 
   private constructor(
     private readonly stack: MediaStack,
@@ -169,6 +169,7 @@ class StrikeGroup {
     switch (this.signal) {
       case 'SIGKILL':
         await this.process.gone;
+        this.heldMs = Date.now() - this.heldSince;
         await this.startSuccessor();
         return;
       case 'SIGTERM': {

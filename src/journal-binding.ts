@@ -1,4 +1,4 @@
-import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { type Client, ServiceError, WithStartWorkflowOperation } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type BindAnswer, type BindRequest, type MediaJournalInput } from './domain/journal-binding';
 import { type CreateJournal } from './domain/create-journal';
@@ -40,26 +40,34 @@ export async function bindJournal(options: BindJournalOptions): Promise<void> {
     maxConcurrentWorkflowTaskExecutions: 2,
     maxCachedWorkflows: 2,
   });
-  const startWorkflowOperation = new WithStartWorkflowOperation<(input: MediaJournalInput) => Promise<void>>(
-    WORKFLOW.mediaJournal,
-    {
+  const answer = await worker.runUntil(() => bind(client, createTaskQueue, request));
+  if (!answer.bound) throw new JournalBindingError(refusal(createTaskQueue, answer.difference));
+}
+
+/** A server under load aborts an update now and then; binding the same journal again changes nothing. */
+const TRIES = 3;
+
+async function bind(client: Client, createTaskQueue: string, request: BindRequest): Promise<BindAnswer> {
+  for (let attempt = 1; ; attempt++) {
+    // One operation carries one start.
+    const startWorkflowOperation = new WithStartWorkflowOperation<
+      (input: MediaJournalInput) => Promise<void>
+    >(WORKFLOW.mediaJournal, {
       workflowId: mediaJournalWorkflowId(createTaskQueue),
-      taskQueue,
+      taskQueue: bindingTaskQueue(createTaskQueue),
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [{}],
-    },
-  );
-  const answer = await worker.runUntil(
-    client.workflow.executeUpdateWithStart<
-      (input: MediaJournalInput) => Promise<void>,
-      BindAnswer,
-      [BindRequest]
-    >(UPDATE.bind, {
-      args: [request],
-      startWorkflowOperation,
-    }),
-  );
-  if (!answer.bound) throw new JournalBindingError(refusal(createTaskQueue, answer.difference));
+    });
+    try {
+      return await client.workflow.executeUpdateWithStart<
+        (input: MediaJournalInput) => Promise<void>,
+        BindAnswer,
+        [BindRequest]
+      >(UPDATE.bind, { args: [request], startWorkflowOperation });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || attempt >= TRIES) throw error;
+    }
+  }
 }
 
 function refusal(queue: string, difference: 'journal' | 'host'): string {

@@ -14,8 +14,14 @@ export function sharedStack(
     const stack = await startMediaStack(typeof options === 'function' ? await options() : options);
     // The HTTP client loads its parser at its first request. jest refuses that from the moment in which the first of the
     // concurrent tests has ended, whoever else still runs.
-    await (await fetch(stack.sandbox.modelsUrl)).text();
-    await prepare(stack);
+    try {
+      await (await fetch(stack.sandbox.modelsUrl)).text();
+      await prepare(stack);
+    } catch (error) {
+      // Nobody else would stop it, and jest would wait for its processes.
+      await stack.stop();
+      throw error;
+    }
     return stack;
   };
   afterAll(async () => (await starting)?.stop());

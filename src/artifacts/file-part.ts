@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ArtifactRef, artifactUri } from '../domain/media';
 import { ArtifactError, systemCode, toArtifactError } from './artifact-error';
@@ -164,8 +164,8 @@ export class FilePart implements StagedArtifact {
       await this.#synced();
       await ensureDirectory(dirname(final));
       if (!(await publishIfAbsent(this.path, final))) {
-        // Same name, same bytes: unless the stored file was cut by something else, then this one replaces it.
-        if ((await stat(final)).size === this.#position) await removeIfThere(this.path);
+        // Same name, same bytes: unless the stored file was damaged by something else, then this one replaces it.
+        if (await isIntact(final, this.#position, sha256)) await removeIfThere(this.path);
         else await this.#replace(final);
       }
     } catch (error) {
@@ -199,5 +199,17 @@ export class FilePart implements StagedArtifact {
 
   #assertOpen(): void {
     if (!this.#open || this.#finished) throw new ArtifactError('superseded', 'This part is closed.');
+  }
+}
+
+async function isIntact(path: string, bytes: number, sha256: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    if ((await handle.stat()).size !== bytes) return false;
+    const hash = createHash('sha256');
+    for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Uint8Array);
+    return hash.digest('hex') === sha256;
+  } finally {
+    await handle.close();
   }
 }

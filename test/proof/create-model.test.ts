@@ -20,10 +20,8 @@ const SPACES: readonly Space[] = [
       },
     ],
     deep: [
-      {
-        name: 'two callers, a decision and a slot that is written late',
-        bounds: { ...TWO, decisions: 1, lateWrites: 1 },
-      },
+      { name: 'two callers and a decision', bounds: { ...TWO, decisions: 1 } },
+      { name: 'two callers and a slot that is written late', bounds: { ...TWO, lateWrites: 1 } },
       { name: 'two callers, three epochs', bounds: { ...TWO, epochs: 3 } },
       { name: 'three callers with one request', bounds: { ...TWO, requests: [0, 0, 0], creates: 1 } },
       { name: 'three callers with two requests', bounds: { ...TWO, requests: [0, 0, 1], creates: 1 } },

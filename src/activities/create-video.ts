@@ -6,7 +6,7 @@ import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type WireJsonBody } from '../service/wire-body';
 import { startHeartbeat } from './heartbeat';
 import { indexCreated } from './index-created';
-import { failureAnswer, pendingAnswer } from './paid-answers';
+import { failureAnswer, pendingAnswer, warningsAfter } from './paid-answers';
 import { caller, refuseUnsafeRetries, type PaidDeps } from './paid-context';
 import { prepareVideo } from './prepare-video';
 import { sendOnce, type PaidSpec } from './send-once';
@@ -68,7 +68,7 @@ function specOf(input: CreateVideoInput, deps: PaidDeps): PaidSpec<WireJsonBody,
         ...base,
         outcome: 'created',
         status: reply.status,
-        warnings: ready.warnings,
+        warnings: warningsAfter(base, ready.warnings),
         video: {
           taskId: reply.taskId,
           model: request.model,

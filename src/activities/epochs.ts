@@ -1,5 +1,6 @@
 import {
   decideEpoch,
+  isOpenFate,
   type CreateJournal,
   type EpochAsker,
   type EpochDecision,
@@ -10,7 +11,11 @@ import {
 } from '../domain/create-journal';
 
 /** Where a caller stands: the epoch it may act in, and what that epoch's records say. */
-export type OpenedEpoch = { readonly epoch: number } & Exclude<EpochDecision, { do: 'next_epoch' }>;
+export type OpenedEpoch = {
+  readonly epoch: number;
+  /** On the way there lies a send of unknown fate that was sent again by decision. */
+  readonly mayBeOwed?: true;
+} & Exclude<EpochDecision, { do: 'next_epoch' }>;
 
 /** Goes forward over epochs that ended in a proven refusal; never over one that may have been accepted. */
 export async function openEpoch(
@@ -20,14 +25,18 @@ export async function openEpoch(
   asker: EpochAsker,
 ): Promise<OpenedEpoch> {
   if (journal === 'none') return { epoch: from, do: 'send' };
+  let owed: { mayBeOwed?: true } = {};
   for (let epoch = from; ; epoch++) {
     const view = await journal.read(key, epoch);
     const decision = decideEpoch(view, asker);
-    if (decision.do === 'next_epoch') continue;
+    if (decision.do === 'next_epoch') {
+      if (view.resolution && isOpenFate(view)) owed = { mayBeOwed: true };
+      continue;
+    }
     // The clock of another worker may be ahead of ours: where somebody went on after a Retry-After, the way is open.
     const opensInTime = decideEpoch(view, { ...asker, now: Infinity }).do === 'next_epoch';
     if (opensInTime && (await journal.read(key, epoch + 1)).slot !== null) continue;
-    return { epoch, ...decision };
+    return { epoch, ...owed, ...decision };
   }
 }
 

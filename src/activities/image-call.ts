@@ -8,7 +8,7 @@ import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body'
 import { retryLater } from './failures';
 import { startHeartbeat } from './heartbeat';
 import { keepImages } from './keep-images';
-import { failureAnswer, rejectedAnswer } from './paid-answers';
+import { failureAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
 import { caller, refuseUnsafeRetries, type Caller, type PaidDeps } from './paid-context';
 import { prepareImage } from './prepare-image';
 import { sendOnce, type PaidSpec } from './send-once';
@@ -75,7 +75,7 @@ function specOf(
         client,
         artifacts: deps.artifacts,
         requested,
-        warnings: ready.warnings,
+        warnings: warningsAfter(base, ready.warnings),
         deadlineAt: who.startedAt + who.startToCloseMs - IMAGE_TIMEOUTS.keepMarginMs,
       });
     },

@@ -10,7 +10,7 @@ import { type CreateEvidence, type CreateVideoAnswer, type UnconfirmedCall } fro
 import { isUsableTaskId } from '../domain/video-task';
 import { adoptedAnswer } from './adopted-answer';
 import { journalUnavailable, retryLater } from './failures';
-import { indexCreated } from './index-created';
+import { claimTask, isForeign } from './task-owner';
 import { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 
 /** Two looks that are not this far apart are one look. */
@@ -37,11 +37,11 @@ export async function inspectRecords(inspection: Inspection): Promise<CreateVide
   const seen = await look(inspection);
   if (seen.found === 'task') return adoptFound(inspection, seen.taskId, now);
   if (seen.found === 'unknown') return unconfirmed;
-  const absentSince = firstAbsence() ?? now;
+  const absentSince = firstAbsence(unconfirmed.epoch) ?? now;
   const proofAt = Math.max(absentSince + BETWEEN_LOOKS_MS, recordsCompleteAt(inspection));
   if (now < proofAt) {
     // The next attempt reads it from here, whichever worker makes it.
-    heartbeat({ absentSince });
+    heartbeat({ absentSince, epoch: unconfirmed.epoch });
     throw retryLater({
       class: 'waiting_for_records',
       message: 'The records of the service show no such task yet; they are looked at again.',
@@ -58,10 +58,7 @@ async function look({ records, journal, key, slot, unconfirmed }: Inspection): P
     if (!isUsableTaskId(seen.taskId)) return { found: 'unknown' };
     // A task that belongs to another key is not this one, whatever the records say.
     const owners = await journal.findTask(seen.taskId);
-    const foreign = owners.some(
-      ({ creationKey, video }) => creationKey !== key.creationKey && video.account === slot.account,
-    );
-    return foreign ? { found: 'unknown' } : seen;
+    return owners.some((owner) => isForeign(owner, key, slot)) ? { found: 'unknown' } : seen;
   } catch {
     return { found: 'unknown' };
   }
@@ -84,9 +81,11 @@ function sentOf(key: JournalKey, slot: SlotIntent, evidence: CreateEvidence): Se
   };
 }
 
-function firstAbsence(): number | undefined {
-  const details = activityInfo().heartbeatDetails as { readonly absentSince?: unknown } | undefined;
-  return typeof details?.absentSince === 'number' ? details.absentSince : undefined;
+/** Of this very epoch: between two attempts a decision may have led to another one. */
+function firstAbsence(of: number): number | undefined {
+  const details = activityInfo().heartbeatDetails as { absentSince?: unknown; epoch?: unknown } | undefined;
+  const { absentSince, epoch = 0 } = details ?? {};
+  return typeof absentSince === 'number' && epoch === of ? absentSince : undefined;
 }
 
 function recordsCompleteAt({ records, slot, unconfirmed }: Inspection): number {
@@ -97,9 +96,13 @@ function recordsCompleteAt({ records, slot, unconfirmed }: Inspection): number {
 async function adoptFound(inspection: Inspection, taskId: string, now: number): Promise<CreateVideoAnswer> {
   const { journal, key, slot, unconfirmed } = inspection;
   const answer = adoptedAnswer(slot, unconfirmed.epoch, taskId, 'unknown');
+  const ours = await claimTask(journal, key, slot, answer).catch(() => {
+    throw journalUnavailable();
+  });
+  // Another key with an equal body was faster.
+  if (!ours) return unconfirmed;
   const reason = 'found in the task records of the service';
   await decide(inspection, { decision: 'adopt', reason, answer }, now);
-  await indexCreated(journal, key, answer, slot);
   return answer;
 }
 

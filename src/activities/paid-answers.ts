@@ -18,7 +18,16 @@ export interface AnswerBase {
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
+  /** An earlier send of unknown fate was sent again by decision. */
+  readonly mayBeOwed?: true;
 }
+
+/** Said with what was bought after a decision to send again (C7.10). */
+export function warningsAfter(base: AnswerBase, warnings: readonly string[]): readonly string[] {
+  return base.mayBeOwed === true ? [...warnings, EARLIER_SEND] : warnings;
+}
+const EARLIER_SEND =
+  'It was sent again by decision: the earlier send under this id may have been accepted and cost as well.';
 
 export function rejectedAnswer(
   base: AnswerBase,

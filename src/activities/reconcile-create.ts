@@ -39,7 +39,7 @@ export function createReconcileCreate(
     const opened = await openEpoch(journal, key, input.epoch, { fingerprint: null, runId, now }).catch(() => {
       throw journalUnavailable();
     });
-    const base = { ...common, epoch: opened.epoch };
+    const base = { ...common, epoch: opened.epoch, ...(opened.mayBeOwed && { mayBeOwed: true as const }) };
     /** Beyond epochs that only the create itself can compare with its request, it has to begin where it began. */
     const fenced = (at: typeof base): NotSent =>
       at.epoch === input.epoch || input.sameRequest === true

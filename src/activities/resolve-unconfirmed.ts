@@ -1,5 +1,6 @@
 import {
   isOpenFate,
+  isPaid,
   type CreateJournal,
   type EpochView,
   type JournalKey,
@@ -13,6 +14,8 @@ import {
   type ResolveUnconfirmedResult,
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
+import { createRedactor } from '../service/redact';
+import { claimTask, isForeign } from './task-owner';
 import { isUsableTaskId } from '../domain/video-task';
 import { type VideoModel } from '../domain/model-config';
 import { adoptedAnswer } from './adopted-answer';
@@ -37,7 +40,8 @@ export function createResolveUnconfirmed(
       answer: CreateVideoAnswer | null = null,
     ): ResolveUnconfirmedResult => ({ resolved: false, reason, creationKey, answer, message });
 
-    const issue = decisionIssue(input);
+    const words = await said(input, deps);
+    const issue = decisionIssue({ ...input, ...words });
     if (issue !== undefined) return refused('invalid_decision', issue);
     const { journal } = deps;
     if (journal === 'none')
@@ -49,6 +53,8 @@ export function createResolveUnconfirmed(
     });
     switch (found.is) {
       case 'repeated':
+        // An attempt that died after its record has perhaps done no more than that.
+        await follow(journal, key, found);
         return resolved(input, found.epoch, found.resolution.answer);
       case 'decided':
         return refused('already_decided', decidedMessage(found.resolution), found.resolution.answer);
@@ -61,14 +67,13 @@ export function createResolveUnconfirmed(
     }
     const { slot, epoch } = found;
     awaitSender(found.view, slot, now);
-    const made = await answerOf(input, slot, epoch, deps, key);
+    const made = await answerOf({ ...input, ...words }, found, deps, key);
     if ('refused' in made) return refused(made.refused, made.message);
     const resolution: Resolution = {
       v: 1,
       decision: input.decision,
       decisionId: input.decisionId,
-      by: printable(input.by),
-      reason: printable(input.reason),
+      ...words,
       at: new Date(now).toISOString(),
       answer: made.answer,
     };
@@ -78,15 +83,29 @@ export function createResolveUnconfirmed(
     // Another decision came in between, or this one was written by an attempt that died: read again, it is one of them.
     if (taken === 'lost')
       throw retryLater({ class: 'decided', message: 'Somebody decided just now.', delayMs: 100 });
-    await journal.forgetOpen({ ...key, epoch }, slot.bodyHash);
-    if (made.answer?.outcome === 'created') await indexCreated(journal, key, made.answer, slot);
+    await follow(journal, key, { epoch, slot, resolution });
     return resolved(input, epoch, made.answer);
   };
 }
 
+/** What a decision brings with it; done again whenever it is repeated. */
+async function follow(
+  journal: CreateJournal,
+  key: JournalKey,
+  { epoch, slot, resolution }: { epoch: number; slot: SlotIntent; resolution: Resolution },
+): Promise<void> {
+  await journal.forgetOpen({ ...key, epoch }, slot.bodyHash);
+  if (resolution.answer !== null) await indexCreated(journal, key, resolution.answer, slot);
+}
+
 type Found =
   | { readonly is: 'open'; readonly epoch: number; readonly slot: SlotIntent; readonly view: EpochView }
-  | { readonly is: 'repeated'; readonly epoch: number; readonly resolution: Resolution }
+  | {
+      readonly is: 'repeated';
+      readonly epoch: number;
+      readonly slot: SlotIntent;
+      readonly resolution: Resolution;
+    }
   | { readonly is: 'decided'; readonly resolution: Resolution }
   | { readonly is: 'known'; readonly answer: CreateVideoAnswer }
   | { readonly is: 'nothing' };
@@ -103,16 +122,17 @@ async function findOpen(
     const view = await journal.read(key, epoch);
     const { slot, outcome, resolution } = view;
     if (slot === null) return open ?? last;
-    if (resolution?.decisionId === call.decisionId) return { is: 'repeated', epoch, resolution };
-    if (slot.kind === 'fence' || open !== undefined) continue;
-    if (!isOpenFate(view)) {
+    if (slot.kind === 'fence') continue;
+    if (resolution?.decisionId === call.decisionId) return { is: 'repeated', epoch, slot, resolution };
+    if (open !== undefined) continue;
+    if (isPaid(outcome?.answer)) {
       if (outcome?.answer.outcome === 'created') last = { is: 'known', answer: outcome.answer };
     } else if (resolution) {
       // The same decision again changes nothing: above all it authorises no second send.
       last = saysTheSame(resolution, call)
-        ? { is: 'repeated', epoch, resolution }
+        ? { is: 'repeated', epoch, slot, resolution }
         : { is: 'decided', resolution };
-    } else {
+    } else if (isOpenFate(view)) {
       open = { is: 'open', epoch, slot, view };
     }
   }
@@ -140,15 +160,19 @@ type Made =
 
 async function answerOf(
   input: ResolveUnconfirmedCall,
-  slot: SlotIntent,
-  epoch: number,
+  { slot, epoch, view }: Extract<Found, { is: 'open' }>,
   deps: PaidDeps,
   key: JournalKey,
 ): Promise<Made> {
   if (input.decision === 'resubmit') return { answer: null };
   if (input.decision === 'adopt') return adoption(input.taskId ?? '', slot, epoch, deps, key);
   const base = { epoch, sent: true, account: slot.account, estimate: slot.estimate };
-  const message = `Its fate was unknown; ${printable(input.by)} declared that nothing was accepted.`;
+  // That its results are lost proves that it was paid for: no decision makes that undone.
+  if (view.outcome?.answer.outcome === 'results_lost') {
+    const message = `It was paid for and its results were lost; ${input.by} declared that nothing more is done about it.`;
+    return { answer: rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message) };
+  }
+  const message = `Its fate was unknown; ${input.by} declared that nothing was accepted.`;
   return { answer: rejectedAnswer(base, 'declared_lost', message) };
 }
 
@@ -174,13 +198,7 @@ async function adoption(
   const owners = await (deps.journal as CreateJournal).findTask(taskId).catch(() => {
     throw journalUnavailable();
   });
-  if (
-    owners.some(({ creationKey, video }) => creationKey !== key.creationKey && video.account === slot.account)
-  )
-    return no(
-      'task_of_another_key',
-      'The journal has this task under another id: it is the result of another create.',
-    );
+  if (owners.some((owner) => isForeign(owner, key, slot))) return no('task_of_another_key', FOREIGN);
   const seen = await account.client.getVideo(taskId);
   if (seen.kind === 'error') {
     const status = seen.httpStatus === undefined ? '' : ` (HTTP ${seen.httpStatus})`;
@@ -199,7 +217,11 @@ async function adoption(
     );
   const lookup = slot.model === null ? undefined : await deps.models.lookup(slot.model, 'video');
   const polling = lookup?.found === 'entry' ? (lookup.entry as VideoModel).polling : undefined;
-  return { answer: adoptedAnswer(slot, epoch, taskId, status, polling) };
+  const answer = adoptedAnswer(slot, epoch, taskId, status, polling);
+  const ours = await claimTask(deps.journal as CreateJournal, key, slot, answer).catch(() => {
+    throw journalUnavailable();
+  });
+  return ours ? { answer } : no('task_of_another_key', FOREIGN);
 }
 
 function resolved(
@@ -216,6 +238,7 @@ const MESSAGES = {
   declareLost: 'Declared lost: nothing is sent under this id any more. Use a new id to buy it.',
   resubmit: 'Authorised: whoever starts the same id again sends once more, which may cost a second time.',
 } as const;
+const FOREIGN = 'The journal has this task under another id: it is the result of another create.';
 const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
 const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
 
@@ -223,7 +246,21 @@ function decidedMessage({ decision, by, at }: Resolution): string {
   return `${by} decided ${decision} at ${at}; a decision stands.`;
 }
 
-/** Control characters would let a reason forge lines in a list. */
+/** Who decided and why, as the journal keeps it: it is a diagnostic (C5.4a to C5.4c), and people paste addresses. */
+async function said(
+  { by, reason }: ResolveUnconfirmedCall,
+  { accounts }: PaidDeps,
+): Promise<Pick<Resolution, 'by' | 'reason'>> {
+  const issue = decisionIssue({ decision: 'declareLost', by, reason });
+  // Told by the caller, in the words of what was typed.
+  if (issue !== undefined) return { by, reason };
+  const known = await Promise.all(accounts.all().map(({ client }) => client.redactor()));
+  const clean = (text: string): string =>
+    [createRedactor([]), ...known].reduce((rest, redactor) => redactor.text(rest, 1000), printable(text));
+  return { by: clean(by).trim(), reason: clean(reason).trim() };
+}
+
+/** Control characters and changes of direction would let a reason forge lines in a list. */
 function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
 }

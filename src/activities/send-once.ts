@@ -102,12 +102,15 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   } catch {
     return ended(journalDown(base));
   }
-  base = { ...base, epoch: opened.epoch };
+  base = { ...base, epoch: opened.epoch, ...(opened.mayBeOwed && { mayBeOwed: true }) };
   if (opened.do === 'conflict') return ended(conflictAnswer(base));
   if (opened.do === 'fenced') return ended(fencedAnswer(base));
   if (opened.do === 'pending') return { kind: 'pending', base, slot: opened.slot };
   // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
-  if (opened.do === 'return') return ended({ ...(opened.outcome.answer as Answer), sent: false });
+  if (opened.do === 'return') {
+    const owed = base.mayBeOwed === true ? { mayBeOwed: true } : {};
+    return ended({ ...(opened.outcome.answer as Answer), sent: false, ...owed });
+  }
 
   if (spec.recordedOnly === true) {
     const cause = deps.journal === 'none' ? 'no_journal' : NOT_RECORDED;

@@ -164,8 +164,7 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
   // An unreadable file cannot be hashed any more: nothing is sent anyway, and the first outcome is worth more.
   if (slot !== null && asker.fingerprint !== null && slot.fingerprint !== asker.fingerprint)
     return { do: 'conflict' };
-  // A fate that is known wins over every decision: an id that came late is never given up for another purchase.
-  if (slot !== null && isOpenFate(view) && view.resolution) {
+  if (slot !== null && view.resolution && !isPaid(outcome?.answer)) {
     const { answer, decisionId, at } = view.resolution;
     return answer === null
       ? { do: 'next_epoch' }
@@ -178,6 +177,14 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
       : { do: 'return', outcome, slot };
   }
   return slot === null ? { do: 'send' } : { do: 'pending', slot };
+}
+
+/**
+ * A purchase that is known wins over every decision: an id that came late is never given up for another purchase. A
+ * refusal that comes late is none: it would hide what was adopted, or bought in the next epoch, since the decision.
+ */
+export function isPaid(answer: RecordedAnswer | undefined): boolean {
+  return answer?.outcome === 'created' || answer?.outcome === 'completed';
 }
 
 /** Whether a send may have been accepted in this epoch and nobody knows, or what was paid for is lost: a person may decide. */

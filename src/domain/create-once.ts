@@ -25,6 +25,8 @@ export interface CreateOnceState {
   readonly startedAt: number;
   /** Time of the first counted send; the re-send window starts here. */
   readonly firstSendAt: number | null;
+  /** An earlier send of unknown fate was sent again by decision: whatever follows, it may have cost (C7.10). */
+  readonly mayBeOwed?: true;
 }
 
 /** At most so many sends of one creation reach the wire (failure-model 2.4). */
@@ -120,12 +122,15 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
       if (answer.permanent) return { do: 'end', mayBeOwed: true };
       return answer.epochUsed
         ? { do: 'ask', epoch: answer.epoch + 1 }
-        : { do: 'end', mayBeOwed: answer.cause !== NOT_RECORDED };
+        : { do: 'end', mayBeOwed: answer.mayBeOwed === true || answer.cause !== NOT_RECORDED };
     case 'refused_for_now':
-      return { do: 'end', mayBeOwed: false };
+      return { do: 'end', mayBeOwed: answer.mayBeOwed === true };
     case 'rejected':
       // A worker without the account has not looked.
-      return { do: 'end', mayBeOwed: answer.reason === 'account_not_configured' };
+      return {
+        do: 'end',
+        mayBeOwed: answer.mayBeOwed === true || answer.reason === 'account_not_configured',
+      };
     case 'pending':
       return { do: 'end', mayBeOwed: true };
   }
@@ -150,7 +155,7 @@ function afterFailedConnection(
 
 function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: StepContext): CreateStep {
   const waits = state.waits + 1;
-  const next = { ...state, epoch: answer.epochUsed ? answer.epoch + 1 : answer.epoch, waits };
+  const next = { ...owing(state, answer), epoch: answer.epochUsed ? answer.epoch + 1 : answer.epoch, waits };
   // A fence or a shutdown leaves nothing to wait for: the next worker may start at once.
   const delay =
     FREE_CAUSES.has(answer.cause) && waits < 10 ? 0 : backoff(waits, MAX_UNSENT_DELAY_MS, context.random);
@@ -164,14 +169,18 @@ function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: Ste
   return { do: 'wait', until, state: next, why: answer.message };
 }
 
+function owing(state: CreateOnceState, answer: { readonly mayBeOwed?: true }): CreateOnceState {
+  return answer.mayBeOwed === true ? { ...state, mayBeOwed: true } : state;
+}
+
 function counting(
   state: CreateOnceState,
-  answer: { readonly epoch: number; readonly sent: boolean },
+  answer: { readonly epoch: number; readonly sent: boolean; readonly mayBeOwed?: true },
   counts: boolean,
   now: number,
 ): CreateOnceState {
   return {
-    ...state,
+    ...owing(state, answer),
     epoch: answer.epoch + 1,
     sends: state.sends + (answer.sent ? 1 : 0),
     tries: state.tries + (counts ? 1 : 0),
@@ -203,6 +212,7 @@ function settleRejected(
       sent: answer.sent,
       account: answer.account,
       estimate: answer.estimate,
+      ...(answer.mayBeOwed === true && { mayBeOwed: true }),
       ...rejection,
     },
   };

@@ -128,7 +128,7 @@ export function rejected(call: RejectedCall, creationKey: string | null, sends: 
     ...(error === undefined ? {} : { error }),
     ...(notBefore === undefined ? {} : { notBefore }),
     sends,
-    billing: billing(call.estimate, 'none'),
+    billing: billing(call.estimate, call.mayBeOwed === true ? 'needs_review' : 'none'),
   };
 }
 

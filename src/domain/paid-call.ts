@@ -92,6 +92,11 @@ interface PaidAnswer {
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
+  /**
+   * Something else under this key may have cost as well: an earlier send of unknown fate that a person sent again, or
+   * images that were paid for and lost.
+   */
+  readonly mayBeOwed?: true;
 }
 
 /** Provably nothing left this machine, or the fence was taken; another epoch may open (class N). */

@@ -161,13 +161,43 @@ describe('a decision about an epoch of unknown fate', () => {
 
   it.each<[string, EpochView, string]>([
     ['a created video', view(answers.created(0)), 'return'],
-    ['a final refusal', view(answers.rejected(0)), 'return'],
     ['nothing at all', { slot: null, outcome: null }, 'send'],
     ['a fence', { slot: fence, outcome: null }, 'fenced'],
     ['a lost slot', { slot: null, outcome: view(answers.unconfirmed(0)).outcome }, 'return'],
   ])('[C4.4a] means nothing after %s', (_, seen, expected) => {
     expect(isOpenFate(seen)).toBe(false);
     expect(doOf(withDecision(seen, null))).toBe(expected);
+  });
+
+  it.each([
+    ['refused for good', answers.rejected(0)],
+    ['refused for now', answers.refused(0, null)],
+    ['not sent', answers.notSent(0)],
+  ])(
+    '[C4.4b] stands although the call turns out later as %s: what followed from it is not hidden',
+    (_, late) => {
+      for (const runId of ['first', 'later', null]) {
+        for (const reopenOwn of [true, false]) {
+          const who = asker({ runId, reopenOwn });
+          expect(doOf(withDecision(view(late), null), who)).toBe('next_epoch');
+          for (const answer of [answers.created(0), answers.rejected(0)])
+            expect(decideEpoch(withDecision(view(late), answer as Resolution['answer']), who)).toMatchObject({
+              do: 'return',
+              outcome: { nonce: 'd', answer },
+            });
+        }
+      }
+    },
+  );
+
+  it('[C4.4a] gives way to what was bought, whatever was decided and whoever asks', () => {
+    const completed = { ...answers.created(0), outcome: 'completed' } as unknown as RecordedAnswer;
+    for (const paid of [answers.created(0), completed])
+      for (const answer of [null, answers.created(0), answers.rejected(0)] as Resolution['answer'][])
+        expect(decideEpoch(withDecision(view(paid), answer), asker({ runId: 'later' }))).toMatchObject({
+          do: 'return',
+          outcome: { nonce: 'n', answer: paid },
+        });
   });
 
   it('[C4.4a] is for the request that was sent: another one is a conflict all the same', () => {

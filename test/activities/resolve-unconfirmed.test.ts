@@ -1,0 +1,283 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { accountRegistry } from '../../src/activities/accounts';
+import { createCreateVideo } from '../../src/activities/create-video';
+import { type PaidDeps } from '../../src/activities/paid-context';
+import { createReconcileCreate } from '../../src/activities/reconcile-create';
+import { createResolveUnconfirmed } from '../../src/activities/resolve-unconfirmed';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { type CreateJournal, type JournalKey, type OutcomeRecord } from '../../src/domain/create-journal';
+import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import {
+  type ResolveUnconfirmedCall,
+  type ResolveUnconfirmedResult,
+} from '../../src/domain/unconfirmed-decision';
+import { createFileJournal } from '../../src/journal';
+import { createModelSource } from '../../src/models/model-source';
+import { createMediaClient } from '../../src/service/create-media-client';
+import { type MediaClient } from '../../src/service/media-client';
+import { makeVideoTask } from '../domain/make-video-task';
+import { json, loopback, type Loopback } from '../service/loopback-service';
+import { slotIntent } from './slot-intent';
+
+const KEY: JournalKey = { namespace: 'default', creationKey: 'order-1' };
+const REQUEST = { model: 'm', prompt: 'a call of unknown fate' };
+const HOUR = 60 * 60_000;
+
+/** The decision of a person, down to the records of a real journal and the requests of a real service. */
+describe('a decision about a paid call of unknown fate', () => {
+  let folder: string;
+  let journal: CreateJournal;
+  let service: Loopback;
+  let client: MediaClient;
+  /** What the next create is answered. */
+  let createReply: { readonly status: number; readonly body: object };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'temporal-media-resolve-'));
+    journal = createFileJournal({ root: join(folder, 'journal') });
+    createReply = { status: 200, body: { id: 'video_2', status: 'queued' } };
+    service = await loopback((request, response) =>
+      request.method === 'POST'
+        ? json(response, createReply.status, createReply.body)
+        : json(response, 200, { id: 'video_1', status: 'queued' }),
+    );
+    client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'the-key-of-this-worker' });
+  });
+  afterEach(async () => {
+    await client.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const deps = (changes: Partial<PaidDeps> = {}): PaidDeps => ({
+    accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
+    artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+    models: createModelSource(),
+    journal,
+    journalBound: () => true,
+    policy: undefined,
+    inputRoots: [],
+    ...changes,
+  });
+
+  const environment = (runId: string) =>
+    new MockActivityEnvironment({
+      workflowExecution: { workflowId: 'wf', runId },
+      workflowNamespace: KEY.namespace,
+      startToCloseTimeoutMs: 70_000,
+    });
+
+  let decisions = 0;
+  const decide = (
+    call: Partial<ResolveUnconfirmedCall>,
+    changes?: Partial<PaidDeps>,
+  ): Promise<ResolveUnconfirmedResult> => {
+    decisions += 1;
+    const made: ResolveUnconfirmedCall = {
+      creationKey: KEY.creationKey,
+      decision: 'resubmit',
+      by: 'ada',
+      reason: 'looked into the console',
+      decisionId: `decision-${decisions}`,
+      ...call,
+    };
+    return environment('a person').run(createResolveUnconfirmed(deps(changes)), made);
+  };
+
+  const create = (runId = 'a later run', epoch = 0): Promise<CreateVideoAnswer> =>
+    environment(runId).run(createCreateVideo(deps()), {
+      creationKey: KEY.creationKey,
+      epoch,
+      request: REQUEST,
+    });
+
+  const posts = (): number => service.seen.filter(({ method }) => method === 'POST').length;
+
+  /** A create of this very request whose sender died after the intent; its window is over unless said otherwise. */
+  async function lostSender(key = KEY, windowEndsIn = -HOUR): Promise<void> {
+    const scratch = createFileJournal({ root: join(folder, 'scratch') });
+    const first = environment('first run');
+    await first.run(createCreateVideo(deps({ journal: scratch })), {
+      creationKey: 'scratch',
+      epoch: 0,
+      request: REQUEST,
+    });
+    const { slot } = await scratch.read({ ...KEY, creationKey: 'scratch' }, 0);
+    if (slot?.kind !== 'intent') throw new Error('no intent was written');
+    service.seen.length = 0;
+    const sendWindowEnd = new Date(Date.now() + windowEndsIn).toISOString();
+    await journal.putSlot(key, 0, { ...slot, ...key, sendWindowEnd });
+  }
+
+  const lateOutcome = (answer: OutcomeRecord['answer']): Promise<unknown> =>
+    journal.putOutcome(KEY, 0, { v: 1, nonce: 'ours', at: new Date().toISOString(), answer });
+  const refusal = {
+    outcome: 'rejected',
+    epoch: 0,
+    sent: true,
+    account: null,
+    estimate: null,
+    reason: 'invalid_request',
+    message: 'refused late',
+  } as const;
+
+  it('[C4.4a] is waited for while a sender may be alive, and writes nothing until then', async () => {
+    await lostSender(KEY, 30_000);
+    const failure = (await decide({}).catch((error: unknown) => error)) as ApplicationFailure;
+    expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'waiting_for_sender' }] });
+    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+  });
+
+  it('[C4.4a] authorises one send, however often and by however many it is made', async () => {
+    await lostSender();
+    const made = await Promise.allSettled([decide({ by: 'ada' }), decide({ by: 'bob' })]);
+    // Of two at once the loser looks again: its next attempt finds the same decision.
+    expect(made.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
+    expect(await decide({ by: 'bob' })).toMatchObject({ resolved: true, epoch: 0 });
+    expect(await create()).toMatchObject({ outcome: 'created', epoch: 1 });
+    expect(await create('yet another run')).toMatchObject({ outcome: 'created', sent: false });
+    expect(posts()).toBe(1);
+    expect(await decide({})).toMatchObject({ resolved: false, reason: 'already_known' });
+    expect((await journal.read(KEY, 1)).resolution).toBeNull();
+  });
+
+  it('[C4.4a] of two different ones at once one stands, and the other is told which', async () => {
+    await lostSender();
+    await Promise.allSettled([decide({ decision: 'resubmit' }), decide({ decision: 'declareLost' })]);
+    const stands = (await journal.read(KEY, 0)).resolution?.decision;
+    const other = stands === 'resubmit' ? 'declareLost' : 'resubmit';
+    expect(await decide({ decision: other })).toMatchObject({
+      resolved: false,
+      reason: 'already_decided',
+      message: expect.stringContaining(String(stands)) as string,
+    });
+  });
+
+  it('[C4.4b] of an attempt that died after its record is finished by the next one', async () => {
+    await lostSender();
+    const call = { decision: 'adopt', taskId: 'video_1', decisionId: 'the same' } as const;
+    const dies: CreateJournal = {
+      ...journal,
+      forgetOpen: () => Promise.reject(new Error('killed')),
+    };
+    await expect(decide(call, { journal: dies })).rejects.toThrow('killed');
+    const { slot } = await journal.read(KEY, 0);
+    const bodyHash = slot?.kind === 'intent' ? slot.bodyHash : '';
+    expect(await journal.findOpenByBody(bodyHash)).toHaveLength(1);
+    await rm(join(folder, 'journal', 'tasks'), { recursive: true });
+    expect(await decide(call)).toMatchObject({ resolved: true, answer: { video: { taskId: 'video_1' } } });
+    expect(await journal.findOpenByBody(bodyHash)).toHaveLength(0);
+    expect(await journal.findTask('video_1')).toMatchObject([{ creationKey: KEY.creationKey }]);
+  });
+
+  it.each([
+    ['another key', { ...KEY, creationKey: 'order-2' }],
+    ['the same key in another namespace', { ...KEY, namespace: 'elsewhere' }],
+  ])('[C4.4b] never adopts the task of %s', async (_, owner) => {
+    await lostSender();
+    const video = makeVideoTask({ taskId: 'video_1', account: 'default@00000000' });
+    await journal.indexTask({ v: 1, ...owner, epoch: 0, workflowId: null, runId: null, video });
+    expect(await decide({ decision: 'adopt', taskId: 'video_1' })).toMatchObject({
+      resolved: false,
+      reason: 'task_of_another_key',
+    });
+  });
+
+  it('[C4.4b] gives one task to one of two keys that want it at the same time', async () => {
+    const other = { ...KEY, creationKey: 'order-2' };
+    await lostSender();
+    await lostSender(other);
+    const wanted = { decision: 'adopt', taskId: 'video_1' } as const;
+    const made = await Promise.all([decide(wanted), decide({ ...wanted, creationKey: 'order-2' })]);
+    expect(made.map(({ resolved }) => resolved).sort()).toEqual([false, true]);
+    const adopted = await Promise.all([journal.read(KEY, 0), journal.read(other, 0)]);
+    expect(adopted.filter(({ resolution }) => resolution)).toHaveLength(1);
+  });
+
+  it('[C4.4b] of a resubmission is not undone by a refusal that comes late: the second task is not hidden', async () => {
+    await lostSender();
+    await decide({});
+    expect(await create()).toMatchObject({ outcome: 'created', video: { taskId: 'video_2' } });
+    await lateOutcome(refusal);
+    expect(await create('restarted')).toMatchObject({ outcome: 'created', video: { taskId: 'video_2' } });
+    expect(posts()).toBe(1);
+  });
+
+  it('[C4.4a] of a resubmission gives way to a task that comes late: nothing is sent again', async () => {
+    await lostSender();
+    const made = await decide({});
+    expect(made).toMatchObject({ resolved: true, epoch: 0 });
+    const video = makeVideoTask({ taskId: 'video_9' });
+    await lateOutcome({
+      outcome: 'created',
+      epoch: 0,
+      sent: true,
+      account: null,
+      estimate: null,
+      video,
+      status: 'queued',
+      warnings: [],
+    });
+    // A workflow that waited goes on from the epoch that the decision names.
+    const from = 'epoch' in made ? made.epoch : -1;
+    expect(await create('first run', from)).toMatchObject({
+      outcome: 'created',
+      video: { taskId: 'video_9' },
+    });
+    expect(posts()).toBe(0);
+  });
+
+  it('[C7.10] a refusal after a resubmission does not say that nothing is owed', async () => {
+    await lostSender();
+    await decide({});
+    createReply = { status: 400, body: { error: { message: 'no such duration' } } };
+    expect(await create()).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
+    expect(await create('restarted')).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
+    const found = await environment('a later run').run(createReconcileCreate(deps()), {
+      creationKey: KEY.creationKey,
+      epoch: 0,
+    });
+    expect(found).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
+  });
+
+  it('[C7.10] what a resubmission bought says that the first send may have cost as well', async () => {
+    await lostSender();
+    await decide({});
+    const bought = await create();
+    expect(bought).toMatchObject({ outcome: 'created', mayBeOwed: true });
+    expect('warnings' in bought && bought.warnings).toContainEqual(expect.stringMatching(/cost as well/));
+  });
+
+  it('[C1.8] results that were paid for and lost stay owed when they are declared lost', async () => {
+    const at = new Date(0).toISOString();
+    await journal.putSlot(KEY, 0, slotIntent({ operation: 'generate_image' }));
+    const base = { epoch: 0, sent: true, account: null, estimate: null, images: [], created: null };
+    const answer = { ...base, outcome: 'results_lost', reason: 'storage', message: 'lost' } as const;
+    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'ours', at, answer });
+    expect(await decide({ decision: 'declareLost' })).toMatchObject({
+      resolved: true,
+      answer: { outcome: 'rejected', reason: 'declared_lost', mayBeOwed: true },
+    });
+  });
+
+  it('[C5.4b] keeps no address, key or control character of who and why', async () => {
+    await lostSender();
+    const reason = 'see https://cdn.example.com/v.mp4?sig=abc\n\u202Ekey the-key-of-this-worker\u0007';
+    expect(await decide({ by: 'ada\u001B[2J', reason, decision: 'declareLost' })).toMatchObject({
+      resolved: true,
+    });
+    const kept = JSON.stringify((await journal.read(KEY, 0)).resolution);
+    expect(kept).toContain('ada');
+    expect(kept).not.toMatch(/sig=|v\.mp4|the-key-of-this-worker|\\u00|\\n|\u202E/);
+  });
+
+  it('is refused when nothing readable is left of who decides', async () => {
+    await lostSender();
+    expect(await decide({ by: '\u0000\u0001' })).toMatchObject({ reason: 'invalid_decision' });
+    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+  });
+});

@@ -16,7 +16,7 @@ import { resolveUnconfirmedActivity } from './proxies';
 
 export type Decided =
   | { readonly kind: 'settled'; readonly answer: SettledCreate }
-  /** Somebody authorised another send: in this epoch. */
+  /** Somebody authorised another send after this epoch: the way to it is looked at again, as an id may have come late. */
   | { readonly kind: 'resubmit'; readonly epoch: number };
 
 export interface AwaitDecisionOptions {
@@ -35,7 +35,11 @@ export async function awaitDecision(
 ): Promise<Decided> {
   const decided = await decide(unconfirmed, decisions, options);
   decisions.close(() =>
-    notResolved(options.creationKey, 'already_decided', 'Another decision was carried out.'),
+    notResolved(
+      options.creationKey,
+      'already_decided',
+      'Its fate is known by now, or another decision was carried out.',
+    ),
   );
   // Whoever sent an Update gets its answer before this workflow may end.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
@@ -53,13 +57,14 @@ async function decide(
       open = await decisions.next(timeLeft());
     } catch (error) {
       if (!isCancellation(error)) throw error;
+      // Accepted together with the cancellation.
+      open = decisions.take();
     }
     if (open === undefined) return { kind: 'settled', answer: unconfirmed };
     const result = await carryOut(open, options);
     open.settle(result);
     if (result.answer !== null && isSettled(result.answer)) return { kind: 'settled', answer: result.answer };
-    if (result.resolved && result.decision === 'resubmit')
-      return { kind: 'resubmit', epoch: result.epoch + 1 };
+    if (result.resolved && result.decision === 'resubmit') return { kind: 'resubmit', epoch: result.epoch };
   }
 }
 

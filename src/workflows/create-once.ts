@@ -74,10 +74,13 @@ export async function createOnce(
       step = nextStep(state, answer, stepContext(options, true));
     }
     if (step.do === 'settle') {
-      const { answer } = step;
+      const answer = withDebts(step.answer, state);
       const dropped = answer.outcome === 'rejected' && !answer.sent;
       if (dropped && CancellationScope.current().consideredCancelled)
-        return { kind: 'cancelled', mayBeOwed: elsewhere && answer.reason === 'not_sent' };
+        return {
+          kind: 'cancelled',
+          mayBeOwed: answer.mayBeOwed === true || (elsewhere && answer.reason === 'not_sent'),
+        };
       return { kind: 'settled', answer, sends: state.sends + (answer.sent ? 1 : 0) };
     }
     if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
@@ -97,6 +100,11 @@ export async function createOnce(
   }
 }
 
+/** A refusal says nothing about a send before it that was sent again by decision. */
+function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
+  return answer.outcome === 'rejected' && state.mayBeOwed === true ? { ...answer, mayBeOwed: true } : answer;
+}
+
 /** Whether an operator reset this execution: an earlier run of it may have created under the same key. */
 function isResetRun(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo();
@@ -114,7 +122,7 @@ async function endCancelled(
 ): Promise<CreateOnceResult> {
   // Older histories ended here.
   if (!elsewhere || !patched('media-ask-for-records-when-cancelled'))
-    return { kind: 'cancelled', mayBeOwed: false };
+    return { kind: 'cancelled', mayBeOwed: state.mayBeOwed === true };
   // No limit of its own: a worker is waited for as long as after any cancellation (ADR 5), about a minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
@@ -127,7 +135,8 @@ async function endCancelled(
         pending ? await reconcile({ ...state, epoch: answer.epoch }, asking, null) : answer,
       );
       if (step.do === 'settle') return { kind: 'settled', answer: step.answer, sends: state.sends };
-      if (step.do === 'end') return { kind: 'cancelled', mayBeOwed: step.mayBeOwed };
+      if (step.do === 'end')
+        return { kind: 'cancelled', mayBeOwed: step.mayBeOwed || state.mayBeOwed === true };
       epoch = step.epoch;
     }
   });

@@ -1,4 +1,4 @@
-import { condition, defineUpdate, setHandler } from '@temporalio/workflow';
+import { CancellationScope, condition, defineUpdate, setHandler } from '@temporalio/workflow';
 import { UPDATE } from '../domain/names';
 import {
   decisionIssue,
@@ -70,6 +70,11 @@ export class Decisions {
     const there = (): boolean => this.queue.length > 0;
     if (withinMs === null) await condition(there);
     else await condition(there, withinMs);
+    return this.take();
+  }
+
+  /** A decision that has come already. */
+  take(): OpenDecision | undefined {
     return this.queue.shift();
   }
 
@@ -99,7 +104,8 @@ export class Decisions {
         result = settled;
       },
     });
-    await condition(() => result !== undefined);
+    // A cancellation of the workflow does not undo what was accepted: who sent it hears what became of it.
+    await CancellationScope.nonCancellable(() => condition(() => result !== undefined));
     return result as unknown as ResolveUnconfirmedResult;
   }
 }

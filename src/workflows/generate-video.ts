@@ -45,8 +45,8 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
       const options = { creationKey: key, taskQueue: input.queues?.create };
       const decided = await awaitDecision(answer, decisions, options);
       if (decided.kind === 'resubmit') {
-        // An authorisation is a creation of its own: tries and times count anew.
-        state = { ...beginCreate(key, Date.now()), epoch: decided.epoch };
+        // An authorisation is a creation of its own: tries and times count anew. What was sent before may have cost.
+        state = { ...beginCreate(key, Date.now()), epoch: decided.epoch, mayBeOwed: true };
         continue;
       }
       ({ answer } = decided);

@@ -3,8 +3,8 @@ import { mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isOpenFate, type EpochView, type SlotIntent } from '../domain/create-journal';
 import { syncFolder } from './create-if-absent';
-import { taskFile } from './places';
-import { keyFolders, readEpochs } from './scan-folders';
+import { openFile, taskFile } from './places';
+import { type KeyFolder, keyFolders, readEpochs } from './scan-folders';
 
 export interface PruneOptions {
   readonly root: string;
@@ -12,8 +12,8 @@ export interface PruneOptions {
   readonly before: Date;
   /** Only count. */
   readonly dryRun: boolean;
-  /** Whether the workflow that sent it still runs: its key is still in use. */
-  readonly stillRuns: (slot: SlotIntent) => Promise<boolean>;
+  /** Whether the workflow that sent it runs, or can still be reset: its key is in use. */
+  readonly inUse: (slot: SlotIntent) => Promise<boolean>;
 }
 
 export interface Pruned {
@@ -21,6 +21,7 @@ export interface Pruned {
   readonly removed: number;
   /** Of unknown fate, and nobody has decided: never removed. */
   readonly keptOpen: number;
+  /** Their workflow runs, or the server still has it. */
   readonly keptRunning: number;
   readonly keptYoung: number;
 }
@@ -30,16 +31,14 @@ export interface Pruned {
  * it would be read as "nothing was sent here". What waits for a decision stays.
  */
 export async function pruneJournal(options: PruneOptions): Promise<Pruned> {
+  const { root, dryRun } = options;
   const counts = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0 };
-  for await (const folder of keyFolders(options.root, null)) {
+  if (!dryRun) await emptyTrash(root);
+  for await (const folder of keyFolders(root, null)) {
     counts.keys += 1;
-    const epochs = await readEpochs(folder.path);
-    const kept = await reasonToKeep(epochs, options);
-    if (kept !== undefined) counts[kept] += 1;
-    else {
-      counts.removed += 1;
-      if (!options.dryRun) await remove(options.root, folder, epochs);
-    }
+    const kept =
+      (await reasonToKeep(await readEpochs(folder.path), options)) ?? (await removed(folder, options));
+    counts[kept] += 1;
   }
   return counts;
 }
@@ -48,30 +47,65 @@ type Epoch = EpochView & { readonly epoch: number };
 
 async function reasonToKeep(
   epochs: readonly Epoch[],
-  { before, stillRuns }: PruneOptions,
+  options: PruneOptions,
 ): Promise<'keptOpen' | 'keptRunning' | 'keptYoung' | undefined> {
-  const times = epochs.flatMap(({ slot, outcome, resolution }) => [slot?.at, outcome?.at, resolution?.at]);
-  // A time that cannot be read counts as now.
-  if (times.some((at) => at !== undefined && !(Date.parse(at) < before.getTime()))) return 'keptYoung';
-  if (epochs.some((view) => isOpenFate(view) && !view.resolution)) return 'keptOpen';
-  for (const { slot } of epochs) if (slot?.kind === 'intent' && (await stillRuns(slot))) return 'keptRunning';
+  const kept = unsettled(epochs, options);
+  if (kept !== undefined) return kept;
+  for (const { slot } of epochs)
+    if (slot?.kind === 'intent' && (await options.inUse(slot))) return 'keptRunning';
   return undefined;
 }
 
-async function remove(
-  root: string,
-  folder: { readonly path: string; readonly parent: string },
-  epochs: readonly Epoch[],
-): Promise<void> {
-  const trash = join(root, 'trash');
+function unsettled(epochs: readonly Epoch[], { before }: PruneOptions): 'keptOpen' | 'keptYoung' | undefined {
+  // A folder without a slot is about to get one.
+  if (epochs.length === 0) return 'keptYoung';
+  const times = epochs.flatMap(({ slot, outcome, resolution }) => [slot?.at, outcome?.at, resolution?.at]);
+  // A time that cannot be read counts as now.
+  if (times.some((at) => at !== undefined && !(Date.parse(at) < before.getTime()))) return 'keptYoung';
+  return epochs.some((view) => isOpenFate(view) && !view.resolution) ? 'keptOpen' : undefined;
+}
+
+/** Removes a key; what was written to it while the server was asked, or in the moment of the removal, keeps it. */
+async function removed(
+  { path, parent, hash }: KeyFolder,
+  options: PruneOptions,
+): Promise<'removed' | 'keptOpen' | 'keptYoung'> {
+  const { root, dryRun } = options;
+  const epochs = await readEpochs(path);
+  const kept = unsettled(epochs, options);
+  if (kept !== undefined || dryRun) return kept ?? 'removed';
+  const trash = join(root, TRASH);
   await mkdir(trash, { recursive: true, mode: 0o700 });
-  const gone = join(trash, randomUUID());
-  await rename(folder.path, gone);
-  await syncFolder(folder.parent);
-  for (const { outcome, resolution } of epochs) {
-    for (const answer of [outcome?.answer, resolution?.answer])
-      if (answer?.outcome === 'created')
-        await unlink(taskFile(root, answer.video.taskId, answer.video.account)).catch(() => undefined);
+  const gone = join(trash, `${hash}.${randomUUID()}`);
+  await rename(path, gone);
+  const late = unsettled(await readEpochs(gone), options);
+  if (late !== undefined) {
+    await rename(gone, path);
+    await syncFolder(parent);
+    return late;
   }
+  await syncFolder(parent);
+  await Promise.all(pointersTo(epochs, root).map((file) => unlink(file).catch(() => undefined)));
   await rm(gone, { recursive: true, force: true });
+  return 'removed';
+}
+
+/** Files elsewhere that name this key. */
+function pointersTo(epochs: readonly Epoch[], root: string): string[] {
+  return epochs.flatMap(({ epoch, slot, outcome, resolution }) => {
+    const tasks = [outcome?.answer, resolution?.answer].flatMap((answer) =>
+      answer?.outcome === 'created' ? [taskFile(root, answer.video.taskId, answer.video.account)] : [],
+    );
+    if (slot?.kind !== 'intent' || slot.namespace === undefined || slot.creationKey === undefined)
+      return tasks;
+    const { namespace, creationKey, bodyHash } = slot;
+    return [...tasks, openFile(root, { namespace, creationKey, epoch }, bodyHash)];
+  });
+}
+
+const TRASH = 'trash';
+
+/** What a prune left behind that was killed: nothing refers to it any more. */
+async function emptyTrash(root: string): Promise<void> {
+  await rm(join(root, TRASH), { recursive: true, force: true });
 }

@@ -30,8 +30,9 @@ export function addJournalCommand(program: Command, context: CommandContext): vo
 
 const HELP = `
 Runs where the worker runs: it reads the folder MEDIA_JOURNAL. A creation key that was removed is forgotten: whoever
-starts the same id again buys again. Records younger than the namespace keeps closed workflows, of workflows that still
-run, and of calls of unknown fate stay.
+starts the same id again buys again. Records younger than the namespace keeps closed workflows, of workflows that the
+server still has, of other namespaces, and of calls of unknown fate stay. It asks about the workflow that sent, not about
+its callers: choose a time longer than those run that started it under a key of theirs.
 
 Example:
   $ temporal-media journal prune --older-than 90d --dry-run

@@ -34,21 +34,25 @@ export async function prune(
     root,
     before: new Date(Date.now() - olderThanMs),
     dryRun,
-    stillRuns: (slot) => stillRuns(connected, slot),
+    inUse: (slot) => inUse(connected, slot),
   });
   const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
   report.say(
-    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are younger, ${keptRunning} whose workflow still runs, ${keptOpen} that wait for a decision.`,
+    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are younger, ${keptRunning} whose workflow runs or can still be reset, ${keptOpen} that wait for a decision.`,
   );
   report.reply({ ok: true, data: { dryRun, ...pruned } });
 }
 
-/** A key of another namespace is not ours to judge: it counts as in use. */
-async function stillRuns({ client, namespace }: Connected, slot: SlotIntent): Promise<boolean> {
-  if (slot.namespace !== undefined && slot.namespace !== namespace) return true;
+/**
+ * A workflow that the server still has can be reset, and its key would then buy again: it is kept from its end on, however
+ * long ago it sent. A key of another namespace, or of none that is known, is not ours to judge.
+ */
+async function inUse({ client, namespace }: Connected, slot: SlotIntent): Promise<boolean> {
+  if (slot.namespace !== namespace) return true;
   if (slot.workflowId === null) return false;
   try {
-    return (await client.workflow.getHandle(slot.workflowId).describe()).status.name === 'RUNNING';
+    await client.workflow.getHandle(slot.workflowId).describe();
+    return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

@@ -1,0 +1,128 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
+import { type CreatedVideo } from '../../src/domain/paid-call';
+import { createFileJournal } from '../../src/journal';
+import { type Pruned, pruneJournal } from '../../src/journal/prune-journal';
+import { slotIntent } from '../activities/slot-intent';
+import { answers } from '../domain/create-answers';
+
+const DAY = 24 * 60 * 60_000;
+const OLD = new Date(Date.now() - 100 * DAY).toISOString();
+const BEFORE = new Date(Date.now() - 90 * DAY);
+const NONE = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0 };
+
+/** A key that goes too early buys again; one that goes in part reads as "nothing was sent here". */
+describe('pruning a journal', () => {
+  let root: string;
+  let journal: CreateJournal;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'temporal-media-prune-'));
+    journal = createFileJournal({ root });
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  const keyOf = (creationKey: string) => ({ namespace: 'default', creationKey });
+
+  async function sent(name: string, changes: Partial<SlotIntent> = {}): Promise<SlotIntent> {
+    const slot = slotIntent({ ...keyOf(name), bodyHash: `body of ${name}`, at: OLD, ...changes });
+    await journal.putSlot(keyOf(name), 0, slot);
+    return slot;
+  }
+
+  async function bought(name: string, at = OLD): Promise<CreatedVideo> {
+    const slot = await sent(name);
+    const answer = answers.created(0);
+    const { workflowId, runId } = slot;
+    await journal.putOutcome(keyOf(name), 0, { v: 1, nonce: 'ours', at, answer });
+    await journal.indexTask({ v: 1, ...keyOf(name), epoch: 0, workflowId, runId, video: answer.video });
+    return answer;
+  }
+
+  const prune = (
+    inUse: (slot: SlotIntent) => Promise<boolean> = async () => false,
+    dryRun = false,
+  ): Promise<Pruned> => pruneJournal({ root, before: BEFORE, dryRun, inUse });
+  const isThere = async (name: string): Promise<boolean> =>
+    (await journal.read(keyOf(name), 0)).slot !== null;
+  const trash = (): Promise<string[]> => readdir(join(root, 'trash')).catch(() => []);
+
+  it('removes an old key whose fate is known, with everything that names it', async () => {
+    const { video } = await bought('old');
+    expect(await journal.findOpenByBody('body of old')).toHaveLength(1);
+    expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
+    expect(await isThere('old')).toBe(false);
+    expect(await journal.findTask(video.taskId)).toEqual([]);
+    expect(await journal.findOpenByBody('body of old')).toEqual([]);
+    expect(await trash()).toEqual([]);
+  });
+
+  it('only counts when it is asked to', async () => {
+    await bought('old');
+    expect(await prune(undefined, true)).toEqual({ ...NONE, keys: 1, removed: 1 });
+    expect(await isThere('old')).toBe(true);
+  });
+
+  it('[C4.4a] keeps what is young in any record, in use, or waits for a decision', async () => {
+    await bought('decided yesterday', new Date(Date.now() - DAY).toISOString());
+    await bought('of unreadable age', 'long ago');
+    await sent('open');
+    await sent('used', { workflowId: 'used' });
+    await journal.putOutcome(keyOf('used'), 0, { v: 1, nonce: 'n', at: OLD, answer: answers.rejected(0) });
+    const counts = await prune(async ({ workflowId }) => workflowId === 'used');
+    expect(counts).toEqual({ ...NONE, keys: 4, keptYoung: 2, keptOpen: 1, keptRunning: 1 });
+  });
+
+  it('removes an old one that somebody has decided about', async () => {
+    await sent('decided');
+    const made = { v: 1, decisionId: 'd', by: 'ada', reason: 'gone', answer: answers.rejected(0) } as const;
+    await journal.putResolution(keyOf('decided'), 0, { ...made, decision: 'declareLost', at: OLD });
+    expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
+  });
+
+  it('[C4.4a] keeps a key that is used again while the server is asked about it', async () => {
+    await bought('old');
+    const counts = await prune(async () => {
+      await journal.putSlot(keyOf('old'), 1, slotIntent({ at: new Date().toISOString() }));
+      return false;
+    });
+    expect(counts).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
+    expect(await isThere('old')).toBe(true);
+    expect((await journal.read(keyOf('old'), 1)).slot).not.toBeNull();
+  });
+
+  it('[C4.4a] keeps a folder that is about to get its first slot', async () => {
+    const hash = 'a'.repeat(64);
+    await mkdir(join(root, 'aa', hash), { recursive: true });
+    expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
+    expect(await readdir(join(root, 'aa'))).toEqual([hash]);
+  });
+
+  it('empties what a prune that was killed has left in the trash', async () => {
+    await mkdir(join(root, 'trash', 'left'), { recursive: true });
+    await writeFile(join(root, 'trash', 'left', '0.slot'), '{}');
+    expect(await prune(undefined, true)).toEqual(NONE);
+    expect(await trash()).toEqual(['left']);
+    expect(await prune()).toEqual(NONE);
+    expect(await trash()).toEqual([]);
+  });
+
+  it('finds every key exactly once, page by page', async () => {
+    const names = Array.from({ length: 7 }, (_, index) => `key-${index}`);
+    for (const name of names) await sent(name);
+    const seen: unknown[] = [];
+    const sizes: number[] = [];
+    for (let after: string | null = null; ;) {
+      const page = await journal.scan(after, 3);
+      sizes.push(page.keys.length);
+      for (const { epochs } of page.keys)
+        for (const { slot } of epochs) seen.push(slot?.kind === 'intent' ? slot.creationKey : null);
+      if (page.next === null) break;
+      after = page.next;
+    }
+    expect(sizes).toEqual([3, 3, 1]);
+    expect(seen.sort()).toEqual(names);
+  });
+});

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client';
+import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
 import { QUERY, UPDATE, WORKFLOW } from '../domain/names';
 import {
   type ResolveUnconfirmedInput,
@@ -14,6 +15,9 @@ export type ReviewInput = Omit<ReviewJournalInput, 'taskQueue'>;
 
 /** Workers that are away are not waited for any longer: a person sits in front of it. */
 const REVIEW_LIMIT_MS = 120_000;
+
+/** Longer than the activity takes at most: it waits for a sender that may still be alive. */
+const RESOLVE_LIMIT_MS = RECONCILE_TIMEOUTS.settleMs + 60_000;
 
 /** See `TemporalMediaClient.reviewJournal`. */
 export async function reviewJournal(
@@ -48,7 +52,13 @@ export async function resolveUnconfirmed(
   }
   return client.workflow.execute<(input: ResolveUnconfirmedInput) => Promise<ResolveUnconfirmedResult>>(
     WORKFLOW.resolveUnconfirmed,
-    { taskQueue, workflowId: `resolve-unconfirmed/${randomUUID()}`, args: [input] },
+    {
+      taskQueue,
+      workflowId: `resolve-unconfirmed/${randomUUID()}`,
+      // Nobody waits any longer: an authorisation that was given up must not be carried out weeks later.
+      workflowExecutionTimeout: RESOLVE_LIMIT_MS,
+      args: [input],
+    },
   );
 }
 
@@ -60,7 +70,11 @@ async function waitsForDecision(client: Client, workflowId: string, creationKey:
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
-  // A workflow of another type answers no such query.
-  const state = await handle.query<VideoState>(QUERY.videoState).catch(() => undefined);
+  const state = await handle.query<VideoState>(QUERY.videoState).catch((error: unknown) => {
+    // A workflow of another type answers no such query. Of one that cannot answer now nobody knows whether it waits: a
+    // decision that went past it would leave it waiting for ever.
+    if (error instanceof QueryNotRegisteredError) return undefined;
+    throw error;
+  });
   return state?.phase === 'unconfirmed' && state.creationKey === creationKey;
 }

@@ -6,6 +6,7 @@ import { type CommandContext } from '../command-context';
 import { type Connected } from '../connect';
 import { type Report } from '../report';
 import { askTerminal, isTerminal, TERMINAL } from '../spend/ask-terminal';
+import { commandLine } from '../shell-word';
 import { readPages } from './read-pages';
 
 export interface Decision {
@@ -22,7 +23,7 @@ export interface Decision {
 export async function decide(
   context: CommandContext,
   connected: Connected,
-  { creationKey, decision, taskId, by = userInfo().username, reason, yes }: Decision,
+  { creationKey, decision, taskId, by = userName(), reason, yes }: Decision,
 ): Promise<void> {
   const { report } = context;
   if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
@@ -35,10 +36,16 @@ export async function decide(
       `Its sender may still be alive until ${open.evidence.sendWindowEnd ?? 'unknown'}; this waits for it.`,
     );
   const owner = open?.workflowId ?? creationKey;
-  const result = await connected.media.resolveUnconfirmed(
-    { creationKey, decision, ...(taskId !== undefined && { taskId }), by, reason },
-    owner,
-  );
+  const result = await connected.media
+    .resolveUnconfirmed({ creationKey, decision, ...(taskId !== undefined && { taskId }), by, reason }, owner)
+    .catch((error: unknown) => {
+      if ((error as Error).name !== 'WorkflowFailedError') throw error;
+      throw new CliError(
+        'no_worker',
+        'No worker carried the decision out in time. It may be in the journal all the same.',
+        { hint: `Look first: ${commandLine('unconfirmed', 'show', creationKey)}` },
+      );
+    });
   if (!result.resolved) {
     const type = result.reason === 'service_unavailable' ? 'service_unreachable' : 'decision_refused';
     throw new CliError(type, result.message, { data: result });
@@ -46,6 +53,17 @@ export async function decide(
   report.say(result.message);
   report.result(creationKey);
   report.reply({ ok: true, data: result });
+}
+
+/** A container often runs under a number that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    throw badInput([
+      { field: '--by', message: 'must say who decides: the user of this process has no name.' },
+    ]);
+  }
 }
 
 /** It may be paid for twice: somebody agrees, or nothing happens. */

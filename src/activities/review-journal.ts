@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { type CreateJournal, type EpochView, type SlotIntent } from '../domain/create-journal';
 import {
   type CreatedEntry,
@@ -6,7 +7,8 @@ import {
   type ReviewJournalPage,
   type UnconfirmedEntry,
 } from '../domain/unconfirmed-decision';
-import { journalUnavailable } from './failures';
+import { FAILURE, journalUnavailable } from './failures';
+import { JournalRecordError } from '../journal/records';
 import { isOpenFate } from '../domain/create-journal';
 import { caller } from './paid-context';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
@@ -58,7 +60,10 @@ export function createReviewJournal(deps: {
         Date.now() < now + PAGE_MS
       );
       return { unconfirmed, created, decided, scanned, next };
-    } catch {
+    } catch (error) {
+      // No retry reads what is not readable, and it is one record of many: the person in front learns which kind.
+      if (error instanceof JournalRecordError)
+        throw ApplicationFailure.nonRetryable(error.message, FAILURE.journalUnavailable);
       throw journalUnavailable();
     }
   };

@@ -27,9 +27,18 @@ async function review(media: TemporalMediaClient, input: ReviewInput): Promise<R
     return await media.reviewJournal(input);
   } catch (error) {
     if ((error as Error).name !== 'WorkflowFailedError') throw error;
+    const unreadable = recordErrorOf(error);
+    if (unreadable !== undefined) throw new CliError('journal_unusable', unreadable);
     throw new CliError(
       'no_worker',
       'No worker has answered in two minutes, and only a worker has the journal.',
     );
   }
+}
+
+/** What a worker says of a record that no retry can read; undefined when it said nothing like that. */
+function recordErrorOf(error: unknown): string | undefined {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+    if ((cause as { type?: unknown }).type === 'MediaJournalUnavailable') return cause.message;
+  return undefined;
 }

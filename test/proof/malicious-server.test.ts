@@ -86,7 +86,7 @@ describe('a download', () => {
 
   /** Everything as in the field, only sooner. */
   function hurry(harness: DownloadHarness): void {
-    const pace = { tryDeadlineMs: 2_000, rateWindowMs: 300, minBytesPerRateWindow: 2_000 };
+    const pace = { rateWindowMs: 300, minBytesPerRateWindow: 2_000 };
     harness.bounds = { ...harness.bounds, ...pace };
     const fetchContent = harness.client.fetchContent.bind(harness.client);
     jest

@@ -165,7 +165,7 @@ export const BODIES: readonly DownloadCase[] = [
     content: () => status(404),
     record: (m) => ({
       status: 'completed',
-      urls: Array.from({ length: 16 }, (_, index) => toMedia(m, `/${index}`)),
+      urls: Array.from({ length: 3 }, (_, index) => toMedia(m, `/${index}`)),
     }),
     media: () => silence,
     ends: 'not_ready',

@@ -135,6 +135,11 @@ export const TRANSFERS: readonly DownloadCase[] = [
     kept: true,
   },
   {
+    name: 'a whole video that calls itself gzip',
+    content: body(({ video }) => video, 'content-encoding: gzip'),
+    ends: 'not_video',
+  },
+  {
     name: 'a whole video that calls itself identity',
     content: body(({ video }) => video, 'content-encoding: identity'),
     ends: 'video',

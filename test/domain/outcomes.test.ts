@@ -290,4 +290,10 @@ describe('the outcome of an image call', () => {
     expect(imageOutcome(answers.rejected(0), 'key')).toMatchObject({ outcome: 'rejected', sends: 1 });
     expect(imageOutcome(answers.unconfirmed(0), 'key')).toMatchObject({ outcome: 'unconfirmed' });
   });
+
+  it('[C7.10] a refusal is billed as none only when nothing before it may be owed', () => {
+    const call = answers.rejected(1);
+    expect(outcomes.rejected(call, 'order-1', 1).billing.state).toBe('none');
+    expect(outcomes.rejected({ ...call, mayBeOwed: true }, 'order-1', 1).billing.state).toBe('needs_review');
+  });
 });

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { type CommandContext } from '../../src/cli/command-context';
+import { type Connected } from '../../src/cli/connect';
+import { prune } from '../../src/cli/journal/prune';
+import { type MediaConfig } from '../../src/config';
+import { createFileJournal } from '../../src/journal';
+import { slotIntent } from '../activities/slot-intent';
+import { answers } from '../domain/create-answers';
+
+const DAY = 24 * 60 * 60_000;
+const OLD = new Date(Date.now() - 100 * DAY).toISOString();
+
+/** Which keys somebody can still ask for: a workflow that has ended can be reset as long as the server has it. */
+describe('journal prune', () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'temporal-media-prune-command-'));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  /** The reply of a server that keeps histories for a day and has the workflow `known`. */
+  async function pruned(slot: { workflowId: string; namespace: string | undefined }): Promise<unknown> {
+    const journal = createFileJournal({ root });
+    await journal.identity();
+    const key = { namespace: 'default', creationKey: 'order-1' };
+    const { namespace, ...own } = slot;
+    await journal.putSlot(
+      key,
+      0,
+      slotIntent({ ...own, at: OLD, ...(namespace !== undefined && { namespace }) }),
+    );
+    await journal.putOutcome(key, 0, { v: 1, nonce: 'ours', at: OLD, answer: answers.created(0) });
+    const client = {
+      options: { namespace: 'default' },
+      workflowService: {
+        describeNamespace: async () => ({ config: { workflowExecutionRetentionTtl: { seconds: 86_400 } } }),
+      },
+      workflow: {
+        getHandle: (workflowId: string) => ({
+          describe: async () => {
+            if (workflowId !== 'known') throw new WorkflowNotFoundError('gone', workflowId, undefined);
+            return { status: { name: 'COMPLETED' } };
+          },
+        }),
+      },
+    };
+    const replies: unknown[] = [];
+    const report = { say: () => undefined, reply: (reply: unknown) => replies.push(reply) };
+    await prune(
+      { report } as unknown as CommandContext,
+      { client, namespace: 'default' } as unknown as Connected,
+      { journal: root } as MediaConfig,
+      90 * DAY,
+      false,
+    );
+    return replies[0];
+  }
+
+  it.each([
+    [
+      '[C4.4a] keeps the key of a workflow that has ended but that the server still has',
+      'known',
+      'default',
+      0,
+    ],
+    ['removes the key of one that the server has forgotten', 'forgotten', 'default', 1],
+    ['[C4.4a] keeps the key of another namespace', 'forgotten', 'elsewhere', 0],
+    ['[C4.4a] keeps a record that does not say whose it is', 'forgotten', undefined, 0],
+  ])('%s', async (_, workflowId, namespace, removed) => {
+    expect(await pruned({ workflowId, namespace })).toMatchObject({
+      ok: true,
+      data: { keys: 1, removed, keptRunning: 1 - removed },
+    });
+  });
+});

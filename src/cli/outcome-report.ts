@@ -79,6 +79,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
     // Only a video has a duration: the evidence names no operation.
     hasTask: outcome.outcome === 'unconfirmed' && outcome.evidence.referenceMode !== null,
     estimate: estimate === null || currency === null ? null : { microUnits: estimate, currency },
+    isPaid: outcome.outcome === 'results_lost',
   };
 }
 

@@ -67,9 +67,10 @@ function userName(): string {
 }
 
 /** It may be paid for twice: somebody agrees, or nothing happens. */
-async function confirmResubmit(report: Report, { estimate }: UnconfirmedEntry): Promise<void> {
+async function confirmResubmit(report: Report, { estimate, state }: UnconfirmedEntry): Promise<void> {
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
-  const question = `This may cost ${cost} once more, although the first send may have been accepted.`;
+  const first = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
+  const question = `This may cost ${cost} once more, although the first send ${first}.`;
   if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorise it?`, TERMINAL)))
     return;
   throw new CliError('spend_not_confirmed', `${question} Nothing was authorised.`, {

@@ -8,13 +8,15 @@ export interface OpenCall {
   /** Whether it made a task that can be adopted: an image call makes none. */
   readonly hasTask: boolean;
   readonly estimate: Money | null;
+  /** It was paid for and its results are lost: nobody can declare that nothing was accepted. */
+  readonly isPaid: boolean;
 }
 
 /**
  * The commands that settle a paid call of unknown fate, each with what it may cost. Never the command that bought it:
  * running that again is how things are paid for twice (C4.4c).
  */
-export function decisionLines({ creationKey, hasTask, estimate }: OpenCall): string[] {
+export function decisionLines({ creationKey, hasTask, estimate, isPaid }: OpenCall): string[] {
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
   const id = `${creationKey.startsWith('-') ? '-- ' : ''}${shellWord(creationKey)}`;
   const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
@@ -24,8 +26,12 @@ export function decisionLines({ creationKey, hasTask, estimate }: OpenCall): str
       ? [`${command(`adopt --reason WHY ${id} TASK`)}`, '      it was accepted as TASK; costs nothing more']
       : []),
     command(`declare-lost --reason WHY ${id}`),
-    '      nothing was accepted; costs nothing, and nothing is sent under this id any more',
+    isPaid
+      ? '      give its results up; it stays paid, and nothing is sent under this id any more'
+      : '      nothing was accepted; costs nothing, and nothing is sent under this id any more',
     command(`resubmit --reason WHY ${id}`),
-    `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
+    isPaid
+      ? `      send once more; costs ${cost} besides what is paid already`
+      : `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
   ];
 }

@@ -37,7 +37,9 @@ export async function showUnconfirmed(
       continue;
     }
     const hasTask = entry.operation === 'create_video';
-    for (const line of decisionLines({ creationKey, hasTask, estimate: entry.estimate })) report.say(line);
+    const isPaid = entry.state === 'results_lost';
+    for (const line of decisionLines({ creationKey, hasTask, estimate: entry.estimate, isPaid }))
+      report.say(line);
   }
   report.reply({ ok: true, data: { creationKey, unconfirmed: open, decided } });
 }

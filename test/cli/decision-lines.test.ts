@@ -1,0 +1,21 @@
+import { decisionLines } from '../../src/cli/unconfirmed/decision-lines';
+
+describe('the commands that settle a call of unknown fate', () => {
+  const call = { creationKey: 'order-1', hasTask: false, estimate: { microUnits: 40_000, currency: 'USD' } };
+
+  it('[C7.10] never say of lost results that nothing was accepted or that they cost nothing', () => {
+    const text = decisionLines({ ...call, isPaid: true }).join('\n');
+    expect(text).not.toMatch(/nothing was accepted|costs nothing/);
+    expect(text).toMatch(/stays paid/);
+    expect(text).toMatch(/besides what is paid already/);
+  });
+
+  it('say of a lost reply what a second send may cost, and offer an adoption only where there is a task', () => {
+    const text = decisionLines({ ...call, isPaid: false }).join('\n');
+    expect(text).toMatch(/twice that if the first was accepted/);
+    expect(text).not.toMatch(/adopt/);
+    expect(decisionLines({ ...call, hasTask: true, isPaid: false }).join('\n')).toMatch(
+      /adopt .*order-1 TASK/,
+    );
+  });
+});

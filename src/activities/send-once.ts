@@ -100,7 +100,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   try {
     opened = await openEpoch(deps.journal, key, spec.epoch, asker);
   } catch {
-    return ended(journalDown(base));
+    // An attempt before this one may have sent: only the journal knows, and it cannot be asked.
+    return who.attempt > 1 ? { kind: 'pending', base, slot: null } : ended(journalDown(base));
   }
   base = { ...base, epoch: opened.epoch, ...(opened.mayBeOwed && { mayBeOwed: true }) };
   if (opened.do === 'conflict') return ended(conflictAnswer(base));

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { accountRegistry } from '../../src/activities/accounts';
+import { createMediaActivities } from '../../src/activities/create-media-activities';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { type MediaActivities } from '../../src/domain/activities';
+import { ACTIVITY } from '../../src/domain/names';
+import { createFileJournal } from '../../src/journal';
+import { createModelSource } from '../../src/models/model-source';
+import { createMediaClient } from '../../src/service/create-media-client';
+
+/** A journal that cannot be read says nothing about the attempts before this one (failure-model rows 6 and 19). */
+describe('a journal that is down', () => {
+  const client = createMediaClient({ baseUrl: 'http://127.0.0.1:9', apiKey: () => 'key' });
+  afterAll(() => client.close());
+
+  function activities(): MediaActivities {
+    const journal = createFileJournal({ root: join('/nowhere', 'journal') });
+    return createMediaActivities({
+      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
+      artifacts: new FileArtifactStore(join('/nowhere', 'artifacts')),
+      journal: { ...journal, read: () => Promise.reject(new Error('EIO')) },
+      models: createModelSource(),
+    });
+  }
+  const call = { creationKey: 'order-1', epoch: 0, request: { model: 'm', prompt: 'a kite' } };
+  const attempt = (number: number) => new MockActivityEnvironment({ attempt: number });
+
+  it('[C4.4c] at the first attempt of a create nothing was sent; at a later one nobody knows', async () => {
+    const create = activities()[ACTIVITY.createVideo];
+    expect(await attempt(1).run(create, call)).toMatchObject({ outcome: 'not_sent', epochUsed: false });
+    expect(await attempt(2).run(create, call)).toMatchObject({ outcome: 'pending' });
+  });
+
+  it('[C4.4c] nor does the last attempt of an image call say that nothing was sent', async () => {
+    const generate = activities()[ACTIVITY.generateImage];
+    const last = new MockActivityEnvironment({ attempt: 5, retryPolicy: { maximumAttempts: 5 } });
+    const failure: unknown = await last.run(generate, call).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ApplicationFailure);
+    expect(failure).toMatchObject({ details: [{ class: 'waiting_for_sender' }] });
+  });
+});

@@ -1,0 +1,25 @@
+'use strict';
+// Files that wait long for timers of a server begin first, so that no worker of jest waits for the last of them alone.
+const { default: Sequencer } = require('@jest/test-sequencer');
+const path = require('node:path');
+
+/** Those that take longest, by measurement; most of that time they wait. */
+const LONG = [
+  'test/proof/kill-random.test.ts',
+  'test/proof/kill-points.test.ts',
+  'test/proof/secrecy.test.ts',
+  'test/e2e/continue-as-new.test.ts',
+  'test/proof/temporal-faults.test.ts',
+  'test/e2e/images-worker-killed.test.ts',
+  'test/e2e/closings.test.ts',
+].map((file) => path.resolve(__dirname, '..', '..', file));
+
+class LongFirst extends Sequencer {
+  async sort(tests) {
+    const sorted = await super.sort(tests);
+    const long = LONG.flatMap((file) => sorted.filter((test) => test.path === file));
+    return [...long, ...sorted.filter((test) => !long.includes(test))];
+  }
+}
+
+module.exports = LongFirst;

@@ -6,6 +6,7 @@ import { createMediaActivities } from '../../src/activities/create-media-activit
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY } from '../../src/domain/names';
+import { type CreateVideoInput, type GenerateImageInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
@@ -28,13 +29,13 @@ describe('a journal that is down', () => {
   const attempt = (number: number) => new MockActivityEnvironment({ attempt: number });
 
   it('[C4.4c] at the first attempt of a create nothing was sent; at a later one nobody knows', async () => {
-    const create = activities()[ACTIVITY.createVideo];
+    const create = (input: CreateVideoInput) => activities()[ACTIVITY.createVideo](input);
     expect(await attempt(1).run(create, call)).toMatchObject({ outcome: 'not_sent', epochUsed: false });
     expect(await attempt(2).run(create, call)).toMatchObject({ outcome: 'pending' });
   });
 
   it('[C4.4c] nor does the last attempt of an image call say that nothing was sent', async () => {
-    const generate = activities()[ACTIVITY.generateImage];
+    const generate = (input: GenerateImageInput) => activities()[ACTIVITY.generateImage](input);
     const last = new MockActivityEnvironment({ attempt: 5, retryPolicy: { maximumAttempts: 5 } });
     const failure: unknown = await last.run(generate, call).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ApplicationFailure);

@@ -21,6 +21,7 @@ export interface KeepImages {
 
 /** Largest single result, in bytes. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
+const AT_ONCE = 8;
 const FETCH_TRIES = 6;
 const FETCH_DELAY_MS = 500;
 const FETCH_MAX_DELAY_MS = 20_000;
@@ -33,7 +34,7 @@ export async function keepImages(
   reply: ImagesAccepted,
   keep: KeepImages,
 ): Promise<CompletedImages | ResultsLost> {
-  const kept = await Promise.all(reply.items.map((item) => keepOne(item, keep)));
+  const kept = await keepAll(reply.items, keep);
   const lost = kept.filter((result): result is { lost: string } => 'lost' in result);
   const { created, usage } = reply;
   if (lost.length > 0 || kept.length === 0) {
@@ -59,6 +60,20 @@ export async function keepImages(
     ...(usage === undefined ? {} : { usage }),
     warnings: [...keep.warnings, ...difference],
   };
+}
+
+/** In their order; however many a reply names, only so many are fetched at a time. */
+async function keepAll(
+  items: readonly ImageItem[],
+  keep: KeepImages,
+): Promise<readonly (ArtifactRef | { lost: string })[]> {
+  const kept: (ArtifactRef | { lost: string })[] = [];
+  const queue = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, item] of queue) kept[index] = await keepOne(item, keep);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return kept;
 }
 
 async function keepOne(
@@ -89,6 +104,7 @@ async function fetchImage(
 ): Promise<Buffer | { lost: string }> {
   if (/^data:/i.test(url)) return readDataUrl(url, MAX_IMAGE_BYTES) ?? { lost: 'unreadable_data_url' };
   if (!URL.canParse(url)) return { lost: 'unreadable_url' };
+  if (Date.now() >= deadlineAt) return { lost: 'no_time_left' };
   const signal = AbortSignal.timeout(Math.max(1, deadlineAt - Date.now()));
   let lost = 'network';
   for (let attempt = 1; attempt <= FETCH_TRIES; attempt++) {

@@ -33,9 +33,15 @@ describe('bytes that do not come', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const keep = (url: string, deadlineMs: number): Promise<CompletedImages | ResultsLost> =>
+  const keep = (url: string, deadlineMs: number, count = 1): Promise<CompletedImages | ResultsLost> =>
     keepImages(
-      { class: 'accepted', httpStatus: 200, created: null, items: [{ kind: 'url', url }], headers: {} },
+      {
+        class: 'accepted',
+        httpStatus: 200,
+        created: null,
+        items: Array.from({ length: count }, () => ({ kind: 'url', url })),
+        headers: {},
+      },
       {
         base: { epoch: 0, sent: true, account: 'default@00000000', estimate: null },
         client,
@@ -52,6 +58,12 @@ describe('bytes that do not come', () => {
       images: [null],
     });
     expect(service.seen).toHaveLength(1);
+  });
+
+  it('[C8.6] a reply that names a hundred results does not open a hundred connections', async () => {
+    const kept = await keep(`${service.origin}/generated/1.png`, 500, 100);
+    expect(kept.outcome === 'results_lost' && kept.images).toHaveLength(100);
+    expect(service.seen.length).toBeLessThanOrEqual(8);
   });
 
   it('a result address that is none is lost, not an error of ours after the payment', async () => {

@@ -269,8 +269,8 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'rejected/declared_lost',
     'no',
     'no',
-    'no',
-    'The fate of the call was unknown, and a person declared that nothing was accepted.',
+    'unknown',
+    'The fate of the call was unknown, or its results were lost, and a person declared it closed.',
     'Use a new id to buy it.',
   ),
 ];

@@ -6,6 +6,7 @@ import { makeMp4 } from '../artifacts/make-media';
 import { proved } from '../support/proof';
 import { splicedFrom } from './good-files/spliced';
 import { BODIES } from './malicious-server/body-cases';
+import { type DownloadCase } from './malicious-server/download-case';
 import { IMAGES, runImageCase } from './malicious-server/image-cases';
 import { PROTOCOLS } from './malicious-server/protocol-cases';
 import { REDIRECTS } from './malicious-server/redirect-cases';
@@ -49,7 +50,7 @@ afterAll(() =>
 );
 
 describe('a download', () => {
-  it.concurrent.each(DOWNLOADS)('$name', async ({ content, media, record, ends, kept, slow }) => {
+  const run = async ({ content, media, record, ends, kept, slow }: DownloadCase): Promise<void> => {
     const harness = await DownloadHarness.open();
     try {
       const material = { harness, video, other, key: API_KEY };
@@ -82,7 +83,10 @@ describe('a download', () => {
     } finally {
       await harness.close();
     }
-  });
+  };
+  it.concurrent.each(DOWNLOADS.filter(({ heavy }) => heavy !== true))('$name', run);
+  // Seconds of work in one piece: the others would meet their time limits meanwhile.
+  it.each(DOWNLOADS.filter(({ heavy }) => heavy === true))('$name', run);
 
   /** Everything as in the field, only sooner. */
   function hurry(harness: DownloadHarness): void {

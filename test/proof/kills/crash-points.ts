@@ -54,6 +54,11 @@ export function isTooSlow(strike: Strike, facts: CellFacts, expected: CellFacts,
   return late || isDeepStrictEqual(withoutUnsent(facts), withoutUnsent(expected));
 }
 
+/** A worker that is told to stop may end its create before its reconciliation needs the fence: sent once all the same. */
+export function isUnfenced(point: CrashPoint, strike: Strike, facts: CellFacts): boolean {
+  return point.name === 'reconcile' && strike === 'SIGTERM' && isDeepStrictEqual(facts, SENT_ONCE);
+}
+
 function withoutUnsent(facts: CellFacts): CellFacts {
   return { ...facts, epochs: facts.epochs.filter((epoch) => !UNSENT_EPOCHS.has(epoch)) };
 }

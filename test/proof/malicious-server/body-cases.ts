@@ -98,6 +98,7 @@ export const BODIES: readonly DownloadCase[] = [
     ),
     ends: 'truncated',
     kept: true,
+    heavy: true,
   },
   {
     name: 'a thousand boxes in each other',

@@ -23,6 +23,8 @@ export interface DownloadCase {
   readonly kept?: true;
   /** It never comes to its end by itself: the limits are short here. */
   readonly slow?: true;
+  /** Keeps the processor busy for a second. */
+  readonly heavy?: true;
 }
 
 export const HTML = '<!doctype html><html><body>502 Bad Gateway</body></html>';

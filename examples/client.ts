@@ -18,7 +18,7 @@ export async function orderFilm(client: Client, orderId: string, taskQueue = 'te
       return outcome.artifact.uri;
     case 'still_running': // not a failure: the task goes on, and resume() never creates
       return (await media.resume(outcome.video.taskId)).result();
-    case 'unconfirmed': // sent once, fate unknown: a person looks at outcome.evidence
+    case 'unconfirmed': // sent once, fate unknown: a person decides, `temporal-media unconfirmed`
     default:
       throw new Error(`No video: ${outcome.outcome}. ${failureRow(outcome)?.hint ?? ''}`);
   }

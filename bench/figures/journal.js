@@ -17,28 +17,36 @@ async function run({ scope, say, quick }) {
   const folder = await scope.folder();
   const journal = createFileJournal({ root: path.join(folder, 'journal') });
   const writers = { journal: (turn) => byJournal(journal, turn), plain: (turn) => plainly(folder, turn) };
-  const times = { journal: [], plain: [] };
+  const times = { journal: [], plain: [], slot: [], outcome: [] };
   for (let turn = 0; turn < warmUp + rounds; turn += 1) {
     const order = turn % 2 === 0 ? ['journal', 'plain'] : ['plain', 'journal'];
     for (const name of order) {
       const begun = performance.now();
-      await writers[name](turn);
-      if (turn >= warmUp) times[name].push(performance.now() - begun);
+      const middle = await writers[name](turn);
+      if (turn < warmUp) continue;
+      const ended = performance.now();
+      times[name].push(ended - begun);
+      if (name === 'journal') {
+        times.slot.push(middle - begun);
+        times.outcome.push(ended - middle);
+      }
     }
     if (turn % 500 === 499) say(`round ${turn + 1} of ${warmUp + rounds}`);
   }
   return figures(times);
 }
 
-/** As a create does: nobody was here, the intent, the outcome. */
+/** As a create does: nobody was here, the intent, the outcome. Gives the time between the two. */
 async function byJournal(journal, turn) {
   const key = { namespace: 'default', creationKey: `bench-${turn}` };
   const { slot } = await journal.read(key, 0);
   if (slot !== null) throw new Error('The journal was used before.');
   const intent = intentOf(turn);
   if ((await journal.putSlot(key, 0, intent)) !== 'won') throw new Error('The slot was taken.');
+  const middle = performance.now();
   if ((await journal.putOutcome(key, 0, outcomeOf(turn, intent))) !== 'won')
     throw new Error('The outcome was there.');
+  return middle;
 }
 
 async function plainly(folder, turn) {
@@ -87,7 +95,12 @@ function outcomeOf(turn, { nonce, at, account, model, resolution }) {
 
 function figures(times) {
   const of = (name) => ({ ...summary(times[name], 3), p99: round(quantile(times[name], 0.99), 3) });
-  const values = { journalMs: of('journal'), plainMs: of('plain') };
+  const values = {
+    journalMs: of('journal'),
+    slotMs: of('slot'),
+    outcomeMs: of('outcome'),
+    plainMs: of('plain'),
+  };
   const ratio = (p) => round(values.journalMs[p] / values.plainMs[p], 2);
   values.ratio = { p50: ratio('p50'), p99: ratio('p99') };
   const row = (text, { p50, p99 }) => [text, round(p50, 2), round(p99, 2)];
@@ -96,12 +109,17 @@ function figures(times) {
     table: {
       columns: ['ms', 'p50', 'p99'],
       rows: [
-        row('**journal: slot and outcome of a new key**', values.journalMs),
+        row('**journal: slot, before the send**', values.slotMs),
+        row('**journal: outcome, after it**', values.outcomeMs),
+        row('journal: both', values.journalMs),
         row('two plain files, each fsynced', values.plainMs),
         ['times as long', values.ratio.p50, values.ratio.p99],
       ],
     },
-    goals: [goal('slot and outcome, p99', round(values.journalMs.p99, 2), '<=', GOAL_MS, 'ms')],
+    goals: [
+      goal('slot, p99', round(values.slotMs.p99, 2), '<=', GOAL_MS, 'ms'),
+      goal('outcome, p99', round(values.outcomeMs.p99, 2), '<=', GOAL_MS, 'ms'),
+    ],
     notes: [
       `${times.journal.length} rounds, taking turns at going first, one caller at a time, on the disk of the folder for temporary files.`,
       'The journal reads first, makes two folders for each key and fsyncs them and their parents: a record in a lost folder is a lost record. The plain files fsync no folder.',

@@ -13,16 +13,11 @@ export async function createIfAbsent(
   options: { readonly keep?: boolean } = {},
 ): Promise<'won' | 'lost'> {
   const folder = dirname(file);
-  await makeFolders(folder);
+  const parents = await makeFolders(folder);
   const draft = join(folder, `.${randomUUID()}.tmp`);
   try {
-    const handle = await open(draft, 'wx', 0o600);
-    try {
-      await handle.writeFile(content);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    // Both are waits for the disk, and neither needs the other.
+    await settled([writeDraft(draft, content), ...parents.map(syncFolder)]);
     await link(draft, file);
     if (options.keep === false) await unlink(file);
     await syncFolder(folder);
@@ -35,11 +30,28 @@ export async function createIfAbsent(
   }
 }
 
-/** Makes missing folders and fsyncs the parents of those it made: a record in a lost folder is a lost record. */
-async function makeFolders(folder: string): Promise<void> {
+async function writeDraft(draft: string, content: string): Promise<void> {
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** All of them to their end, then the first failure: nothing goes on in the background. */
+async function settled(works: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
+}
+
+/** Makes missing folders. What it gives is to be fsynced: a record in a lost folder is a lost record. */
+async function makeFolders(folder: string): Promise<string[]> {
+  const parents: string[] = [];
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+  if (first === undefined) return parents;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) parents.push(dirname(made));
+  return parents;
 }
 
 /** What was renamed, linked or removed in a folder is on the disk when this returns. */

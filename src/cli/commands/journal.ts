@@ -1,13 +1,8 @@
 import { type Command } from 'commander';
 import { badInput } from '../cli-error';
-import {
-  type CommandContext,
-  type CommonOptions,
-  effectiveConfig,
-  effectiveEnvironment,
-  withCommonOptions,
-} from '../command-context';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
 import { durationOf } from '../duration-option';
+import { withServer } from '../with-server';
 
 interface PruneOptions extends CommonOptions {
   readonly olderThan: string;
@@ -42,13 +37,8 @@ async function prune(context: CommandContext, options: PruneOptions): Promise<vo
   const olderThanMs = durationOf(options.olderThan);
   if (olderThanMs === undefined)
     throw badInput([{ field: '--older-than', message: 'must be a duration with its unit, such as 90d.' }]);
-  const config = effectiveConfig(context, options);
-  const { connect } = await import('../connect.js');
-  const journal = await import('../journal/prune.js');
-  const connected = await connect(config, effectiveEnvironment(context, options));
-  try {
+  await withServer(context, options, async (connected, config) => {
+    const journal = await import('../journal/prune.js');
     await journal.prune(context, connected, config, olderThanMs, options.dryRun === true);
-  } finally {
-    await connected.close().catch(() => undefined);
-  }
+  });
 }

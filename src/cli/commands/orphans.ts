@@ -1,13 +1,8 @@
 import { type Command } from 'commander';
 import { badInput } from '../cli-error';
-import {
-  type CommandContext,
-  type CommonOptions,
-  effectiveConfig,
-  effectiveEnvironment,
-  withCommonOptions,
-} from '../command-context';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
 import { durationOf } from '../duration-option';
+import { withServer } from '../with-server';
 
 interface OrphansOptions extends CommonOptions {
   readonly since?: string;
@@ -40,12 +35,8 @@ async function orphans(context: CommandContext, options: OrphansOptions): Promis
   const sinceMs = options.since === undefined ? undefined : durationOf(options.since);
   if (options.since !== undefined && sinceMs === undefined)
     throw badInput([{ field: '--since', message: 'must be a duration with its unit, such as 12h or 7d.' }]);
-  const { connect } = await import('../connect.js');
-  const { findOrphans } = await import('../unconfirmed/find-orphans.js');
-  const connected = await connect(effectiveConfig(context, options), effectiveEnvironment(context, options));
-  try {
+  await withServer(context, options, async (connected) => {
+    const { findOrphans } = await import('../unconfirmed/find-orphans.js');
     await findOrphans(context, connected, sinceMs);
-  } finally {
-    await connected.close().catch(() => undefined);
-  }
+  });
 }

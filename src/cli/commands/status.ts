@@ -1,12 +1,7 @@
 import { type Command } from 'commander';
 import { badInput, CliError } from '../cli-error';
-import {
-  type CommandContext,
-  type CommonOptions,
-  effectiveConfig,
-  effectiveEnvironment,
-  withCommonOptions,
-} from '../command-context';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
+import { withServer } from '../with-server';
 
 /** `status`: what is known of a workflow id or a task id, and what is safe to do. */
 export function addStatusCommand(program: Command, context: CommandContext): void {
@@ -34,12 +29,9 @@ Examples:
 async function status(context: CommandContext, id: string, options: CommonOptions): Promise<void> {
   const { report } = context;
   if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
-  const config = effectiveConfig(context, options);
-  const { connect } = await import('../connect.js');
-  const { videoStatus } = await import('../status/video-status.js');
-  const { statusLines } = await import('../status/status-lines.js');
-  const connected = await connect(config, effectiveEnvironment(context, options));
-  try {
+  await withServer(context, options, async (connected, config) => {
+    const { videoStatus } = await import('../status/video-status.js');
+    const { statusLines } = await import('../status/status-lines.js');
     const found = await videoStatus(connected, config, id);
     if (found === undefined) {
       const worker =
@@ -51,7 +43,5 @@ async function status(context: CommandContext, id: string, options: CommonOption
     }
     for (const line of statusLines(found, report.paintResult)) report.result(line);
     report.reply({ ok: true, data: found });
-  } finally {
-    await connected.close().catch(() => undefined);
-  }
+  });
 }

@@ -1,14 +1,8 @@
 import { type Command } from 'commander';
 import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
-import {
-  type CommandContext,
-  type CommonOptions,
-  effectiveConfig,
-  effectiveEnvironment,
-  withCommonOptions,
-} from '../command-context';
-import { type Connected } from '../connect';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
 import { given } from '../given';
+import { withServer } from '../with-server';
 
 interface DecideOptions extends CommonOptions {
   readonly reason: string;
@@ -97,18 +91,4 @@ async function decided(
     const { reason, by, yes = false } = options;
     await decide(context, connected, { creationKey, decision, ...given({ taskId }), by, reason, yes });
   });
-}
-
-async function withServer(
-  context: CommandContext,
-  options: CommonOptions,
-  work: (connected: Connected) => Promise<void>,
-): Promise<void> {
-  const { connect } = await import('../connect.js');
-  const connected = await connect(effectiveConfig(context, options), effectiveEnvironment(context, options));
-  try {
-    await work(connected);
-  } finally {
-    await connected.close().catch(() => undefined);
-  }
 }

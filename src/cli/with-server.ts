@@ -1,0 +1,24 @@
+import { type MediaConfig } from '../config';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+} from './command-context';
+import { type Connected } from './connect';
+
+/** Does something with the Temporal server, and closes the connection whatever happens. @throws CliError */
+export async function withServer(
+  context: CommandContext,
+  options: CommonOptions,
+  work: (connected: Connected, config: MediaConfig) => Promise<void>,
+): Promise<void> {
+  const config = effectiveConfig(context, options);
+  const { connect } = await import('./connect.js');
+  const connected = await connect(config, effectiveEnvironment(context, options));
+  try {
+    await work(connected, config);
+  } finally {
+    await connected.close().catch(() => undefined);
+  }
+}

@@ -18,6 +18,8 @@ export interface DownloadTry {
   readonly endsAt: number;
   /** Aborted at `endsAt`: hops that answer slowly add up, and so do places. */
   readonly deadline: AbortSignal;
+  /** No try follows this one, whatever it meets: what it refuses is kept. */
+  readonly last: boolean;
   /** Set once a byte of a video came in this try. */
   flowed: boolean;
 }

@@ -75,7 +75,7 @@ async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResul
   }
   const kind = check.reason === 'truncated' ? 'truncated' : 'no_picture';
   const { progress, bounds } = turn;
-  const lastOne = progress.fault === kind && progress.sameFault + 1 >= bounds.maxSameFault;
+  const lastOne = turn.last || (progress.fault === kind && progress.sameFault + 1 >= bounds.maxSameFault);
   if (!lastOne) {
     await forget(turn, part);
     return { problem: { kind, message: check.message } };

@@ -56,6 +56,7 @@ export function createDownloadVideo(
         now,
         endsAt: startedAt + budgetMs,
         deadline: deadline.signal,
+        last: info.attempt >= Math.min(bounds.maxTries, info.retryPolicy?.maximumAttempts || Infinity),
         flowed: false,
       };
       const record = await client.getVideo(input.video.taskId, { signal: turn.signal });

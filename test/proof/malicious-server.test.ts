@@ -152,6 +152,21 @@ describe('a download', () => {
   });
 });
 
+it('keeps the refused bytes of the last try, whatever the tries before it met', async () => {
+  const harness = await DownloadHarness.open();
+  try {
+    harness.bounds = { maxTries: 1 };
+    harness.content = (_request, response) => void response.end(video.subarray(0, video.length - 9));
+    expect((await harness.run()).result).toMatchObject({
+      outcome: 'content_unavailable',
+      reason: 'truncated',
+      rejected: { sha256: sha256(video.subarray(0, video.length - 9)) },
+    });
+  } finally {
+    await harness.close();
+  }
+});
+
 describe('a record', () => {
   it.concurrent.each(POLLS)('$name', async (one) => {
     await runPollCase(one);

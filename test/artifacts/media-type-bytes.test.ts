@@ -148,3 +148,29 @@ describe('a page instead of media', () => {
     expect(SNIFF_BYTES).toBe(4096);
   });
 });
+
+describe('what a file is called', () => {
+  const cluster = [0x1a, 0x45, 0xdf, 0xa3];
+  it.each([
+    ['video', 'video/mp4', 'mp4', brand('isom')],
+    ['video', 'video/quicktime', 'mov', brand('qt  ')],
+    ['video', 'video/webm', 'webm', bytes(cluster, [0x80, 0x42, 0x82, 0x84], 'webm')],
+    ['image', 'image/png', 'png', bytes([0x89], 'PNG\r\n', [0x1a], '\n')],
+    ['image', 'image/jpeg', 'jpg', bytes([0xff, 0xd8, 0xff, 0xe0])],
+    ['image', 'image/webp', 'webp', bytes('RIFF', [0, 0, 0, 0], 'WEBPVP8 ')],
+    ['image', 'image/gif', 'gif', bytes('GIF89a')],
+    ['audio', 'audio/wav', 'wav', bytes('RIFF', [0, 0, 0, 0], 'WAVEfmt ')],
+    ['audio', 'audio/ogg', 'ogg', bytes('OggS')],
+    ['audio', 'audio/flac', 'flac', bytes('fLaC')],
+    ['audio', 'audio/mp4', 'm4a', brand('M4A ')],
+    ['audio', 'audio/aac', 'aac', bytes([0xff, 0xf1, 0x50, 0x80])],
+    ['audio', 'audio/mpeg', 'mp3', bytes('ID3', [4, 0, 0])],
+  ] as const)('%s %s has the extension %s', (kind, mediaType, extension, head) => {
+    expect(sniffMedia(head)).toMatchObject({ kind, mediaType });
+    expect(extensionOf(mediaType)).toBe(extension);
+  });
+
+  it.each(['WEBP', 'WAVE'])('a %s without its RIFF before is neither image nor sound', (form) => {
+    expect(sniffMedia(bytes('RIFX', [0, 0, 0, 0], form))).toBeUndefined();
+  });
+});

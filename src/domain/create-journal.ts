@@ -192,6 +192,11 @@ export function isOpenFate({ slot, outcome }: EpochView): boolean {
   return slot?.kind === 'intent' && (outcome === null || isOpenAnswer(outcome.answer));
 }
 
+/** Whether a fate is open and nobody has decided about it. */
+export function isUndecided(view: EpochView): boolean {
+  return isOpenFate(view) && !view.resolution;
+}
+
 /** Whether what was recorded leaves it to a person to say what follows. */
 export function isOpenAnswer(answer: RecordedAnswer): boolean {
   return answer.outcome === 'unconfirmed' || answer.outcome === 'results_lost';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, unlink } from 'node:fs/promises';
+import { link, mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isOpenFate, type EpochView, type SlotIntent } from '../domain/create-journal';
+import { isUndecided, type EpochView, type SlotIntent } from '../domain/create-journal';
 import { syncFolder } from './create-if-absent';
+import { filesIn } from './files-in';
 import { openFile, taskFile } from './places';
 import { type KeyFolder, keyFolders, readEpochs } from './scan-folders';
 
@@ -33,7 +34,7 @@ export interface Pruned {
 export async function pruneJournal(options: PruneOptions): Promise<Pruned> {
   const { root, dryRun } = options;
   const counts = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0 };
-  if (!dryRun) await emptyTrash(root);
+  if (!dryRun) await emptyTrash(options);
   for await (const folder of keyFolders(root, null)) {
     counts.keys += 1;
     const kept =
@@ -62,7 +63,7 @@ function unsettled(epochs: readonly Epoch[], { before }: PruneOptions): 'keptOpe
   const times = epochs.flatMap(({ slot, outcome, resolution }) => [slot?.at, outcome?.at, resolution?.at]);
   // A time that cannot be read counts as now.
   if (times.some((at) => at !== undefined && !(Date.parse(at) < before.getTime()))) return 'keptYoung';
-  return epochs.some((view) => isOpenFate(view) && !view.resolution) ? 'keptOpen' : undefined;
+  return epochs.some(isUndecided) ? 'keptOpen' : undefined;
 }
 
 /** Removes a key; what was written to it while the server was asked, or in the moment of the removal, keeps it. */
@@ -80,8 +81,7 @@ async function removed(
   await rename(path, gone);
   const late = unsettled(await readEpochs(gone), options);
   if (late !== undefined) {
-    await rename(gone, path);
-    await syncFolder(parent);
+    await putBack(gone, { path, parent });
     return late;
   }
   await syncFolder(parent);
@@ -105,7 +105,34 @@ function pointersTo(epochs: readonly Epoch[], root: string): string[] {
 
 const TRASH = 'trash';
 
-/** What a prune left behind that was killed: nothing refers to it any more. */
-async function emptyTrash(root: string): Promise<void> {
-  await rm(join(root, TRASH), { recursive: true, force: true });
+/** What a prune left behind that was killed: nothing refers to it any more, but what was written in that very moment. */
+async function emptyTrash(options: PruneOptions): Promise<void> {
+  const trash = join(options.root, TRASH);
+  for (const name of await filesIn(trash, '')) {
+    const gone = join(trash, name);
+    const hash = /^([0-9a-f]{64})\./.exec(name)?.[1];
+    if (hash !== undefined) {
+      const epochs = await readEpochs(gone);
+      // Only what is young was written late: an old key may be half removed, and looks open then.
+      if (epochs.length > 0 && unsettled(epochs, options) === 'keptYoung') {
+        const parent = join(options.root, hash.slice(0, 2));
+        await putBack(gone, { path: join(parent, hash), parent });
+        continue;
+      }
+    }
+    await rm(gone, { recursive: true, force: true });
+  }
+}
+
+/** Back to its place, also where a writer has made the folder anew: what is there already stays. */
+async function putBack(gone: string, { path, parent }: Pick<KeyFolder, 'path' | 'parent'>): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  for (const name of await filesIn(gone, '')) {
+    await link(join(gone, name), join(path, name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+  await syncFolder(path);
+  await syncFolder(parent);
+  await rm(gone, { recursive: true, force: true });
 }

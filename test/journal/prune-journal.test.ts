@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
+import { keyFolder } from '../../src/journal/places';
 import { type Pruned, pruneJournal } from '../../src/journal/prune-journal';
 import { slotIntent } from '../activities/slot-intent';
 import { answers } from '../domain/create-answers';
@@ -107,6 +108,28 @@ describe('pruning a journal', () => {
     expect(await trash()).toEqual(['left']);
     expect(await prune()).toEqual(NONE);
     expect(await trash()).toEqual([]);
+  });
+
+  it('[C4.4a] puts back what a killed prune took away in the moment in which it was used again', async () => {
+    await bought('old');
+    const place = keyFolder(root, keyOf('old'));
+    const taken = join(root, 'trash', `${basename(place)}.1`);
+    await mkdir(join(root, 'trash'));
+    await rename(place, taken);
+    const late = slotIntent({ ...keyOf('old'), at: new Date().toISOString() });
+    await writeFile(join(taken, '1.slot'), JSON.stringify(late));
+    // A writer that had read it before has made its folder anew.
+    await mkdir(place, { recursive: true });
+    await writeFile(
+      join(place, '1.outcome'),
+      JSON.stringify({ v: 1, nonce: 'ours', at: OLD, answer: answers.created(1) }),
+    );
+    expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
+    expect(await trash()).toEqual([]);
+    for (const epoch of [0, 1]) {
+      const { slot, outcome } = await journal.read(keyOf('old'), epoch);
+      expect([slot?.kind, outcome?.answer.outcome]).toEqual(['intent', 'created']);
+    }
   });
 
   it('finds every key exactly once, page by page', async () => {

@@ -5,6 +5,7 @@ import { type CreatePolicy } from '../domain/create-policy';
 import { ACTIVITY } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
+import { redactorsOf } from './clear-text';
 import { createCreateVideo } from './create-video';
 import { createDownloadVideo } from './download-video';
 import { tellable } from './failures';
@@ -36,7 +37,7 @@ export interface MediaActivityDeps {
 
 /** The activities under their registered names, for `Worker.create({ activities })`. */
 export function createMediaActivities(deps: MediaActivityDeps): MediaActivities {
-  const redactors = async () => Promise.all(deps.accounts.all().map(({ client }) => client.redactor()));
+  const redactors = () => redactorsOf(deps.accounts);
   return Object.fromEntries(
     Object.entries(bareActivities(deps)).map(([name, run]: [string, (input: never) => Promise<unknown>]) => [
       name,

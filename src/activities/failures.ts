@@ -1,6 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
-import { createRedactor, type Redactor } from '../service/redact';
+import { type Redactor } from '../service/redact';
+import { clearOf } from './clear-text';
 
 /** Failure types that a history or an operator may see. After serialisation the type string is all that survives. */
 export const FAILURE = {
@@ -44,8 +45,7 @@ export async function tellable(
 ): Promise<unknown> {
   if (error instanceof TemporalFailure || isMeantForTheSdk(error)) return error;
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  const known = [...(await redactors().catch(() => [])), createRedactor([])];
-  const clean = (text: string): string => known.reduce((rest, redactor) => redactor.text(rest), text);
+  const clean = clearOf(await redactors().catch(() => []));
   const failure = ApplicationFailure.create({ type: name, message: clean(message), nonRetryable: false });
   const frames = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   failure.stack = [`${name}: ${failure.message}`, ...frames].join('\n');

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import {
   type CreateJournal,
@@ -10,8 +10,10 @@ import { type CreateEvidence, type CreateVideoAnswer, type UnconfirmedCall } fro
 import { isUsableTaskId } from '../domain/video-task';
 import { adoptedAnswer } from './adopted-answer';
 import { journalUnavailable, retryLater } from './failures';
+import { idempotencyKey } from './idempotency-key';
 import { claimTask, isForeign } from './task-owner';
 import { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
+import { writeResolution } from './write-resolution';
 
 /** Two looks that are not this far apart are one look. */
 const BETWEEN_LOOKS_MS = 60_000;
@@ -74,7 +76,7 @@ function sentOf(key: JournalKey, slot: SlotIntent, evidence: CreateEvidence): Se
     resolution,
     referenceMode,
     bodyHash,
-    idempotencyKey: createHash('sha256').update(`${key.namespace}\n${key.creationKey}`).digest('hex'),
+    idempotencyKey: idempotencyKey(key),
     intentAt: slot.at,
     sendWindowEnd: evidence.sendWindowEnd ?? slot.sendWindowEnd,
     headers: evidence.headers,
@@ -135,15 +137,5 @@ async function decide(
     at: new Date(now).toISOString(),
     ...made,
   };
-  const taken = await journal.putResolution(key, unconfirmed.epoch, resolution).catch(() => {
-    throw journalUnavailable();
-  });
-  // A person was faster: what is recorded now is looked at again, and stands.
-  if (taken === 'lost')
-    throw retryLater({
-      class: 'decided',
-      message: 'Somebody decided about this create just now.',
-      delayMs: 100,
-    });
-  await journal.forgetOpen({ ...key, epoch: unconfirmed.epoch }, slot.bodyHash);
+  await writeResolution(journal, key, { epoch: unconfirmed.epoch, slot, resolution });
 }

@@ -1,3 +1,4 @@
+import { inLanes } from '../domain/in-lanes';
 import { type ArtifactRef } from '../domain/media';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { checkImage } from '../artifacts/image-check';
@@ -68,11 +69,9 @@ async function keepAll(
   keep: KeepImages,
 ): Promise<readonly (ArtifactRef | { lost: string })[]> {
   const kept: (ArtifactRef | { lost: string })[] = [];
-  const queue = items.entries();
-  const lane = async (): Promise<void> => {
-    for (const [index, item] of queue) kept[index] = await keepOne(item, keep);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await inLanes(items.entries(), AT_ONCE, async ([index, item]) => {
+    kept[index] = await keepOne(item, keep);
+  });
   return kept;
 }
 

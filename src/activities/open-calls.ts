@@ -1,5 +1,5 @@
 import {
-  isOpenFate,
+  isUndecided,
   type CreateJournal,
   type EpochView,
   type JournalKey,
@@ -9,7 +9,7 @@ import {
 
 /** Whether a paid call waits for a decision: its fate is unknown, and no sender of it can be alive any more. */
 export function awaitsDecision(view: EpochView, now: number): boolean {
-  if (view.slot?.kind !== 'intent' || view.resolution || !isOpenFate(view)) return false;
+  if (view.slot?.kind !== 'intent' || !isUndecided(view)) return false;
   return view.outcome !== null || Date.parse(view.slot.sendWindowEnd) <= now;
 }
 

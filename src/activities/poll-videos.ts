@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inLanes } from '../domain/in-lanes';
 import {
   type PollAnswer,
   type PolledRecord,
@@ -39,11 +40,9 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
       };
     }
     const tick = new Tick(input, account.client, gate, open);
-    const queue = targets[Symbol.iterator]();
-    const lane = async (): Promise<void> => {
-      for (const target of queue) await tick.poll(target);
-    };
-    await Promise.all(Array.from({ length: Math.min(deps.pollConcurrency ?? 64, targets.length) }, lane));
+    await inLanes(targets, Math.min(deps.pollConcurrency ?? 64, targets.length), (target) =>
+      tick.poll(target),
+    );
     tick.end();
     return { answers: tick.answers };
   };

@@ -9,6 +9,7 @@ import {
   type ReconcileCreateInput,
   type UnconfirmedCall,
 } from '../domain/paid-call';
+import { awaitSender } from './await-sender';
 import { openEpoch } from './epochs';
 import { journalUnavailable, retryLater } from './failures';
 import { indexCreated } from './index-created';
@@ -17,8 +18,11 @@ import { fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
-/** How often a sender that may still be alive is looked at: its outcome is wanted as soon as it is there. */
-const LOOK_EVERY_MS = 3_000;
+/** A sender that may still be alive is looked at often: its outcome is wanted as soon as it is there. */
+const SENDER = {
+  message: 'A sender of this epoch may still be alive; its outcome is awaited.',
+  everyMs: 3_000,
+};
 const OF_ANOTHER_RUN = 'Another run has a record under this key.';
 
 /**
@@ -60,7 +64,7 @@ export function createReconcileCreate(
       }
       case 'pending':
         if (isForeign(opened.slot)) return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
-        awaitSender(opened.slot, now);
+        awaitSender(opened.slot, now, SENDER);
         return inspected(unconfirmedAfterIntent(opened.slot, opened.epoch), opened.slot, journal, key, input);
       case 'send': {
         if (!deps.journalBound()) {
@@ -99,15 +103,4 @@ async function takeFence(journal: CreateJournal, key: JournalKey, epoch: number,
   // Somebody took the slot in between: look again, its outcome decides.
   if (taken === 'lost')
     throw retryLater({ class: 'slot_taken', message: 'The epoch was taken just now.', delayMs: 1000 });
-}
-
-/** Throws while a sender of this epoch may still be alive. */
-function awaitSender(slot: SlotIntent, now: number): void {
-  const left = Date.parse(slot.sendWindowEnd) - now;
-  if (left <= 0) return;
-  throw retryLater({
-    class: 'waiting_for_sender',
-    message: 'A sender of this epoch may still be alive; its outcome is awaited.',
-    delayMs: Math.min(LOOK_EVERY_MS, left + 100),
-  });
 }

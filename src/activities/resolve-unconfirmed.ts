@@ -14,15 +14,16 @@ import {
   type ResolveUnconfirmedResult,
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
-import { createRedactor } from '../service/redact';
 import { claimTask, isForeign } from './task-owner';
 import { isUsableTaskId } from '../domain/video-task';
 import { type VideoModel } from '../domain/model-config';
 import { adoptedAnswer } from './adopted-answer';
-import { journalUnavailable, retryLater } from './failures';
-import { indexCreated } from './index-created';
+import { awaitSender } from './await-sender';
+import { clearOf, redactorsOf } from './clear-text';
+import { journalUnavailable } from './failures';
 import { rejectedAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
+import { type DecidedEpoch, followResolution, writeResolution } from './write-resolution';
 
 /**
  * Writes a person's decision about a paid call of unknown fate into the journal (failure-model 2.5). Sends nothing paid:
@@ -54,7 +55,7 @@ export function createResolveUnconfirmed(
     switch (found.is) {
       case 'repeated':
         // An attempt that died after its record has perhaps done no more than that.
-        await follow(journal, key, found);
+        await followResolution(journal, key, found);
         return resolved(input, found.epoch, found.resolution.answer);
       case 'decided':
         return refused('already_decided', decidedMessage(found.resolution), found.resolution.answer);
@@ -66,7 +67,7 @@ export function createResolveUnconfirmed(
         break;
     }
     const { slot, epoch } = found;
-    awaitSender(found.view, slot, now);
+    if (found.view.outcome === null) awaitSender(slot, now, SENDER);
     const made = await answerOf({ ...input, ...words }, found, deps, key);
     if ('refused' in made) return refused(made.refused, made.message);
     const resolution: Resolution = {
@@ -77,35 +78,14 @@ export function createResolveUnconfirmed(
       at: new Date(now).toISOString(),
       answer: made.answer,
     };
-    const taken = await journal.putResolution(key, epoch, resolution).catch(() => {
-      throw journalUnavailable();
-    });
-    // Another decision came in between, or this one was written by an attempt that died: read again, it is one of them.
-    if (taken === 'lost')
-      throw retryLater({ class: 'decided', message: 'Somebody decided just now.', delayMs: 100 });
-    await follow(journal, key, { epoch, slot, resolution });
+    await writeResolution(journal, key, { epoch, slot, resolution });
     return resolved(input, epoch, made.answer);
   };
 }
 
-/** What a decision brings with it; done again whenever it is repeated. */
-async function follow(
-  journal: CreateJournal,
-  key: JournalKey,
-  { epoch, slot, resolution }: { epoch: number; slot: SlotIntent; resolution: Resolution },
-): Promise<void> {
-  await journal.forgetOpen({ ...key, epoch }, slot.bodyHash);
-  if (resolution.answer !== null) await indexCreated(journal, key, resolution.answer, slot);
-}
-
 type Found =
   | { readonly is: 'open'; readonly epoch: number; readonly slot: SlotIntent; readonly view: EpochView }
-  | {
-      readonly is: 'repeated';
-      readonly epoch: number;
-      readonly slot: SlotIntent;
-      readonly resolution: Resolution;
-    }
+  | ({ readonly is: 'repeated' } & DecidedEpoch)
   | { readonly is: 'decided'; readonly resolution: Resolution }
   | { readonly is: 'known'; readonly answer: CreateVideoAnswer }
   | { readonly is: 'nothing' };
@@ -143,16 +123,10 @@ function saysTheSame({ decision, answer }: Resolution, call: ResolveUnconfirmedC
   return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
 }
 
-/** A sender that may still be alive is about to say itself what became of the call. */
-function awaitSender(view: EpochView, slot: SlotIntent, now: number): void {
-  const left = Date.parse(slot.sendWindowEnd) - now;
-  if (view.outcome !== null || left <= 0) return;
-  throw retryLater({
-    class: 'waiting_for_sender',
-    message: 'A sender of this call may still be alive; nothing is decided before it is certainly done.',
-    delayMs: Math.min(5_000, left + 100),
-  });
-}
+const SENDER = {
+  message: 'A sender of this call may still be alive; nothing is decided before it is certainly done.',
+  everyMs: 5_000,
+};
 
 type Made =
   | { readonly answer: CreatedVideo | RejectedCall | null }
@@ -254,9 +228,8 @@ async function said(
   const issue = decisionIssue({ decision: 'declareLost', by, reason });
   // Told by the caller, in the words of what was typed.
   if (issue !== undefined) return { by, reason };
-  const known = await Promise.all(accounts.all().map(({ client }) => client.redactor()));
-  const clean = (text: string): string =>
-    [createRedactor([]), ...known].reduce((rest, redactor) => redactor.text(rest, 1000), printable(text));
+  const clear = clearOf(await redactorsOf(accounts));
+  const clean = (text: string): string => clear(printable(text), 1000);
   return { by: clean(by).trim(), reason: clean(reason).trim() };
 }
 

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { type CreateJournal, type EpochView, type SlotIntent } from '../domain/create-journal';
+import { type CreateJournal, type EpochView, isUndecided, type SlotIntent } from '../domain/create-journal';
 import {
   type CreatedEntry,
   type DecidedEntry,
@@ -9,7 +9,7 @@ import {
 } from '../domain/unconfirmed-decision';
 import { FAILURE, journalUnavailable } from './failures';
 import { JournalRecordError } from '../journal/records';
-import { isOpenFate } from '../domain/create-journal';
+import { awaitsDecision } from './open-calls';
 import { caller } from './paid-context';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
@@ -89,15 +89,15 @@ function unconfirmedEntry(
   epoch: number,
   now: number,
 ): readonly UnconfirmedEntry[] {
-  if (view.resolution || !isOpenFate(view)) return [];
+  if (!isUndecided(view)) return [];
   const answer = view.outcome?.answer;
   const { evidence } = answer?.outcome === 'unconfirmed' ? answer : unconfirmedAfterIntent(slot, epoch);
   const state =
     answer?.outcome === 'results_lost'
       ? 'results_lost'
-      : answer === undefined && Date.parse(slot.sendWindowEnd) > now
-        ? 'in_flight'
-        : 'unconfirmed';
+      : awaitsDecision(view, now)
+        ? 'unconfirmed'
+        : 'in_flight';
   const { creationKey, operation, estimate, workflowId, runId } = slot;
   return [
     {

@@ -15,6 +15,7 @@ import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type PaidSendOptions } from '../service/send-result';
 import { type Account } from './accounts';
 import { claimEpoch, openEpoch, recordOutcome, type OpenedEpoch } from './epochs';
+import { idempotencyKey } from './idempotency-key';
 import {
   conflictAnswer,
   fencedAnswer,
@@ -169,7 +170,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       base: { ...base, sent: true },
       options: {
         policy: resolveCreatePolicy(deps.policy, spec.policy),
-        idempotencyKey: sha256(`${key.namespace}\n${key.creationKey}`),
+        idempotencyKey: idempotencyKey(key),
         deadlineMs: spec.httpBudgetMs,
       },
     });
@@ -245,9 +246,6 @@ function journalDown(base: AnswerBase): NotSent {
 }
 
 function fingerprintOf(paid: PaidRequest, account: Account, fileHashes: ReadonlyMap<string, string>): string {
-  return sha256(fingerprintText(paid, account.name, (file) => fileHashes.get(file) ?? file));
-}
-
-function sha256(text: string): string {
+  const text = fingerprintText(paid, account.name, (file) => fileHashes.get(file) ?? file);
   return createHash('sha256').update(text).digest('hex');
 }

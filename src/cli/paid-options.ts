@@ -3,10 +3,10 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { FileArtifactStore } from '../artifacts/file-store';
 import { ConfigurationError, type MediaConfig } from '../config';
 import { type DurationInput } from '../domain/workflow-inputs';
-import { milliseconds } from '../workflows/inputs';
 import { badInput } from './cli-error';
 import { type Command } from 'commander';
 import { type CommonOptions } from './command-context';
+import { durationOf } from './duration-option';
 import { type SpendOptions } from './spend/before-send';
 
 /** Options of every command that may cost money. */
@@ -66,7 +66,7 @@ export function idOf(given: string | undefined, kind: string): string {
 /** @throws CliError for what is no duration */
 export function waitForOf(text: string | undefined): DurationInput | undefined {
   if (text === undefined) return undefined;
-  if (milliseconds(text) !== undefined && /[a-z]/i.test(text)) return text;
+  if (durationOf(text) !== undefined) return text;
   throw badInput([
     { field: '--wait-for', message: 'must be a duration with its unit, such as 90s, 15m, 2h or 3d.' },
   ]);

@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { inLanes } from '../domain/in-lanes';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './await-video-id';
 
@@ -20,14 +21,10 @@ export async function orphansAmong(
   keptSince: Date,
 ): Promise<readonly Orphan[]> {
   const found: Orphan[] = [];
-  const queue = entries[Symbol.iterator]();
-  const lane = async (): Promise<void> => {
-    for (const entry of queue) {
-      const endedAs = await endOf(client, entry, keptSince);
-      if (endedAs !== undefined) found.push({ ...entry, endedAs });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await inLanes(entries, AT_ONCE, async (entry) => {
+    const endedAs = await endOf(client, entry, keptSince);
+    if (endedAs !== undefined) found.push({ ...entry, endedAs });
+  });
   return found.sort((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''));
 }
 

@@ -1,5 +1,6 @@
 import { type Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
+import { inLanes } from '../../domain/in-lanes';
 import { WORKFLOW } from '../../domain/names';
 
 export interface FoundExecution {
@@ -39,15 +40,11 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
   }
   let found: FoundExecution | undefined;
   let searched = 0;
-  const queue = executions[Symbol.iterator]();
-  const lane = async (): Promise<void> => {
-    for (const execution of queue) {
-      if (found !== undefined) return;
-      searched += 1;
-      if (await holdsTask(client, execution, taskId)) found ??= execution;
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await inLanes(executions, AT_ONCE, async (execution) => {
+    if (found !== undefined) return;
+    searched += 1;
+    if (await holdsTask(client, execution, taskId)) found ??= execution;
+  });
   return { found, searched };
 }
 

@@ -6,7 +6,7 @@ import { type CommandContext } from '../command-context';
 import { type Connected } from '../connect';
 import { type Report } from '../report';
 import { askTerminal, isTerminal, TERMINAL } from '../spend/ask-terminal';
-import { commandLine } from '../shell-word';
+import { commandFor } from '../shell-word';
 import { readPages } from './read-pages';
 
 export interface Decision {
@@ -43,7 +43,7 @@ export async function decide(
       throw new CliError(
         'no_worker',
         'No worker carried the decision out in time. It may be in the journal all the same.',
-        { hint: `Look first: ${commandLine('unconfirmed', 'show', creationKey)}` },
+        { hint: `Look first: ${commandFor('unconfirmed show', creationKey)}` },
       );
     });
   if (!result.resolved) {

@@ -1,6 +1,6 @@
 import { type Money } from '../../domain/billing';
 import { formatMoney } from '../../domain/price';
-import { shellWord } from '../shell-word';
+import { idArgument } from '../shell-word';
 
 /** A paid call of unknown fate, as far as the commands about it need it. */
 export interface OpenCall {
@@ -18,7 +18,7 @@ export interface OpenCall {
  */
 export function decisionLines({ creationKey, hasTask, estimate, isPaid }: OpenCall): string[] {
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
-  const id = `${creationKey.startsWith('-') ? '-- ' : ''}${shellWord(creationKey)}`;
+  const id = idArgument(creationKey);
   const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
   return [
     'Look into the task records of the service with the evidence, then decide:',

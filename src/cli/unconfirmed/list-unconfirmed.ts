@@ -1,7 +1,7 @@
 import { type UnconfirmedEntry } from '../../domain/unconfirmed-decision';
 import { type CommandContext } from '../command-context';
 import { type Connected } from '../connect';
-import { commandLine } from '../shell-word';
+import { commandFor } from '../shell-word';
 import { textTable } from '../text-table';
 import { readPages } from './read-pages';
 
@@ -27,7 +27,7 @@ export async function listUnconfirmed(context: CommandContext, connected: Connec
       report.result(line);
     const example = found[0]?.creationKey;
     if (example != null)
-      report.say(`Evidence and what can be done: ${commandLine('unconfirmed', 'show', example)}`);
+      report.say(`Evidence and what can be done: ${commandFor('unconfirmed show', example)}`);
   } else {
     report.say(`Nothing waits for a decision: ${scanned} creation keys in the journal.`);
   }

@@ -1,0 +1,16 @@
+/**
+ * Does some work for each item, in order of their start, at most `atOnce` at a time. The first failure is thrown, and
+ * the other lanes end their item.
+ */
+export async function inLanes<T>(
+  items: Iterable<T>,
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  const rest: Iterable<T> = { [Symbol.iterator]: () => ({ next: () => queue.next() }) };
+  const lane = async (): Promise<void> => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+}

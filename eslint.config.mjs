@@ -40,6 +40,26 @@ export default tseslint.config(
     'Workflow code is deterministic: domain and @temporalio/workflow only.',
   ),
   only(
+    ['src/domain/campaign/**/*.ts'],
+    '^(?!\\./|\\.\\./[a-z-]+$)',
+    'domain is pure: it imports nothing but its own files.',
+  ),
+  only(
+    ['src/workflows/campaign/**/*.ts'],
+    '^(?!\\./|\\.\\./[a-z-]+$|\\.\\./\\.\\./domain/|@temporalio/(workflow|common|common/lib/time)$)',
+    'Workflow code is deterministic: domain and @temporalio/workflow only.',
+  ),
+  only(
+    ['src/manifest/**/*.ts'],
+    '^(?!\\./|\\.\\./(domain|artifacts|models)/|csv-parse$|csv-stringify$|zod$|node:)',
+    'Manifests are read without a service: domain, models, stores, the CSV parser and node: only.',
+  ),
+  only(
+    ['src/report/**/*.ts'],
+    '^(?!\\./|\\.\\./(domain|artifacts)/|csv-stringify(/sync)?$|eta$|yazl$|node:)',
+    'A report is made of artifacts: domain, stores, templates and node: only.',
+  ),
+  only(
     ['src/service/**/*.ts'],
     '^(?!\\./|\\.\\./domain/|undici$|zod$|ipaddr\\.js$|node:)',
     'The service client knows no Temporal: domain, undici, zod and node: only.',
@@ -57,6 +77,11 @@ export default tseslint.config(
   only(
     ['src/activities/**/*.ts'],
     '^(?!\\./|\\.\\./(domain|service|artifacts|journal|models)/|@temporalio/(activity|common)$|node:)',
+    'Activities glue service, stores and Temporal together; they know no workflow code and no command line.',
+  ),
+  only(
+    ['src/activities/campaign/**/*.ts'],
+    '^(?!\\./|\\.\\./[a-z-]+$|\\.\\./\\.\\./(domain|service|artifacts|journal|models|manifest)/|@temporalio/(activity|common)$|node:)',
     'Activities glue service, stores and Temporal together; they know no workflow code and no command line.',
   ),
   only(

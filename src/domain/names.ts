@@ -14,6 +14,13 @@ export const ACTIVITY = {
   editImage: 'media.editImage',
   resolveUnconfirmed: 'media.resolveUnconfirmed',
   reviewJournal: 'media.reviewJournal',
+  planCampaign: 'media.planCampaign',
+  openPage: 'media.openPage',
+  createVideos: 'media.createVideos',
+  downloadVideos: 'media.downloadVideos',
+  campaignImage: 'media.campaignImage',
+  recordRows: 'media.recordRows',
+  foldResults: 'media.foldResults',
 } as const;
 
 /** Workflow types (design 4.1). */
@@ -26,19 +33,42 @@ export const WORKFLOW = {
   mediaJournal: 'mediaJournal',
   resolveUnconfirmed: 'resolveUnconfirmed',
   reviewJournal: 'reviewJournal',
+  runCampaign: 'runCampaign',
+  campaignLane: 'campaignLane',
 } as const;
 
-export const QUERY = { videoState: 'video_state' } as const;
+export const QUERY = { videoState: 'video_state', campaignState: 'campaign_state' } as const;
+
+/** Between a campaign and its lanes: see `campaign/messages`. */
+export const SIGNAL = { campaignOrders: 'campaign_orders', campaignReport: 'campaign_report' } as const;
 
 export const UPDATE = {
   adopt: 'adopt',
   declareLost: 'declareLost',
   resubmit: 'resubmit',
   bind: 'bind',
+  pause: 'pause',
+  resume: 'resume',
+  cancel: 'cancel',
+  setConcurrency: 'setConcurrency',
+  raiseBudget: 'raiseBudget',
+  takeUp: 'takeUp',
 } as const;
 
 /** Task queue of the workflows and, unless configured otherwise, of the activities. */
 export const DEFAULT_TASK_QUEUE = 'temporal-media';
+
+/** Queues that a media worker serves beside its own, so that one kind of activity never waits behind another (design 4.11). */
+export function activityQueues(taskQueue: string): {
+  readonly [kind in 'create' | 'poll' | 'download' | 'image']: string;
+} {
+  return {
+    create: `${taskQueue}/create`,
+    poll: `${taskQueue}/poll`,
+    download: `${taskQueue}/download`,
+    image: `${taskQueue}/image`,
+  };
+}
 
 /** Credential used when a request names none. */
 export const DEFAULT_CREDENTIAL = 'default';

@@ -1,0 +1,110 @@
+import { type CreatePolicy } from '../create-policy';
+import { type ACTIVITY } from '../names';
+import { type DownloadVideoResult } from '../download';
+import { type ImageOutcome } from '../outcome';
+import { type CreateVideoAnswer } from '../paid-call';
+import { type PaidOperation } from '../request';
+import { type VideoTask } from '../video-task';
+import { type CampaignPlan, type PlanCampaignInput } from './plan';
+import { type CampaignRowResult, type RowOutcome, type LedgerLine } from './row';
+
+/** A page by the index artifact of its plan and its number in it. */
+export interface PageAddress {
+  readonly index: string;
+  readonly page: number;
+}
+
+/** What a lane must know of the rows of a page; prompts stay in the artifact. */
+export interface OpenedPage {
+  /** Distinct kinds of calls of the page. */
+  readonly specs: readonly RowSpec[];
+  /** In the order of the page. */
+  readonly rows: readonly OpenedRow[];
+}
+
+export interface RowSpec {
+  readonly operation: PaidOperation;
+  readonly model: string;
+  readonly account: string | null;
+  readonly durationSeconds: number | null;
+  readonly resolution: string | null;
+  readonly referenceMode: string | null;
+  /** Micro-units; null means unknown. */
+  readonly estimate: number | null;
+}
+
+export interface OpenedRow {
+  readonly row: number;
+  readonly line: number;
+  readonly key: string;
+  readonly content: string;
+  /** Index into `specs`. */
+  readonly spec: number;
+  /** First attempt in this page; absent means 0. */
+  readonly attempt?: number;
+  readonly rebought?: true;
+  readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
+  /** Bought before with another text: ends as `changed`. */
+  readonly changed?: true;
+}
+
+/** One create of a batch: the activity reads its request from the page. */
+export interface BatchedCreate {
+  readonly page: PageAddress;
+  readonly index: number;
+  readonly creationKey: string;
+  readonly epoch: number;
+}
+
+/** Input of `media.createVideos`: 10 to 25 creates, each with its own key, slot, outcome and answer. */
+export interface CreateVideosInput {
+  readonly rows: readonly BatchedCreate[];
+  /** Credential name of the campaign; a row may name its own. */
+  readonly account?: string;
+  readonly policy?: CreatePolicy;
+}
+
+export interface CreateVideosResult {
+  /** In the order of `rows`. */
+  readonly answers: readonly CreateVideoAnswer[];
+}
+
+/** Input of `media.downloadVideos`: one try for each; what does not succeed is left to `media.downloadVideo`. */
+export interface DownloadVideosInput {
+  readonly videos: readonly VideoTask[];
+}
+
+export interface DownloadVideosResult {
+  /** In the order of `videos`; null for one that needs tries of its own. */
+  readonly results: readonly (Extract<DownloadVideoResult, { outcome: 'downloaded' }> | null)[];
+}
+
+/** Input of `media.campaignImage`: one image call whose request stands in a page. */
+export interface CampaignImageInput {
+  readonly page: PageAddress;
+  readonly index: number;
+  readonly creationKey: string;
+  readonly account?: string;
+  readonly policy?: CreatePolicy;
+}
+
+/** Input of `media.recordRows`: writes a segment. */
+export interface RecordRowsInput {
+  readonly rows: readonly CampaignRowResult[];
+}
+
+/** Input of `media.foldResults`: writes an index of segments. */
+export interface FoldResultsInput {
+  readonly segments: readonly string[];
+}
+
+/** Activities of campaigns. */
+export interface CampaignActivities {
+  [ACTIVITY.planCampaign](input: PlanCampaignInput): Promise<CampaignPlan>;
+  [ACTIVITY.openPage](input: PageAddress): Promise<OpenedPage>;
+  [ACTIVITY.createVideos](input: CreateVideosInput): Promise<CreateVideosResult>;
+  [ACTIVITY.downloadVideos](input: DownloadVideosInput): Promise<DownloadVideosResult>;
+  [ACTIVITY.campaignImage](input: CampaignImageInput): Promise<ImageOutcome>;
+  [ACTIVITY.recordRows](input: RecordRowsInput): Promise<{ readonly sha256: string }>;
+  [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
+}

@@ -1,0 +1,103 @@
+import { type SegmentEntry } from './results';
+
+/**
+ * What parent and lanes tell each other: whole states, numbered, repeated until the other side has seen them. A
+ * duplicate or an older one changes nothing, so that a signal may be lost, doubled or late (design 4.11).
+ */
+
+/** One page that a lane works on. */
+export interface PageLease {
+  /** Number of the lease in its campaign, from 0. */
+  readonly lease: number;
+  /** SHA-256 of the plan's index artifact, and the page's number in it. */
+  readonly index: string;
+  readonly page: number;
+  readonly generation: number;
+  /** Rows whose results the parent has, as {@link packRows}: for a lane that starts again on an open page. */
+  readonly done: string;
+}
+
+/** Parent to lane. */
+export interface LaneOrders {
+  /** Rises with every order, over resets of the parent too. */
+  readonly n: number;
+  /** First run id of the campaign: a lane of another one ends. */
+  readonly campaignRun: string;
+  /** All pages of this lane. One that is not named any more is forgotten. */
+  readonly leases: readonly PageLease[];
+  /** No page will be added: a lane without pages ends. */
+  readonly last: boolean;
+  /** Videos in flight in this lane. */
+  readonly concurrency: number;
+  /** No creates; what runs is collected. */
+  readonly paused: boolean;
+  /** Rows that are not bought end: `budget` as `skipped_budget`, `cancel` as `cancelled`. */
+  readonly stop: 'budget' | 'cancel' | null;
+  /** All micro-units that this lane was ever granted; null without a budget. */
+  readonly granted: number | null;
+  /** Unspent money is wanted back: nothing is reserved until an order without this. */
+  readonly freeze: boolean;
+  /** Segments up to this number are kept by the parent. */
+  readonly segmentsSeen: number;
+}
+
+export interface ReportedSegment extends SegmentEntry {
+  /** Number of the segment in its lane, from 1. */
+  readonly seq: number;
+  /** Which rows of which leases: `[lease, packRows]`. */
+  readonly done: readonly (readonly [lease: number, rows: string])[];
+}
+
+/** Lane to parent. */
+export interface LaneReport {
+  readonly lane: number;
+  readonly n: number;
+  readonly campaignRun: string;
+  /** Number of the newest order that was carried out. */
+  readonly ordersSeen: number;
+  /** Segments that the parent has not confirmed. */
+  readonly segments: readonly ReportedSegment[];
+  /** Leases that the lane holds, done ones included until an order drops them. */
+  readonly leases: readonly { readonly lease: number; readonly done: boolean }[];
+  /** How many more pages it would take. */
+  readonly room: number;
+  /** Micro-units spent or reserved, of all that was granted. */
+  readonly committed: number;
+  /** Estimate of the cheapest row that does not fit into what is left of the grant; null when nothing waits for money. */
+  readonly needs: number | null;
+  readonly inFlight: number;
+  readonly waiting: number;
+  /** A few rows that are under way, for a person who watches. */
+  readonly sample: readonly ActiveRow[];
+}
+
+export interface ActiveRow {
+  readonly key: string;
+  readonly phase: 'creating' | 'watching' | 'downloading' | 'waiting' | 'drawing';
+  readonly taskId: string | null;
+  readonly status: string | null;
+  /** Only when the service sent a number (C2.2.4). */
+  readonly progress?: number;
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+/** A set of row numbers of one page as hexadecimal digits, four rows each. */
+export function packRows(rows: Iterable<number>): string {
+  const nibbles: number[] = [];
+  for (const row of rows) {
+    const place = row >> 2;
+    while (nibbles.length <= place) nibbles.push(0);
+    nibbles[place] = (nibbles[place] ?? 0) | (1 << (row & 3));
+  }
+  return nibbles.map((nibble) => nibble.toString(16)).join('');
+}
+
+export function unpackRows(packed: string): Set<number> {
+  const rows = new Set<number>();
+  [...packed].forEach((digit, place) => {
+    const nibble = parseInt(digit, 16);
+    for (let bit = 0; bit < 4; bit += 1) if ((nibble & (1 << bit)) !== 0) rows.add(place * 4 + bit);
+  });
+  return rows;
+}

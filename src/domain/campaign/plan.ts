@@ -1,0 +1,150 @@
+import { type Money } from '../billing';
+import { type CreatePolicy } from '../create-policy';
+import { type ArtifactRef, type MediaSource } from '../media';
+import { type PaidOperation } from '../request';
+import { type DurationInput, type MediaQueues } from '../workflow-inputs';
+import { type ResultsRef } from './results';
+import { type RowOutcome } from './row';
+
+/** Where the rows come from. `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`. */
+export interface ManifestSource {
+  readonly source: MediaSource;
+  /** @default found by the first bytes: `{` begins JSON lines */
+  readonly format?: 'csv' | 'jsonl';
+}
+
+/** Input of the workflow `runCampaign`; the workflow id is the id of the campaign. */
+export interface CampaignInput {
+  readonly manifest: ManifestSource;
+  /** Videos in flight at a time, all lanes together. @default 100 */
+  readonly concurrency?: number;
+  /** Nothing is created beyond this. Refused when a model of the manifest has no price, or another currency. */
+  readonly budget?: Money;
+  /** `fail`: one row that is not valid keeps everything from being sent. @default 'fail' */
+  readonly onInvalid?: 'fail' | 'skip';
+  /** Rows that were bought with another text are bought again with the new one. @default false: they end as `changed` */
+  readonly rebuyChanged?: boolean;
+  /** Which rows are taken up. @default what is missing */
+  readonly select?: RowSelection;
+  /** Only so many rows are taken up: the first, or a sample that depends on their keys alone. */
+  readonly limit?: number;
+  readonly sample?: number;
+  /** How long each video is waited for; then it is reported as still running. @default '1 hour' */
+  readonly waitFor?: DurationInput;
+  /** How often a row is tried after capacity failures and refusals for now, each under its own key. @default 3 */
+  readonly maxAttempts?: number;
+  readonly account?: string;
+  readonly policy?: CreatePolicy;
+  /** @default the queues that a media worker serves beside its own: `<queue>/create`, `/poll`, `/download`, `/image` */
+  readonly queues?: MediaQueues;
+  /** Lower goes first, 1 to 5. @default 3 */
+  readonly priority?: number;
+  /** Share of this campaign where several wait for the same queue. @default 1 */
+  readonly fairnessWeight?: number;
+  /** Results of earlier runs under this id: only what is missing is submitted. Set by the client. */
+  readonly previous?: ResultsRef;
+  /** State of an earlier run of this workflow; set by continue-as-new only. */
+  readonly carried?: unknown;
+}
+
+export type RowSelection =
+  /** No result yet, or one that is not final: still running, unconfirmed, skipped, cancelled, refused for now. */
+  | { readonly rows: 'missing' }
+  /** Rows with one of these outcomes get a new attempt under a new key. */
+  | { readonly rows: 'retry'; readonly outcomes?: readonly RowOutcome[] }
+  /** Rows with one of these outcomes are taken up again under the key that they have: adopts, resumes, buys nothing twice. */
+  | { readonly rows: 'again'; readonly outcomes: readonly RowOutcome[]; readonly keys?: readonly string[] };
+
+/** Input of `media.planCampaign`. */
+export interface PlanCampaignInput {
+  readonly campaign: string;
+  readonly manifest: ManifestSource;
+  readonly account?: string;
+  readonly select: RowSelection;
+  readonly limit?: number;
+  readonly sample?: number;
+  readonly onInvalid: 'fail' | 'skip';
+  readonly rebuyChanged: boolean;
+  readonly previous?: ResultsRef;
+  /** Number of this plan: one more than that of `previous`, else 0. */
+  readonly generation: number;
+  /** Refuses an unpriced model and another currency. */
+  readonly budget?: Money;
+}
+
+/** One thing that is wrong with a row. */
+export interface ManifestIssue {
+  /** Line in the manifest, from 1. */
+  readonly line: number;
+  /** Column or JSON field as the manifest names it; null for the whole row. */
+  readonly column: string | null;
+  readonly message: string;
+  readonly allowed?: readonly string[];
+  /** The row's `id`, when it has one. */
+  readonly id?: string;
+}
+
+/** What a plan comes to. Small: rows stand in pages, all issues in an artifact of JSON lines. */
+export interface CampaignPlan {
+  readonly v: 1;
+  readonly generation: number;
+  /** SHA-256 of the bytes of the manifest. */
+  readonly manifest: string;
+  /** Rows of the manifest. */
+  readonly rows: number;
+  /** Rows in the pages of this plan. */
+  readonly planned: number;
+  /** Rows with a result that stands. */
+  readonly done: number;
+  /** Rows that a limit or a sample left for later. */
+  readonly left: number;
+  readonly invalid: number;
+  /** The first issues, in order of their lines. */
+  readonly issues: readonly ManifestIssue[];
+  readonly issuesFile: ArtifactRef | null;
+  /** Rows bought before with another text; `keys` names the first. */
+  readonly changed: { readonly rows: number; readonly keys: readonly string[] };
+  readonly pages: number;
+  /** Artifact of {@link PlanIndex}. */
+  readonly index: ArtifactRef;
+  readonly currency: string | null;
+  /** Sum of the known estimates of the planned rows, in micro-units. */
+  readonly estimate: number;
+  /** Planned rows whose price is unknown. */
+  readonly unpriced: number;
+  readonly models: readonly PlannedModel[];
+  /** Why nothing may be sent; absent when the plan stands. */
+  readonly refused?: PlanRefusal;
+}
+
+export interface PlannedModel {
+  readonly model: string;
+  readonly operation: PaidOperation;
+  readonly rows: number;
+  readonly estimate: number;
+  readonly unpriced: number;
+}
+
+/** `reason` is a public word. */
+export interface PlanRefusal {
+  readonly reason:
+    | 'manifest_unreadable'
+    | 'invalid_rows'
+    | 'no_rows'
+    | 'mixed_currencies'
+    | 'unpriced_models'
+    | 'budget_currency'
+    | 'account_not_configured';
+  readonly message: string;
+}
+
+/** The artifact that `CampaignPlan.index` names: SHA-256 and row count of each page. */
+export interface PlanIndex {
+  readonly v: 1;
+  readonly pages: readonly { readonly sha256: string; readonly rows: number }[];
+}
+
+/** Rows of a page. */
+export const PAGE_ROWS = 100;
+/** Issues that a plan carries itself. */
+export const SHOWN_ISSUES = 50;

@@ -1,0 +1,139 @@
+import { type Billing } from '../billing';
+import { type JsonValue } from '../json';
+import { type ArtifactRef } from '../media';
+import { type ReportedFacts } from '../poll-answers';
+import { type PaidOperation, type PaidRequest } from '../request';
+import { type ErrorKind } from '../task-error';
+
+/** One valid row of a manifest, as it stands in a page. Holds the prompt: pages are artifacts and enter no history. */
+export interface CampaignRow {
+  /** Place in the manifest, from 0, blank lines not counted: the identity of the row within one manifest. */
+  readonly row: number;
+  /** Line in the manifest, from 1, for messages. */
+  readonly line: number;
+  /** Column `id`, else {@link contentKey}: never the line number, so that a manifest may be sorted or extended. */
+  readonly key: string;
+  /** SHA-256 of the call, lower-case hexadecimal: tells whether a row that was bought has changed since. */
+  readonly content: string;
+  readonly call: PaidRequest;
+  /** Credential name; absent: that of the campaign. */
+  readonly account?: string;
+  /** By the price rule when the page was planned, in micro-units of the campaign's currency; null means unknown (C1.5). */
+  readonly estimate: number | null;
+  /** First attempt of this row in this page: attempts before it were made by an earlier plan. */
+  readonly attempt: number;
+  /** Set when the row was bought with another text before and is bought again on purpose: part of its creation keys. */
+  readonly rebought?: true;
+  /** What an earlier plan's pages came to, when this row is taken up again. */
+  readonly was?: {
+    readonly outcome: RowOutcome;
+    readonly ledger: readonly LedgerLine[];
+  };
+}
+
+/** A page of a plan: an artifact of the type `application/json`. */
+export interface CampaignPage {
+  readonly v: 1;
+  readonly page: number;
+  readonly rows: readonly CampaignRow[];
+}
+
+/** What a row came to; the words of single calls, and three of campaigns. */
+export type RowOutcome =
+  | 'completed'
+  | 'failed'
+  | 'still_running'
+  | 'content_unavailable'
+  | 'task_unknown'
+  | 'unconfirmed'
+  | 'rejected'
+  | 'results_lost'
+  | 'cancelled'
+  /** Not bought: the budget was spent. */
+  | 'skipped_budget'
+  /** Not bought: bought before with another text, and `rebuyChanged` was not given. */
+  | 'changed';
+
+export const ROW_OUTCOMES: readonly RowOutcome[] = [
+  'completed',
+  'failed',
+  'still_running',
+  'content_unavailable',
+  'task_unknown',
+  'unconfirmed',
+  'rejected',
+  'results_lost',
+  'cancelled',
+  'skipped_budget',
+  'changed',
+];
+
+/** One attempt of a row on the books. Every attempt has its own creation key. */
+export interface LedgerLine {
+  readonly attempt: number;
+  readonly creationKey: string;
+  readonly taskId: string | null;
+  /** Micro-units; null means unknown, never free (C1.5). */
+  readonly estimate: number | null;
+  /** `none`: provably nothing was accepted. */
+  readonly state: Billing['state'];
+}
+
+/** One line of the results. No prompt and no address; the service's words only in `message`. */
+export interface CampaignRowResult {
+  readonly row: number;
+  readonly line: number;
+  readonly key: string;
+  readonly content: string;
+  /** Number of the plan that brought it: an older one never replaces a newer. */
+  readonly generation: number;
+  /** Page and place in the page of that generation. */
+  readonly page: number;
+  readonly index: number;
+  readonly operation: PaidOperation;
+  readonly model: string;
+  readonly outcome: RowOutcome;
+  readonly attempt: number;
+  readonly taskId: string | null;
+  readonly account: string | null;
+  /** The video, or the images in their order. */
+  readonly artifacts: readonly ArtifactRef[];
+  readonly requested: {
+    readonly durationSeconds: number | null;
+    readonly resolution: string | null;
+    readonly referenceMode: string | null;
+  };
+  readonly reported?: ReportedFacts;
+  readonly usage?: JsonValue;
+  /** Why it is not completed: reason of a rejection, of unavailable content, of an unconfirmed create. */
+  readonly reason?: string;
+  readonly errorKind?: ErrorKind;
+  readonly message?: string;
+  readonly httpStatus?: number;
+  readonly warnings: readonly string[];
+  /** All attempts of the row, also those of earlier plans. */
+  readonly ledger: readonly LedgerLine[];
+  /** ISO 8601. */
+  readonly startedAt: string | null;
+  readonly createdAt: string | null;
+  readonly finishedAt: string;
+  readonly polls: number;
+}
+
+/** The creation key of one attempt of a row (design 4.11): the same attempt never buys twice. */
+export function rowCreationKey(
+  campaign: string,
+  row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
+  attempt: number,
+): string {
+  const text = row.rebought === true ? `${row.key}@${row.content.slice(0, 12)}` : row.key;
+  return `${campaign}/${text}/${attempt}`;
+}
+
+/** The key of a row without an `id`: its content, and which of the rows with that content it is. */
+export function contentKey(content: string, occurrence: number): string {
+  return `${content.slice(0, 20)}.${occurrence}`;
+}
+
+/** Longest `id` of a row, in characters. */
+export const MAX_ROW_ID_LENGTH = 128;

@@ -1,0 +1,90 @@
+import { type Money } from '../billing';
+import { type ActiveRow } from './messages';
+import { type CampaignPlan, type RowSelection } from './plan';
+import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
+
+/** Answer of the query `campaign_state`, while it runs and while its history is kept. Times are ISO 8601. */
+export interface CampaignState {
+  readonly campaign: string;
+  readonly phase: 'planning' | 'running' | 'paused' | 'stopping' | 'done';
+  readonly startedAt: string;
+  /** Null until the manifest was read. */
+  readonly plan: CampaignPlan | null;
+  /** Rows by outcome, earlier runs under this id included. */
+  readonly counts: RowCounts;
+  /** Rows of the plans of this run that have no result yet. */
+  readonly remaining: number;
+  readonly inFlight: number;
+  readonly concurrency: number;
+  readonly currency: string | null;
+  readonly money: MoneyTotals;
+  /** Null without a budget; `granted` is reserved for lanes and not all of it spent. */
+  readonly budget: { readonly total: Money; readonly granted: number; readonly left: number } | null;
+  /** Rows that ended per minute, lately; null while too few have. */
+  readonly rowsPerMinute: number | null;
+  /** Only when it can be computed: something ends, nothing is paused. */
+  readonly etaAt: string | null;
+  readonly active: readonly ActiveRow[];
+  readonly lanes: readonly LaneView[];
+  readonly results: ResultsRef;
+  /** Warnings of the campaign as a whole, such as a budget that is spent. */
+  readonly notes: readonly string[];
+}
+
+export interface LaneView {
+  readonly lane: number;
+  readonly workflowId: string;
+  readonly pages: number;
+  readonly inFlight: number;
+  readonly lastReportAt: string | null;
+}
+
+/** How a campaign ends; returned, never thrown. */
+export interface CampaignResult {
+  readonly v: 1;
+  readonly outcome: 'completed' | 'cancelled' | 'refused';
+  readonly campaign: string;
+  readonly plan: CampaignPlan;
+  readonly counts: RowCounts;
+  readonly currency: string | null;
+  readonly money: MoneyTotals;
+  readonly results: ResultsRef;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+}
+
+/**
+ * Inputs of the Updates of a campaign. `pause`, `resume` and `cancel` take none; `takeUp` retries rows or goes on with
+ * them; `adopt` and `declareLost` settle a row that was set aside and take it up again.
+ */
+export interface CampaignUpdates {
+  readonly setConcurrency: { readonly concurrency: number };
+  readonly raiseBudget: { readonly budget: Money };
+  readonly takeUp: { readonly select: RowSelection };
+  readonly adopt: {
+    readonly key: string;
+    readonly attempt?: number;
+    readonly taskId: string;
+    readonly by: string;
+    readonly reason: string;
+  };
+  readonly declareLost: {
+    readonly key: string;
+    readonly attempt?: number;
+    readonly by: string;
+    readonly reason: string;
+  };
+}
+
+/** Answers of the Updates of a campaign. */
+export interface CampaignUpdateResult {
+  readonly accepted: boolean;
+  readonly message: string;
+  /** Rows that were taken up again, where the Update does so. */
+  readonly rows?: number;
+}
+
+/** Workflow id of one lane. */
+export function laneWorkflowId(campaign: string, lane: number): string {
+  return `${campaign}/lane/${lane}`;
+}

@@ -28,9 +28,14 @@ export interface MoneyTotals {
 /** All results of a campaign: artifacts of {@link ResultsIndex}, then segments that no index names yet, in order. */
 export interface ResultsRef {
   readonly v: 1;
+  /** Of the newest plan. */
   readonly generation: number;
   readonly indexes: readonly string[];
   readonly segments: readonly string[];
+  /** What all of them come to: rows by outcome and money, so that nobody has to read them for it. */
+  readonly counts: RowCounts;
+  readonly money: MoneyTotals;
+  readonly currency: string | null;
 }
 
 /** An artifact that names segments by their SHA-256, in order. */

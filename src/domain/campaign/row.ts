@@ -24,6 +24,8 @@ export interface CampaignRow {
   readonly attempt: number;
   /** Set when the row was bought with another text before and is bought again on purpose: part of its creation keys. */
   readonly rebought?: true;
+  /** Bought before with another text, and not to be bought again: ends as `changed`. */
+  readonly changed?: true;
   /** What an earlier plan's pages came to, when this row is taken up again. */
   readonly was?: {
     readonly outcome: RowOutcome;

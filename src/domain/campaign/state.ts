@@ -63,14 +63,16 @@ export interface CampaignUpdates {
   readonly takeUp: { readonly select: RowSelection };
   readonly adopt: {
     readonly key: string;
-    readonly attempt?: number;
+    /** Of the attempt that was set aside, as its ledger line names it. */
+    readonly creationKey: string;
     readonly taskId: string;
     readonly by: string;
     readonly reason: string;
   };
   readonly declareLost: {
     readonly key: string;
-    readonly attempt?: number;
+    /** Of the attempt that was set aside, as its ledger line names it. */
+    readonly creationKey: string;
     readonly by: string;
     readonly reason: string;
   };

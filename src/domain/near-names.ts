@@ -1,0 +1,39 @@
+/**
+ * Names that somebody who typed `wanted` may have meant, nearest first: at most a third of it is different, or one
+ * holds the other. Case and separators do not count.
+ */
+export function nearNames(wanted: string, known: readonly string[], most = 3): string[] {
+  const asked = plain(wanted);
+  return known
+    .map((name) => ({ name, distance: distanceOf(asked, plain(name)) }))
+    .filter(({ distance }) => distance <= Math.max(1, Math.floor(asked.length / 3)))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, most)
+    .map(({ name }) => name);
+}
+
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]+/g, '');
+
+/** Names are short; nobody waits for a longer text to be compared. */
+const LONGEST = 100;
+
+function distanceOf(a: string, b: string): number {
+  if (a === b) return 0;
+  if (a.length > LONGEST || b.length > LONGEST) return Infinity;
+  if (a.length > 2 && b.length > 2 && (a.includes(b) || b.includes(a))) return 1;
+  return editDistance(a, b);
+}
+
+/** Levenshtein: insertions, deletions and replacements of one character. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_unused, index) => index);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? Infinity;
+}

@@ -1,0 +1,82 @@
+import { createInterface } from 'node:readline';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
+import { type CampaignRowResult } from '../domain/campaign/row';
+import { keyHash } from './key-hash';
+import { KeyTable } from './key-table';
+import { readJson } from './read-json';
+
+type ReadableStore = Pick<ArtifactStore, 'read'>;
+
+/** One line of the results and where it stands: number of its segment in the whole, and its line in it, from 0. */
+export interface PlacedResult {
+  readonly segment: number;
+  readonly line: number;
+  readonly result: CampaignRowResult;
+}
+
+/** SHA-256 of every segment, in order: those of the indexes, then those that no index names yet. */
+export async function* resultSegments(store: ReadableStore, ref: ResultsRef): AsyncGenerator<string> {
+  for (const index of ref.indexes) yield* (await readJson<ResultsIndex>(store, index)).segments;
+  yield* ref.segments;
+}
+
+/** Lines of one segment, in order. */
+export async function* readSegment(store: ReadableStore, sha256: string): AsyncGenerator<CampaignRowResult> {
+  const input = await store.read({ sha256 });
+  // readline swallows the errors of its input: a segment that is cut or changed must not look like a short one.
+  let broken: Error | undefined;
+  input.once('error', (error: Error) => {
+    broken = error;
+  });
+  const lines = createInterface({ input, crlfDelay: Infinity });
+  try {
+    for await (const line of lines) if (line !== '') yield JSON.parse(line) as CampaignRowResult;
+    if (broken !== undefined) throw broken;
+  } finally {
+    lines.close();
+    input.destroy();
+  }
+}
+
+/**
+ * Every line of the results of a campaign, in the order of their writing, one at a time. A row that was taken up again
+ * has several: {@link latestResults} gives the one that counts.
+ * @throws ArtifactError when a segment is missing or damaged
+ */
+export async function* readResults(store: ReadableStore, ref: ResultsRef): AsyncGenerator<CampaignRowResult> {
+  for await (const { result } of placedResults(store, ref)) yield result;
+}
+
+/** As {@link readResults}, each with its place. */
+export async function* placedResults(store: ReadableStore, ref: ResultsRef): AsyncGenerator<PlacedResult> {
+  let segment = 0;
+  for await (const sha256 of resultSegments(store, ref)) {
+    let line = 0;
+    for await (const result of readSegment(store, sha256)) yield { segment, line: line++, result };
+    segment += 1;
+  }
+}
+
+/**
+ * One line for each row, in the order of their writing: of the highest generation, and of those the last. Reads the
+ * segments twice and keeps 21 to 43 bytes per row (see {@link KeyTable}), so that a million rows need no more.
+ */
+export async function* latestResults(
+  store: ReadableStore,
+  ref: ResultsRef,
+): AsyncGenerator<CampaignRowResult> {
+  // Columns: ordinal of the line that counts, from 1, and its generation.
+  const table = new KeyTable(2);
+  let ordinal = 0;
+  for await (const { key, generation } of readResults(store, ref)) {
+    ordinal += 1;
+    const hash = keyHash(key);
+    if (table.get(hash) === 0 || generation >= table.get(hash, 1)) table.set(hash, ordinal, generation);
+  }
+  ordinal = 0;
+  for await (const result of readResults(store, ref)) {
+    ordinal += 1;
+    if (table.get(keyHash(result.key)) === ordinal) yield result;
+  }
+}

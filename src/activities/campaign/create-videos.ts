@@ -1,0 +1,118 @@
+import {
+  type BatchedCreate,
+  type CreateVideosInput,
+  type CreateVideosResult,
+} from '../../domain/campaign/activities';
+import { type CampaignPage } from '../../domain/campaign/row';
+import { type CreateVideoAnswer } from '../../domain/paid-call';
+import { createOneVideo } from '../create-one-video';
+import { openEpoch } from '../epochs';
+import { startHeartbeat } from '../heartbeat';
+import { pendingAnswer, rejectedAnswer, waitingAnswer, type AnswerBase } from '../paid-answers';
+import { caller, refuseUnsafeRetries, type Caller, type PaidDeps } from '../paid-context';
+import { type Pages } from './pages';
+
+/** Largest number of rows in one activity: more than that would share one start-to-close and one worker's fate. */
+export const MAX_BATCH = 25;
+
+/**
+ * `media.createVideos`: rows of a campaign, each with its own key, slot, outcome and index entry, exactly as
+ * `media.createVideo` would send it alone. Answers stand in the order of the rows, and no row spoils another.
+ */
+export function createCreateVideos(
+  deps: PaidDeps,
+  pages: Pages,
+): (input: CreateVideosInput) => Promise<CreateVideosResult> {
+  return async (input) => {
+    refuseUnsafeRetries(deps.journal);
+    const { rows } = input;
+    if (rows.length > MAX_BATCH) throw new RangeError(`At most ${MAX_BATCH} rows travel in one batch.`);
+    // By place in `rows`: an operator who finds a dead batch sees which tasks its creates came to.
+    const taskIds: (string | null)[] = rows.map(() => null);
+    const beat = startHeartbeat(() => ({ begun: true, taskIds }));
+    try {
+      // One for all: the rows share the start-to-close that no send may outlast.
+      const who = caller(Date.now());
+      const read = pageOnce(pages);
+      const answers = await Promise.all(
+        rows.map(async (row, place) => {
+          try {
+            const page = await read(row).catch(() => undefined);
+            if (page === undefined) return await withoutPage(deps, who, row, input);
+            return await createRow(deps, who, row, input, page, (taskId) => {
+              taskIds[place] = taskId;
+              beat.beat();
+            });
+          } catch {
+            // Alone, it would have failed its activity: what it came to is asked of the journal, as then.
+            return pendingAnswer(baseOf(row, input));
+          }
+        }),
+      );
+      return { answers };
+    } finally {
+      beat.stop();
+    }
+  };
+}
+
+/** A batch mostly comes from one page. */
+function pageOnce(pages: Pages): (row: BatchedCreate) => Promise<CampaignPage> {
+  const read = new Map<string, Promise<CampaignPage>>();
+  return ({ page }) => {
+    const name = `${page.index}/${page.page}`;
+    const known = read.get(name) ?? pages.page(page);
+    read.set(name, known);
+    return known;
+  };
+}
+
+async function createRow(
+  deps: PaidDeps,
+  who: Caller,
+  row: BatchedCreate,
+  input: CreateVideosInput,
+  page: CampaignPage,
+  onTask: (taskId: string) => void,
+): Promise<CreateVideoAnswer> {
+  const planned = page.rows[row.index];
+  if (planned?.call.operation !== 'create_video') {
+    const message = 'The page of this campaign has no video in that place. Nothing was sent.';
+    return rejectedAnswer(baseOf(row, input), 'invalid_request', message, { field: 'index' });
+  }
+  const { policy } = input;
+  const account = planned.account ?? input.account;
+  return createOneVideo(
+    deps,
+    who,
+    {
+      creationKey: row.creationKey,
+      epoch: row.epoch,
+      request: planned.call.request,
+      ...(account === undefined ? {} : { account }),
+      ...(policy === undefined ? {} : { policy }),
+    },
+    onTask,
+  );
+}
+
+/** The request cannot be read, so nothing is sent; what was sent under the key before is not called unsent. */
+async function withoutPage(
+  { journal }: PaidDeps,
+  { namespace, runId, attempt }: Caller,
+  row: BatchedCreate,
+  input: CreateVideosInput,
+): Promise<CreateVideoAnswer> {
+  const base = baseOf(row, input);
+  const asker = { fingerprint: null, runId, now: Date.now() };
+  const key = { namespace, creationKey: row.creationKey };
+  const opened = await openEpoch(journal, key, row.epoch, asker).catch(() => undefined);
+  const untouched = opened === undefined ? attempt === 1 : opened.do === 'send';
+  if (!untouched) return pendingAnswer(base);
+  const message = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
+  return waitingAnswer(base, 'page_unavailable', message);
+}
+
+function baseOf({ epoch }: BatchedCreate, { account }: CreateVideosInput): AnswerBase {
+  return { epoch, sent: false, account: account ?? null, estimate: null };
+}

@@ -1,0 +1,80 @@
+import { referenceModeOf } from '../domain/media';
+import { type CreatedVideo, type CreateVideoAnswer, type CreateVideoInput } from '../domain/paid-call';
+import { DEFAULT_POLLING } from '../domain/polling-profile';
+import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { type WireJsonBody } from '../service/wire-body';
+import { indexCreated } from './index-created';
+import { failureAnswer, pendingAnswer, warningsAfter } from './paid-answers';
+import { type Caller, type PaidDeps } from './paid-context';
+import { prepareVideo } from './prepare-video';
+import { sendOnce, type PaidSpec } from './send-once';
+
+type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
+
+/**
+ * One POST at most for one epoch of one creation key (design 4.3), alone or as a row of a batch. Every outcome is a
+ * value; what is thrown here was thrown before anything could be sent.
+ * @param onTask told the id as soon as the service named it, before it is recorded
+ */
+export async function createOneVideo(
+  deps: PaidDeps,
+  who: Caller,
+  input: CreateVideoInput,
+  onTask: (taskId: string) => void,
+): Promise<CreateVideoAnswer> {
+  const result = await sendOnce(deps, who, specOf(input, deps, onTask));
+  if (result.kind === 'pending') return pendingAnswer(result.base);
+  const key = { namespace: who.namespace, creationKey: input.creationKey };
+  await indexCreated(deps.journal, key, result.answer, result.slot);
+  // Not recorded: whether records can be looked into is a fact of the worker that answers.
+  return result.answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
+    ? { ...result.answer, inspectable: true }
+    : result.answer;
+}
+
+function specOf(
+  input: CreateVideoInput,
+  deps: PaidDeps,
+  onTask: (taskId: string) => void,
+): PaidSpec<WireJsonBody, Answer> {
+  const { request } = input;
+  const facts = {
+    durationSeconds: request.durationSeconds ?? null,
+    resolution: request.resolution ?? null,
+    referenceMode: referenceModeOf(request.references),
+  };
+  return {
+    paid: { operation: 'create_video', request },
+    creationKey: input.creationKey,
+    epoch: input.epoch,
+    account: input.account,
+    policy: input.policy,
+    refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
+    facts,
+    httpBudgetMs: CREATE_TIMEOUTS.httpBudgetMs,
+    reopenOwn: false,
+    ...(input.recordedOnly === true && { recordedOnly: true }),
+    prepare: (account) => prepareVideo(request, account, deps),
+    post: async ({ account, ready, intent, base, options }) => {
+      const reply = await account.client.createVideo(ready.body, options);
+      if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
+      onTask(reply.taskId);
+      const created: CreatedVideo = {
+        ...base,
+        outcome: 'created',
+        status: reply.status,
+        warnings: warningsAfter(base, ready.warnings),
+        video: {
+          taskId: reply.taskId,
+          model: request.model,
+          ...facts,
+          account: account.name,
+          polling: ready.polling ?? DEFAULT_POLLING,
+          createdAt: new Date().toISOString(),
+          source: 'create_reply',
+        },
+      };
+      return created;
+    },
+  };
+}

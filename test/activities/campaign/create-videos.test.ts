@@ -1,0 +1,145 @@
+import { type ServerResponse } from 'node:http';
+import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
+import { type VideoRequest } from '../../../src/domain/request';
+import { json, type SeenRequest } from '../../service/loopback-service';
+import { CreateHarness, promptOf, rowOf, video } from './create-harness';
+
+/** What the service does with a prompt. */
+const REPLIES: Record<string, (response: ServerResponse, task: string) => void> = {
+  accepted: (response, task) => json(response, 200, { id: task, status: 'queued' }),
+  moderated: (response) => json(response, 400, { error: { code: 'moderation_blocked', message: 'no' } }),
+  invalid: (response) => json(response, 422, { detail: 'seconds' }),
+  unpaid: (response) => json(response, 402, {}),
+  unauthorised: (response) => json(response, 401, {}),
+  limited: (response) => json(response, 429, {}, { 'retry-after': '7' }),
+  busy: (response) => json(response, 503, {}, { 'retry-after': '9' }),
+  broken: (response) => json(response, 500, {}),
+  gateway: (response) => json(response, 502, {}),
+  nonsense: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+  lost: (response) => response.socket?.destroy(),
+};
+
+describe('media.createVideos', () => {
+  let harness: CreateHarness;
+  let task = 0;
+
+  beforeEach(async () => {
+    task = 0;
+    harness = await CreateHarness.open((request: SeenRequest, response) => {
+      task += 1;
+      const name = promptOf(request).split(' ')[0] ?? '';
+      (REPLIES[name] ?? REPLIES['accepted'])!(response, `video_${task}`);
+    });
+  });
+  afterEach(() => harness.close());
+
+  it('[C4.4a] every row of a batch gets the answer that it would get alone, and one POST', async () => {
+    const requests: VideoRequest[] = Object.keys(REPLIES).map((prompt) => ({
+      model: 'm',
+      prompt: `${prompt} kite`,
+    }));
+    requests.push({ model: 'm', prompt: ' ' }, { model: 'm', prompt: 'accepted', durationSeconds: 1.5 });
+    harness.rows = requests.map((request, row) => rowOf(row, { operation: 'create_video', request }));
+    const together = await harness.batch((index) => `together-${index}`);
+    const sent = harness.service.seen.length;
+    expect(sent).toBe(Object.keys(REPLIES).length);
+    const alone: CreateVideoAnswer[] = [];
+    for (const [index, request] of requests.entries())
+      alone.push(await harness.single(`alone-${index}`, request));
+    expect(harness.service.seen).toHaveLength(2 * sent);
+    expect(together.map(comparable)).toEqual(alone.map(comparable));
+    expect(new Set(together.map(({ outcome }) => outcome))).toEqual(
+      new Set(['created', 'rejected', 'refused_for_now', 'unconfirmed']),
+    );
+    // The same again sends nothing: every row has a slot and an outcome of its own.
+    const again = await harness.batch((index) => `together-${index}`);
+    expect(again.map(({ outcome }) => outcome)).toEqual(together.map(({ outcome }) => outcome));
+    expect(harness.service.seen).toHaveLength(2 * sent);
+  });
+
+  it('[C4.4b] each row is recorded and found by its task id; heartbeats name the tasks by their place', async () => {
+    harness.rows = ['one', 'moderated', 'three'].map((prompt, row) => rowOf(row, video(prompt)));
+    const answers = await harness.batch((index) => `row-${index}`);
+    const ids = answers.map((answer) => (answer.outcome === 'created' ? answer.video.taskId : null));
+    expect(ids).toEqual([expect.any(String), null, expect.any(String)]);
+    for (const [index, answer] of answers.entries()) {
+      const view = await harness.journal.read({ namespace: 'default', creationKey: `row-${index}` }, 0);
+      expect(view.slot).toMatchObject({ kind: 'intent', creationKey: `row-${index}` });
+      expect(view.outcome?.answer.outcome).toBe(answer.outcome);
+      if (answer.outcome === 'created')
+        expect(await harness.journal.findTask(answer.video.taskId)).toMatchObject([
+          { creationKey: `row-${index}` },
+        ]);
+    }
+    expect(harness.heartbeats.at(-1)).toEqual({ begun: true, taskIds: ids });
+    expect(harness.pageReads).toBe(1);
+  });
+
+  it('[C4.4a] a batch that runs again sends only what was never sent', async () => {
+    harness.rows = ['one', 'two', 'three'].map((prompt, row) => rowOf(row, video(prompt)));
+    const first = await harness.batch((index) => `row-${index}`, harness.rows.slice(0, 2));
+    const second = await harness.batch((index) => `row-${index}`);
+    expect(harness.service.seen).toHaveLength(3);
+    expect(second.slice(0, 2)).toMatchObject(first.map((answer) => ({ ...answer, sent: false })));
+  });
+
+  it('a row whose preparation throws leaves the others alone', async () => {
+    const real = harness.deps.models;
+    harness.models = {
+      ...real,
+      lookup: (model, kind) => {
+        if (model === 'odd') throw new Error('a fault of ours');
+        return real.lookup(model, kind);
+      },
+    };
+    const odd = { operation: 'create_video', request: { model: 'odd', prompt: 'x' } } as const;
+    const broken = { operation: 'create_video', request: null as never } as const;
+    harness.rows = [rowOf(0, video('one')), rowOf(1, odd), rowOf(2, broken), rowOf(3, video('four'))];
+    const answers = await harness.batch((index) => `row-${index}`);
+    expect(answers).toMatchObject([
+      { outcome: 'created' },
+      { outcome: 'not_sent', cause: 'configuration_unavailable', epochUsed: false },
+      { outcome: 'pending' },
+      { outcome: 'created' },
+    ]);
+  });
+
+  it('[C4.4c] without its page nothing is sent, and what was sent before is not called unsent', async () => {
+    harness.rows = ['one', 'two'].map((prompt, row) => rowOf(row, video(prompt)));
+    await harness.batch((index) => `row-${index}`, harness.rows.slice(0, 1));
+    harness.pageFails = true;
+    expect(await harness.batch((index) => `row-${index}`)).toMatchObject([
+      { outcome: 'pending', sent: false },
+      { outcome: 'not_sent', cause: 'page_unavailable', epochUsed: false, permanent: false, sent: false },
+    ]);
+    expect(harness.service.seen).toHaveLength(1);
+  });
+
+  it('a place that holds no video is refused', async () => {
+    harness.rows = [rowOf(0, { operation: 'generate_image', request: { model: 'm', prompt: 'x' } })];
+    const missing = [...harness.rows, rowOf(7, video('one'))];
+    expect(await harness.batch((index) => `row-${index}`, missing)).toMatchObject([
+      { outcome: 'rejected', reason: 'invalid_request' },
+      { outcome: 'rejected', reason: 'invalid_request' },
+    ]);
+  });
+
+  it('[C4.4a] a batch that is cancelled before its sends settles every row as not sent', async () => {
+    harness.rows = ['one', 'two'].map((prompt, row) => rowOf(row, video(prompt)));
+    harness.environment.cancel();
+    expect(await harness.batch((index) => `row-${index}`)).toMatchObject([
+      { outcome: 'not_sent', cause: 'worker_shutdown', epochUsed: true },
+      { outcome: 'not_sent', cause: 'worker_shutdown', epochUsed: true },
+    ]);
+    expect(harness.service.seen).toHaveLength(0);
+  });
+});
+
+/** An answer without what is different in every call. */
+function comparable(answer: CreateVideoAnswer): unknown {
+  const text = JSON.stringify(answer)
+    .replace(/"taskId":"[^"]*"/, '"taskId":"…"')
+    .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"time"')
+    .replace(/"(replyHash|date)":"[^"]*"/g, '"$1":"…"');
+  return JSON.parse(text) as unknown;
+}

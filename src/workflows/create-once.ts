@@ -1,29 +1,14 @@
-import {
-  ActivityFailure,
-  CancellationScope,
-  CancelledFailure,
-  isCancellation,
-  patched,
-  sleep,
-  TimeoutFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
-import {
-  cancelledStep,
-  DEFAULT_START_LIMIT_MS,
-  nextStep,
-  type CreateOnceState,
-  type SettledCreate,
-} from '../domain/create-once';
+import { CancellationScope, isCancellation, patched, sleep, workflowInfo } from '@temporalio/workflow';
+import { cancelledStep, nextStep, type CreateOnceState, type SettledCreate } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
-import { evidence, NO_WORKER } from '../domain/evidence';
 import { referenceModeOf } from '../domain/media';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
-import { type CreateEvidence, type CreateVideoAnswer } from '../domain/paid-call';
+import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type VideoRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { raceTimer } from './race-timer';
-import { createScheduleToCloseMs, createVideoActivity, reconcileCreateActivity } from './proxies';
+import { createScheduleToCloseMs, createVideoActivity } from './proxies';
+import { noValue, type NoValue, reconcileEpoch, type ReconcileOptions } from './reconcile-epoch';
 
 export interface CreateOnceOptions {
   readonly request: VideoRequest;
@@ -67,7 +52,9 @@ export async function createOnce(
       sent.answer.outcome === 'not_sent' && sent.answer.cause === RECORDED_BY_ANOTHER_RUN;
     let step = nextStep(state, sent.answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
-      const found = await CancellationScope.nonCancellable(() => reconcile(state, options, null));
+      const found = await CancellationScope.nonCancellable(() =>
+        reconcileEpoch(state, reconcileOptions(options), null),
+      );
       // What the send itself left as evidence says more than a look that found nothing out.
       const answer =
         sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
@@ -132,7 +119,9 @@ async function endCancelled(
       const { answer } = asked;
       const pending = answer.outcome === 'pending';
       const step = cancelledStep(
-        pending ? await reconcile({ ...state, epoch: answer.epoch }, asking, null) : answer,
+        pending
+          ? await reconcileEpoch({ ...state, epoch: answer.epoch }, reconcileOptions(asking), null)
+          : answer,
       );
       if (step.do === 'settle') return { kind: 'settled', answer: step.answer, sends: state.sends };
       if (step.do === 'end')
@@ -160,15 +149,10 @@ async function sendOnce(
 ): Promise<{ answer: CreateVideoAnswer; reconciled: boolean }> {
   const first = await raceCreate(state, options);
   if ('answer' in first) return { answer: first.answer, reconciled: false };
-  const answer = await CancellationScope.nonCancellable(() => reconcile(state, options, first));
+  const answer = await CancellationScope.nonCancellable(() =>
+    reconcileEpoch(state, reconcileOptions(options), first),
+  );
   return { answer, reconciled: true };
-}
-
-/** How an activity ended without a value: a person reads the word in the evidence. */
-interface NoValue {
-  readonly cause: string;
-  /** The server refused to start it any more: no worker ever had it (failure-model row 2). */
-  readonly neverStarted: boolean;
 }
 
 async function raceCreate(
@@ -203,70 +187,17 @@ async function raceCreate(
   return first === 'lost' ? { cause: 'no_answer_in_time', neverStarted: false } : first;
 }
 
-function noValue(error: unknown): NoValue {
-  if (!(error instanceof ActivityFailure)) throw error;
-  const { cause } = error;
-  // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as cancelled.
-  if (cause instanceof CancelledFailure) return { cause: 'cancelled_before_start', neverStarted: true };
-  if (!(cause instanceof TimeoutFailure)) return { cause: 'activity_failed', neverStarted: false };
-  // An attempt before an operator's reset may have begun, and every attempt says so with its heartbeat.
-  const neverStarted = cause.timeoutType === 'SCHEDULE_TO_START' && cause.lastHeartbeatDetails == null;
-  return { cause: neverStarted ? 'no_worker' : 'worker_lost', neverStarted };
+/** What is left of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
+function remainingStart(state: CreateOnceState, options: CreateOnceOptions): number {
+  return Math.max(60_000, state.startedAt + options.startLimitMs - Date.now());
 }
 
-async function reconcile(
-  state: CreateOnceState,
-  options: CreateOnceOptions,
-  noValue: NoValue | null,
-): Promise<CreateVideoAnswer> {
-  const look = reconcileCreateActivity({
-    taskQueue: options.taskQueue,
-    // Where no worker took the create, none is waited for as long again. After a possible send the wait has nothing to
-    // do with the limit for unsent creates: a recorded task id must not be given up because a worker is away.
-    startLimitMs: noValue?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
-    summary: `reconcile, epoch ${state.epoch}`,
-  });
-  try {
-    return await look({
-      creationKey: state.creationKey,
-      epoch: state.epoch,
-      ...(options.account === undefined ? {} : { account: options.account }),
-      ...(options.policy === undefined ? {} : { policy: options.policy }),
-      ...(noValue === null ? { sameRequest: true as const } : {}),
-    });
-  } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
-    const common = { epoch: state.epoch, sent: false, account: options.account ?? null, estimate: null };
-    if (noValue?.neverStarted === true) {
-      return {
-        ...common,
-        outcome: 'not_sent',
-        cause: 'no_worker',
-        epochUsed: false,
-        permanent: true,
-        message: NO_WORKER,
-      };
-    }
-    return {
-      ...common,
-      outcome: 'unconfirmed',
-      evidence: evidenceWithoutJournal(noValue?.cause ?? 'reconcile_failed', options),
-    };
-  }
-}
-
-/** What is left to say when no worker could read the journal. */
-function evidenceWithoutJournal(cause: string, { request, account }: CreateOnceOptions): CreateEvidence {
-  return evidence(cause, {
+function reconcileOptions({ request, taskQueue, account, policy }: CreateOnceOptions): ReconcileOptions {
+  const facts = {
     model: request.model,
     durationSeconds: request.durationSeconds ?? null,
     resolution: request.resolution ?? null,
     referenceMode: referenceModeOf(request.references),
-    account: account ?? null,
-  });
-}
-
-/** What is left of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
-function remainingStart(state: CreateOnceState, options: CreateOnceOptions): number {
-  return Math.max(60_000, state.startedAt + options.startLimitMs - Date.now());
+  };
+  return { taskQueue, account, policy, facts };
 }

@@ -57,22 +57,32 @@ export async function imageCall(
     operation === 'generate_image'
       ? activities[ACTIVITY.generateImage]({ ...call, request: input.request })
       : activities[ACTIVITY.editImage]({ ...call, request: input.request as ImageEditRequest });
+  const facts = { model: input.request.model, account: input.account ?? null };
+  return imageOf(work, { creationKey: own.key, startLimitMs, facts });
+}
+
+interface AwaitedImage {
+  readonly creationKey: string;
+  readonly startLimitMs: number;
+  /** What is left to say when no worker answers. */
+  readonly facts: { readonly model: string; readonly account: string | null };
+}
+
+/** What an image activity came to, raced by a timer. Never throws for a lost worker. */
+export async function imageOf(work: Promise<ImageOutcome>, awaited: AwaitedImage): Promise<ImageOutcome> {
   try {
-    const limit = imageScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs;
+    const limit = imageScheduleToCloseMs(awaited.startLimitMs) + CREATE_TIMEOUTS.raceMarginMs;
     const outcome = await raceTimer(work, limit, 'limit of the image call');
-    return outcome === 'lost' ? unconfirmedImage('no_answer_in_time', own.key, input) : outcome;
+    return outcome === 'lost' ? unconfirmedImage('no_answer_in_time', awaited) : outcome;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return ofLostActivity(error, own.key, input);
+    return ofLostActivity(error, awaited);
   }
 }
 
-function ofLostActivity(
-  error: ActivityFailure,
-  key: string,
-  input: GenerateImageWorkflowInput | EditImageWorkflowInput,
-): ImageOutcome {
+function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage): ImageOutcome {
   const { cause } = error;
+  const key = awaited.creationKey;
   // An earlier attempt may have been sent; only a dropped call of which nobody knows an attempt costs nothing for sure.
   if (cause instanceof CancelledFailure) {
     return outcomes.cancelled(null, key, billing(null, 'needs_review'));
@@ -84,14 +94,14 @@ function ofLostActivity(
   const refusal = neverStarted(cause) ? NO_WORKER : refusedWithoutJournal(cause);
   if (refusal !== undefined) {
     const reason = refusal === NO_WORKER ? 'not_sent' : 'unsafe_retry_policy';
-    const common = { epoch: 0, account: input.account ?? null, estimate: null };
+    const common = { epoch: 0, account: awaited.facts.account, estimate: null };
     return outcomes.rejected(
       { ...common, outcome: 'rejected', sent: false, reason, message: refusal },
       key,
       0,
     );
   }
-  return unconfirmedImage(cause instanceof TimeoutFailure ? 'worker_lost' : 'activity_failed', key, input);
+  return unconfirmedImage(cause instanceof TimeoutFailure ? 'worker_lost' : 'activity_failed', awaited);
 }
 
 /** Classes of a failed attempt after which the journal proves for its key that nothing was accepted. */
@@ -109,12 +119,7 @@ function neverStarted(cause: unknown): boolean {
   return (cause.failure?.cause ?? undefined) === undefined;
 }
 
-function unconfirmedImage(
-  cause: string,
-  key: string,
-  { request, account }: GenerateImageWorkflowInput | EditImageWorkflowInput,
-): ImageOutcome {
-  const facts = { model: request.model, account: account ?? null };
+function unconfirmedImage(cause: string, { creationKey: key, facts }: AwaitedImage): ImageOutcome {
   return outcomes.unconfirmed(
     {
       outcome: 'unconfirmed',

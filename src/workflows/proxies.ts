@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import { type MediaActivities } from '../domain/activities';
+import { type CampaignActivities } from '../domain/campaign/activities';
 import {
   CREATE_TIMEOUTS,
   DOWNLOAD_TIMEOUTS,
@@ -112,9 +113,15 @@ export function imageActivities(
 ): Pick<MediaActivities, typeof ACTIVITY.generateImage | typeof ACTIVITY.editImage> {
   return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.generateImage | typeof ACTIVITY.editImage>>({
     ...placed(placement),
-    scheduleToStartTimeout: placement.startLimitMs,
+    ...imageLimits(placement.startLimitMs),
+  });
+}
+
+function imageLimits(startLimitMs: number) {
+  return {
+    scheduleToStartTimeout: startLimitMs,
     startToCloseTimeout: IMAGE_TIMEOUTS.startToCloseMs,
-    scheduleToCloseTimeout: imageScheduleToCloseMs(placement.startLimitMs),
+    scheduleToCloseTimeout: imageScheduleToCloseMs(startLimitMs),
     heartbeatTimeout: IMAGE_TIMEOUTS.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     allowEagerDispatch: false,
@@ -124,7 +131,7 @@ export function imageActivities(
       maximumInterval: '1 minute',
       maximumAttempts: IMAGE_TIMEOUTS.maximumAttempts,
     },
-  });
+  } as const;
 }
 
 export function resolveUnconfirmedActivity(
@@ -147,4 +154,71 @@ export function reviewJournalActivity(placement: Placement): MediaActivities[typ
     scheduleToCloseTimeout: '5 minutes',
     retry: { initialInterval: '1s', maximumInterval: '30s' },
   })[ACTIVITY.reviewJournal];
+}
+
+/** A batch of creates: each row has its own key and slot, so that the batch as a whole is as safe as each of them. */
+export function createVideosActivity(
+  placement: Placement & { readonly startLimitMs: number },
+): CampaignActivities[typeof ACTIVITY.createVideos] {
+  return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.createVideos>>({
+    ...placed(placement),
+    scheduleToStartTimeout: placement.startLimitMs,
+    startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs,
+    scheduleToCloseTimeout: createScheduleToCloseMs(placement.startLimitMs),
+    heartbeatTimeout: CREATE_TIMEOUTS.heartbeatMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    allowEagerDispatch: false,
+    retry: ONCE,
+  })[ACTIVITY.createVideos];
+}
+
+/** One try for many videos; what it leaves undone gets an activity of its own. */
+export function downloadVideosActivity(
+  placement: Placement,
+): CampaignActivities[typeof ACTIVITY.downloadVideos] {
+  return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.downloadVideos>>({
+    ...placed(placement),
+    startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
+    heartbeatTimeout: DOWNLOAD_TIMEOUTS.heartbeatMs,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { maximumAttempts: 1 },
+  })[ACTIVITY.downloadVideos];
+}
+
+export function campaignImageActivity(
+  placement: Placement & { readonly startLimitMs: number },
+): CampaignActivities[typeof ACTIVITY.campaignImage] {
+  return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.campaignImage>>({
+    ...placed(placement),
+    ...imageLimits(placement.startLimitMs),
+  })[ACTIVITY.campaignImage];
+}
+
+/** Reading the whole manifest takes minutes for a million rows. */
+export function planCampaignActivity(placement: Placement): CampaignActivities[typeof ACTIVITY.planCampaign] {
+  return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.planCampaign>>({
+    ...placed(placement),
+    startToCloseTimeout: '2 hours',
+    heartbeatTimeout: '1 minute',
+    retry: { initialInterval: '1s', maximumInterval: '1 minute' },
+  })[ACTIVITY.planCampaign];
+}
+
+/** Pages and results: nothing is bought and everything is written under its hash, so that it is tried until it works. */
+export function campaignPagesActivities(
+  placement: Placement,
+): Pick<
+  CampaignActivities,
+  typeof ACTIVITY.openPage | typeof ACTIVITY.recordRows | typeof ACTIVITY.foldResults
+> {
+  return proxyActivities<
+    Pick<
+      CampaignActivities,
+      typeof ACTIVITY.openPage | typeof ACTIVITY.recordRows | typeof ACTIVITY.foldResults
+    >
+  >({
+    ...placed(placement),
+    startToCloseTimeout: '1 minute',
+    retry: { initialInterval: '1s', maximumInterval: '1 minute' },
+  });
 }

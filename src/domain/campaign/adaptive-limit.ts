@@ -1,0 +1,56 @@
+/** Longest pause after the service said that it has no room, in milliseconds. */
+const COOL_DOWN_MS = 5_000;
+
+/** What continue-as-new carries of a limit. */
+export interface AdaptiveLimitState {
+  readonly limit: number;
+  /** Workflow time in milliseconds; nothing starts before. */
+  readonly notBefore: number;
+}
+
+/**
+ * How many calls of one (account, model) may be in flight: grows by one for every full round of successes and halves at
+ * once when the service has no room (429, capacity), then waits a moment before it starts anything.
+ */
+export class AdaptiveLimit {
+  private limit: number;
+  private notBefore: number;
+
+  constructor(
+    private ceiling: number,
+    saved?: AdaptiveLimitState,
+  ) {
+    this.limit = Math.min(saved?.limit ?? ceiling, ceiling);
+    this.notBefore = saved?.notBefore ?? 0;
+  }
+
+  /** How many more may start at `now` while `inFlight` are under way. */
+  room(inFlight: number, now: number): number {
+    return now < this.notBefore ? 0 : Math.max(0, Math.floor(this.limit) - inFlight);
+  }
+
+  opensAt(): number {
+    return this.notBefore;
+  }
+
+  /** A limit that was never pressed follows its ceiling; one that was finds its own way up. */
+  setCeiling(ceiling: number): void {
+    this.limit = this.limit >= this.ceiling ? ceiling : Math.min(this.limit, ceiling);
+    this.ceiling = ceiling;
+  }
+
+  onSuccess(): void {
+    if (this.limit < this.ceiling) this.limit = Math.min(this.ceiling, this.limit + 1 / this.limit);
+  }
+
+  /** `until`: the service's own Retry-After in workflow time, never shortened (C8.7). */
+  onNoRoom(inFlight: number, now: number, until: number | null): void {
+    // Of several refusals of one burst only the first halves: the others were sent before it was known.
+    if (now >= this.notBefore) this.limit = Math.max(1, Math.min(this.limit, Math.max(1, inFlight)) / 2);
+    this.notBefore = Math.max(this.notBefore, until ?? now + COOL_DOWN_MS);
+  }
+
+  save(): AdaptiveLimitState {
+    return { limit: this.limit, notBefore: this.notBefore };
+  }
+}

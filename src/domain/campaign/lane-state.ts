@@ -1,0 +1,117 @@
+import { type CreateOnceState } from '../create-once';
+import { type CreatePolicy } from '../create-policy';
+import { type Money } from '../billing';
+import { type PollingProfile } from '../polling-profile';
+import { type WatchState } from '../poll-watch';
+import { type VideoTask } from '../video-task';
+import { type MediaQueues } from '../workflow-inputs';
+import { type AdaptiveLimitState } from './adaptive-limit';
+import { type RowSpec } from './activities';
+import { type LaneOrders, type PageLease, type ReportedSegment } from './messages';
+import { type CampaignRowResult, type LedgerLine } from './row';
+
+/** What every lane of a campaign is told once. */
+export interface LaneSettings {
+  /** Milliseconds that each video is waited for. */
+  readonly waitForMs: number;
+  readonly maxAttempts: number;
+  readonly queues: MediaQueues;
+  readonly account?: string;
+  readonly policy?: CreatePolicy;
+}
+
+/** Input of the workflow `campaignLane`. Started by `runCampaign` only. */
+export interface LaneInput {
+  readonly campaign: string;
+  readonly campaignRun: string;
+  readonly lane: number;
+  readonly settings: LaneSettings;
+  readonly orders: LaneOrders;
+  /** Micro-units of the grant that are spent already: by an earlier life of this lane. */
+  readonly committed: number;
+  /** State of an earlier run; set by continue-as-new only. */
+  readonly carried?: LaneCarried;
+}
+
+/** What a lane takes through its own continue-as-new: records, no prompts, no lists of row ids. */
+export interface LaneCarried {
+  readonly v: 1;
+  readonly orders: LaneOrders;
+  readonly reports: number;
+  readonly segments: number;
+  readonly committed: number;
+  readonly unconfirmedSegments: readonly ReportedSegment[];
+  readonly leases: readonly CarriedLease[];
+  readonly rows: readonly RowRecord[];
+  /** Facts that many rows share, named by their place here. */
+  readonly tasks: readonly SharedTask[];
+  readonly cadences: readonly {
+    readonly account: string;
+    readonly polling: PollingProfile;
+    readonly lastTickAt: number;
+    readonly intervalMs: number;
+  }[];
+  readonly limits: readonly (readonly [model: string, limit: AdaptiveLimitState])[];
+}
+
+export interface CarriedLease extends Omit<PageLease, 'done'> {
+  /** First row that was not begun. */
+  readonly next: number;
+  /** Rows that ended. */
+  readonly ended: string;
+}
+
+export type RowPhase = 'waiting' | 'creating' | 'watching' | 'downloading' | 'drawing';
+
+/** A row in flight (design 4.11): at most about 400 bytes. Times are workflow time in milliseconds. */
+export interface RowRecord {
+  readonly lease: number;
+  readonly index: number;
+  readonly phase: RowPhase;
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly notBefore?: number;
+  /** Reserved by this attempt, in micro-units. */
+  readonly cost?: number;
+  readonly create?: Omit<CreateOnceState, 'creationKey' | 'v'>;
+  readonly task?: {
+    readonly id: string;
+    /** Place in `tasks`. */
+    readonly of: number;
+    readonly createdAt: string | null;
+    readonly estimate?: Money;
+    readonly warnings?: readonly string[];
+  };
+  readonly watch?: Partial<WatchState>;
+  /** Attempts that this plan has ended. */
+  readonly ledger?: readonly LedgerLine[];
+  /** What the attempt before came to, should there be no other. */
+  readonly last?: CampaignRowResult;
+}
+
+export interface SharedTask {
+  readonly account: string;
+  readonly polling: PollingProfile;
+  readonly source: VideoTask['source'];
+}
+
+/** The kept facts of a row's task from what its page and its record say. */
+export function taskOf(
+  spec: Pick<RowSpec, 'model' | 'durationSeconds' | 'resolution' | 'referenceMode'>,
+  shared: SharedTask,
+  { id, createdAt }: NonNullable<RowRecord['task']>,
+): VideoTask {
+  const { model, durationSeconds, resolution, referenceMode } = spec;
+  const { account, polling, source } = shared;
+  return {
+    taskId: id,
+    model,
+    durationSeconds,
+    resolution,
+    referenceMode,
+    account,
+    polling,
+    createdAt,
+    source,
+  };
+}

@@ -1,0 +1,195 @@
+import { type ImageOutcome, type VideoOutcome } from '../outcome';
+import { type Billing } from '../billing';
+import { type OpenedRow, type RowSpec } from './activities';
+import { addMoney, NO_MONEY, type MoneyTotals, type RowCounts } from './results';
+import { type CampaignRowResult, type LedgerLine, type RowOutcome } from './row';
+
+/** What is known of a row besides its outcome. */
+export interface RowFacts {
+  readonly opened: OpenedRow;
+  readonly spec: RowSpec;
+  readonly generation: number;
+  readonly page: number;
+  readonly index: number;
+  readonly attempt: number;
+  readonly creationKey: string;
+  /** Attempts that are over, of earlier plans too. */
+  readonly ledger: readonly LedgerLine[];
+  /** Milliseconds; null when it was never begun. */
+  readonly startedAt: number | null;
+}
+
+type Described = Omit<
+  CampaignRowResult,
+  'outcome' | 'artifacts' | 'warnings' | 'ledger' | 'taskId' | 'createdAt' | 'polls'
+>;
+
+function described(facts: RowFacts, finishedAt: number): Described {
+  const { opened, spec, generation, page, index, attempt, startedAt } = facts;
+  const { row, line, key, content } = opened;
+  const { operation, model, account, durationSeconds, resolution, referenceMode } = spec;
+  return {
+    row,
+    line,
+    key,
+    content,
+    generation,
+    page,
+    index,
+    operation,
+    model,
+    attempt,
+    account,
+    requested: { durationSeconds, resolution, referenceMode },
+    startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
+    finishedAt: new Date(finishedAt).toISOString(),
+  };
+}
+
+/** One line of the results from the outcome of a single call. Pure; times are workflow time in milliseconds. */
+export function rowResult(
+  facts: RowFacts,
+  outcome: VideoOutcome | ImageOutcome,
+  finishedAt: number,
+): CampaignRowResult {
+  const video = 'video' in outcome ? outcome.video : null;
+  return {
+    ...described(facts, finishedAt),
+    account: video?.account ?? facts.spec.account,
+    outcome: outcome.outcome,
+    taskId: video?.taskId ?? null,
+    createdAt: video?.createdAt ?? null,
+    artifacts: artifactsOf(outcome),
+    ...reasonOf(outcome),
+    ...('reported' in outcome && { reported: outcome.reported }),
+    ...(outcome.billing.usage !== undefined && { usage: outcome.billing.usage }),
+    warnings: 'warnings' in outcome ? outcome.warnings : [],
+    polls: pollsOf(outcome),
+    ledger: withAttempt(facts, ledgerLine(facts, outcome.billing, video?.taskId ?? null)),
+  };
+}
+
+/** A row of which this plan bought nothing; what was bought before stays on its books. */
+export function unboughtResult(
+  facts: RowFacts,
+  outcome: RowOutcome,
+  message: string,
+  finishedAt: number,
+): CampaignRowResult {
+  return {
+    ...described(facts, finishedAt),
+    outcome,
+    taskId: facts.ledger.at(-1)?.taskId ?? null,
+    createdAt: null,
+    artifacts: [],
+    message,
+    warnings: [],
+    polls: 0,
+    ledger: facts.ledger,
+  };
+}
+
+export function ledgerLine(
+  { attempt, creationKey, spec }: Pick<RowFacts, 'attempt' | 'creationKey' | 'spec'>,
+  { estimate, state }: Pick<Billing, 'estimate' | 'state'>,
+  taskId: string | null,
+): LedgerLine {
+  return { attempt, creationKey, taskId, estimate: estimate ?? spec.estimate, state };
+}
+
+/** The books with the line of this attempt: an attempt that is taken up again keeps one line. */
+export function withAttempt({ ledger }: Pick<RowFacts, 'ledger'>, line: LedgerLine): LedgerLine[] {
+  return [...ledger.filter(({ creationKey }) => creationKey !== line.creationKey), line];
+}
+
+function artifactsOf(outcome: VideoOutcome | ImageOutcome): CampaignRowResult['artifacts'] {
+  if ('artifact' in outcome) return [outcome.artifact];
+  return 'images' in outcome ? outcome.images.flatMap((image) => image ?? []) : [];
+}
+
+function pollsOf(outcome: VideoOutcome | ImageOutcome): number {
+  if ('watch' in outcome) return outcome.watch.polls;
+  return 'polls' in outcome ? outcome.polls : 0;
+}
+
+function reasonOf(
+  outcome: VideoOutcome | ImageOutcome,
+): Pick<CampaignRowResult, 'reason' | 'errorKind' | 'message' | 'httpStatus'> {
+  switch (outcome.outcome) {
+    case 'completed':
+    case 'cancelled':
+      return {};
+    case 'still_running':
+      return { message: `Still running at its deadline; last status ${outcome.lastStatus ?? 'unknown'}.` };
+    case 'failed':
+      return {
+        errorKind: outcome.error.kind,
+        ...(outcome.error.code !== null && { reason: outcome.error.code }),
+        ...(outcome.error.message !== null && { message: outcome.error.message }),
+      };
+    case 'unconfirmed': {
+      const { cause, httpStatus, kind } = outcome.evidence;
+      return {
+        reason: cause,
+        message: outcome.message,
+        ...(httpStatus !== null && { httpStatus }),
+        ...(kind !== null && { errorKind: kind }),
+      };
+    }
+    case 'task_unknown':
+      return { message: outcome.message };
+    case 'content_unavailable':
+    case 'results_lost':
+    case 'rejected': {
+      const { reason, message } = outcome;
+      return {
+        reason,
+        message,
+        ...('httpStatus' in outcome &&
+          outcome.httpStatus !== undefined && { httpStatus: outcome.httpStatus }),
+        ...('error' in outcome && outcome.error !== undefined && { errorKind: outcome.error.kind }),
+      };
+    }
+  }
+}
+
+/** What attempts come to. An attempt that provably bought nothing costs nothing; one without a price is counted (C1.5). */
+export function ledgerMoney(ledger: readonly LedgerLine[]): MoneyTotals {
+  return ledger.reduce((sum, { estimate, state }): MoneyTotals => {
+    if (state === 'none') return sum;
+    if (estimate === null) return addMoney(sum, { ...NO_MONEY, unknown: 1 });
+    const field = state === 'needs_review' ? 'needsReview' : state;
+    return addMoney(sum, { ...NO_MONEY, [field]: estimate });
+  }, NO_MONEY);
+}
+
+/** Whether the books already hold what an attempt under this key costs. */
+export function isBooked(ledger: readonly LedgerLine[], creationKey: string): boolean {
+  return ledger.some((line) => line.creationKey === creationKey && line.state !== 'none');
+}
+
+/** What rows add to the totals of their campaign. `was` is what the row came to before. */
+export function totalsOf(
+  rows: readonly { readonly result: CampaignRowResult; readonly was: OpenedRow['was'] | undefined }[],
+): { readonly counts: RowCounts; readonly replaced: RowCounts; readonly money: MoneyTotals } {
+  const counts: { [outcome in RowOutcome]?: number } = {};
+  const replaced: { [outcome in RowOutcome]?: number } = {};
+  let money = NO_MONEY;
+  for (const { result, was } of rows) {
+    counts[result.outcome] = (counts[result.outcome] ?? 0) + 1;
+    money = addMoney(money, ledgerMoney(result.ledger));
+    if (was === undefined) continue;
+    replaced[was.outcome] = (replaced[was.outcome] ?? 0) + 1;
+    money = addMoney(money, negative(ledgerMoney(was.ledger)));
+  }
+  return { counts, replaced, money };
+}
+
+function negative(money: MoneyTotals): MoneyTotals {
+  return {
+    settled: -money.settled,
+    reserved: -money.reserved,
+    needsReview: -money.needsReview,
+    unknown: -money.unknown,
+  };
+}

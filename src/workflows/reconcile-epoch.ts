@@ -1,0 +1,75 @@
+import { ActivityFailure, CancelledFailure, TimeoutFailure } from '@temporalio/workflow';
+import { DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
+import { type CreatePolicy } from '../domain/create-policy';
+import { evidence, NO_WORKER } from '../domain/evidence';
+import { type CreateEvidence, type CreateVideoAnswer } from '../domain/paid-call';
+import { reconcileCreateActivity } from './proxies';
+
+/** How an activity ended without a value: a person reads the word in the evidence. */
+export interface NoValue {
+  readonly cause: string;
+  /** The server refused to start it any more: no worker ever had it (failure-model row 2). */
+  readonly neverStarted: boolean;
+}
+
+/** What a create that failed says of itself. Throws what is no failure of an activity. */
+export function noValue(error: unknown): NoValue {
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as cancelled.
+  if (cause instanceof CancelledFailure) return { cause: 'cancelled_before_start', neverStarted: true };
+  if (!(cause instanceof TimeoutFailure)) return { cause: 'activity_failed', neverStarted: false };
+  // An attempt before an operator's reset may have begun, and every attempt says so with its heartbeat.
+  const neverStarted = cause.timeoutType === 'SCHEDULE_TO_START' && cause.lastHeartbeatDetails == null;
+  return { cause: neverStarted ? 'no_worker' : 'worker_lost', neverStarted };
+}
+
+export interface ReconcileOptions {
+  readonly taskQueue: string | undefined;
+  readonly account: string | undefined;
+  readonly policy: CreatePolicy | undefined;
+  /** What is left to say when no worker could read the journal. */
+  readonly facts: Pick<CreateEvidence, 'model' | 'durationSeconds' | 'resolution' | 'referenceMode'>;
+}
+
+/**
+ * One reconciliation of one epoch (failure-model 2.5), after a create that brought no value.
+ * @param lost null when the create answered that somebody else holds its epoch
+ */
+export async function reconcileEpoch(
+  { creationKey, epoch }: Pick<CreateOnceState, 'creationKey' | 'epoch'>,
+  { taskQueue, account, policy, facts }: ReconcileOptions,
+  lost: NoValue | null,
+): Promise<CreateVideoAnswer> {
+  const look = reconcileCreateActivity({
+    taskQueue,
+    // Where no worker took the create, none is waited for as long again. After a possible send the wait has nothing to
+    // do with the limit for unsent creates: a recorded task id must not be given up because a worker is away.
+    startLimitMs: lost?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
+    summary: `reconcile, epoch ${epoch}`,
+  });
+  try {
+    return await look({
+      creationKey,
+      epoch,
+      ...(account === undefined ? {} : { account }),
+      ...(policy === undefined ? {} : { policy }),
+      ...(lost === null ? { sameRequest: true as const } : {}),
+    });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const common = { epoch, sent: false, account: account ?? null, estimate: null };
+    if (lost?.neverStarted === true) {
+      return {
+        ...common,
+        outcome: 'not_sent',
+        cause: 'no_worker',
+        epochUsed: false,
+        permanent: true,
+        message: NO_WORKER,
+      };
+    }
+    const known = evidence(lost?.cause ?? 'reconcile_failed', { ...facts, account: account ?? null });
+    return { ...common, outcome: 'unconfirmed', evidence: known };
+  }
+}

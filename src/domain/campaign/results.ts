@@ -36,6 +36,14 @@ export interface ResultsRef {
   readonly counts: RowCounts;
   readonly money: MoneyTotals;
   readonly currency: string | null;
+  /** Plans that brought them: prompts stand in their pages and nowhere else. For reports. */
+  readonly plans?: readonly PlanAddress[];
+}
+
+/** A plan by its number: SHA-256 of its index artifact. */
+export interface PlanAddress {
+  readonly generation: number;
+  readonly index: string;
 }
 
 /** An artifact that names segments by their SHA-256, in order. */

@@ -3,19 +3,9 @@ import { access, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ArtifactError } from '../artifacts/artifact-error';
 import { type ArtifactStore } from '../artifacts/artifact-store';
+import { fileExtension } from '../artifacts/file-extension';
 import { type ArtifactRef } from '../domain/media';
 import { CliError } from './cli-error';
-
-const EXTENSIONS: { readonly [mediaType: string]: string } = {
-  'video/mp4': 'mp4',
-  'video/webm': 'webm',
-  'video/quicktime': 'mov',
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'image/webp': 'webp',
-  'image/gif': 'gif',
-  'application/json': 'json',
-};
 
 /** Makes the directory of the results before anything is paid for. @throws CliError when nothing can be written there */
 export async function prepareOut(out: string): Promise<string> {
@@ -32,8 +22,10 @@ export async function prepareOut(out: string): Promise<string> {
 
 /** Where an artifact of a result goes: `NAME.mp4`, or `NAME-1.png`, … for numbered ones. */
 export function resultPath(directory: string, name: string, ref: ArtifactRef, number?: number): string {
-  const extension = EXTENSIONS[ref.mediaType.split(';')[0] ?? ''] ?? 'bin';
-  return join(directory, `${name}${number === undefined ? '' : `-${number}`}.${extension}`);
+  return join(
+    directory,
+    `${name}${number === undefined ? '' : `-${number}`}.${fileExtension(ref.mediaType)}`,
+  );
 }
 
 /** Copies an artifact out of the store: complete or not at all, never over another content. @throws CliError */

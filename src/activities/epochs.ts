@@ -1,6 +1,7 @@
 import {
   decideEpoch,
   isOpenFate,
+  mayFollow,
   type CreateJournal,
   type EpochAsker,
   type EpochDecision,
@@ -33,10 +34,16 @@ export async function openEpoch(
       if (view.resolution && isOpenFate(view)) owed = { mayBeOwed: true };
       continue;
     }
-    // The clock of another worker may be ahead of ours: where somebody went on after a Retry-After, the way is open.
-    const opensInTime = decideEpoch(view, { ...asker, now: Infinity }).do === 'next_epoch';
-    if (opensInTime && (await journal.read(key, epoch + 1)).slot !== null) continue;
+    if (mayFollow(view, asker) && (await isPassed(journal, key, epoch))) continue;
     return { epoch, ...owed, ...decision };
+  }
+}
+
+/** Whether somebody took an epoch beyond this one for a send. A fence shuts out a sender and opens no way. */
+export async function isPassed(journal: CreateJournal, key: JournalKey, epoch: number): Promise<boolean> {
+  for (let next = epoch + 1; ; next++) {
+    const { slot } = await journal.read(key, next);
+    if (slot?.kind !== 'fence') return slot !== null;
   }
 }
 

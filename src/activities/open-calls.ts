@@ -6,6 +6,7 @@ import {
   type JournalPlace,
   type SlotIntent,
 } from '../domain/create-journal';
+import { isPassed } from './epochs';
 
 /** Whether a paid call waits for a decision: its fate is unknown, and no sender of it can be alive any more. */
 export function awaitsDecision(view: EpochView, now: number): boolean {
@@ -27,7 +28,8 @@ export async function otherOpenCall(
       view.slot?.kind === 'intent' &&
       view.slot.bodyHash === intent.bodyHash &&
       view.slot.account === intent.account;
-    if (same && awaitsDecision(view, Date.now())) return place;
+    if (!same || !awaitsDecision(view, Date.now())) continue;
+    if (view.outcome !== null || !(await isPassed(journal, place, place.epoch))) return place;
   }
   return undefined;
 }

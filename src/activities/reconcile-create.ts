@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
+import { isReopenable, type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { resolveCreatePolicy } from '../domain/create-policy';
@@ -55,7 +55,10 @@ export function createReconcileCreate(
     switch (opened.do) {
       case 'return': {
         const { slot } = opened;
-        if (isForeign(slot)) return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+        if (isForeign(slot)) {
+          if (isReopenable(opened.outcome.answer, Infinity)) await shutOut(journal, key, opened.epoch, now);
+          return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+        }
         const answer = opened.outcome.answer as CreateVideoAnswer;
         if (answer.outcome === 'unconfirmed' && slot !== null)
           return inspected(answer, slot, journal, key, input);
@@ -63,7 +66,10 @@ export function createReconcileCreate(
         return { ...answer, sent: true };
       }
       case 'pending':
-        if (isForeign(opened.slot)) return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+        if (isForeign(opened.slot)) {
+          await shutOut(journal, key, opened.epoch, now);
+          return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+        }
         awaitSender(opened.slot, now, SENDER);
         return inspected(unconfirmedAfterIntent(opened.slot, opened.epoch), opened.slot, journal, key, input);
       case 'send': {
@@ -93,6 +99,17 @@ export function createReconcileCreate(
     const { onAbsent } = resolveCreatePolicy(deps.policy, input.policy);
     return inspectRecords({ records, journal, key, slot, unconfirmed, onAbsent });
   }
+}
+
+/**
+ * The create that brought no value may still go on one day, and then find that the refusal of another run, which stops it
+ * now, is over. Its run may have been told that refusal by then: where it would send, a fence stands.
+ */
+async function shutOut(journal: CreateJournal, key: JournalKey, epoch: number, now: number): Promise<void> {
+  const { slot } = await journal.read(key, epoch + 1).catch(() => {
+    throw journalUnavailable();
+  });
+  if (slot?.kind !== 'fence') await takeFence(journal, key, epoch + 1, now);
 }
 
 async function takeFence(journal: CreateJournal, key: JournalKey, epoch: number, now: number): Promise<void> {

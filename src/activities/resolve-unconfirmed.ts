@@ -90,20 +90,24 @@ type Found =
   | { readonly is: 'known'; readonly answer: CreateVideoAnswer }
   | { readonly is: 'nothing' };
 
-/** The first epoch that waits for a decision; else what there is to say instead. */
+/**
+ * The first epoch that waits for a decision; else what there is to say instead. One without an outcome does not wait where
+ * somebody sent in a later epoch: that one knew that nothing was accepted.
+ */
 async function findOpen(
   journal: CreateJournal,
   key: JournalKey,
   call: ResolveUnconfirmedCall,
 ): Promise<Found> {
   let last: Found = { is: 'nothing' };
-  let open: Found | undefined;
+  let open: Extract<Found, { is: 'open' }> | undefined;
   for (let epoch = 0; ; epoch++) {
     const view = await journal.read(key, epoch);
     const { slot, outcome, resolution } = view;
     if (slot === null) return open ?? last;
     if (slot.kind === 'fence') continue;
     if (resolution?.decisionId === call.decisionId) return { is: 'repeated', epoch, slot, resolution };
+    if (open?.view.outcome === null) open = undefined;
     if (open !== undefined) continue;
     if (isPaid(outcome?.answer)) {
       if (outcome?.answer.outcome === 'created') last = { is: 'known', answer: outcome.answer };

@@ -34,13 +34,17 @@ export function createReviewJournal(deps: {
     let scanned = 0;
     const take = (epochs: readonly (EpochView & { readonly epoch: number })[]): void => {
       scanned += 1;
+      /** Whoever sent in a later epoch knew that nothing was accepted in one whose outcome is not recorded. */
+      const isPassed = (view: EpochView, at: number): boolean =>
+        view.outcome === null && epochs.some(({ epoch, slot }) => epoch > at && slot?.kind === 'intent');
       for (const { epoch, ...view } of epochs) {
         const { slot } = view;
         if (slot?.kind !== 'intent' || (slot.namespace ?? namespace) !== namespace) continue;
         if (input.since !== undefined && Date.parse(slot.at) < Date.parse(input.since)) continue;
         if (input.creationKey !== undefined && slot.creationKey !== input.creationKey) continue;
-        if (input.list === 'unconfirmed') unconfirmed.push(...unconfirmedEntry(view, slot, epoch, now));
-        else if (input.list === 'decided') decided.push(...decidedEntry(view, slot, epoch));
+        if (input.list === 'unconfirmed') {
+          if (!isPassed(view, epoch)) unconfirmed.push(...unconfirmedEntry(view, slot, epoch, now));
+        } else if (input.list === 'decided') decided.push(...decidedEntry(view, slot, epoch));
         else created.push(...createdEntry(view, slot, epoch));
       }
     };

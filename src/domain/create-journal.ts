@@ -180,6 +180,15 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
 }
 
 /**
+ * Whether an asker that may not go past this epoch by itself may follow somebody who did: whoever has an intent beyond it
+ * knew that nothing was accepted here, although the record of that was lost, or its clock says that a Retry-After is over.
+ */
+export function mayFollow(view: EpochView, asker: EpochAsker): boolean {
+  const inTime = decideEpoch(view, { ...asker, now: Infinity }).do;
+  return inTime === 'next_epoch' || inTime === 'pending';
+}
+
+/**
  * A purchase that is known wins over every decision: an id that came late is never given up for another purchase. A
  * refusal that comes late is none: it would hide what was adopted, or bought in the next epoch, since the decision.
  */

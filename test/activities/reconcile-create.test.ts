@@ -50,12 +50,16 @@ describe('media.reconcileCreate', () => {
     if (answer !== undefined) await journal.putOutcome(KEY, epoch, { v: 1, nonce: runId, at: '', answer });
   }
 
-  function reconcile(runId: string, input: { sameRequest?: true } = {}): Promise<CreateVideoAnswer> {
+  function reconcile(
+    runId: string,
+    input: { sameRequest?: true } = {},
+    store = journal,
+  ): Promise<CreateVideoAnswer> {
     const deps: PaidDeps = {
       accounts: accountRegistry([]),
       artifacts: new FileArtifactStore(join(folder, 'artifacts')),
       models: createModelSource(),
-      journal,
+      journal: store,
       journalBound: () => true,
       policy: undefined,
       inputRoots: [],
@@ -78,10 +82,56 @@ describe('media.reconcileCreate', () => {
 
   it('[C4.4c] a sender whose clock was ahead is followed: it went on although our clock says too early', async () => {
     await record(0, 'first', { ...refused, notBefore: new Date(Date.now() + 60_000).toISOString() });
-    expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', epoch: 0, epochUsed: false });
-    expect((await journal.read(KEY, 1)).slot).toBeNull();
     await record(1, 'later', undefined, Date.now() - 1);
     expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+  });
+
+  const LATER = new Date(Date.now() + 60_000).toISOString();
+  it.each([
+    ['a refusal of another run that is not over', { ...refused, notBefore: LATER }, 0],
+    ['another run that sends just now', undefined, Date.now() + 60_000],
+    ['another run whose fate is unknown', undefined, 0],
+  ])('[C7.10] shuts its own lost create out beyond %s', async (_, answer, windowEnd) => {
+    await record(0, 'first', answer, windowEnd);
+    const told = { outcome: 'not_sent', cause: 'recorded_by_another_run', epoch: 0, epochUsed: false };
+    expect(await reconcile('later')).toMatchObject(told);
+    expect((await journal.read(KEY, 1)).slot?.kind).toBe('fence');
+    // One is enough, and it moves nobody on before the time.
+    expect(await reconcile('later')).toMatchObject(told);
+    expect((await journal.read(KEY, 2)).slot).toBeNull();
+  });
+
+  it('[C7.10] needs no fence where no create of its run can be on its way, or can ever go on', async () => {
+    await record(0, 'first', { ...refused, notBefore: LATER });
+    await reconcile('first');
+    await reconcile('later', { sameRequest: true });
+    expect((await journal.read(KEY, 1)).slot).toBeNull();
+  });
+
+  it('[C7.10] needs no fence beyond what is final', async () => {
+    await record(0, 'first', { ...created, epoch: 0 });
+    await reconcile('later');
+    expect((await journal.read(KEY, 1)).slot).toBeNull();
+  });
+
+  it('[C7.10] looks again where a sender took the place of that fence', async () => {
+    await record(0, 'first', { ...refused, notBefore: LATER });
+    const read = journal.read.bind(journal);
+    const stale = { ...journal, read: (key: typeof KEY, at: number) => read(key, at === 1 ? 5 : at) };
+    await record(1, 'later');
+    const failure = await reconcile('later', {}, stale).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'slot_taken' }] });
+  });
+
+  it('says that the journal is down where it cannot shut it out', async () => {
+    await record(0, 'first', { ...refused, notBefore: LATER });
+    let reads = 0;
+    const fails = (key: typeof KEY, at: number): ReturnType<CreateJournal['read']> =>
+      at === 1 && (reads += 1) === 2 ? Promise.reject(new Error('away')) : journal.read(key, at);
+    await expect(reconcile('later', {}, { ...journal, read: fails })).rejects.toMatchObject({
+      type: 'MediaJournalUnavailable',
+      nonRetryable: false,
+    });
   });
 
   it('the fence is taken in the epoch in which a send could still begin', async () => {

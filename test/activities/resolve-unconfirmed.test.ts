@@ -19,6 +19,7 @@ import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
+import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { slotIntent } from './slot-intent';
@@ -196,6 +197,14 @@ describe('a decision about a paid call of unknown fate', () => {
     expect(made.map(({ resolved }) => resolved).sort()).toEqual([false, true]);
     const adopted = await Promise.all([journal.read(KEY, 0), journal.read(other, 0)]);
     expect(adopted.filter(({ resolution }) => resolution)).toHaveLength(1);
+  });
+
+  it('[C4.4a] is not taken about a call that somebody went past: that it was not sent was known', async () => {
+    await lostSender();
+    await journal.putSlot(KEY, 1, slotIntent({ ...KEY, runId: 'first run' }));
+    await journal.putOutcome(KEY, 1, { v: 1, nonce: 'n', at: '', answer: answers.created(1) });
+    expect(await decide({ decision: 'declareLost' })).toMatchObject({ reason: 'already_known' });
+    expect((await journal.read(KEY, 0)).resolution).toBeNull();
   });
 
   it('[C4.4b] of a resubmission is not undone by a refusal that comes late: the second task is not hidden', async () => {

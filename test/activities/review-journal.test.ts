@@ -83,6 +83,21 @@ describe('a page of what the journal holds', () => {
     expect((await review({ list: 'decided' })).decided).toMatchObject([{ creationKey: 'adopted', taskId }]);
   });
 
+  it('names no call that somebody went past, but one beyond which only a fence stands', async () => {
+    const at = new Date(0).toISOString();
+    for (const creationKey of ['passed', 'fenced', 'recorded']) await sent(creationKey);
+    const next = (creationKey: string) => ({ namespace: 'default', creationKey });
+    await journal.putSlot(next('passed'), 1, slotIntent(next('passed')));
+    await journal.putOutcome(next('passed'), 1, { v: 1, nonce: 'n', at, answer: answers.created(1) });
+    await journal.putSlot(next('fenced'), 1, { v: 1, kind: 'fence', nonce: 'f', at });
+    await journal.putOutcome(next('recorded'), 0, { v: 1, nonce: 'n', at, answer: answers.unconfirmed(0) });
+    await journal.putSlot(next('recorded'), 1, slotIntent(next('recorded')));
+    const { unconfirmed } = await review({ list: 'unconfirmed' });
+    const open = unconfirmed.map(({ creationKey, epoch }) => `${creationKey} ${epoch}`);
+    expect(open.sort()).toEqual(['fenced 0', 'recorded 0', 'recorded 1']);
+    expect((await review({ list: 'unconfirmed', creationKey: 'passed' })).unconfirmed).toEqual([]);
+  });
+
   it('says at once that a record is unreadable: no retry reads it', async () => {
     await sent('broken');
     const [folder] = (await readdir(root)).filter((name) => /^[0-9a-f]{2}$/.test(name));

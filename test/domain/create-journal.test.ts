@@ -2,6 +2,7 @@ import {
   decideEpoch,
   isOpenFate,
   isReopenable,
+  mayFollow,
   type EpochAsker,
   type EpochView,
   type RecordedAnswer,
@@ -203,5 +204,24 @@ describe('a decision about an epoch of unknown fate', () => {
   it('[C4.4a] is for the request that was sent: another one is a conflict all the same', () => {
     const seen = withDecision({ slot: intent, outcome: null }, null);
     expect(doOf(seen, asker({ fingerprint: 'other' }))).toBe('conflict');
+  });
+});
+
+describe('who went past an epoch may be followed', () => {
+  const follows = (seen: EpochView, who = asker({ runId: 'later' })) => mayFollow(seen, who);
+  const later = new Date(NOW + 1000).toISOString();
+
+  it('[C2.2.1] where its outcome is not recorded, and where a refusal ends one day', () => {
+    expect(follows({ slot: intent, outcome: null })).toBe(true);
+    expect(follows({ slot: intent, outcome: null }, asker())).toBe(true);
+    expect(follows(view(answers.refused(0, later)))).toBe(true);
+  });
+
+  it('[C4.4c] and nowhere else', () => {
+    expect(follows(view(answers.refused(0, later)), asker())).toBe(false);
+    expect(follows({ slot: intent, outcome: null }, asker({ fingerprint: 'other' }))).toBe(false);
+    for (const answer of [answers.created(0), answers.unconfirmed(0), answers.rejected(0)])
+      expect(follows(view(answer))).toBe(false);
+    for (const slot of [null, fence]) expect(follows({ slot, outcome: null })).toBe(false);
   });
 });

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isPassed, openEpoch, type OpenedEpoch } from '../../src/activities/epochs';
+import { otherOpenCall } from '../../src/activities/open-calls';
+import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/create-journal';
+import { createFileJournal } from '../../src/journal';
+import { answers } from '../domain/create-answers';
+import { slotIntent } from './slot-intent';
+
+const KEY = { namespace: 'default', creationKey: 'order-1' };
+const NOW = Date.UTC(2026, 0, 1);
+const LATER = new Date(NOW + 60_000).toISOString();
+const fence: SlotFence = { v: 1, kind: 'fence', nonce: 'f', at: LATER };
+
+describe('the way over the epochs of one key', () => {
+  let root: string;
+  let journal: CreateJournal;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'temporal-media-way-'));
+    journal = createFileJournal({ root });
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  const open = (runId: string, fingerprint: string | null = slotIntent().fingerprint): Promise<OpenedEpoch> =>
+    openEpoch(journal, KEY, 0, { fingerprint, runId, now: NOW });
+
+  async function sender(epoch: number, runId: string, answer?: RecordedAnswer): Promise<void> {
+    await journal.putSlot(KEY, epoch, slotIntent({ ...KEY, runId }));
+    if (answer !== undefined) await journal.putOutcome(KEY, epoch, { v: 1, nonce: 'n', at: '', answer });
+  }
+
+  it('[C2.2.1] leads to a recorded task beyond an epoch whose proof of "not sent" was not recorded', async () => {
+    await sender(0, 'first');
+    await sender(1, 'first', answers.created(1));
+    expect(await open('later')).toMatchObject({ do: 'return', epoch: 1, outcome: { answer: { epoch: 1 } } });
+    expect(await open('later', null)).toMatchObject({ do: 'return', epoch: 1 });
+    expect((await open('later')).mayBeOwed).toBeUndefined();
+  });
+
+  it('[C4.4a] leads no other request beyond it', async () => {
+    await sender(0, 'first');
+    await sender(1, 'first', answers.created(1));
+    expect(await open('later', 'another')).toMatchObject({ do: 'conflict', epoch: 0 });
+  });
+
+  it('[C4.4c] ends at an unknown fate that nobody went past, also where a fence stands beyond it', async () => {
+    await sender(0, 'first');
+    expect(await open('later')).toMatchObject({ do: 'pending', epoch: 0 });
+    await journal.putSlot(KEY, 1, fence);
+    expect(await open('later')).toMatchObject({ do: 'pending', epoch: 0 });
+    await sender(2, 'first');
+    // The caller goes on after a fence by itself.
+    expect(await open('later')).toMatchObject({ do: 'fenced', epoch: 1 });
+  });
+
+  it('[C4.4c] ends at a recorded unknown fate, whatever stands beyond it', async () => {
+    await sender(0, 'first', answers.unconfirmed(0));
+    await sender(1, 'first', answers.created(1));
+    expect(await open('later')).toMatchObject({ do: 'return', epoch: 0 });
+  });
+
+  it('[C8.7] ends before a Retry-After that is not over, unless somebody went past it: a fence did not', async () => {
+    await sender(0, 'first', answers.refused(0, LATER));
+    await journal.putSlot(KEY, 1, fence);
+    expect(await open('later')).toMatchObject({ do: 'return', epoch: 0 });
+    await sender(2, 'first', answers.created(2));
+    expect(await open('later')).toMatchObject({ do: 'fenced', epoch: 1 });
+    expect(await open('first')).toMatchObject({ do: 'return', epoch: 0 });
+  });
+
+  it('is passed where a sender stands beyond it', async () => {
+    expect(await isPassed(journal, KEY, 0)).toBe(false);
+    await journal.putSlot(KEY, 1, fence);
+    await journal.putSlot(KEY, 2, fence);
+    expect(await isPassed(journal, KEY, 0)).toBe(false);
+    await sender(3, 'first');
+    expect(await isPassed(journal, KEY, 0)).toBe(true);
+  });
+
+  it('[C4.4a] a call of unknown fate stops the same request under another key until somebody went past it', async () => {
+    await sender(0, 'first');
+    const other = () => otherOpenCall(journal, { ...KEY, creationKey: 'order-2' }, slotIntent());
+    expect(await other()).toMatchObject({ creationKey: 'order-1', epoch: 0 });
+    await sender(1, 'first', answers.created(1));
+    await journal.forgetOpen({ ...KEY, epoch: 1 }, slotIntent().bodyHash);
+    expect(await other()).toBeUndefined();
+  });
+
+  it('[C4.4c] a recorded unknown fate stops it also then', async () => {
+    await sender(0, 'first', answers.unconfirmed(0));
+    await sender(1, 'first', answers.created(1));
+    const other = await otherOpenCall(journal, { ...KEY, creationKey: 'order-2' }, slotIntent());
+    expect(other).toMatchObject({ creationKey: 'order-1', epoch: 0 });
+  });
+});

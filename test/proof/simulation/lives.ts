@@ -6,6 +6,12 @@ import { makeProcess } from './virtual-time';
 import { CancellationScope, type Run } from './workflow-sdk';
 import { type World } from './world';
 
+/** What a history says at one point; the timer of a wait that had begun fires when it would have fired. */
+interface Point {
+  readonly state: CreateOnceState;
+  readonly waitsUntil: number | null;
+}
+
 /** One workflow execution with its resets and its runs after continue-as-new. */
 export interface Life {
   readonly workflowId: string;
@@ -15,8 +21,8 @@ export interface Life {
   run: Run;
   /** Runs that one execution consists of: not those before a reset. */
   runIds: string[];
-  /** States that a reset can go back to. */
-  readonly states: CreateOnceState[];
+  /** Points that a reset can go back to. */
+  readonly points: Point[];
   /** Terminated: nobody will be told anything. */
   over: boolean;
   ended: boolean;
@@ -43,7 +49,7 @@ export class Lives {
       prompt,
       run,
       runIds: [run.runId],
-      states: [],
+      points: [],
       over: false,
       ended: false,
     };
@@ -102,9 +108,11 @@ export class Lives {
     life.run = this.makeRun(life.workflowId, life.run.originalExecutionRunId);
     life.runIds = [life.run.runId];
     Object.assign(life, { over: false, ended: false });
-    const back = random.chance(0.5) || life.states.length === 0 ? undefined : random.pick(life.states);
-    this.world.time.say(() => `${life.workflowId} is reset to epoch ${back?.epoch ?? 0}: ${life.run.runId}`);
-    this.go(life, back);
+    const back = random.chance(0.5) || life.points.length === 0 ? undefined : random.pick(life.points);
+    this.world.time.say(
+      () => `${life.workflowId} is reset to epoch ${back?.state.epoch ?? 0}: ${life.run.runId}`,
+    );
+    this.go(life, back?.state, back?.waitsUntil);
   }
 
   private kill({ run }: Life): void {
@@ -126,16 +134,16 @@ export class Lives {
     return run;
   }
 
-  private go(life: Life, state: CreateOnceState | undefined): void {
+  private go(life: Life, state: CreateOnceState | undefined, notBefore?: number | null): void {
     const { time, plan, ledger } = this.world;
     const { run } = life;
-    time.after(0, run, () => {
+    time.after((notBefore ?? 0) - time.now, run, () => {
       time.say(() => `begins (${life.workflowId}, key ${life.key}, ${life.prompt})`);
       createOnce(state ?? beginCreate(life.key, Date.now()), {
         request: { model: 'video-1', prompt: life.prompt },
         policy: plan.policy,
         startLimitMs: plan.startLimitMs,
-        onState: (now) => life.states.push(now),
+        onState: (now, waitsUntil) => life.points.push({ state: now, waitsUntil }),
         shouldHandOver: () => time.random.chance(plan.handOver),
       }).then(
         (result) => this.end(life, run, result),

@@ -39,6 +39,7 @@ function described(facts: RowFacts, finishedAt: number): Described {
     operation,
     model,
     attempt,
+    ...(opened.rebought === true && { rebought: true }),
     account,
     requested: { durationSeconds, resolution, referenceMode },
     startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),

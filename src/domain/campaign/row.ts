@@ -96,6 +96,8 @@ export interface CampaignRowResult {
   readonly model: string;
   readonly outcome: RowOutcome;
   readonly attempt: number;
+  /** As in its page: the creation keys of a later plan depend on it. */
+  readonly rebought?: true;
   readonly taskId: string | null;
   readonly account: string | null;
   /** The video, or the images in their order. */

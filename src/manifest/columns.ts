@@ -1,0 +1,139 @@
+import { nearNames } from '../domain/near-names';
+
+/** What a row orders, as a manifest says it. */
+export type ManifestOperation = 'video' | 'image' | 'edit';
+
+export const MANIFEST_OPERATIONS: readonly ManifestOperation[] = ['video', 'image', 'edit'];
+
+export interface ManifestColumn {
+  readonly name: string;
+  /** Other names that mean the same. */
+  readonly aliases: readonly string[];
+  /** Rows that may have a value here. */
+  readonly operations: readonly ManifestOperation[];
+  readonly formats: readonly ('csv' | 'jsonl')[];
+  /** `NAME:WIRE_FIELD` is a column too: `always` only so, `may` also so. */
+  readonly suffix: 'none' | 'may' | 'always';
+  /** One sentence for people; also the documentation. */
+  readonly about: string;
+}
+
+const ALL: readonly ManifestOperation[] = ['video', 'image', 'edit'];
+const STILLS: readonly ManifestOperation[] = ['image', 'edit'];
+
+function column(
+  name: string,
+  operations: readonly ManifestOperation[],
+  about: string,
+  rest: Partial<ManifestColumn> = {},
+): ManifestColumn {
+  return { name, aliases: [], operations, formats: ['csv', 'jsonl'], suffix: 'none', about, ...rest };
+}
+
+const SOURCES =
+  'https:// addresses, artifact:sha256/HASH of a stored file, or file:PATH relative to the manifest';
+
+/**
+ * Everything that a row of a manifest can say: the one table of it. Names are read without regard to case. In CSV an
+ * empty cell says nothing; several sources in one cell are separated by `|` (a `|` in an address is written `%7C`).
+ */
+export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
+  column(
+    'id',
+    ALL,
+    'Name of the row, at most 128 characters, each only once. Without it the content of the row is its name.',
+  ),
+  column(
+    'operation',
+    ALL,
+    'video, image or edit. Without it what the model makes; an edit where images are given.',
+  ),
+  column('model', ALL, 'Public id of the model, exactly as it is written.'),
+  column('prompt', ALL, 'What is to be seen or changed.'),
+  column('duration', ['video'], 'Whole seconds.', { aliases: ['seconds', 'durationSeconds'] }),
+  column('resolution', ['video'], 'For example 720p.'),
+  column('aspect_ratio', ['video'], 'For example 16:9.', { aliases: ['aspectRatio'] }),
+  column('image_reference', ['video'], `Reference images: ${SOURCES}.`, { suffix: 'may' }),
+  column('video_reference', ['video'], `Reference videos: ${SOURCES}.`, { suffix: 'may' }),
+  column('audio_reference', ['video'], `Reference sounds: ${SOURCES}.`, { suffix: 'may' }),
+  column(
+    'references',
+    ['video'],
+    'List of {kind, source, field}; a source as text, or url, artifact, file.',
+    {
+      formats: ['jsonl'],
+    },
+  ),
+  column('size', STILLS, 'WIDTHxHEIGHT with a lowercase x, or auto.'),
+  column('quality', STILLS, 'A quality of the model.'),
+  column('n', STILLS, 'Number of results, at least 1.'),
+  column('response_format', STILLS, 'url or b64_json.', { aliases: ['responseFormat'] }),
+  column('images', ['edit'], `Images to edit, in their order: ${SOURCES}; an address is no file to edit.`, {
+    aliases: ['image'],
+  }),
+  column('mask', ['edit'], 'Mask of the edit, as one of images.'),
+  column('account', ALL, 'Name of the credential. Without it that of the campaign.'),
+  column('field', ALL, 'field:NAME is a field that only this model has: JSON, or plain text.', {
+    suffix: 'always',
+  }),
+  column('fields', ALL, 'Object of fields that only this model has.', {
+    aliases: ['raw'],
+    formats: ['jsonl'],
+  }),
+];
+
+/** A column as it stands over its cells or in an object. */
+export interface NamedColumn {
+  readonly column: ManifestColumn;
+  /** Wire field after the colon. */
+  readonly suffix?: string;
+  /** Under which a row may have one value only. */
+  readonly key: string;
+}
+
+export interface UnknownColumn {
+  /** Null where it may be a text that nobody should see. */
+  readonly shown: string | null;
+  readonly near: readonly string[];
+}
+
+const BY_NAME = new Map(
+  MANIFEST_COLUMNS.flatMap((one) => [one.name, ...one.aliases].map((name) => [name.toLowerCase(), one])),
+);
+
+/** Longest name of a wire field. */
+const SUFFIX = /^[^\s|]{1,64}$/;
+/** A word, no sentence: a file without a header has its first prompt where names should be. */
+const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
+
+export function columnOf(written: string, format: 'csv' | 'jsonl'): NamedColumn | UnknownColumn {
+  const name = written.trim();
+  const colon = name.indexOf(':');
+  const base = (colon < 0 ? name : name.slice(0, colon)).trim().toLowerCase();
+  const suffix = colon < 0 ? undefined : name.slice(colon + 1).trim();
+  const column = BY_NAME.get(base);
+  const fits =
+    column?.formats.includes(format) === true &&
+    (suffix === undefined ? column.suffix !== 'always' : column.suffix !== 'none' && SUFFIX.test(suffix));
+  if (column === undefined || !fits) {
+    const known = MANIFEST_COLUMNS.filter((one) => one.formats.includes(format)).map((one) =>
+      one.suffix === 'always' ? `${one.name}:NAME` : one.name,
+    );
+    return { shown: WORD.test(name) ? name : null, near: nearColumns(name, known, format) };
+  }
+  return {
+    column,
+    key: suffix === undefined ? column.name : `${column.name}:${suffix}`,
+    ...(suffix !== undefined && { suffix }),
+  };
+}
+
+/** The nearest known ones, an alias by the name that it stands for. */
+function nearColumns(name: string, known: readonly string[], format: 'csv' | 'jsonl'): string[] {
+  const names = [...BY_NAME].filter(([, one]) => one.formats.includes(format) && one.suffix !== 'always');
+  const near = nearNames(
+    name,
+    names.map(([alias]) => alias),
+  ).map((alias) => BY_NAME.get(alias)?.name ?? alias);
+  return near.length > 0 ? [...new Set(near)] : [...known];
+}

@@ -1,0 +1,130 @@
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { type ManifestIssue } from '../domain/campaign/plan';
+import { columnOf, type NamedColumn } from './columns';
+import { ManifestHeaderError, ManifestUnreadableError } from './manifest-error';
+import {
+  type ManifestRow,
+  type ManifestValue,
+  MAX_ROW_CHARACTERS,
+  unknownColumnMessage,
+} from './manifest-row';
+import { newlinesIn } from './manifest-text';
+
+/** One column of the header; null for one without a name. */
+type HeaderCell = (NamedColumn & { readonly written: string }) | null;
+
+/**
+ * Rows of CSV as spreadsheets save it; comma, semicolon or tab as the header has it. Rows without any value are none.
+ * A row that breaks the rules of quoting ends the reading, because nobody can tell where the next one begins.
+ * @param text with lines that end in `\n`
+ */
+export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
+  const { delimiter, rest, skippedLines } = await readDelimiter(text);
+  const parser = parse({ delimiter, relax_column_count: true, max_record_size: MAX_ROW_CHARACTERS });
+  pipeline(Readable.from(rest), parser, () => undefined);
+  let header: readonly HeaderCell[] | undefined;
+  let next = 1 + skippedLines;
+  try {
+    for await (const cells of parser as AsyncIterable<string[]>) {
+      const line = next;
+      next += 1 + cells.reduce((sum, cell) => sum + newlinesIn(cell), 0);
+      if (cells.every((cell) => cell.trim() === '')) continue;
+      if (header === undefined) header = readHeader(cells, line);
+      else yield rowOf(cells, header, line);
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? unreadable(error, next) : error;
+  }
+}
+
+/** `sep=;` in the first line is what spreadsheets leave for each other. */
+const SEPARATOR_LINE = /^sep=([,;\t|])\n/i;
+
+/** Finds out by the first line that has something, outside of quotes. */
+async function readDelimiter(text: AsyncIterable<string>): Promise<{
+  readonly delimiter: string;
+  readonly rest: AsyncIterable<string>;
+  readonly skippedLines: number;
+}> {
+  const pieces = text[Symbol.asyncIterator]();
+  let begin = '';
+  for (let ended = false; !ended && begin.length <= MAX_ROW_CHARACTERS && !/\S[^\n]*\n/.test(begin);) {
+    const next = await pieces.next();
+    ended = next.done === true;
+    if (next.done !== true) begin += next.value;
+  }
+  const named = SEPARATOR_LINE.exec(begin);
+  if (named !== null) begin = begin.slice(named[0].length);
+  const header = (/\S[^\n]*/.exec(begin)?.[0] ?? '').replace(/"[^"]*"/g, '');
+  const counts = [',', ';', '\t'].map((mark) => ({ mark, count: header.split(mark).length }));
+  const delimiter = named?.[1] ?? counts.reduce((best, one) => (one.count > best.count ? one : best)).mark;
+  const rest = async function* () {
+    yield begin;
+    yield* { [Symbol.asyncIterator]: () => pieces };
+  };
+  return { delimiter, rest: rest(), skippedLines: named === null ? 0 : 1 };
+}
+
+function readHeader(cells: readonly string[], line: number): readonly HeaderCell[] {
+  const issues: ManifestIssue[] = [];
+  const seen = new Set<string>();
+  let known = 0;
+  const header = cells.map((written, index): HeaderCell => {
+    if (written.trim() === '') return null;
+    const column = columnOf(written, 'csv');
+    if (!('column' in column)) {
+      const place = column.shown === null ? ` (column ${index + 1})` : '';
+      issues.push({
+        line,
+        column: column.shown,
+        message: `${unknownColumnMessage(column.near)}${place}`,
+        allowed: column.near,
+      });
+      return null;
+    }
+    known += 1;
+    if (seen.has(column.key))
+      issues.push({ line, column: column.key, message: `${column.key} is there twice.` });
+    seen.add(column.key);
+    return { ...column, written: written.trim() };
+  });
+  if (known === 0)
+    throw new ManifestUnreadableError(
+      `Line ${line} names no column of a manifest: the first line of CSV names the columns, such as id,model,prompt,duration.`,
+    );
+  if (issues.length > 0) throw new ManifestHeaderError(issues);
+  return header;
+}
+
+function rowOf(cells: readonly string[], header: readonly HeaderCell[], line: number): ManifestRow {
+  const values = new Map<string, ManifestValue>();
+  const issues: ManifestIssue[] = [];
+  cells.forEach((value, index) => {
+    if (value.trim() === '') return;
+    const column = header[index];
+    if (column === undefined || column === null) {
+      const message = `Cell ${index + 1} has a value, and the header names no column for it.`;
+      issues.push({ line, column: null, message });
+    } else values.set(column.key, { ...column, value });
+  });
+  return { line, values, issues };
+}
+
+/** What csv-parse says, without the text that it met. */
+function unreadable({ code }: CsvError, line: number): ManifestUnreadableError {
+  switch (code) {
+    case 'CSV_MAX_RECORD_SIZE':
+      return new ManifestUnreadableError(
+        `The row of line ${line} has more than ${MAX_ROW_CHARACTERS} characters, or a quote in it is not closed.`,
+      );
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return new ManifestUnreadableError(
+        `A quote that opens in the row of line ${line} or after it is not closed.`,
+      );
+    default:
+      return new ManifestUnreadableError(
+        `The row of line ${line} has a quote in the wrong place: a cell with quotes stands in quotes, and those inside are doubled.`,
+      );
+  }
+}

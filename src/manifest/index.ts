@@ -1,0 +1,14 @@
+/**
+ * Manifests of campaigns: reading, judging and planning them, and reading results again. For activities, the command
+ * line and reports; knows no Temporal and sends nothing.
+ *
+ * @module
+ */
+export { MANIFEST_COLUMNS, type ManifestColumn, type ManifestOperation } from './columns';
+export { contentOf } from './judge-row';
+export { ManifestHeaderError, ManifestUnreadableError, ModelsDownError } from './manifest-error';
+export { type ManifestRow } from './manifest-row';
+export { type PlanSink } from './page-writer';
+export { planManifest, type PlanManifestOptions, type PlanProgress } from './plan-manifest';
+export { readManifest } from './read-manifest';
+export { latestResults, readResults } from './results';

@@ -1,0 +1,71 @@
+import { type JsonValue } from '../domain/json';
+import { type ManifestIssue } from '../domain/campaign/plan';
+import { columnOf } from './columns';
+import {
+  type ManifestRow,
+  type ManifestValue,
+  MAX_ROW_CHARACTERS,
+  unknownColumnMessage,
+} from './manifest-row';
+
+/** Rows of JSON lines: one object in each line; empty lines are no rows. */
+export async function* jsonlRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
+  for await (const { line, content } of linesOf(text)) {
+    if (content === null) {
+      const message = `The line has more than ${MAX_ROW_CHARACTERS} characters.`;
+      yield { line, values: new Map(), issues: [{ line, column: null, message }] };
+    } else if (content.trim() !== '') yield rowOf(line, content);
+  }
+}
+
+/** Lines with their numbers; null for one that is too long. */
+async function* linesOf(
+  text: AsyncIterable<string>,
+): AsyncGenerator<{ readonly line: number; readonly content: string | null }> {
+  let rest: string | null = '';
+  let line = 1;
+  for await (const piece of text) {
+    let from = 0;
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
+      yield { line, content: joined(rest, piece.slice(from, end)) };
+      rest = '';
+      line += 1;
+      from = end + 1;
+    }
+    rest = joined(rest, piece.slice(from));
+  }
+  if (rest !== '') yield { line, content: rest };
+}
+
+function joined(rest: string | null, more: string): string | null {
+  return rest === null || rest.length + more.length > MAX_ROW_CHARACTERS ? null : rest + more;
+}
+
+function rowOf(line: number, content: string): ManifestRow {
+  const values = new Map<string, ManifestValue>();
+  const issues: ManifestIssue[] = [];
+  let object: unknown;
+  try {
+    object = JSON.parse(content);
+  } catch {
+    object = undefined;
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    const message = 'The line is no JSON object. Each line is one object, and no object has several lines.';
+    return { line, values, issues: [{ line, column: null, message }] };
+  }
+  for (const [written, value] of Object.entries(object as { [name: string]: JsonValue })) {
+    const column = columnOf(written, 'jsonl');
+    if (!('column' in column)) {
+      issues.push({
+        line,
+        column: column.shown,
+        message: unknownColumnMessage(column.near),
+        allowed: column.near,
+      });
+    } else if (values.has(column.key)) {
+      issues.push({ line, column: column.key, message: `${column.key} is given twice.` });
+    } else if (value !== null && value !== '') values.set(column.key, { ...column, written, value });
+  }
+  return { line, values, issues };
+}

@@ -1,0 +1,120 @@
+import { hash } from 'node:crypto';
+import { type ManifestIssue } from '../domain/campaign/plan';
+import { MAX_ROW_ID_LENGTH } from '../domain/campaign/row';
+import { fingerprintText } from '../domain/fingerprint';
+import { type PaidRequest } from '../domain/request';
+import { validateAgainstModel } from '../domain/validate-model';
+import { validateRequest } from '../domain/validate-request';
+import { type ManifestRow } from './manifest-row';
+import { type ModelSnapshot } from './model-snapshot';
+import { readCall } from './row-call';
+import { type RowKeys } from './row-keys';
+import { RowValues } from './row-values';
+import { type SourceLookup } from './sources';
+
+/** A row whose form is right: what it orders and who it is. */
+export interface ReadRow {
+  readonly line: number;
+  readonly key: string;
+  readonly content: string;
+  readonly call: PaidRequest;
+  readonly account?: string;
+  /** What the model configuration has against it; empty means nothing. */
+  readonly modelIssues: readonly ManifestIssue[];
+}
+
+export interface RowJudge {
+  readonly models: ModelSnapshot;
+  readonly sources: SourceLookup;
+  readonly keys: RowKeys;
+  knowsAccount(name: string): boolean;
+}
+
+/** Reads one row and judges its form. Issues name columns, allowed values and the row's id, never a text of the row. */
+export async function judgeRow(
+  row: ManifestRow,
+  judge: RowJudge,
+): Promise<ReadRow | { readonly issues: readonly ManifestIssue[] }> {
+  const values = new RowValues(row);
+  const id = readId(values);
+  const withId = (issues: readonly ManifestIssue[]) =>
+    id === undefined ? issues : issues.map((issue) => ({ ...issue, id }));
+  const account = values.text('account');
+  if (account !== undefined && !judge.knowsAccount(account))
+    values.issue('account', 'The worker has no credential of this name.');
+  const { sources, models } = judge;
+  const call = await readCall(values, {
+    artifact: (sha256) => sources.artifact(sha256),
+    file: (path) => sources.file(path),
+    kindOf: (model) => models.kindOf(model),
+  });
+  if (call === undefined || values.issues.length > 0) return { issues: withId(values.issues) };
+  for (const { field, message, allowed } of validateRequest(call)) addIssue(values, field, message, allowed);
+  if (values.issues.length > 0) return { issues: withId(values.issues) };
+  const content = contentOf(call, account);
+  const found = judge.keys.keyOf(id, content, row.line);
+  if ('takenBy' in found) {
+    values.issue('id', `The row of line ${found.takenBy} has this id already.`);
+    return { issues: withId(values.issues) };
+  }
+  const lookup = await models.lookup(
+    call.request.model,
+    call.operation === 'create_video' ? 'video' : 'image',
+  );
+  for (const { field, message, allowed } of validateAgainstModel(call, lookup).issues)
+    addIssue(values, field, message, allowed);
+  return {
+    line: row.line,
+    key: found.key,
+    content,
+    call,
+    ...(account !== undefined && { account }),
+    modelIssues: withId(values.issues),
+  };
+}
+
+/** SHA-256 of what is ordered: operation, model, the fields that were given, files by their bytes, and the credential. */
+export function contentOf(call: PaidRequest, account: string | undefined): string {
+  return hash('sha256', fingerprintText(call, account ?? null), 'hex');
+}
+
+function readId(values: RowValues): string | undefined {
+  const { value } = values.get('id') ?? {};
+  const id = typeof value === 'number' ? String(value) : values.text('id');
+  if (id === undefined || id === '') return undefined;
+  // eslint-disable-next-line no-control-regex
+  if (id.length <= MAX_ROW_ID_LENGTH && !/[\0-\x1f\x7f]/.test(id)) return id;
+  values.issue('id', `An id has at most ${MAX_ROW_ID_LENGTH} characters and no control characters.`);
+  return undefined;
+}
+
+/** Fields of a request and the columns that say them. */
+const COLUMN_OF: { readonly [field: string]: string } = {
+  durationSeconds: 'duration',
+  aspectRatio: 'aspect_ratio',
+  responseFormat: 'response_format',
+};
+
+function addIssue(
+  values: RowValues,
+  field: string,
+  message: string,
+  allowed: readonly string[] | undefined,
+): void {
+  const [path = ''] = field.split(/[[]/);
+  const words = message.replace(/\b(durationSeconds|aspectRatio|responseFormat)\b/g, (word) =>
+    values.nameOf(COLUMN_OF[word] ?? word),
+  );
+  values.issue(columnKey(values, path), words, allowed);
+}
+
+function columnKey(values: RowValues, path: string): string {
+  if (path.startsWith('fields.')) {
+    const key = `field:${path.slice('fields.'.length)}`;
+    return values.get(key) === undefined ? 'fields' : key;
+  }
+  if (path !== 'references') return COLUMN_OF[path] ?? path;
+  // The columns that give references, where one of them must be meant.
+  const given = [...values.all()].filter(({ column }) => /_reference$|^references$/.test(column.name));
+  return given.length === 1 ? (given[0]?.key ?? path) : path;
+}

@@ -1,0 +1,73 @@
+import { ManifestUnreadableError } from './manifest-error';
+
+/** Bytes that tell what a file is. */
+const HEAD = 4096;
+
+/**
+ * The text of a manifest as spreadsheets save it: UTF-8 with or without a byte order mark, UTF-16 with one. Every line
+ * ends in `\n`, also inside quotes, so that a file says the same whoever saved it.
+ * @throws ManifestUnreadableError for what is no text
+ */
+export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  let decoder: TextDecoder | undefined;
+  let line = 1;
+  let pendingReturn = false;
+
+  const decode = (chunk: Uint8Array, last: boolean): string => {
+    let text: string;
+    try {
+      text = decoder?.decode(chunk, { stream: !last }) ?? '';
+    } catch {
+      throw new ManifestUnreadableError(
+        `The manifest is no UTF-8 text near line ${line}. Save it as "CSV UTF-8" or as Unicode text.`,
+      );
+    }
+    if (text.includes('\0'))
+      throw new ManifestUnreadableError(`The manifest has NUL characters near line ${line}: it is no text.`);
+    if (pendingReturn) text = `\r${text}`;
+    pendingReturn = !last && text.endsWith('\r');
+    if (pendingReturn) text = text.slice(0, -1);
+    if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
+    line += newlinesIn(text);
+    return text;
+  };
+
+  for await (const chunk of bytes) {
+    if (head === undefined) {
+      yield decode(chunk, false);
+      continue;
+    }
+    head = Buffer.concat([head, chunk]);
+    if (head.length < HEAD) continue;
+    decoder = decoderFor(head);
+    yield decode(head, false);
+    head = undefined;
+  }
+  decoder ??= decoderFor(head ?? Buffer.alloc(0));
+  yield decode(head ?? Buffer.alloc(0), true);
+}
+
+export function newlinesIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+function decoderFor(head: Buffer): TextDecoder {
+  const starts = (...magic: number[]) => magic.every((byte, index) => head[index] === byte);
+  const make = (encoding: string) => new TextDecoder(encoding, { fatal: true });
+  if (starts(0xff, 0xfe)) return make('utf-16le');
+  if (starts(0xfe, 0xff)) return make('utf-16be');
+  if (starts(0x1f, 0x8b))
+    throw new ManifestUnreadableError('The manifest is compressed (gzip). Unpack it first.');
+  if (starts(0x50, 0x4b, 3, 4))
+    throw new ManifestUnreadableError(
+      'The manifest is a spreadsheet file or an archive. Save the sheet as "CSV UTF-8".',
+    );
+  if (head.subarray(0, HEAD).includes(0))
+    throw new ManifestUnreadableError(
+      'The manifest is no text: it has NUL bytes. UTF-16 needs its byte order mark; UTF-8 is best.',
+    );
+  return make('utf-8');
+}

@@ -1,0 +1,88 @@
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { PAGE_ROWS, type PlanIndex } from '../domain/campaign/plan';
+import { type CampaignPage, type CampaignRow } from '../domain/campaign/row';
+import { type ArtifactRef } from '../domain/media';
+
+/** Where pages go; a dry run gives one that keeps nothing. */
+export type PlanSink = Pick<ArtifactStore, 'putBuffer' | 'putStream'>;
+
+/** Pages that are written at a time: each waits for the disk. */
+const AT_ONCE = 8;
+/** Characters after which a page is closed early: long prompts must not make it a burden for whoever opens it. */
+const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
+
+const JSON_TYPE = { mediaType: 'application/json' };
+
+/** Writes rows into pages of {@link PAGE_ROWS} and then the index of them. Holds eight pages at most. */
+export class PageWriter {
+  readonly #pages: { sha256: string; rows: number }[] = [];
+  readonly #open = new Set<Promise<void>>();
+  #rows: string[] = [];
+  #characters = 0;
+  #number = 0;
+  #planned = 0;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(private readonly sink: PlanSink) {}
+
+  /** Rows so far. */
+  get planned(): number {
+    return this.#planned;
+  }
+
+  async add(row: CampaignRow): Promise<void> {
+    const text = JSON.stringify(row);
+    this.#rows.push(text);
+    this.#characters += text.length;
+    this.#planned += 1;
+    if (this.#rows.length >= PAGE_ROWS || this.#characters >= MAX_PAGE_CHARACTERS) await this.#close();
+  }
+
+  /** Everything is in the store when this resolves. */
+  async finish(): Promise<{ readonly index: ArtifactRef; readonly pages: number }> {
+    if (this.#rows.length > 0) await this.#close();
+    await this.settle();
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const index: PlanIndex = { v: 1, pages: this.#pages };
+    return { index: await this.sink.putBuffer(jsonBytes(index), JSON_TYPE), pages: this.#pages.length };
+  }
+
+  /** Waits for what is being written, whatever becomes of it. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#open);
+  }
+
+  async #close(): Promise<void> {
+    const page = this.#number++;
+    const rows = this.#rows;
+    // Not by way of an object: the rows are texts already.
+    const envelope: Omit<CampaignPage, 'rows'> = { v: 1, page };
+    const text = `${JSON.stringify(envelope).slice(0, -1)},"rows":[${rows.join(',')}]}`;
+    this.#rows = [];
+    this.#characters = 0;
+    const write = this.#write(page, rows.length, Buffer.from(text)).finally(() => this.#open.delete(write));
+    this.#open.add(write);
+    if (this.#open.size >= AT_ONCE) await Promise.race(this.#open);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Never rejects: a failure is thrown to whoever adds next. */
+  async #write(page: number, rows: number, bytes: Buffer): Promise<void> {
+    try {
+      const { sha256 } = await this.sink.putBuffer(bytes, JSON_TYPE);
+      this.#pages[page] = { sha256, rows };
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+}
+
+/** The index of a plan without pages. */
+export async function emptyIndex(sink: PlanSink): Promise<ArtifactRef> {
+  const index: PlanIndex = { v: 1, pages: [] };
+  return sink.putBuffer(jsonBytes(index), JSON_TYPE);
+}
+
+function jsonBytes(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../domain/campaign/plan';
+import { type ArtifactRef } from '../domain/media';
+import { type ModelSource } from '../models/model-source';
+import { IssueLog } from './issue-log';
+import { judgedRows, type JudgedRow } from './judged-rows';
+import { ManifestHeaderError, ManifestUnreadableError } from './manifest-error';
+import { ModelSnapshot } from './model-snapshot';
+import { emptyIndex, PageWriter, type PlanSink } from './page-writer';
+import { PlanTally } from './plan-tally';
+import { PreviousResults } from './previous-results';
+import { createSourceLookup } from './row-sources';
+import { sampleThreshold, sampleRank } from './sample';
+
+export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'> {
+  /** The bytes of the manifest from their beginning; asked twice with a sample. */
+  readonly open: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>;
+  readonly format?: 'csv' | 'jsonl';
+  readonly models: Pick<ModelSource, 'lookup'>;
+  /** Holds artifacts that rows name, and earlier results. */
+  readonly store: Pick<ArtifactStore, 'read' | 'has'>;
+  /** Takes pages, index and issues; a dry run gives one that keeps nothing. */
+  readonly sink: PlanSink;
+  /** A file beside the manifest as an artifact; undefined when it cannot be read or is no media. @default none is read */
+  readonly file?: (path: string) => Promise<ArtifactRef | undefined>;
+  /** Whether there is a credential of this name. @default every name passes */
+  readonly knowsAccount?: (name: string) => boolean;
+  readonly signal?: AbortSignal;
+  /** Told now and then. */
+  readonly onProgress?: (progress: PlanProgress) => void;
+}
+
+export interface PlanProgress {
+  /** Lines of earlier results that were read. */
+  readonly results: number;
+  /** Rows of the manifest, counted again in a second reading. */
+  readonly rows: number;
+}
+
+/** Rows after which others may run and cancellation is looked at. */
+const SLICE = 200;
+/** Keys that a plan names. */
+const SHOWN_KEYS = 20;
+
+/**
+ * Reads a manifest of any size, judges every row by one state of the model configuration, joins it with earlier results
+ * and writes pages of what is to be done (design 4.11). The same for a worker and for a dry run; sends nothing.
+ * Memory does not grow with prompts: 16 to 32 bytes per row with an id, twice that without, 32 to 64 more for each row
+ * with an earlier result.
+ * @throws ModelsDownError, ArtifactError, and the reason of `signal`
+ */
+export async function planManifest(options: PlanManifestOptions): Promise<CampaignPlan> {
+  const { store, campaign, previous, signal, sink } = options;
+  const progress = { results: 0, rows: 0 };
+  const step = async (): Promise<void> => {
+    options.onProgress?.({ ...progress });
+    await breathe();
+    signal?.throwIfAborted();
+  };
+  const earlier = await PreviousResults.load(store, campaign, previous, async (lines) => {
+    progress.results += lines;
+    await step();
+  });
+  const models = new ModelSnapshot(options.models);
+  const sources = createSourceLookup(store, options.file ?? (() => Promise.resolve(undefined)));
+  const digests: string[] = [];
+
+  /** One reading of the manifest: the rows, judged and joined. */
+  async function* reading(): AsyncGenerator<JudgedRow> {
+    const digest = createHash('sha256');
+    const bytes = await options.open();
+    let rows = 0;
+    for await (const row of judgedRows(hashed(bytes, digest), {
+      ...options,
+      models,
+      sources,
+      earlier,
+      knowsAccount: options.knowsAccount ?? (() => true),
+    })) {
+      yield row;
+      rows += 1;
+      progress.rows += 1;
+      if (rows % SLICE === 0) await step();
+    }
+    digests.push(digest.digest('hex'));
+    if (digests.length === 2 && digests[0] !== digests[1])
+      throw new ManifestUnreadableError('The manifest changed while it was read.');
+  }
+
+  const work = new PlanWork(options);
+  try {
+    if (options.sample !== undefined) work.threshold = await sampleThreshold(reading(), options.sample);
+    for await (const row of reading()) await work.add(row);
+    return await work.finish(digests.at(-1) ?? '');
+  } catch (error) {
+    await work.abandon();
+    if (error instanceof ManifestUnreadableError)
+      return refusedPlan(options, digests[0], sink, {
+        reason: 'manifest_unreadable',
+        message: error.message,
+      });
+    if (error instanceof ManifestHeaderError) {
+      const refusal = { reason: 'invalid_rows', message: error.message } as const;
+      return refusedPlan(options, digests[0], sink, refusal, error.issues);
+    }
+    throw error;
+  }
+}
+
+async function* hashed(
+  bytes: AsyncIterable<Uint8Array>,
+  digest: { update(chunk: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    digest.update(chunk);
+    yield chunk;
+  }
+}
+
+/** What a plan comes to, row by row. */
+class PlanWork {
+  threshold = Infinity;
+  readonly #issues: IssueLog;
+  readonly #pages: PageWriter;
+  readonly #tally = new PlanTally();
+  readonly #changedKeys: string[] = [];
+  #counts = { rows: 0, done: 0, left: 0, invalid: 0, changed: 0, taken: 0 };
+
+  constructor(private readonly options: PlanManifestOptions) {
+    this.#issues = new IssueLog(options.sink);
+    this.#pages = new PageWriter(options.sink);
+  }
+
+  async add(judged: JudgedRow): Promise<void> {
+    this.#counts.rows += 1;
+    switch (judged.kind) {
+      case 'invalid':
+        this.#counts.invalid += 1;
+        return this.#issues.add(judged.issues);
+      case 'stands':
+        this.#counts.done += 1;
+        return;
+      case 'not_asked':
+        return;
+      case 'taken':
+        break;
+    }
+    const { row, call, price, hasTask } = judged;
+    const isChanged = row.changed === true;
+    const now = isChanged || this.#hasRoom(row.key);
+    if (isChanged) {
+      this.#counts.changed += 1;
+      if (this.#changedKeys.length < SHOWN_KEYS) this.#changedKeys.push(row.key);
+    } else if (!hasTask) this.#tally.add(call, price, now);
+    if (!now) {
+      this.#counts.left += 1;
+      return;
+    }
+    if (!isChanged) this.#counts.taken += 1;
+    // Nothing will be sent: what follows is only read for more issues.
+    if (this.options.onInvalid === 'fail' && this.#counts.invalid > 0) return;
+    await this.#pages.add(row);
+  }
+
+  #hasRoom(key: string): boolean {
+    const { limit = Infinity, sample = Infinity } = this.options;
+    return this.#counts.taken < Math.min(limit, sample) && sampleRank(key) <= this.threshold;
+  }
+
+  async finish(manifest: string): Promise<CampaignPlan> {
+    const { options } = this;
+    const { rows, done, left, invalid, changed } = this.#counts;
+    const refused = this.#refusal();
+    const written = await this.#pages.finish();
+    const isRefused = refused !== undefined;
+    const issuesFile = await this.#issues.finish();
+    return {
+      v: 1,
+      generation: options.generation,
+      manifest,
+      rows,
+      planned: isRefused ? 0 : this.#pages.planned,
+      done,
+      left,
+      invalid,
+      issues: this.#issues.first,
+      issuesFile,
+      changed: { rows: changed, keys: this.#changedKeys },
+      pages: isRefused ? 0 : written.pages,
+      index: isRefused ? await emptyIndex(options.sink) : written.index,
+      currency: this.#tally.currency,
+      estimate: this.#tally.estimate,
+      unpriced: this.#tally.unpriced,
+      models: this.#tally.models,
+      ...(isRefused && { refused }),
+    };
+  }
+
+  async abandon(): Promise<void> {
+    await this.#issues.abandon();
+    await this.#pages.settle();
+  }
+
+  #refusal(): PlanRefusal | undefined {
+    const { rows, invalid } = this.#counts;
+    if (invalid > 0 && this.options.onInvalid === 'fail')
+      return {
+        reason: 'invalid_rows',
+        message: `${invalid} of ${rows} rows are not valid, so nothing is sent. Correct them, or leave them out with onInvalid "skip".`,
+      };
+    if (rows === invalid)
+      return {
+        reason: 'no_rows',
+        message: rows === 0 ? 'The manifest has no rows.' : 'The manifest has no valid row.',
+      };
+    return this.#tally.refusal(this.options.budget);
+  }
+}
+
+/** A plan of which nothing comes, because the manifest could not be read to its end. */
+async function refusedPlan(
+  { generation }: PlanManifestOptions,
+  manifest: string | undefined,
+  sink: PlanSink,
+  refused: PlanRefusal,
+  issues: CampaignPlan['issues'] = [],
+): Promise<CampaignPlan> {
+  return {
+    v: 1,
+    generation,
+    manifest: manifest ?? '',
+    rows: 0,
+    planned: 0,
+    done: 0,
+    left: 0,
+    invalid: 0,
+    issues,
+    issuesFile: null,
+    changed: { rows: 0, keys: [] },
+    pages: 0,
+    index: await emptyIndex(sink),
+    currency: null,
+    estimate: 0,
+    unpriced: 0,
+    models: [],
+    refused,
+  };
+}

@@ -1,0 +1,78 @@
+import { type PlannedModel, type PlanRefusal } from '../domain/campaign/plan';
+import { type Money } from '../domain/billing';
+import { type PaidRequest } from '../domain/request';
+
+/** Models that a plan names; the rest is summed up in one line. */
+const MOST_MODELS = 100;
+/** Stands for the models that are not named. */
+export const OTHER_MODELS = '(other models)';
+/** Names in a message. */
+const SHOWN = 5;
+
+/** What may be bought comes to, by model; rows that have a task or are not bought are not in it. */
+export class PlanTally {
+  readonly #models = new Map<string, PlannedModel>();
+  readonly #currencies = new Set<string>();
+  /** Rows that a limit leaves for later count for what is refused, not for the sum. */
+  readonly #unpricedModels = new Set<string>();
+
+  /** @param now false for a row that a limit leaves for later */
+  add({ operation, request }: PaidRequest, estimate: Money | null, now: boolean): void {
+    if (estimate !== null) this.#currencies.add(estimate.currency);
+    else if (this.#unpricedModels.size < MOST_MODELS) this.#unpricedModels.add(request.model);
+    if (!now) return;
+    const name = `${operation} ${request.model}`;
+    const isNew = !this.#models.has(name);
+    const key = isNew && this.#models.size >= MOST_MODELS ? `${operation} ${OTHER_MODELS}` : name;
+    const model = key === name ? request.model : OTHER_MODELS;
+    const sum = this.#models.get(key) ?? { model, operation, rows: 0, estimate: 0, unpriced: 0 };
+    this.#models.set(key, {
+      ...sum,
+      rows: sum.rows + 1,
+      estimate: sum.estimate + (estimate?.microUnits ?? 0),
+      unpriced: sum.unpriced + (estimate === null ? 1 : 0),
+    });
+  }
+
+  get models(): readonly PlannedModel[] {
+    return [...this.#models.values()];
+  }
+
+  get estimate(): number {
+    return this.models.reduce((sum, { estimate }) => sum + estimate, 0);
+  }
+
+  get unpriced(): number {
+    return this.models.reduce((sum, { unpriced }) => sum + unpriced, 0);
+  }
+
+  get currency(): string | null {
+    return [...this.#currencies][0] ?? null;
+  }
+
+  /** Why these prices allow no plan. */
+  refusal(budget: Money | undefined): PlanRefusal | undefined {
+    const currencies = [...this.#currencies].sort();
+    if (currencies.length > 1)
+      return {
+        reason: 'mixed_currencies',
+        message: `The rows have prices in ${currencies.join(', ')}. One campaign has one currency: split the manifest.`,
+      };
+    if (budget === undefined) return undefined;
+    const unpriced = [...this.#unpricedModels];
+    if (unpriced.length > 0) {
+      const names = unpriced.slice(0, SHOWN).join(', ');
+      const more = unpriced.length > SHOWN ? ' and others' : '';
+      return {
+        reason: 'unpriced_models',
+        message: `A budget needs a price for every row, and these models have none for some: ${names}${more}. Add price rules to the model configuration, or leave the budget out.`,
+      };
+    }
+    const [currency] = currencies;
+    if (currency === undefined || currency === budget.currency) return undefined;
+    return {
+      reason: 'budget_currency',
+      message: `The budget is in ${budget.currency}, and the prices are in ${currency}.`,
+    };
+  }
+}

@@ -1,0 +1,159 @@
+import { type JsonValue } from '../domain/json';
+import {
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  type PaidRequest,
+  type VideoRequest,
+} from '../domain/request';
+import { type ModelKind } from './model-snapshot';
+import { MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
+import { readImages, readReferences } from './row-references';
+import { type RowValues } from './row-values';
+import { type SourceLookup } from './sources';
+
+export interface CallLookup extends SourceLookup {
+  /** What the configuration says that a model makes; undefined when it does not know the model. */
+  kindOf(model: string): Promise<ModelKind | undefined>;
+}
+
+/**
+ * The paid call that a row orders; undefined when something that it needs cannot be read. What a model allows is not
+ * judged here. Nothing that the row does not say is put in (C2.1.6).
+ */
+export async function readCall(values: RowValues, lookup: CallLookup): Promise<PaidRequest | undefined> {
+  const model = required(values, 'model');
+  const prompt = required(values, 'prompt');
+  const operation = await readOperation(values, model, lookup);
+  if (operation === undefined) return undefined;
+  for (const { column, key } of values.all())
+    if (!column.operations.includes(operation))
+      values.issue(key, `A row that orders ${NOUN[operation]} has no ${key}.`, column.operations);
+  const fields = readFields(values);
+  const common = { model: model ?? '', prompt: prompt ?? '', ...(fields !== undefined && { fields }) };
+  const paid =
+    operation === 'video'
+      ? await readVideo(values, common, lookup)
+      : await readImage(values, operation, common, lookup);
+  return values.issues.length === 0 ? paid : undefined;
+}
+
+const NOUN = { video: 'a video', image: 'an image', edit: 'an edit' } as const;
+
+type Common = Pick<VideoRequest, 'model' | 'prompt' | 'fields'>;
+
+function required(values: RowValues, key: 'model' | 'prompt'): string | undefined {
+  const text = values.exactText(key);
+  if (text === undefined || text.trim() === '') {
+    if (values.get(key) === undefined || text !== undefined) values.issue(key, `${key} is required.`);
+    return undefined;
+  }
+  if (text.includes('\0')) values.issue(key, `${key} must not hold NUL characters.`);
+  return text;
+}
+
+async function readOperation(
+  values: RowValues,
+  model: string | undefined,
+  lookup: CallLookup,
+): Promise<ManifestOperation | undefined> {
+  const written = values.text('operation')?.toLowerCase();
+  if (written !== undefined) {
+    const operation = MANIFEST_OPERATIONS.find((one) => one === written);
+    if (operation === undefined)
+      values.issue('operation', 'operation is one of these, or left out.', MANIFEST_OPERATIONS);
+    return operation;
+  }
+  if (values.get('operation') !== undefined) return undefined;
+  const kind = model === undefined ? undefined : await lookup.kindOf(model);
+  if (kind === 'image') return values.get('images') === undefined ? 'image' : 'edit';
+  return 'video';
+}
+
+async function readVideo(values: RowValues, common: Common, lookup: SourceLookup): Promise<PaidRequest> {
+  const durationSeconds = values.whole('duration');
+  const resolution = values.text('resolution');
+  const aspectRatio = values.text('aspect_ratio');
+  const references = await readReferences(values, lookup);
+  const request: VideoRequest = {
+    ...common,
+    ...(durationSeconds !== undefined && { durationSeconds }),
+    ...(resolution !== undefined && { resolution }),
+    ...(aspectRatio !== undefined && { aspectRatio }),
+    ...(references.length > 0 && { references }),
+  };
+  return { operation: 'create_video', request };
+}
+
+async function readImage(
+  values: RowValues,
+  operation: 'image' | 'edit',
+  common: Common,
+  lookup: SourceLookup,
+): Promise<PaidRequest> {
+  const size = values.text('size');
+  const quality = values.text('quality');
+  const n = values.whole('n');
+  const responseFormat = values.text('response_format');
+  const request: ImageGenerationRequest = {
+    ...common,
+    ...(size !== undefined && { size }),
+    ...(quality !== undefined && { quality }),
+    ...(n !== undefined && { n }),
+    // A word that is none of the two is judged with everything else.
+    ...(responseFormat !== undefined && { responseFormat: responseFormat as 'url' }),
+  };
+  if (operation === 'image') return { operation: 'generate_image', request };
+  const images = await readImages(values, 'images', lookup);
+  const [mask, ...more] = await readImages(values, 'mask', lookup);
+  if (more.length > 0) values.issue('mask', 'An edit has one mask.');
+  const edit: ImageEditRequest = { ...request, images, ...(mask !== undefined && { mask }) };
+  return { operation: 'edit_image', request: edit };
+}
+
+/** Names of wire fields: no sentence that somebody put into the wrong place. */
+const FIELD_NAME = /^[^\s|]{1,64}$/;
+
+function readFields(values: RowValues): { readonly [name: string]: JsonValue } | undefined {
+  const fields: [string, JsonValue][] = [];
+  for (const { column, key, suffix, value } of values.all()) {
+    if (column.name === 'field' && suffix !== undefined) {
+      const read = fieldValue(value);
+      if (read === undefined)
+        values.issue(
+          key,
+          'This begins like JSON and is none. A text with brackets is written as a JSON text.',
+        );
+      else fields.push([suffix, read]);
+    }
+    if (column.name !== 'fields') continue;
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      values.issue(key, 'fields must be an object.');
+    else if (Object.keys(value).some((name) => !FIELD_NAME.test(name)))
+      values.issue(key, 'A field has a name of at most 64 characters without blanks.');
+    else fields.push(...Object.entries(value));
+  }
+  if (new Set(fields.map(([name]) => name)).size < fields.length)
+    values.issue('fields', 'A field is given twice.');
+  if (fields.some(([, value]) => isDeeperThan(value, MOST_LEVELS)))
+    values.issue('fields', `A field has at most ${MOST_LEVELS} levels of lists and objects.`);
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+/** What is deeper is no setting of a model, and would be too deep for whoever reads it. */
+const MOST_LEVELS = 32;
+
+function isDeeperThan(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, levels - 1));
+}
+
+/** JSON where it is JSON, else the text itself. */
+function fieldValue(value: JsonValue): JsonValue | undefined {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return /^(\{.*\}|\[.*\]|".*")$/s.test(text) ? undefined : text;
+  }
+}

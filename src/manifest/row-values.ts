@@ -1,0 +1,81 @@
+import { type JsonValue } from '../domain/json';
+import { type ManifestIssue } from '../domain/campaign/plan';
+import { type ManifestRow, type ManifestValue } from './manifest-row';
+
+/** Most issues of one row that are told. */
+const MOST_ISSUES = 20;
+/** Allowed values that one issue names. */
+const MOST_ALLOWED = 30;
+const LONGEST_ALLOWED = 80;
+
+/** Takes typed values out of a row and collects what is wrong with them. No message holds a value of the row. */
+export class RowValues {
+  readonly issues: ManifestIssue[];
+
+  constructor(private readonly row: ManifestRow) {
+    this.issues = [...row.issues];
+  }
+
+  get(key: string): ManifestValue | undefined {
+    return this.row.values.get(key);
+  }
+
+  all(): IterableIterator<ManifestValue> {
+    return this.row.values.values();
+  }
+
+  /** As the manifest names it, or as it would. */
+  nameOf(key: string): string {
+    return this.row.values.get(key)?.written ?? key;
+  }
+
+  issue(key: string | null, message: string, allowed?: readonly string[]): void {
+    if (this.issues.length >= MOST_ISSUES) return;
+    this.issues.push({
+      line: this.row.line,
+      column: key === null ? null : this.nameOf(key),
+      message,
+      ...(allowed !== undefined && {
+        allowed: allowed.slice(0, MOST_ALLOWED).map((value) => value.slice(0, LONGEST_ALLOWED)),
+      }),
+    });
+  }
+
+  /** Text as it is but for blanks around it. */
+  text(key: string): string | undefined {
+    return this.exactText(key)?.trim();
+  }
+
+  /** Text with its blanks: a model id or a prompt is sent exactly as it is given (C0.3). */
+  exactText(key: string): string | undefined {
+    const found = this.get(key);
+    if (found === undefined) return undefined;
+    if (typeof found.value === 'string') return found.value;
+    this.issue(key, 'This must be a text.');
+    return undefined;
+  }
+
+  /** A whole number, of at least 1. */
+  whole(key: string): number | undefined {
+    const found = this.get(key);
+    if (found === undefined) return undefined;
+    const { value } = found;
+    const number = typeof value === 'string' && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value;
+    if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 1) return number;
+    this.issue(key, 'This must be a whole number of at least 1.');
+    return undefined;
+  }
+
+  /** One or several: a list, or a text with `|` between them. */
+  several(key: string): readonly JsonValue[] {
+    const found = this.get(key);
+    if (found === undefined) return [];
+    const { value } = found;
+    if (Array.isArray(value)) return value;
+    if (typeof value !== 'string') return [value];
+    return value
+      .split('|')
+      .map((one) => one.trim())
+      .filter((one) => one !== '');
+  }
+}

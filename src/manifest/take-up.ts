@@ -1,0 +1,127 @@
+import { type RowSelection } from '../domain/campaign/plan';
+import {
+  rowCreationKey,
+  type CampaignRow,
+  type CampaignRowResult,
+  type LedgerLine,
+  type RowOutcome,
+} from '../domain/campaign/row';
+import { type PreviousRow } from './previous-results';
+
+/** Outcomes that are not final: `missing` takes these rows up again. */
+const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([
+  'still_running',
+  'content_unavailable',
+  'unconfirmed',
+  'skipped_budget',
+  'cancelled',
+  'changed',
+]);
+
+/** Reasons of a rejection after which the same call may be taken later. */
+const TEMPORARY_REASONS: ReadonlySet<string> = new Set([
+  'retry_later',
+  'not_sent',
+  'credentials',
+  'quota',
+  'account_not_configured',
+  'capacity',
+]);
+
+/** Outcomes that `retry` means when none is named. */
+const RETRIED: readonly RowOutcome[] = ['failed', 'rejected'];
+
+export function isTemporaryRejection({
+  outcome,
+  reason,
+}: Pick<CampaignRowResult, 'outcome' | 'reason'>): boolean {
+  return outcome === 'rejected' && reason !== undefined && TEMPORARY_REASONS.has(reason);
+}
+
+export type TakeUp =
+  /** Has a result, and this plan does not touch it. */
+  | { readonly kind: 'stands' }
+  /** Has no result, and this plan asks for rows that have one. */
+  | { readonly kind: 'not_asked' }
+  | ({
+      readonly kind: 'taken';
+      /** This attempt may have been bought already: nothing new is ordered unless it turns out that it was not. */
+      readonly mayBeBought: boolean;
+      /** This attempt has a task: it costs nothing more. */
+      readonly hasTask: boolean;
+    } & Pick<CampaignRow, 'attempt' | 'rebought' | 'changed' | 'was'>);
+
+export interface TakeUpRules {
+  readonly campaign: string;
+  readonly select: RowSelection;
+  readonly rebuyChanged: boolean;
+}
+
+type Identity = Pick<CampaignRow, 'key' | 'content'>;
+
+/** Whether a plan has a row, and at which attempt it goes on. Never gives a creation key of another text to a row. */
+export async function takeUp(
+  row: Identity,
+  previous: PreviousRow | undefined,
+  rules: TakeUpRules,
+): Promise<TakeUp> {
+  const { select, rebuyChanged } = rules;
+  if (previous === undefined)
+    return select.rows === 'missing'
+      ? { kind: 'taken', attempt: 0, mayBeBought: false, hasTask: false }
+      : { kind: 'not_asked' };
+  const sameText = previous.hasContent(row.content) === true;
+  const changed = previous.bought && !sameText;
+  if (!isAsked(row.key, previous, changed, select)) return { kind: 'stands' };
+  const { outcome, ledger } = await previous.read();
+  const was = { outcome, ledger };
+  if (changed && !rebuyChanged)
+    return { kind: 'taken', attempt: 0, changed: true, was, mayBeBought: true, hasTask: false };
+  const rebought = changed || (sameText && previous.rebought);
+  const last = lastAttempt(rules.campaign, { ...row, ...(rebought && { rebought }) }, ledger);
+  const keep = last !== undefined && (sameText || changed) && keepsAttempt(last, outcome, select);
+  return {
+    kind: 'taken',
+    attempt: last === undefined ? 0 : keep ? last.attempt : last.attempt + 1,
+    ...(rebought && { rebought }),
+    was,
+    mayBeBought: keep && last.state !== 'none',
+    hasTask: keep && last.taskId !== null && last.state !== 'none',
+  };
+}
+
+function isAsked(key: string, previous: PreviousRow, changed: boolean, select: RowSelection): boolean {
+  const { outcome, temporary } = previous;
+  switch (select.rows) {
+    case 'missing':
+      return changed || temporary || NOT_FINAL.has(outcome);
+    case 'retry':
+      return (select.outcomes ?? RETRIED).includes(outcome);
+    case 'again':
+      return select.outcomes.includes(outcome) && (select.keys === undefined || select.keys.includes(key));
+  }
+}
+
+/** The last attempt of this very text: attempts of another one have other creation keys. */
+function lastAttempt(
+  campaign: string,
+  row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
+  ledger: readonly LedgerLine[],
+): LedgerLine | undefined {
+  return ledger
+    .filter(({ attempt, creationKey }) => creationKey === rowCreationKey(campaign, row, attempt))
+    .reduce<LedgerLine | undefined>(
+      (last, line) => (last === undefined || line.attempt > last.attempt ? line : last),
+      undefined,
+    );
+}
+
+/** Whether the row goes on under the key of its last attempt, so that nothing is bought twice. */
+function keepsAttempt(last: LedgerLine, outcome: RowOutcome, select: RowSelection): boolean {
+  if (select.rows === 'retry') return false;
+  // Between two attempts: the one on the books is over.
+  if (outcome === 'skipped_budget') return false;
+  if (outcome === 'cancelled') return last.state !== 'none';
+  if (select.rows === 'again') return true;
+  return outcome !== 'rejected' && last.state !== 'none';
+}

@@ -38,11 +38,16 @@ export function decideDownload(
   if (kind === 'blocked' || kind === 'too_large') return { end: true };
   if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
   if (attempt >= Math.min(bounds.maxTries, standing.policyTries ?? Infinity)) return { end: true };
-  const retryInMs = Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
+  const retryInMs = delayAfter(problem, attempt, bounds);
   if (now + retryInMs > windowStart + bounds.windowMs) return { end: true };
   if (standing.closesAt !== undefined && now + retryInMs + MARGIN_MS > standing.closesAt)
     return { end: true };
   return { retryInMs };
+}
+
+/** Milliseconds before the next try, never below Retry-After (C7.4, C8.7). */
+export function delayAfter(problem: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
+  return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
 }
 
 function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBounds): number {

@@ -1,15 +1,22 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
-import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
 import { DOWNLOAD_BOUNDS, type DownloadBounds } from '../domain/download-bounds';
-import { type GetVideoResult, type MediaClient } from '../service/media-client';
+import { type MediaClient } from '../service/media-client';
 import { decideDownload } from './download-decision';
+import {
+  downloadOnce,
+  factsOf,
+  type FetchedVideo,
+  isShutdown,
+  NO_ACCOUNT,
+  ownerOf,
+  tryBudget,
+} from './download-once';
 import { discardPart, type DownloadTry } from './download-place';
 import { type DownloadProblem, reasonOf } from './download-problem';
-import { digestOf, type DownloadProgress, freshProgress, noteFault, readProgress } from './download-progress';
-import { differences, storeSidecar } from './download-sidecar';
-import { type DownloadedVideo, type TryResult, tryPlaces } from './download-try';
+import { type DownloadProgress, freshProgress, noteFault, readProgress } from './download-progress';
+import { storeSidecar } from './download-sidecar';
 import { retryLater } from './failures';
 import { startHeartbeat } from './heartbeat';
 
@@ -22,9 +29,6 @@ export interface DownloadDeps {
   /** Narrower bounds, for tests and small workers. */
   readonly bounds?: Partial<DownloadBounds>;
 }
-
-/** The server ends an attempt at startToClose: a try stops by itself before that. */
-const CLOSE_MARGIN_MS = 10_000;
 
 /**
  * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (design 4.7, C3.2, C4.1 to C4.3).
@@ -59,11 +63,9 @@ export function createDownloadVideo(
         last: info.attempt >= Math.min(bounds.maxTries, info.retryPolicy?.maximumAttempts || Infinity),
         flowed: false,
       };
-      const record = await client.getVideo(input.video.taskId, { signal: turn.signal });
-      const result = await attempt(turn, input.video.taskId, record);
-      if (turn.signal.aborted && !('video' in result)) return await cancelled(turn);
-      if ('video' in result)
-        return await finish(deps, input, { result: result.video, record, info, startedAt, now });
+      const result = await downloadOnce(turn, input.video.taskId);
+      if ('video' in result) return await finish(deps, input, { downloaded: result, info, startedAt, now });
+      if (turn.signal.aborted) return await cancelled(turn);
       // A line that is cut again and again still brings the video nearer; the number of tries stays bounded.
       if (turn.flowed && result.problem.kind === 'network') progress.windowStart = now();
       return settle(result.problem, { info, progress, bounds, now });
@@ -76,34 +78,11 @@ export function createDownloadVideo(
 }
 
 function progressOf(info: Info, startedAt: number): DownloadProgress {
-  const { workflowExecution, activityId } = info;
-  const owner = digestOf(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId);
+  const owner = ownerOf(info);
   // Time in which no worker was there is not counted against the service.
   const windowStart = info.attempt === 1 ? startedAt : info.scheduledTimestampMs;
   return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowStart);
 }
-
-function tryBudget(info: Info, bounds: DownloadBounds): number {
-  return Math.min(
-    bounds.tryDeadlineMs,
-    Math.max(info.startToCloseTimeoutMs - CLOSE_MARGIN_MS, info.startToCloseTimeoutMs / 2),
-  );
-}
-
-async function attempt(turn: DownloadTry, taskId: string, record: GetVideoResult): Promise<TryResult> {
-  try {
-    return await tryPlaces(turn, taskId, record);
-  } catch (error) {
-    if (!(error instanceof ArtifactError) && typeof (error as { code?: unknown }).code !== 'string')
-      throw error;
-    return { problem: { kind: 'storage', message: toArtifactError(error).message } };
-  }
-}
-
-const NO_ACCOUNT: DownloadProblem = {
-  kind: 'account_not_configured',
-  message: 'This worker does not have the account of the task: nothing was asked. The task is kept.',
-};
 
 interface Standing {
   readonly info: Info;
@@ -146,8 +125,7 @@ function settle(problem: DownloadProblem, { info, progress, bounds, now }: Stand
 
 /** Never returns: a worker that stops hands over, and keeps the part; everything else gives the part up. */
 async function cancelled(turn: DownloadTry): Promise<never> {
-  const reason = (turn.signal.reason as { message?: unknown } | undefined)?.message;
-  if (reason === 'WORKER_SHUTDOWN')
+  if (isShutdown(turn.signal))
     throw retryLater({
       class: 'worker_shutdown',
       message: 'The worker stopped during the download.',
@@ -158,8 +136,7 @@ async function cancelled(turn: DownloadTry): Promise<never> {
 }
 
 interface Finished {
-  readonly result: DownloadedVideo;
-  readonly record: GetVideoResult;
+  readonly downloaded: FetchedVideo;
   readonly info: Info;
   readonly startedAt: number;
   readonly now: () => number;
@@ -168,37 +145,27 @@ interface Finished {
 async function finish(
   { artifacts }: DownloadDeps,
   { video, sidecarPrompt }: DownloadVideoInput,
-  { result, record, info, startedAt, now }: Finished,
+  { downloaded, info, startedAt, now }: Finished,
 ): Promise<DownloadVideoResult> {
-  const { reported = {}, usage } = record.kind === 'record' ? record.record : {};
-  const warnings = [...result.warnings, ...differences(video, reported, result.facts)];
-  if (record.kind === 'error')
-    warnings.push('The record could not be read: reported facts and usage are unknown.');
-  const timings = {
-    scheduledAt: iso(info.scheduledTimestampMs),
-    startedAt: iso(startedAt),
-    finishedAt: iso(now()),
-    tries: info.attempt,
-  };
+  const facts = factsOf(video, downloaded);
   const sidecar = await storeSidecar(artifacts, {
     video,
-    downloaded: result,
-    reported,
-    usage,
-    warnings,
-    timings,
+    downloaded: downloaded.video,
+    reported: facts.reported,
+    usage: facts.usage,
+    warnings: facts.warnings,
+    timings: {
+      scheduledAt: iso(info.scheduledTimestampMs),
+      startedAt: iso(startedAt),
+      finishedAt: iso(now()),
+      tries: info.attempt,
+    },
     prompt: sidecarPrompt,
   }).catch(() => null);
   // The video is stored and paid for: a side-car that is not must not cost it.
-  if (sidecar === null) warnings.push('The side-car could not be stored.');
-  return {
-    outcome: 'downloaded',
-    artifact: result.artifact,
-    sidecar,
-    reported,
-    ...(usage === undefined ? {} : { usage }),
-    warnings,
-  };
+  const warnings =
+    sidecar === null ? [...facts.warnings, 'The side-car could not be stored.'] : facts.warnings;
+  return { outcome: 'downloaded', sidecar, ...facts, warnings };
 }
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();

@@ -10,7 +10,7 @@ import { openEpoch } from '../epochs';
 import { startHeartbeat } from '../heartbeat';
 import { pendingAnswer, rejectedAnswer, waitingAnswer, type AnswerBase } from '../paid-answers';
 import { caller, refuseUnsafeRetries, type Caller, type PaidDeps } from '../paid-context';
-import { type Pages } from './pages';
+import { type PageReader } from './page-reader';
 
 /** Largest number of rows in one activity: more than that would share one start-to-close and one worker's fate. */
 export const MAX_BATCH = 25;
@@ -21,7 +21,7 @@ export const MAX_BATCH = 25;
  */
 export function createCreateVideos(
   deps: PaidDeps,
-  pages: Pages,
+  pages: PageReader,
 ): (input: CreateVideosInput) => Promise<CreateVideosResult> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
@@ -33,11 +33,10 @@ export function createCreateVideos(
     try {
       // One for all: the rows share the start-to-close that no send may outlast.
       const who = caller(Date.now());
-      const read = pageOnce(pages);
       const answers = await Promise.all(
         rows.map(async (row, place) => {
           try {
-            const page = await read(row).catch(() => undefined);
+            const page = await pages.page(row.page).catch(() => undefined);
             if (page === undefined) return await withoutPage(deps, who, row, input);
             return await createRow(deps, who, row, input, page, (taskId) => {
               taskIds[place] = taskId;
@@ -53,17 +52,6 @@ export function createCreateVideos(
     } finally {
       beat.stop();
     }
-  };
-}
-
-/** A batch mostly comes from one page. */
-function pageOnce(pages: Pages): (row: BatchedCreate) => Promise<CampaignPage> {
-  const read = new Map<string, Promise<CampaignPage>>();
-  return ({ page }) => {
-    const name = `${page.index}/${page.page}`;
-    const known = read.get(name) ?? pages.page(page);
-    read.set(name, known);
-    return known;
   };
 }
 

@@ -77,6 +77,8 @@ export interface DownloadVideosInput {
 export interface DownloadVideosResult {
   /** In the order of `videos`; null for one that needs tries of its own. */
   readonly results: readonly (Extract<DownloadVideoResult, { outcome: 'downloaded' }> | null)[];
+  /** Milliseconds before the next try of each, 0 for one that came; absent when all came (C7.4, C8.7). */
+  readonly waitMs?: readonly number[];
 }
 
 /** Input of `media.campaignImage`: one image call whose request stands in a page. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { accountRegistry } from '../../../src/activities/accounts';
 import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
-import { type Pages } from '../../../src/activities/campaign/pages';
+import { type PageReader } from '../../../src/activities/campaign/page-reader';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { FileArtifactStore } from '../../../src/artifacts/file-store';
@@ -34,11 +34,9 @@ export class CreateHarness {
   rows: readonly CampaignRow[] = [];
   /** Fails instead of showing the page. */
   pageFails = false;
-  pageReads = 0;
   models: PaidDeps['models'];
-  private readonly pages: Pages = {
+  private readonly pages: PageReader = {
     page: () => {
-      this.pageReads += 1;
       if (this.pageFails) return Promise.reject(new Error('the store does not answer'));
       return Promise.resolve({ v: 1, page: 0, rows: this.rows });
     },

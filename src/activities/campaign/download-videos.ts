@@ -1,0 +1,78 @@
+import { activityInfo, Context } from '@temporalio/activity';
+import { type DownloadVideosInput, type DownloadVideosResult } from '../../domain/campaign/activities';
+import { DOWNLOAD_BOUNDS } from '../../domain/download-bounds';
+import { inLanes } from '../../domain/in-lanes';
+import { type VideoTask } from '../../domain/video-task';
+import { delayAfter } from '../download-decision';
+import { downloadOnce, factsOf, isShutdown, NO_ACCOUNT, ownerOf, tryBudget } from '../download-once';
+import { discardPart, type DownloadTry } from '../download-place';
+import { freshProgress } from '../download-progress';
+import { type DownloadDeps } from '../download-video';
+import { startHeartbeat } from '../heartbeat';
+import { MAX_BATCH } from './create-videos';
+
+export interface BatchDownloadDeps extends DownloadDeps {
+  /** Videos of one batch that are fetched at a time. @default 8 */
+  readonly concurrency?: number | undefined;
+}
+
+type Result = DownloadVideosResult['results'][number];
+
+/**
+ * `media.downloadVideos`: one try for each video, with every check of `media.downloadVideo` (C4.1, C4.3) and no
+ * side-car. A video that did not come is null, with the time before its next try; its part is given up, because a
+ * download of its own will not continue it. Throws only when it is cancelled.
+ */
+export function createDownloadVideos(
+  deps: BatchDownloadDeps,
+): (input: DownloadVideosInput) => Promise<DownloadVideosResult> {
+  const now = deps.now ?? Date.now;
+  const bounds = { ...DOWNLOAD_BOUNDS, ...deps.bounds };
+
+  return async ({ videos }) => {
+    if (videos.length > MAX_BATCH) throw new RangeError(`At most ${MAX_BATCH} videos travel in one batch.`);
+    const info = activityInfo();
+    const { cancellationSignal: signal } = Context.current();
+    const results: Result[] = videos.map(() => null);
+    const waitMs = videos.map(() => 0);
+    const beat = startHeartbeat(() => ({ done: results.filter((result) => result !== null).length }));
+    const budgetMs = tryBudget(info, bounds);
+    const endsAt = now() + budgetMs;
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), budgetMs);
+
+    async function fetchOne(place: number, video: VideoTask): Promise<void> {
+      const client = deps.accounts(video.account);
+      if (client === undefined) {
+        waitMs[place] = delayAfter(NO_ACCOUNT, 1, bounds);
+        return;
+      }
+      const progress = freshProgress(ownerOf(info, `${place}`, video.taskId), now());
+      const { artifacts } = deps;
+      const shared = { client, artifacts, bounds, signal, now, endsAt, deadline: deadline.signal };
+      const turn: DownloadTry = { ...shared, progress, last: false, flowed: false };
+      try {
+        const tried = await downloadOnce(turn, video.taskId);
+        if ('video' in tried)
+          results[place] = { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) };
+        else waitMs[place] = delayAfter(tried.problem, 1, bounds);
+      } catch {
+        // A fault of ours: the video's own download meets it again, and says so.
+        waitMs[place] = bounds.minDelayMs;
+      }
+      if (results[place] === null) await discardPart(turn).catch(() => undefined);
+    }
+
+    try {
+      await inLanes(videos.entries(), deps.concurrency ?? 8, async ([place, video]) => {
+        if (!signal.aborted && !deadline.signal.aborted) await fetchOne(place, video);
+      });
+    } finally {
+      clearTimeout(timer);
+      beat.stop();
+    }
+    // A worker that stops hands over what came.
+    if (signal.aborted && !isShutdown(signal)) return Context.current().cancelled;
+    return results.includes(null) ? { results, waitMs } : { results };
+  };
+}

@@ -1,0 +1,151 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createDownloadVideos } from '../../../src/activities/campaign/download-videos';
+import { createDownloadVideo } from '../../../src/activities/download-video';
+import { FileArtifactStore } from '../../../src/artifacts/file-store';
+import { type DownloadVideosInput, type DownloadVideosResult } from '../../../src/domain/campaign/activities';
+import { type DownloadVideoResult } from '../../../src/domain/download';
+import { videoTaskById } from '../../../src/domain/video-task';
+import { createMediaClient } from '../../../src/service/create-media-client';
+import { type MediaClient } from '../../../src/service/media-client';
+import { makeMp4 } from '../../artifacts/make-media';
+import { json, loopback, type Loopback, type SeenRequest } from '../../service/loopback-service';
+import { sha256 } from '../download-harness';
+
+let mp4: Buffer;
+beforeAll(async () => {
+  mp4 = await makeMp4(20);
+});
+
+describe('media.downloadVideos', () => {
+  let root: string;
+  let service: Loopback;
+  let client: MediaClient;
+  let environment: MockActivityEnvironment;
+  const heartbeats: unknown[] = [];
+  /** What the content endpoint does with a task. */
+  let content: Record<string, (response: ServerResponse) => void>;
+  const whole = (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': mp4.length }).end(mp4);
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'temporal-media-downloads-'));
+    content = {};
+    service = await loopback((request: SeenRequest, response) => {
+      const [, , , id = '', part] = request.url.split('/');
+      if (part === undefined)
+        json(response, 200, { id, status: 'completed', resolution: '720p', usage: { total: 3 } });
+      else (content[id] ?? whole)(response);
+    });
+    client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
+    heartbeats.length = 0;
+    environment = new MockActivityEnvironment({ startToCloseTimeoutMs: 60_000, heartbeatTimeoutMs: 10_000 });
+    environment.on('heartbeat', (details: unknown) => heartbeats.push(details));
+  });
+  afterEach(async () => {
+    await client.close();
+    await service.close();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const deps = () => ({
+    accounts: (account: string) => (account === 'default@00000000' ? client : undefined),
+    artifacts: new FileArtifactStore(root),
+  });
+  const task = (id: string, account = 'default@00000000') => ({
+    ...videoTaskById(id, account),
+    resolution: '720p',
+  });
+  const parts = () => readdir(join(root, 'parts')).catch(() => []);
+  type Batch = (input: DownloadVideosInput) => Promise<DownloadVideosResult>;
+  const batch = (input: DownloadVideosInput) =>
+    environment.run<[DownloadVideosInput], DownloadVideosResult, Batch>(createDownloadVideos(deps()), input);
+
+  it('[C4.1] [C4.3] gives each video that came as its own download would, without a side-car', async () => {
+    const { results, waitMs } = await batch({ videos: ['a', 'b', 'c'].map((id) => task(id)) });
+    const single: DownloadVideoResult = await environment.run<
+      [{ video: ReturnType<typeof task> }],
+      DownloadVideoResult,
+      ReturnType<typeof createDownloadVideo>
+    >(createDownloadVideo(deps()), { video: task('a') });
+    expect(results).toEqual(Array.from({ length: 3 }, () => ({ ...single, sidecar: null })));
+    expect(results[0]).toMatchObject({
+      artifact: { sha256: sha256(mp4), bytes: mp4.length },
+      usage: { total: 3 },
+    });
+    expect(waitMs).toBeUndefined();
+    expect(await parts()).toEqual([]);
+  });
+
+  it('[C4.3] [C8.7] one that does not come leaves the others alone, leaves no part, and says how long to wait', async () => {
+    content = {
+      gone: (response) => json(response, 404, {}),
+      page: (response) =>
+        response.writeHead(200, { 'content-type': 'video/mp4' }).end('{"error":"not a video"}'),
+      cut: (response) => {
+        response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': mp4.length });
+        response.write(mp4.subarray(0, mp4.length / 2), () => response.destroy());
+      },
+      truncated: (response) => {
+        const half = mp4.subarray(0, mp4.length - 100);
+        response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': half.length }).end(half);
+      },
+      limited: (response) => json(response, 429, {}, { 'retry-after': '77' }),
+    };
+    const ids = ['a', 'gone', 'page', 'cut', 'truncated', 'limited', 'b'];
+    const { results, waitMs } = await batch({
+      videos: [...ids.map((id) => task(id)), task('c', 'other@11111111')],
+    });
+    expect(results.map((result) => result !== null)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+      true,
+      false,
+    ]);
+    expect(waitMs).toEqual([0, 4_000, 4_000, 4_000, 4_000, 77_000, 0, 60_000]);
+    expect((await parts()).filter((name) => !name.endsWith('.rejected'))).toEqual([]);
+    expect(service.seen.filter(({ url }) => url.endsWith('/content'))).toHaveLength(ids.length);
+  });
+
+  it('fetches a full batch a few at a time', async () => {
+    let open = 0;
+    let most = 0;
+    const ids = Array.from({ length: 25 }, (_, index) => `v${index}`);
+    for (const id of ids)
+      content[id] = (response) => {
+        open += 1;
+        most = Math.max(most, open);
+        setTimeout(() => {
+          open -= 1;
+          whole(response);
+        }, 5);
+      };
+    const { results } = await batch({ videos: ids.map((id) => task(id)) });
+    expect(results.every((result) => result?.outcome === 'downloaded')).toBe(true);
+    expect(most).toBeLessThanOrEqual(8);
+    await expect(batch({ videos: [...ids, 'one-more'].map((id) => task(id)) })).rejects.toThrow('At most 25');
+  });
+
+  it.each(['CANCELLED', 'WORKER_SHUTDOWN'] as const)(
+    'ends when it is cancelled (%s) and leaves no part',
+    async (why) => {
+      content = {
+        hangs: (response) => {
+          response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': mp4.length });
+          response.write(mp4.subarray(0, mp4.length / 2), () => environment.cancel(why));
+        },
+      };
+      const ended = batch({ videos: [task('hangs')] });
+      if (why === 'CANCELLED') await expect(ended).rejects.toMatchObject({ name: 'CancelledFailure' });
+      else expect(await ended).toMatchObject({ results: [null] });
+      expect(await parts()).toEqual([]);
+    },
+  );
+});

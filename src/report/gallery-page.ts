@@ -1,0 +1,98 @@
+import { inOrder, PAGE_CARDS, pageNumber, type PageRows, type ReportRow } from './page-rows';
+import { type PlannedRows } from './planned-rows';
+import { type ReportFolder } from './report-folder';
+import { type PageFacts } from './report-state';
+import { rowCard } from './row-card';
+import { renderCard, renderPage } from './templates';
+import { type RowOutcome } from '../domain/campaign/row';
+
+export interface GalleryPageOptions {
+  readonly folder: ReportFolder;
+  readonly planned: PlannedRows;
+  readonly campaign: string;
+  readonly currency: string | null;
+}
+
+/** File name without its ending: `page-0001`, and `page-0001-2` for a second part. */
+export function partName(page: number, part: number): string {
+  return `page-${pageNumber(page)}${part === 0 ? '' : `-${part + 1}`}`;
+}
+
+/**
+ * Writes the HTML of a page and its data for the filters. Files with the same content are left alone.
+ * @returns how many of the page's parts changed
+ */
+export async function writeGalleryPage(
+  options: GalleryPageOptions,
+  page: number,
+  rows: PageRows,
+  before: PageFacts | undefined,
+): Promise<{ readonly facts: PageFacts; readonly written: number }> {
+  const ordered = inOrder(rows);
+  const parts = Math.ceil(ordered.length / PAGE_CARDS);
+  let written = 0;
+  for (let part = 0; part < parts; part += 1) {
+    const ofPart = ordered.slice(part * PAGE_CARDS, (part + 1) * PAGE_CARDS);
+    if (await writePart(options, page, part, ofPart)) written += 1;
+  }
+  for (let part = parts; part < (before?.parts ?? 0); part += 1) {
+    await options.folder.remove(`${partName(page, part)}.html`);
+    await options.folder.remove(`data/${partName(page, part)}.js`);
+    written += 1;
+  }
+  return { facts: pageFacts(ordered, parts), written };
+}
+
+async function writePart(
+  { folder, planned, campaign, currency }: GalleryPageOptions,
+  page: number,
+  part: number,
+  rows: readonly ReportRow[],
+): Promise<boolean> {
+  const name = partName(page, part);
+  const cards: [outcome: string, model: string, card: string][] = [];
+  for (const [index, row] of rows.entries()) {
+    const id = `c${page + 1}-${part * PAGE_CARDS + index + 1}`;
+    const card = renderCard(rowCard(row, await planned.find(row.result), id, currency));
+    cards.push([row.result.outcome, row.result.model, card]);
+  }
+  const html = renderPage({
+    name,
+    campaign,
+    number: name.slice('page-'.length).replace(/^0+/, ''),
+    cards: cards.map(([, , card]) => `${card}\n`).join(''),
+  });
+  const isNew = await folder.write(`${name}.html`, html);
+  const isNewData = await folder.write(
+    `data/${name}.js`,
+    `galleryPage(${scriptJson(name)},${scriptJson(cards)});\n`,
+  );
+  return isNew || isNewData;
+}
+
+/** JSON that is also a script of any age, and harmless where somebody pastes it into a page. */
+export function scriptJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[<>\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function pageFacts(rows: readonly ReportRow[], parts: number): PageFacts {
+  const groups = new Map<string, [RowOutcome, string, number]>();
+  let missing = 0;
+  for (const { result, files } of rows) {
+    const id = `${result.outcome} ${result.model}`;
+    const group = groups.get(id) ?? [result.outcome, result.model, 0];
+    groups.set(id, [group[0], group[1], group[2] + 1]);
+    missing += (files ?? []).filter((file) => file === null).length;
+  }
+  return {
+    rows: rows.length,
+    parts,
+    missing,
+    groups: [...groups.values()].sort(([a, aModel], [b, bModel]) =>
+      `${a} ${aModel}` < `${b} ${bModel}` ? -1 : 1,
+    ),
+  };
+}

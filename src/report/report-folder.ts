@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { systemCode } from '../artifacts/artifact-error';
+import { ensureDirectory, removeIfThere, syncDirectory } from '../artifacts/durable-file';
+
+/** Folder inside a report that holds what the next refresh needs; no part of what is handed on. */
+export const STATE_FOLDER = '.report';
+
+/** Whether a name is what `fetchTo` gives to a file that it has not finished. */
+export function isMediaPart(name: string): boolean {
+  return /\.[0-9a-f]{12}\.part$/.test(name);
+}
+
+/**
+ * The files of a report. Whatever has its final name is complete: it is written below `.report/tmp`, synced and renamed.
+ * Paths are relative to the folder, with slashes.
+ */
+export class ReportFolder {
+  readonly #changed = new Set<string>();
+
+  constructor(readonly root: string) {}
+
+  path(relative: string): string {
+    return join(this.root, ...relative.split('/'));
+  }
+
+  /** Deletes what a killed refresh left behind. Only for the holder of the lock. */
+  async begin(): Promise<void> {
+    await rm(this.path(`${STATE_FOLDER}/tmp`), { recursive: true, force: true });
+    await mkdir(this.path(`${STATE_FOLDER}/tmp`), { recursive: true });
+  }
+
+  async read(relative: string): Promise<string | null> {
+    try {
+      return await readFile(this.path(relative), 'utf8');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  async list(relative: string): Promise<string[]> {
+    try {
+      return await readdir(this.path(relative));
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  /** @returns false when the file has this content already and was left alone */
+  async write(relative: string, content: string): Promise<boolean> {
+    const before = await this.read(relative);
+    if (before === content) return false;
+    await this.stream(relative, [content]);
+    return true;
+  }
+
+  /** Writes a file of any size piece by piece. */
+  async stream(relative: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+    const temporary = this.path(`${STATE_FOLDER}/tmp/${randomBytes(8).toString('hex')}`);
+    const target = this.path(relative);
+    try {
+      const handle = await open(temporary, 'wx', 0o666);
+      try {
+        for await (const piece of pieces) await handle.writeFile(piece);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await ensureDirectory(dirname(target), 0o777);
+      await rename(temporary, target);
+      this.#changed.add(dirname(target));
+    } finally {
+      await removeIfThere(temporary);
+    }
+  }
+
+  async remove(relative: string): Promise<void> {
+    await removeIfThere(this.path(relative));
+  }
+
+  /** Makes the names of all files written so far durable. */
+  async sync(): Promise<void> {
+    for (const directory of this.#changed) await syncDirectory(directory);
+    this.#changed.clear();
+  }
+}

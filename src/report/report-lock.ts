@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { link, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { systemCode } from '../artifacts/artifact-error';
+import { removeIfThere } from '../artifacts/durable-file';
+import { ReportError } from './report-error';
+
+/** A lock of another machine that nobody touched for this long, in milliseconds, belongs to a process that is gone. */
+const FORGOTTEN_MS = 10 * 60_000;
+const TOUCH_MS = 60_000;
+
+/** Sole right to write one report: two refreshes at once could put an older page over a newer one. */
+export interface ReportLock {
+  /** Whether a process before this one was stopped in the middle. */
+  readonly afterCrash: boolean;
+  release(): Promise<void>;
+}
+
+/** @throws ReportError `busy` when another process holds it */
+export async function lockReport(path: string): Promise<ReportLock> {
+  let afterCrash = false;
+  for (let tries = 0; tries < 5; tries += 1) {
+    if (await take(path)) return held(path, afterCrash);
+    const forgotten = await forgottenLock(path);
+    if (forgotten === null || !(await putAside(path, forgotten))) break;
+    afterCrash = true;
+  }
+  throw new ReportError('busy', 'Another process writes this report now.');
+}
+
+async function take(path: string): Promise<boolean> {
+  try {
+    await writeFile(
+      path,
+      JSON.stringify({ pid: process.pid, host: hostname(), id: randomBytes(8).toString('hex') }),
+      { flag: 'wx' },
+    );
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function held(path: string, afterCrash: boolean): ReportLock {
+  const touch = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => undefined);
+  }, TOUCH_MS);
+  touch.unref();
+  return {
+    afterCrash,
+    async release() {
+      clearInterval(touch);
+      await removeIfThere(path);
+    },
+  };
+}
+
+/** Only one process wins the rename. What it took by mistake, the fresh lock of another, is put back. */
+async function putAside(path: string, forgotten: string): Promise<boolean> {
+  const aside = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    await rename(path, aside);
+    if ((await readFile(aside, 'utf8')) === forgotten) return true;
+    await link(aside, path).catch(() => undefined);
+    return false;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return true;
+    throw error;
+  } finally {
+    await removeIfThere(aside);
+  }
+}
+
+/** The text of a lock whose owner is gone; null while it holds. */
+async function forgottenLock(path: string): Promise<string | null> {
+  try {
+    const age = Date.now() - (await stat(path)).mtimeMs;
+    const text = await readFile(path, 'utf8');
+    const owner = parse(text);
+    // Killed between creating the lock and writing into it.
+    const bound = owner === null ? TOUCH_MS : FORGOTTEN_MS;
+    const isGone = owner !== null && owner.host === hostname() && !isAlive(owner.pid);
+    return isGone || age > bound ? text : null;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function parse(text: string): { readonly pid: number; readonly host: string } | null {
+  try {
+    return JSON.parse(text) as { pid: number; host: string };
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === 'EPERM';
+  }
+}

@@ -1,0 +1,75 @@
+import { type PlanAddress } from '../domain/campaign/results';
+import { type RowOutcome } from '../domain/campaign/row';
+import { ReportError } from './report-error';
+import { type ReportFolder, STATE_FOLDER } from './report-folder';
+import { type ReportFacts } from './report-options';
+
+/** What one page of the gallery holds. */
+export interface PageFacts {
+  readonly rows: number;
+  /** Parts of at most 200 cards: more than one only where a manifest was rearranged between two plans. */
+  readonly parts: number;
+  readonly missing: number;
+  readonly groups: readonly (readonly [outcome: RowOutcome, model: string, rows: number])[];
+}
+
+/** What a refresh must know of those before it. Written last: all that it names is in the folder. */
+export interface ReportState {
+  readonly v: 1;
+  readonly campaign: string;
+  /** First 16 digits of the hashes of the segments and indexes that are in the pages. */
+  readonly segments: readonly string[];
+  readonly indexes: readonly string[];
+  readonly plans: readonly PlanAddress[];
+  /** Pages by their number, from 0. */
+  readonly pages: { readonly [page: string]: PageFacts };
+  /** Newest state of the campaign that was told. */
+  readonly newest: { readonly generation: number; readonly facts: ReportFacts } | null;
+  /** Highest generation of a row. */
+  readonly rowGeneration: number;
+  /** Digest of templates and currency: pages are made again when it changes. */
+  readonly look: string;
+}
+
+const STATE_FILE = `${STATE_FOLDER}/state.json`;
+
+export function shortHash(sha256: string): string {
+  return sha256.slice(0, 16);
+}
+
+export async function readState(folder: ReportFolder, campaign: string): Promise<ReportState> {
+  const text = await folder.read(STATE_FILE);
+  if (text === null)
+    return {
+      v: 1,
+      campaign,
+      segments: [],
+      indexes: [],
+      plans: [],
+      pages: {},
+      newest: null,
+      rowGeneration: 0,
+      look: '',
+    };
+  const state = parse(text);
+  if (state.v !== 1)
+    throw new ReportError('unreadable', 'The report was written by a newer version of this package.');
+  if (state.campaign !== campaign)
+    throw new ReportError('other_campaign', 'The folder is the report of another campaign.');
+  return state;
+}
+
+function parse(text: string): ReportState {
+  try {
+    return JSON.parse(text) as ReportState;
+  } catch {
+    throw new ReportError(
+      'unreadable',
+      'The state of the report cannot be read: delete its folder .report, and it is made anew.',
+    );
+  }
+}
+
+export async function writeState(folder: ReportFolder, state: ReportState): Promise<void> {
+  await folder.write(STATE_FILE, `${JSON.stringify(state)}\n`);
+}

@@ -1,0 +1,35 @@
+import { ledgerMoney } from '../domain/campaign/row-result';
+import { type MoneyTotals } from '../domain/campaign/results';
+import { type CampaignRowResult } from '../domain/campaign/row';
+import { type ReportRow } from './page-rows';
+
+/** A line of `results.jsonl`. No prompt, and no words of the service, which may repeat one. */
+export interface ResultRecord extends Omit<CampaignRowResult, 'artifacts' | 'message' | 'page' | 'index'> {
+  /** Attempts of all plans; provably free ones too. */
+  readonly attempts: number;
+  readonly files: readonly ResultFile[];
+  readonly money: MoneyTotals & { readonly currency: string | null };
+}
+
+export interface ResultFile {
+  /** Relative to the folder, with slashes; null when the store could not give it. */
+  readonly path: string | null;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly mediaType: string;
+}
+
+export function resultRecord({ result, files }: ReportRow, currency: string | null): ResultRecord {
+  const { artifacts, message: _words, page: _page, index: _index, ...facts } = result;
+  return {
+    ...facts,
+    attempts: result.ledger.length,
+    files: artifacts.map(({ sha256, bytes, mediaType }, index) => ({
+      path: files?.[index] ?? null,
+      sha256,
+      bytes,
+      mediaType,
+    })),
+    money: { currency, ...ledgerMoney(result.ledger) },
+  };
+}

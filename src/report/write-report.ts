@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
+import { type PlanAddress } from '../domain/campaign/results';
+import { claimFolder } from './claim-folder';
+import { fetchMedia } from './fetch-media';
+import { writeGalleryIndex } from './gallery-index';
+import { writeGalleryPage, type GalleryPageOptions } from './gallery-page';
+import { ResultsMerger } from './merge-results';
+import { readPage, writePage } from './page-rows';
+import { PlannedRows } from './planned-rows';
+import { newSegments, readSegment } from './read-results';
+import { ReportError } from './report-error';
+import { isNewer } from './report-facts';
+import { isMediaPart, type ReportFolder, STATE_FOLDER } from './report-folder';
+import { lockReport } from './report-lock';
+import { type ReportOptions, type ReportSummary } from './report-options';
+import { readState, shortHash, writeState, type PageFacts, type ReportState } from './report-state';
+import { TABLES, writeTables } from './result-tables';
+import { summaryJson } from './summary-file';
+import { TEMPLATES_DIGEST } from './templates';
+
+/**
+ * Writes or refreshes the report of a campaign: tables, media and a gallery, in one folder that may be moved.
+ * Only what is new is read and written. Every file is complete under its name whenever this is stopped; a refresh that
+ * was stopped is made up by the next one. A result of an older plan never replaces a newer one, and totals of an
+ * earlier time never those of a later.
+ * @throws ReportError, ArtifactError (the store or the folder)
+ */
+export async function writeReport(options: ReportOptions): Promise<ReportSummary> {
+  const directory = resolve(options.out);
+  const folder = await claimFolder(directory, options.facts.campaign);
+  try {
+    const lock = await lockReport(folder.path(`${STATE_FOLDER}/lock`));
+    try {
+      await folder.begin();
+      if (lock.afterCrash) await removeParts(folder);
+      return await refresh(folder, options);
+    } finally {
+      await lock.release();
+    }
+  } catch (error) {
+    if (error instanceof ReportError || error instanceof ArtifactError || options.signal?.aborted === true)
+      throw error;
+    throw toArtifactError(error, 'The folder of the report');
+  }
+}
+
+async function refresh(folder: ReportFolder, options: ReportOptions): Promise<ReportSummary> {
+  const { store, results, facts, signal } = options;
+  const before = await readState(folder, facts.campaign);
+  const told = { generation: results.generation, facts };
+  const newest = isNewer(told, before.newest) ? told : (before.newest ?? told);
+  const plans = knownPlans(options, before);
+  const merged = await merge(folder, options, before);
+  const look = lookOf(newest.facts.currency);
+  const pages = new Map(Object.entries(before.pages).map(([page, kept]) => [Number(page), kept]));
+  const again = pagesToMake(merged.touched, pages, {
+    all: look !== before.look || plans.length !== before.plans.length,
+  });
+  const gallery: GalleryPageOptions = {
+    folder,
+    planned: new PlannedRows(store, plans),
+    campaign: facts.campaign,
+    currency: newest.facts.currency,
+  };
+  const done = { pagesWritten: 0, filesWritten: 0 };
+  for (const [number, page] of again.entries()) {
+    signal?.throwIfAborted();
+    const made = await makePage(gallery, options, page, pages.get(page));
+    if (made.facts.rows === 0) pages.delete(page);
+    else pages.set(page, made.facts);
+    done.pagesWritten += made.pagesWritten;
+    done.filesWritten += made.filesWritten;
+    options.onProgress?.({ pages: again.length, pagesDone: number + 1, files: done.filesWritten });
+  }
+  const inOrder = [...pages].sort(([a], [b]) => a - b);
+  const rows = inOrder.reduce((sum, [, page]) => sum + page.rows, 0);
+  const missing = inOrder.reduce((sum, [, page]) => sum + page.missing, 0);
+  if (again.length > 0 || !(await hasTables(folder)))
+    await writeTables(
+      folder,
+      inOrder.map(([page]) => page),
+      newest.facts.currency,
+    );
+  await folder.write('summary.json', summaryJson(newest.generation, newest.facts, { rows, missing }));
+  await writeGalleryIndex(folder, newest.facts, inOrder);
+  // Before the state says so.
+  await folder.sync();
+  await writeState(folder, {
+    ...before,
+    segments: merged.segments,
+    indexes: merged.indexes,
+    plans,
+    pages: Object.fromEntries(inOrder),
+    newest,
+    rowGeneration: merged.rowGeneration,
+    look,
+  });
+  await folder.sync();
+  return {
+    directory: folder.root,
+    index: join(folder.root, 'index.html'),
+    generation: newest.generation,
+    rows,
+    pages: inOrder.reduce((sum, [, { parts }]) => sum + parts, 0),
+    ...done,
+    filesMissing: missing,
+    newest: newest === told,
+  };
+}
+
+/** Media first, then what links to them. */
+async function makePage(
+  gallery: GalleryPageOptions,
+  { store }: ReportOptions,
+  page: number,
+  before: PageFacts | undefined,
+): Promise<{ readonly facts: PageFacts; readonly pagesWritten: number; readonly filesWritten: number }> {
+  const { folder } = gallery;
+  const rows = await readPage(folder, page);
+  const media = await fetchMedia(store, folder, rows);
+  if (media.changed) await writePage(folder, page, rows);
+  const { facts, written } = await writeGalleryPage(gallery, page, rows, before);
+  for (const path of media.left) await folder.remove(path);
+  return { facts, pagesWritten: written, filesWritten: media.written };
+}
+
+/** Puts the rows of unknown segments into their pages. */
+async function merge(
+  folder: ReportFolder,
+  { store, results, signal }: ReportOptions,
+  before: ReportState,
+): Promise<{
+  readonly touched: ReadonlySet<number>;
+  readonly segments: readonly string[];
+  readonly indexes: readonly string[];
+  readonly rowGeneration: number;
+}> {
+  const segments = new Set(before.segments);
+  const indexes = new Set(before.indexes);
+  const merger = new ResultsMerger(folder, before.rowGeneration);
+  const isKnown = {
+    segment: (sha256: string) => segments.has(shortHash(sha256)),
+    index: (sha256: string) => indexes.has(shortHash(sha256)),
+  };
+  for await (const next of newSegments(store, results, isKnown)) {
+    signal?.throwIfAborted();
+    if ('index' in next) {
+      indexes.add(shortHash(next.index));
+      continue;
+    }
+    for (const row of await readSegment(store, next.segment)) await merger.add(row);
+    segments.add(shortHash(next.segment));
+  }
+  await merger.flush();
+  return {
+    touched: merger.touched,
+    segments: [...segments],
+    indexes: [...indexes],
+    rowGeneration: merger.rowGeneration,
+  };
+}
+
+function pagesToMake(
+  touched: ReadonlySet<number>,
+  pages: ReadonlyMap<number, PageFacts>,
+  { all }: { readonly all: boolean },
+): number[] {
+  const again = new Set(touched);
+  // A look that changed, a plan whose prompts were not known, files that the store did not have.
+  for (const [page, { missing }] of pages) if (all || missing > 0) again.add(page);
+  return [...again].sort((a, b) => a - b);
+}
+
+function knownPlans(
+  { plans = [], results, facts }: ReportOptions,
+  before: ReportState,
+): readonly PlanAddress[] {
+  const current: PlanAddress[] =
+    facts.plan === null ? [] : [{ generation: facts.plan.generation, index: facts.plan.index.sha256 }];
+  const all = [...before.plans, ...plans, ...(results.plans ?? []), ...current];
+  const byGeneration = new Map(all.map(({ generation, index }) => [generation, { generation, index }]));
+  return [...byGeneration.values()].sort((a, b) => a.generation - b.generation);
+}
+
+function lookOf(currency: string | null): string {
+  return createHash('sha256').update(`${TEMPLATES_DIGEST} ${currency}`).digest('hex').slice(0, 16);
+}
+
+async function hasTables(folder: ReportFolder): Promise<boolean> {
+  const names = await folder.list('.');
+  return Object.values(TABLES).every((name) => names.includes(name));
+}
+
+/** Copies of media that a killed refresh began: they never had their name. */
+async function removeParts(folder: ReportFolder): Promise<void> {
+  for (const name of await readdir(folder.path('media'), { recursive: true }).catch(() => []))
+    if (isMediaPart(name)) await folder.remove(`media/${name.replaceAll('\\', '/')}`);
+}

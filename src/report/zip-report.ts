@@ -1,0 +1,103 @@
+import { createReadStream } from 'node:fs';
+import { open, readdir, rename, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { type Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
+import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
+import { ensureDirectory, publishIfAbsent, removeIfThere, syncDirectory } from '../artifacts/durable-file';
+import { safeName } from '../artifacts/safe-name';
+import { ReportError } from './report-error';
+import { isMediaPart, STATE_FOLDER } from './report-folder';
+
+export interface ZipOptions {
+  /** Replaces a file of that name. @default false: `file_exists` */
+  readonly replace?: boolean;
+}
+
+export interface ZippedReport {
+  /** Absolute path. */
+  readonly file: string;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/**
+ * Packs a report as one folder that may be unpacked anywhere: every link in it is relative. The state of refreshes
+ * stays out. Media are stored as they are; entries come in the order of their names; files above 4 GiB or 65,535 in
+ * number make it a zip64. The file is complete under its name or absent.
+ * @throws ReportError `file_exists`, ArtifactError
+ */
+export async function zipReport(
+  directory: string,
+  file: string,
+  { replace = false }: ZipOptions = {},
+): Promise<ZippedReport> {
+  const root = resolve(directory);
+  const target = resolve(file);
+  const part = `${target}.${randomBytes(6).toString('hex')}.part`;
+  try {
+    await ensureDirectory(dirname(target), 0o777);
+    if (!replace && (await stat(target).catch(() => undefined)) !== undefined) throw exists();
+    const names = (await filesOf(root)).filter((name) => ![target, part].includes(join(root, name)));
+    const bytes = await pack(root, names, part);
+    if (replace) {
+      await rename(part, target);
+      await syncDirectory(dirname(target));
+    } else if (!(await publishIfAbsent(part, target))) throw exists();
+    return { file: target, entries: names.length, bytes };
+  } catch (error) {
+    if (error instanceof ReportError || error instanceof ArtifactError) throw error;
+    throw toArtifactError(error, 'The zip file or the report');
+  } finally {
+    await removeIfThere(part).catch(() => undefined);
+  }
+}
+
+/** Relative paths in order, without what only refreshes need. */
+async function filesOf(root: string): Promise<string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !isMediaPart(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((name) => !name.startsWith(`${STATE_FOLDER}/`))
+    .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+async function pack(root: string, names: readonly string[], part: string): Promise<number> {
+  const zip = new ZipFile();
+  const handle = await open(part, 'wx', 0o666);
+  let bytes = 0;
+  try {
+    const folder = safeName(basename(root));
+    for (const name of names) {
+      const path = join(root, name);
+      const { mtime } = await stat(path);
+      // A stream of its own for each when its turn comes: thousands of open files, or looks at files, are too many.
+      zip.addReadStreamLazy(
+        `${folder}/${name}`,
+        { mtime, mode: 0o100644, compress: !name.startsWith('media/') },
+        (ready) => ready(null, createReadStream(path)),
+      );
+    }
+    zip.end();
+    const failed = new Promise<never>((_, reject) => zip.on('error', reject));
+    await Promise.race([
+      failed,
+      (async () => {
+        for await (const chunk of zip.outputStream as Readable) {
+          await handle.writeFile(chunk as Uint8Array);
+          bytes += (chunk as Uint8Array).length;
+        }
+      })(),
+    ]);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return bytes;
+}
+
+function exists(): ReportError {
+  return new ReportError('file_exists', 'A file of that name is there already.');
+}

@@ -61,15 +61,28 @@ async function storeInputFile(
   field: string,
   { artifacts, inputRoots }: SourceDeps,
 ): Promise<ArtifactRef | { readonly issue: ValidationIssue }> {
-  const real = await realpath(file).catch(() => undefined);
-  const roots = await Promise.all(inputRoots.map((root) => realpath(root).catch(() => undefined)));
-  // One answer for "outside" and "not there": a request must not find out which files a worker has.
-  if (real === undefined || !roots.some((root) => root !== undefined && isBelow(real, root))) {
+  const real = await realInputFile(file, inputRoots);
+  if (real === undefined) {
     const message =
       'The worker reads files only below its MEDIA_INPUT_ROOTS, and there is no such file below them.';
     return { issue: { field, message } };
   }
   return (await ingestFile(artifacts, real)).artifact;
+}
+
+/**
+ * Where a file really is, when that is below one of the input roots. One answer for "outside" and "not there": a
+ * request must not find out which files a worker has.
+ */
+export async function realInputFile(
+  file: string,
+  inputRoots: readonly string[],
+): Promise<string | undefined> {
+  const real = await realpath(file).catch(() => undefined);
+  const roots = await Promise.all(inputRoots.map((root) => realpath(root).catch(() => undefined)));
+  return real !== undefined && roots.some((root) => root !== undefined && isBelow(real, root))
+    ? real
+    : undefined;
 }
 
 function isBelow(file: string, root: string): boolean {

@@ -3,6 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../domain/campaign/plan';
 import { type ArtifactRef } from '../domain/media';
+import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
 import { IssueLog } from './issue-log';
 import { judgedRows, type JudgedRow } from './judged-rows';
@@ -11,6 +12,7 @@ import { ModelSnapshot } from './model-snapshot';
 import { emptyIndex, PageWriter, type PlanSink } from './page-writer';
 import { PlanTally } from './plan-tally';
 import { PreviousResults } from './previous-results';
+import { refusedPlan } from './refused-plan';
 import { createSourceLookup } from './row-sources';
 import { sampleThreshold, sampleRank } from './sample';
 
@@ -126,6 +128,8 @@ class PlanWork {
   readonly #pages: PageWriter;
   readonly #tally = new PlanTally();
   readonly #changedKeys: string[] = [];
+  /** A row relies on the credential of the campaign. */
+  #needsAccount = false;
   #counts = { rows: 0, done: 0, left: 0, invalid: 0, changed: 0, taken: 0 };
 
   constructor(private readonly options: PlanManifestOptions) {
@@ -148,6 +152,7 @@ class PlanWork {
         break;
     }
     const { row, call, price, hasTask } = judged;
+    this.#needsAccount ||= row.account === undefined;
     const isChanged = row.changed === true;
     const now = isChanged || this.#hasRoom(row.key);
     if (isChanged) {
@@ -215,36 +220,12 @@ class PlanWork {
         reason: 'no_rows',
         message: rows === 0 ? 'The manifest has no rows.' : 'The manifest has no valid row.',
       };
-    return this.#tally.refusal(this.options.budget);
+    const { account = DEFAULT_CREDENTIAL, knowsAccount, budget } = this.options;
+    if (this.#needsAccount && knowsAccount?.(account) === false)
+      return {
+        reason: 'account_not_configured',
+        message: 'The worker has no credential of the name that the campaign gives.',
+      };
+    return this.#tally.refusal(budget);
   }
-}
-
-/** A plan of which nothing comes, because the manifest could not be read to its end. */
-async function refusedPlan(
-  { generation }: PlanManifestOptions,
-  manifest: string | undefined,
-  sink: PlanSink,
-  refused: PlanRefusal,
-  issues: CampaignPlan['issues'] = [],
-): Promise<CampaignPlan> {
-  return {
-    v: 1,
-    generation,
-    manifest: manifest ?? '',
-    rows: 0,
-    planned: 0,
-    done: 0,
-    left: 0,
-    invalid: 0,
-    issues,
-    issuesFile: null,
-    changed: { rows: 0, keys: [] },
-    pages: 0,
-    index: await emptyIndex(sink),
-    currency: null,
-    estimate: 0,
-    unpriced: 0,
-    models: [],
-    refused,
-  };
 }

@@ -40,6 +40,8 @@ const NEEDED: readonly (readonly [keyof Rules, Flaw])[] = [
   ['goesForward', 'falseRejections'],
   ['comparesAfterRace', 'mixedUp'],
   ['leavesForeign', 'mixedUp'],
+  ['shutsOut', 'falseRejections'],
+  ['follows', 'lostIds'],
 ];
 
 const LIMIT_MS = sized({ change: 5, deep: 60 }) * 60_000;
@@ -56,6 +58,7 @@ afterAll(() =>
     'worlds with a create accepted without authorisation': sum(({ unauthorised }) => unauthorised),
     'worlds with a false rejection': sum(({ falseRejections }) => falseRejections),
     'worlds with the result of another request': sum(({ mixedUp }) => mixedUp),
+    'worlds with a recorded task that somebody was not told': sum(({ lostIds }) => lostIds),
     'rules shown to be needed': rulesNeeded,
     'rules not shown to be needed': NEEDED.length - rulesNeeded,
   }),
@@ -67,7 +70,7 @@ describe('callers with one creation key, in every order of events', () => {
     ({ bounds }) => {
       const walk = explore(SOUND, bounds);
       walked.push(walk);
-      expect(walk).toMatchObject({ unauthorised: 0, falseRejections: 0, mixedUp: 0 });
+      expect(walk).toMatchObject({ unauthorised: 0, falseRejections: 0, mixedUp: 0, lostIds: 0 });
       expect(walk.states).toBeGreaterThan(1_000);
     },
     LIMIT_MS,

@@ -9,6 +9,8 @@ export interface Exploration {
   readonly falseRejections: number;
   /** Worlds in which somebody was given the result of another request. */
   readonly mixedUp: number;
+  /** Worlds in which somebody was told "unconfirmed" while the journal had the task. */
+  readonly lostIds: number;
   /** Words that a workflow ended with, all walks together. */
   readonly ends: ReadonlySet<string>;
   /** Whether some walk ended with every workflow having the one created video. */
@@ -16,7 +18,7 @@ export interface Exploration {
 }
 
 /** A flaw that a walk can meet. */
-export type Flaw = 'unauthorised' | 'falseRejections' | 'mixedUp';
+export type Flaw = 'unauthorised' | 'falseRejections' | 'mixedUp' | 'lostIds';
 
 export const FLAWS: Readonly<Record<Flaw, (world: World) => boolean>> = {
   unauthorised: ({ accepted, authorised }) => accepted > 1 + authorised,
@@ -26,6 +28,7 @@ export const FLAWS: Readonly<Record<Flaw, (world: World) => boolean>> = {
       ({ end }, index) => end !== null && end.startsWith('rejected') && (acceptedOf & (1 << index)) !== 0,
     ),
   mixedUp: ({ mixedUp }) => mixedUp,
+  lostIds: ({ lostId }) => lostId,
 };
 
 /** Walks every order of events, or until the flaw is met. */
@@ -33,7 +36,7 @@ export function explore(rules: Rules, bounds: Bounds, until?: Flaw): Exploration
   const seen = new Set<string>();
   const open: World[] = [];
   const ends = new Set<string>();
-  const found: Record<Flaw, number> = { unauthorised: 0, falseRejections: 0, mixedUp: 0 };
+  const found: Record<Flaw, number> = { unauthorised: 0, falseRejections: 0, mixedUp: 0, lostIds: 0 };
   let shared = false;
   const visit = (world: World): void => {
     const key = keyOf(world);
@@ -54,8 +57,8 @@ export function explore(rules: Rules, bounds: Bounds, until?: Flaw): Exploration
 
 /** One short text per world: the order of senders means nothing. */
 function keyOf({ epochs, senders, callers, ...rest }: World): string {
-  const { accepted, authorised, decisions, lateWrites, acceptedOf, mixedUp } = rest;
-  let key = `${accepted}${authorised}${decisions}${lateWrites}${acceptedOf}${mixedUp ? 'x' : ''}`;
+  const { accepted, authorised, decisions, lateWrites, acceptedOf, mixedUp, lostId } = rest;
+  let key = `${accepted}${authorised}${decisions}${lateWrites}${acceptedOf}${mixedUp ? 'x' : ''}${lostId ? 'l' : ''}`;
   for (const { slot, outcome, decision } of epochs)
     key += `|${slot === 'fence' ? 'f' : (slot ?? '')}${outcome ?? ''}${decision ?? ''}`;
   for (const { epoch, phase, fenceAt, sameRequest, creates, end } of callers)

@@ -1,3 +1,4 @@
+import { isReopenable, type EpochDecision } from '../../../src/domain/create-journal';
 import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';
@@ -98,7 +99,7 @@ class Step {
       return;
     }
     const asker = { caller: own.caller, compares: true, late };
-    const decision = decide(copy, own.epoch, asker, this.bounds);
+    const decision = decide(copy, own.epoch, asker, this.bounds, this.rules);
     switch (decision.do) {
       case 'send':
         own.step = 'claim';
@@ -129,7 +130,8 @@ class Step {
       forked((copy, own) => {
         const asker = { caller: own.caller, compares: true, late: false };
         const conflicts =
-          this.rules.comparesAfterRace && decide(copy, own.epoch, asker, this.bounds).do === 'conflict';
+          this.rules.comparesAfterRace &&
+          decide(copy, own.epoch, asker, this.bounds, this.rules).do === 'conflict';
         const answer = conflicts
           ? answers.rejected(own.epoch, 'creation_key_conflict')
           : answers.pending(own.epoch);
@@ -197,6 +199,10 @@ class Step {
       const { outcome } = decided.answer;
       const kept = decided.answer.outcome === 'rejected' ? `rejected ${decided.answer.reason}` : outcome;
       Object.assign(own, { phase: 'done', end: kept });
+      copy.lostId ||=
+        outcome === 'unconfirmed' &&
+        copy.decisions === 0 &&
+        copy.epochs.some((epoch) => epoch.outcome === 'created');
       const holder = copy.epochs[decided.answer.epoch]?.slot;
       if (outcome === 'created' && typeof holder === 'number')
         copy.mixedUp ||= this.bounds.requests[holder] !== this.bounds.requests[index];
@@ -220,10 +226,11 @@ class Step {
     const tell = (answer: CreateVideoAnswer): void => this.step(copy, index, answer, true);
     for (let at = own.epoch; at < this.bounds.epochs; at++) {
       const { slot } = epochOf(copy, at);
-      const decision = decide(copy, at, { caller: index, compares: false, late }, this.bounds);
+      const decision = decide(copy, at, { caller: index, compares: false, late }, this.bounds, this.rules);
       if (decision.do === 'next_epoch' && goesForward) continue;
       const unseen = leavesForeign && !own.sameRequest;
-      if (unseen && slot !== null && slot !== 'fence' && slot !== index) return tell(again(at));
+      if (unseen && slot !== null && slot !== 'fence' && slot !== index)
+        return this.shutOut(copy, at, decision) ? tell(again(at)) : undefined;
       if (decision.do === 'fenced') return tell(unseen && at > own.epoch ? again(own.epoch) : fenced(at));
       if (decision.do === 'pending') return tell(pendingIsUnknown ? answers.unconfirmed(at) : fenced(at));
       if (decision.do === 'send') return void Object.assign(own, { phase: 'fencing', fenceAt: at });
@@ -231,6 +238,16 @@ class Step {
       return tell({ ...recorded, epoch: at } as CreateVideoAnswer);
     }
     Object.assign(own, { phase: 'done', end: 'bound' });
+  }
+
+  /** Where its lost create would send next, if it ever goes on. False when somebody sends there: it looks again. */
+  private shutOut(copy: World, at: number, decision: EpochDecision): boolean {
+    const epoch = copy.epochs[at + 1];
+    const final = decision.do === 'return' && !isReopenable(decision.outcome.answer, Infinity);
+    // `next_epoch`: one that does not go forward has no eye for what is beyond.
+    if (!this.rules.shutsOut || final || decision.do === 'next_epoch' || epoch === undefined) return true;
+    epoch.slot ??= 'fence';
+    return epoch.slot === 'fence';
   }
 
   private fence(copy: World, own: Caller, index: number): void {

@@ -1,6 +1,7 @@
 import {
   decideEpoch,
   isOpenFate,
+  mayFollow,
   type EpochDecision,
   type EpochView,
   type Resolution,
@@ -30,6 +31,10 @@ export interface Rules {
   readonly comparesAfterRace: boolean;
   /** Whether a reconciliation tells of another run's epochs only after the create has compared the requests. */
   readonly leavesForeign: boolean;
+  /** Whether a reconciliation that ends at another run's epoch shuts out its own lost create beyond it. */
+  readonly shutsOut: boolean;
+  /** Whether an epoch without an outcome is left behind where somebody sent in a later one. */
+  readonly follows: boolean;
 }
 
 export const SOUND: Rules = {
@@ -42,6 +47,8 @@ export const SOUND: Rules = {
   unsureIsUnsent: true,
   comparesAfterRace: true,
   leavesForeign: true,
+  shutsOut: true,
+  follows: true,
 };
 
 /** How large the walked space is. */
@@ -95,6 +102,8 @@ export interface World {
   acceptedOf: number;
   /** Somebody was given the result of another request. */
   mixedUp: boolean;
+  /** Somebody was told "unconfirmed" while the journal had the task. */
+  lostId: boolean;
 }
 
 /** Time before which a refusal of the model forbids a send; readers' clocks say anything. */
@@ -118,6 +127,7 @@ export function firstWorld({ epochs, requests }: Bounds): World {
     lateWrites: 0,
     acceptedOf: 0,
     mixedUp: false,
+    lostId: false,
   };
 }
 
@@ -172,10 +182,12 @@ export function decide(
   at: number,
   { caller, compares, late }: { readonly caller: number; readonly compares: boolean; readonly late: boolean },
   bounds: Bounds,
+  { follows }: Rules,
 ): EpochDecision {
   const { slot, outcome, decision } = world.epochs[at] as Epoch;
-  const followed = world.epochs[at + 1]?.slot != null;
-  const name = `${at} ${slot} ${outcome} ${decision} ${followed} ${caller} ${compares} ${late} ${bounds.requests.join()}`;
+  const beyond = world.epochs.find((epoch, index) => index > at && epoch.slot !== 'fence');
+  const passed = beyond != null && beyond.slot !== null;
+  const name = `${follows} ${at} ${slot} ${outcome} ${decision} ${passed} ${caller} ${compares} ${late} ${bounds.requests.join()}`;
   const known = decided.get(name);
   if (known !== undefined) return known;
   const view = viewOf(world, at, bounds);
@@ -184,8 +196,9 @@ export function decide(
     runId: runOf(caller),
     now: late ? NOT_BEFORE : 0,
   };
-  const opens = followed && decideEpoch(view, { ...who, now: Infinity }).do === 'next_epoch';
-  const made: EpochDecision = opens ? { do: 'next_epoch' } : decideEpoch(view, who);
+  const own = decideEpoch(view, who);
+  const opens = passed && mayFollow(view, who) && (follows || own.do !== 'pending');
+  const made: EpochDecision = opens ? { do: 'next_epoch' } : own;
   decided.set(name, made);
   return made;
 }
@@ -199,7 +212,7 @@ export function answerOf(fate: Fate, epoch: number): Exclude<CreateVideoAnswer, 
     case 'refused':
       return answers.refused(epoch, new Date(NOT_BEFORE).toISOString());
     case 'credentials':
-      return answers.rejected(epoch, 'credentials');
+      return { ...answers.rejected(epoch, 'credentials'), notBefore: new Date(NOT_BEFORE).toISOString() };
     case 'invalid':
       return answers.rejected(epoch, 'moderation');
     case 'not_sent':

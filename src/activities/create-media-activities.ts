@@ -5,6 +5,14 @@ import { type CreatePolicy } from '../domain/create-policy';
 import { ACTIVITY } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
+import { createCampaignImage } from './campaign/campaign-image';
+import { createCreateVideos } from './campaign/create-videos';
+import { createDownloadVideos } from './campaign/download-videos';
+import { createFoldResults } from './campaign/fold-results';
+import { createOpenPage } from './campaign/open-page';
+import { createPageReader } from './campaign/page-reader';
+import { createPlanCampaign } from './campaign/plan-campaign';
+import { createRecordRows } from './campaign/record-rows';
 import { redactorsOf } from './clear-text';
 import { createCreateVideo } from './create-video';
 import { createDownloadVideo } from './download-video';
@@ -63,18 +71,28 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     taskRecords: deps.taskRecords,
     inputRoots: deps.inputRoots ?? [],
   };
+  const downloads = {
+    accounts: (account: string) => deps.accounts.find(account)?.client,
+    artifacts: deps.artifacts,
+  };
+  // One for all: pages stay in memory for the batches that come after the first.
+  const pages = createPageReader(deps.artifacts);
   return {
     [ACTIVITY.createVideo]: createCreateVideo(paid),
     [ACTIVITY.reconcileCreate]: createReconcileCreate(paid),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
     [ACTIVITY.pollVideos]: createPollVideos(deps),
-    [ACTIVITY.downloadVideo]: createDownloadVideo({
-      accounts: (account) => deps.accounts.find(account)?.client,
-      artifacts: deps.artifacts,
-    }),
+    [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     [ACTIVITY.generateImage]: createImageCall('generate_image', paid),
     [ACTIVITY.editImage]: createImageCall('edit_image', paid),
     [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(paid),
     [ACTIVITY.reviewJournal]: createReviewJournal(deps),
+    [ACTIVITY.planCampaign]: createPlanCampaign(paid),
+    [ACTIVITY.openPage]: createOpenPage({ pages }),
+    [ACTIVITY.createVideos]: createCreateVideos(paid, pages),
+    [ACTIVITY.downloadVideos]: createDownloadVideos(downloads),
+    [ACTIVITY.campaignImage]: createCampaignImage(paid, pages),
+    [ACTIVITY.recordRows]: createRecordRows(deps),
+    [ACTIVITY.foldResults]: createFoldResults(deps),
   };
 }

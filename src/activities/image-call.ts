@@ -2,7 +2,7 @@ import { type SlotIntent } from '../domain/create-journal';
 import { imageOutcome } from '../domain/image-outcome';
 import { type ImageOutcome } from '../domain/outcome';
 import { type EditImageInput, type GenerateImageInput, type ImageCallAnswer } from '../domain/paid-call';
-import { type PaidRequest } from '../domain/request';
+import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { retryLater } from './failures';
@@ -16,11 +16,9 @@ import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
 type ImageInput = GenerateImageInput | EditImageInput;
+type ImageCallInput = Omit<ImageInput, 'request'>;
 
-/**
- * One image call (contract 2.3, 2.4): a plain activity that may be retried, because the journal opens another epoch
- * only after a proven refusal. Results are stored before the outcome is written; no bytes travel in a payload.
- */
+/** `media.generateImage` and `media.editImage`: one image call ({@link callForImages}). */
 export function createImageCall(
   operation: 'generate_image' | 'edit_image',
   deps: PaidDeps,
@@ -30,24 +28,37 @@ export function createImageCall(
     const beat = startHeartbeat();
     try {
       const who = caller(Date.now());
-      // Without a key the activity's own ids must do: a reset of the workflow then buys again, which is documented.
-      const own = `${who.workflowId ?? ''}/${who.runId ?? ''}/${who.activityId}`;
-      const creationKey = input.creationKey ?? own;
       const paid = { operation, request: input.request } as PaidRequest;
-      const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps));
-      const answer =
-        result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);
-      return imageOutcome(answer, creationKey) ?? again(answer, creationKey, who);
+      return await callForImages(deps, who, paid, input);
     } finally {
       beat.stop();
     }
   };
 }
 
+/**
+ * One image call (contract 2.3, 2.4), part of an activity that may be retried, because the journal opens another epoch
+ * only after a proven refusal. Results are stored before the outcome is written; no bytes travel in a payload.
+ */
+export async function callForImages(
+  deps: PaidDeps,
+  who: Caller,
+  paid: PaidRequest,
+  input: ImageCallInput,
+): Promise<ImageOutcome> {
+  // Without a key the activity's own ids must do: a reset of the workflow then buys again, which is documented.
+  const own = `${who.workflowId ?? ''}/${who.runId ?? ''}/${who.activityId}`;
+  const creationKey = input.creationKey ?? own;
+  const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps));
+  const answer =
+    result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);
+  return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
+}
+
 function specOf(
   paid: PaidRequest,
   creationKey: string,
-  input: ImageInput,
+  input: ImageCallInput,
   who: Caller,
   deps: PaidDeps,
 ): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
@@ -69,7 +80,7 @@ function specOf(
           ? await client.generateImage(ready.body, options)
           : await client.editImage(ready.body, options);
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
-      const requested = input.request.n ?? 1;
+      const requested = (paid.request as ImageGenerationRequest).n ?? 1;
       return keepImages(reply, {
         base,
         client,
@@ -97,7 +108,7 @@ function afterOtherSender(slot: SlotIntent | null, epoch: number, who: Caller): 
 }
 
 /** Nothing was accepted: the server retries the activity; the last attempt returns what it knows instead of throwing. */
-function again(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
+export function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
   if (answer.outcome === 'refused_for_now') {
     const { httpStatus, error, notBefore } = answer;
     const delayMs = notBefore === null ? undefined : Math.max(0, Date.parse(notBefore) - Date.now());

@@ -1,3 +1,4 @@
+import { type CampaignActivities } from './campaign/activities';
 import { type ACTIVITY } from './names';
 import { type DownloadVideoInput, type DownloadVideoResult } from './download';
 import { type ImageOutcome } from './outcome';
@@ -55,7 +56,7 @@ export interface FoundVideoTask {
 }
 
 /** Activity types and shapes, without their code: what workflow code may know (design 3). */
-export interface MediaActivities {
+export interface MediaActivities extends CampaignActivities {
   [ACTIVITY.createVideo](input: CreateVideoInput): Promise<CreateVideoAnswer>;
   [ACTIVITY.reconcileCreate](input: ReconcileCreateInput): Promise<CreateVideoAnswer>;
   [ACTIVITY.findVideoTask](input: FindVideoTaskInput): Promise<FoundVideoTask>;

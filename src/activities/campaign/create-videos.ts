@@ -6,11 +6,11 @@ import {
 import { type CampaignPage } from '../../domain/campaign/row';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { createOneVideo } from '../create-one-video';
-import { openEpoch } from '../epochs';
 import { startHeartbeat } from '../heartbeat';
-import { pendingAnswer, rejectedAnswer, waitingAnswer, type AnswerBase } from '../paid-answers';
+import { pendingAnswer, rejectedAnswer, type AnswerBase } from '../paid-answers';
 import { caller, refuseUnsafeRetries, type Caller, type PaidDeps } from '../paid-context';
 import { type PageReader } from './page-reader';
+import { withoutPage } from './without-page';
 
 /** Largest number of rows in one activity: more than that would share one start-to-close and one worker's fate. */
 export const MAX_BATCH = 25;
@@ -37,7 +37,10 @@ export function createCreateVideos(
         rows.map(async (row, place) => {
           try {
             const page = await pages.page(row.page).catch(() => undefined);
-            if (page === undefined) return await withoutPage(deps, who, row, input);
+            if (page === undefined) {
+              const unsent = await withoutPage(deps.journal, who, row.creationKey, baseOf(row, input));
+              return unsent ?? pendingAnswer(baseOf(row, input));
+            }
             return await createRow(deps, who, row, input, page, (taskId) => {
               taskIds[place] = taskId;
               beat.beat();
@@ -82,23 +85,6 @@ async function createRow(
     },
     onTask,
   );
-}
-
-/** The request cannot be read, so nothing is sent; what was sent under the key before is not called unsent. */
-async function withoutPage(
-  { journal }: PaidDeps,
-  { namespace, runId, attempt }: Caller,
-  row: BatchedCreate,
-  input: CreateVideosInput,
-): Promise<CreateVideoAnswer> {
-  const base = baseOf(row, input);
-  const asker = { fingerprint: null, runId, now: Date.now() };
-  const key = { namespace, creationKey: row.creationKey };
-  const opened = await openEpoch(journal, key, row.epoch, asker).catch(() => undefined);
-  const untouched = opened === undefined ? attempt === 1 : opened.do === 'send';
-  if (!untouched) return pendingAnswer(base);
-  const message = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
-  return waitingAnswer(base, 'page_unavailable', message);
 }
 
 function baseOf({ epoch }: BatchedCreate, { account }: CreateVideosInput): AnswerBase {

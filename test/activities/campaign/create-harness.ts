@@ -35,7 +35,7 @@ export class CreateHarness {
   /** Fails instead of showing the page. */
   pageFails = false;
   models: PaidDeps['models'];
-  private readonly pages: PageReader = {
+  readonly pages: PageReader = {
     page: () => {
       if (this.pageFails) return Promise.reject(new Error('the store does not answer'));
       return Promise.resolve({ v: 1, page: 0, rows: this.rows });

@@ -1,0 +1,46 @@
+import { type CampaignImageInput } from '../../domain/campaign/activities';
+import { imageOutcome } from '../../domain/image-outcome';
+import { type ImageOutcome } from '../../domain/outcome';
+import { retryLater } from '../failures';
+import { startHeartbeat } from '../heartbeat';
+import { answerOrRetry, callForImages } from '../image-call';
+import { rejectedAnswer } from '../paid-answers';
+import { caller, refuseUnsafeRetries, type PaidDeps } from '../paid-context';
+import { type PageReader } from './page-reader';
+import { withoutPage } from './without-page';
+
+/** `media.campaignImage`: the image call or edit of one row, exactly as `media.generateImage` or `media.editImage` makes it. */
+export function createCampaignImage(
+  deps: PaidDeps,
+  pages: PageReader,
+): (input: CampaignImageInput) => Promise<ImageOutcome> {
+  return async (input) => {
+    refuseUnsafeRetries(deps.journal);
+    const beat = startHeartbeat();
+    try {
+      const who = caller(Date.now());
+      const { creationKey, policy } = input;
+      const base = { epoch: 0, sent: false, account: input.account ?? null, estimate: null };
+      const page = await pages.page(input.page).catch(() => undefined);
+      if (page === undefined) {
+        const unsent = await withoutPage(deps.journal, who, creationKey, base);
+        if (unsent !== undefined) return answerOrRetry(unsent, creationKey, who);
+        throw retryLater({ class: 'page_unavailable', message: 'The page of the campaign cannot be read.' });
+      }
+      const row = page.rows[input.index];
+      if (row === undefined || row.call.operation === 'create_video') {
+        const message = 'The page of this campaign has no image in that place. Nothing was sent.';
+        const refused = rejectedAnswer(base, 'invalid_request', message, { field: 'index' });
+        return imageOutcome(refused, creationKey)!;
+      }
+      const account = row.account ?? input.account;
+      return await callForImages(deps, who, row.call, {
+        creationKey,
+        ...(account === undefined ? {} : { account }),
+        ...(policy === undefined ? {} : { policy }),
+      });
+    } finally {
+      beat.stop();
+    }
+  };
+}

@@ -128,12 +128,13 @@ export function columnOf(written: string, format: 'csv' | 'jsonl'): NamedColumn 
   };
 }
 
-/** The nearest known ones, an alias by the name that it stands for. */
+/** The nearest known one, or all; an alias by the name that it stands for. */
 function nearColumns(name: string, known: readonly string[], format: 'csv' | 'jsonl'): string[] {
   const names = [...BY_NAME].filter(([, one]) => one.formats.includes(format) && one.suffix !== 'always');
   const near = nearNames(
     name,
     names.map(([alias]) => alias),
+    1,
   ).map((alias) => BY_NAME.get(alias)?.name ?? alias);
-  return near.length > 0 ? [...new Set(near)] : [...known];
+  return near.length > 0 ? near : [...known];
 }

@@ -1,4 +1,4 @@
-import { pipeline, Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { columnOf, type NamedColumn } from './columns';
@@ -21,12 +21,11 @@ type HeaderCell = (NamedColumn & { readonly written: string }) | null;
  */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
   const { delimiter, rest, skippedLines } = await readDelimiter(text);
-  const parser = parse({ delimiter, relax_column_count: true, max_record_size: MAX_ROW_CHARACTERS });
-  pipeline(Readable.from(rest), parser, () => undefined);
   let header: readonly HeaderCell[] | undefined;
   let next = 1 + skippedLines;
+  const parsed = parseCells(rest, delimiter);
   try {
-    for await (const cells of parser as AsyncIterable<string[]>) {
+    for await (const cells of parsed) {
       const line = next;
       next += 1 + cells.reduce((sum, cell) => sum + newlinesIn(cell), 0);
       if (cells.every((cell) => cell.trim() === '')) continue;
@@ -35,6 +34,47 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Mani
     }
   } catch (error) {
     throw error instanceof CsvError ? unreadable(error, next) : error;
+  }
+}
+
+/**
+ * Records as csv-parse finds them. Taken from its callback and not from its end as a stream: that would drop the records
+ * before a mistake, and with them the number of its line.
+ */
+async function* parseCells(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string[]> {
+  let records: string[][] = [];
+  const parser = parse({
+    delimiter,
+    relax_column_count: true,
+    max_record_size: MAX_ROW_CHARACTERS,
+    on_record: (record: string[]) => {
+      records.push(record);
+      return null;
+    },
+  });
+  let failure: { readonly error: Error } | undefined;
+  parser.on('error', (error) => {
+    failure = { error };
+  });
+  const take = (): string[][] => {
+    const taken = records;
+    records = [];
+    return taken;
+  };
+  try {
+    for await (const piece of text) {
+      await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
+      yield* take();
+      if (failure !== undefined) throw failure.error;
+    }
+    // Nothing comes out at the other end; it is read so that the stream finishes.
+    parser.resume();
+    parser.end();
+    await finished(parser).catch(() => undefined);
+    yield* take();
+    if (failure !== undefined) throw failure.error;
+  } finally {
+    parser.destroy();
   }
 }
 

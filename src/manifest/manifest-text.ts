@@ -23,8 +23,11 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
         `The manifest is no UTF-8 text near line ${line}. Save it as "CSV UTF-8" or as Unicode text.`,
       );
     }
-    if (text.includes('\0'))
-      throw new ManifestUnreadableError(`The manifest has NUL characters near line ${line}: it is no text.`);
+    const nul = text.indexOf('\0');
+    if (nul >= 0) {
+      const near = line + newlinesIn(text.slice(0, nul));
+      throw new ManifestUnreadableError(`The manifest has NUL characters near line ${near}: it is no text.`);
+    }
     if (pendingReturn) text = `\r${text}`;
     pendingReturn = !last && text.endsWith('\r');
     if (pendingReturn) text = text.slice(0, -1);

@@ -37,6 +37,8 @@ const NEED_OF = {
   'test/docs/': 'nothing',
   'test/domain/': 'nothing',
   'test/journal/': 'nothing',
+  'test/manifest/': 'nothing',
+  'test/manifest/large.test.ts': 'lib',
   'test/models/': 'nothing',
   'test/package/': 'nothing',
   'test/package/type-exports.test.ts': 'time',

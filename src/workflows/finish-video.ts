@@ -68,7 +68,7 @@ async function download(record: PolledRecord, end: VideoEnd, options: FinishOpti
 }
 
 /** Every attempt was lost to a worker or a timeout. */
-const INTERRUPTED: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }> = {
+export const INTERRUPTED: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }> = {
   outcome: 'content_unavailable',
   reason: 'truncated',
   message:

@@ -16,3 +16,15 @@ export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './cre
 export { videoStateQuery } from './video-progress';
 export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './decisions';
 export { bindUpdate } from './media-journal';
+export { runCampaign, campaignStateQuery } from './campaign/run-campaign';
+export { campaignLane } from './campaign/campaign-lane';
+export {
+  adoptRowUpdate,
+  cancelUpdate,
+  declareRowLostUpdate,
+  pauseUpdate,
+  raiseBudgetUpdate,
+  resumeUpdate,
+  setConcurrencyUpdate,
+  takeUpUpdate,
+} from './campaign/campaign-updates';

@@ -1,0 +1,63 @@
+import { type ActiveRow, type LaneReport } from './messages';
+
+/** What the parent knows of a lane. Plain data: it survives continue-as-new. Times are workflow time in milliseconds. */
+export interface LaneEntry {
+  readonly lane: number;
+  /** Number of the newest order that was sent. */
+  ordersN: number;
+  granted: number | null;
+  /** Number of the order that froze it; null when it is not frozen. */
+  frozenBy: number | null;
+  reportN: number;
+  ordersSeen: number;
+  segmentsSeen: number;
+  committed: number;
+  needs: number | null;
+  room: number;
+  inFlight: number;
+  waiting: number;
+  sample: readonly ActiveRow[];
+  lastReportAt: number;
+  /** Micro-units of the segments that the parent has: what a next life of this lane has spent already. */
+  booked: number;
+  /** How often it was started. */
+  lives: number;
+}
+
+export function newLane(lane: number, now: number, budgeted: boolean): LaneEntry {
+  return {
+    lane,
+    ordersN: 0,
+    granted: budgeted ? 0 : null,
+    frozenBy: null,
+    reportN: 0,
+    ordersSeen: 0,
+    segmentsSeen: 0,
+    committed: 0,
+    needs: null,
+    room: 0,
+    inFlight: 0,
+    waiting: 0,
+    sample: [],
+    lastReportAt: now,
+    booked: 0,
+    lives: 0,
+  };
+}
+
+/** What a report says of the lane as a whole; its segments are the book's. */
+export function noteReport(entry: LaneEntry, report: LaneReport, now: number): void {
+  const { n, ordersSeen, committed, needs, room, inFlight, waiting, sample } = report;
+  Object.assign(entry, { reportN: n, ordersSeen, committed, needs, room, inFlight, waiting, sample });
+  entry.lastReportAt = now;
+}
+
+/** The lane is gone: another life of it begins on its open pages. Its segments get numbers that no late report can have. */
+export function bury(entry: LaneEntry, now: number): void {
+  entry.segmentsSeen = (entry.lives + 1) * 1_000_000;
+  entry.reportN = 0;
+  entry.ordersSeen = 0;
+  entry.committed = entry.booked;
+  Object.assign(entry, { needs: null, room: 0, inFlight: 0, waiting: 0, sample: [], frozenBy: null });
+  entry.lastReportAt = now;
+}

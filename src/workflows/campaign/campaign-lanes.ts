@@ -1,0 +1,151 @@
+import {
+  ChildWorkflowCancellationType,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { SIGNAL, WORKFLOW } from '../../domain/names';
+import { bury, type LaneEntry } from '../../domain/campaign/lane-entry';
+import { type LaneSettings } from '../../domain/campaign/lane-state';
+import { type LaneOrders } from '../../domain/campaign/messages';
+import { laneWorkflowId } from '../../domain/campaign/state';
+import { type campaignLane } from './campaign-lane';
+
+/** A lane of another campaign under this id is told so and given a moment to end. */
+const RETIRE_MS = 2_000;
+
+/** Orders without their number. */
+export type Orders = Omit<LaneOrders, 'n' | 'campaignRun'>;
+
+interface Contact {
+  /** What was sent last, to see whether there is news. */
+  text: string;
+  busy: boolean;
+  /** It closed, as far as this run of the campaign has started it. */
+  closed: boolean;
+  /** Not before: after a lane of another campaign was told to end. */
+  notBefore: number;
+}
+
+/** The parent's side of the talk: starts lanes, sends orders, notices lanes that are gone. */
+export class CampaignLanes {
+  private readonly contacts = new Map<number, Contact>();
+  private readonly campaign = workflowInfo().workflowId;
+  private readonly campaignRun = workflowInfo().firstExecutionRunId;
+
+  constructor(
+    private readonly settings: LaneSettings,
+    private readonly priority: { readonly priorityKey?: number; readonly fairnessWeight?: number },
+    /** Orders are numbered over resets of the campaign too: workflow time only goes on. */
+    private n: number,
+    private readonly onChange: () => void,
+  ) {}
+
+  lastNumber(): number {
+    return this.n;
+  }
+
+  isBusy(): boolean {
+    return [...this.contacts.values()].some(({ busy }) => busy);
+  }
+
+  /** A report came: it lives, whoever started it. */
+  heard(entry: LaneEntry): void {
+    entry.lives = Math.max(1, entry.lives);
+    this.contactOf(entry.lane).notBefore = 0;
+  }
+
+  /** Sends orders when they differ from those sent last, or when the lane should show that it lives. */
+  send(entry: LaneEntry, orders: Orders, again: boolean): void {
+    const contact = this.contactOf(entry.lane);
+    const text = JSON.stringify(orders);
+    const news = contact.text !== text || again || (contact.closed && orders.leases.length > 0);
+    if (contact.busy || !news || Date.now() < contact.notBefore) return;
+    contact.busy = true;
+    this.n = Math.max(this.n + 1, Date.now());
+    const numbered: LaneOrders = { ...orders, n: this.n, campaignRun: this.campaignRun };
+    entry.ordersN = this.n;
+    if (entry.frozenBy === Infinity) entry.frozenBy = this.n;
+    void this.deliver(entry, numbered, contact).then(
+      (sent) => {
+        contact.text = sent ? text : '';
+        contact.busy = false;
+        this.onChange();
+      },
+      () => {
+        contact.busy = false;
+        this.onChange();
+      },
+    );
+  }
+
+  private contactOf(lane: number): Contact {
+    let contact = this.contacts.get(lane);
+    if (contact === undefined) {
+      contact = { text: '', busy: false, closed: false, notBefore: 0 };
+      this.contacts.set(lane, contact);
+    }
+    return contact;
+  }
+
+  private async deliver(entry: LaneEntry, orders: LaneOrders, contact: Contact): Promise<boolean> {
+    if (entry.lives === 0) return this.start(entry, orders, contact);
+    if (await this.signal(entry.lane, orders)) return true;
+    // A lane that has nothing to do may have ended.
+    if (orders.last) return true;
+    // It closed: terminated, or failed. What it bought stands in the journal, so that its open pages are begun anew.
+    bury(entry, Date.now());
+    return this.start(entry, { ...orders, segmentsSeen: entry.segmentsSeen, freeze: false }, contact);
+  }
+
+  private async signal(lane: number, orders: LaneOrders): Promise<boolean> {
+    try {
+      const handle = getExternalWorkflowHandle(laneWorkflowId(this.campaign, lane));
+      await handle.signal(SIGNAL.campaignOrders, orders);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private async start(entry: LaneEntry, orders: LaneOrders, contact: Contact): Promise<boolean> {
+    const { priorityKey, fairnessWeight } = this.priority;
+    try {
+      const child = await startChild<typeof campaignLane>(WORKFLOW.campaignLane, {
+        workflowId: laneWorkflowId(this.campaign, entry.lane),
+        args: [
+          {
+            campaign: this.campaign,
+            campaignRun: this.campaignRun,
+            lane: entry.lane,
+            settings: this.settings,
+            orders,
+            committed: entry.booked,
+          },
+        ],
+        // A campaign continues as new, and its lanes go on meanwhile (design 4.11).
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        cancellationType: ChildWorkflowCancellationType.ABANDON,
+        priority: {
+          fairnessKey: this.campaign.slice(0, 64),
+          ...(priorityKey !== undefined && { priorityKey }),
+          ...(fairnessWeight !== undefined && { fairnessWeight }),
+        },
+      });
+      entry.lives += 1;
+      contact.closed = false;
+      const onClose = () => {
+        contact.closed = true;
+        this.onChange();
+      };
+      void child.result().then(onClose, onClose);
+      return true;
+    } catch {
+      // One with this id is there: of a run of this campaign before a reset, which goes on, or of another, which ends.
+      const reached = await this.signal(entry.lane, orders);
+      if (reached) contact.notBefore = Date.now() + RETIRE_MS;
+      return false;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { workflowInfo } from '@temporalio/workflow';
+import { activityQueues } from '../../domain/names';
+import { type LaneSettings } from '../../domain/campaign/lane-state';
+import { type CampaignInput } from '../../domain/campaign/plan';
+import { milliseconds } from '../inputs';
+
+export const DEFAULT_CONCURRENCY = 100;
+/** Rows in flight that one lane holds well, and lanes that a small machine holds well (design 4.11). */
+export const LANE_ROWS = 500;
+export const MAX_LANES = 20;
+
+const DEFAULT_WAIT_MS = 60 * 60_000;
+const DEFAULT_ATTEMPTS = 3;
+
+/** Why a campaign cannot begin; undefined when it can. A throw in workflow code would hang it. */
+export function inputIssue(input: CampaignInput): string | undefined {
+  if (typeof input?.manifest?.source !== 'object' || input.manifest.source === null)
+    return 'manifest must be {source: {artifact} | {url} | {file}}.';
+  for (const field of ['concurrency', 'maxAttempts', 'limit', 'sample'] as const) {
+    const value = input[field];
+    if (value !== undefined && !(Number.isInteger(value) && value >= 1))
+      return `${field} must be a whole number of at least 1.`;
+  }
+  if (input.waitFor !== undefined && milliseconds(input.waitFor) === undefined)
+    return 'waitFor must be a duration such as "1h" or milliseconds.';
+  const { budget } = input;
+  if (budget !== undefined && !(Number.isSafeInteger(budget?.microUnits) && budget.microUnits >= 0))
+    return 'budget must be {microUnits, currency} with a whole number of micro-units.';
+  return undefined;
+}
+
+export function laneSettings(input: CampaignInput): LaneSettings {
+  const { account, policy, waitFor, maxAttempts } = input;
+  return {
+    waitForMs: milliseconds(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS,
+    maxAttempts: maxAttempts ?? DEFAULT_ATTEMPTS,
+    queues: input.queues ?? activityQueues(workflowInfo().taskQueue),
+    ...(account !== undefined && { account }),
+    ...(policy !== undefined && { policy }),
+  };
+}

@@ -1,0 +1,49 @@
+import { workflowInfo } from '@temporalio/workflow';
+import { freeMoney } from '../../domain/campaign/grants';
+import { type CampaignState, laneWorkflowId } from '../../domain/campaign/state';
+import { type Campaign } from './campaign';
+
+/** Rows under way that a person is shown. */
+const SHOWN_ROWS = 5;
+
+/** Answer of the query `campaign_state`. */
+export function campaignState(campaign: Campaign, phase: CampaignState['phase']): CampaignState {
+  const { results, plan, lanes, remaining, concurrency, paused } = campaign;
+  const now = Date.now();
+  const perMinute = phase === 'running' ? campaign.rate.perMinute(now, campaign.ended()) : null;
+  const id = workflowInfo().workflowId;
+  return {
+    campaign: id,
+    phase,
+    startedAt: iso(campaign.startedAt),
+    plan,
+    counts: results.counts,
+    remaining,
+    inFlight: lanes.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    concurrency,
+    currency: results.currency,
+    money: results.money,
+    budget: budgetOf(campaign),
+    rowsPerMinute: perMinute === null ? null : Math.round(perMinute * 10) / 10,
+    etaAt: perMinute === null || paused ? null : iso(now + (remaining / perMinute) * 60_000),
+    active: lanes.flatMap(({ sample }) => sample).slice(0, SHOWN_ROWS),
+    lanes: lanes.map(({ lane, inFlight, lastReportAt, reportN }) => ({
+      lane,
+      workflowId: laneWorkflowId(id, lane),
+      pages: campaign.book.of(lane).length,
+      inFlight,
+      lastReportAt: reportN === 0 ? null : iso(lastReportAt),
+    })),
+    results,
+    notes: campaign.notes,
+  };
+}
+
+function budgetOf(campaign: Campaign): CampaignState['budget'] {
+  const context = campaign.grantContext();
+  if (context === null || campaign.budget === null) return null;
+  const granted = campaign.lanes.reduce((sum, lane) => sum + (lane.granted ?? 0), 0);
+  return { total: campaign.budget, granted, left: freeMoney(context, campaign.lanes) };
+}
+
+const iso = (time: number) => new Date(time).toISOString();

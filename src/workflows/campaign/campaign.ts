@@ -1,0 +1,303 @@
+import { condition, workflowInfo } from '@temporalio/workflow';
+import { ACTIVITY } from '../../domain/names';
+import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
+import { EndRate } from '../../domain/campaign/end-rate';
+import { grantMoney, type GrantContext } from '../../domain/campaign/grants';
+import { type LaneEntry, newLane, noteReport } from '../../domain/campaign/lane-entry';
+import { LeaseBook } from '../../domain/campaign/lease-book';
+import { type LaneReport } from '../../domain/campaign/messages';
+import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
+import { addCounts, addMoney, NO_MONEY, type ResultsRef } from '../../domain/campaign/results';
+import { type CampaignResult } from '../../domain/campaign/state';
+import { campaignPagesActivities } from '../proxies';
+import { CampaignLanes, type Orders } from './campaign-lanes';
+import { DEFAULT_CONCURRENCY, laneSettings, LANE_ROWS, MAX_LANES } from './campaign-settings';
+import { Alarm } from './lane-alarm';
+
+/** A run is left behind at this much history. */
+const MAX_EVENTS = 2_000;
+/** Segments are named by an index once there are so many. */
+const FOLD_AT = 100;
+/** A lane that works and says nothing for so long is looked at; one that rests may be silent longer. */
+const SILENT_MS = 150_000;
+const RESTING_MS = 11 * 60_000;
+
+/** Everything the parent of the lanes knows and decides. */
+export class Campaign {
+  readonly book: LeaseBook;
+  readonly lanes: LaneEntry[];
+  readonly rate: EndRate;
+  readonly startedAt: number;
+  readonly before: CampaignCarried['before'];
+  private readonly talk: CampaignLanes;
+  private readonly alarm: Alarm;
+  private dirty = true;
+  private folding = false;
+  private reports: LaneReport[] = [];
+  plan: CampaignPlan | null;
+  results: ResultsRef;
+  remaining: number;
+  concurrency: number;
+  budget: CampaignCarried['budget'];
+  paused: boolean;
+  stop: CampaignCarried['stop'];
+  wishes: RowSelection[];
+  doubled: boolean;
+  notes: string[];
+
+  constructor(readonly input: CampaignInput) {
+    const carried = input.carried as CampaignCarried | undefined;
+    const now = Date.now();
+    this.startedAt = carried?.startedAt ?? now;
+    this.plan = carried?.plan ?? null;
+    this.results = carried?.results ?? input.previous ?? noResults();
+    this.before = carried?.before ?? input.previous?.money ?? NO_MONEY;
+    this.remaining = carried?.remaining ?? 0;
+    this.book = new LeaseBook(carried?.book);
+    this.lanes = (carried?.lanes ?? []).map((entry) => ({ ...entry }));
+    this.concurrency = carried?.concurrency ?? input.concurrency ?? DEFAULT_CONCURRENCY;
+    this.budget = carried?.budget ?? input.budget ?? null;
+    this.paused = carried?.paused ?? false;
+    this.stop = carried?.stop ?? null;
+    this.wishes = [...(carried?.wishes ?? [input.select ?? { rows: 'missing' }])];
+    this.doubled = carried?.doubled ?? false;
+    this.rate = new EndRate(carried?.rate);
+    this.notes = [...(carried?.notes ?? [])];
+    const wake = () => this.wake();
+    const { priority, fairnessWeight } = input;
+    this.talk = new CampaignLanes(
+      laneSettings(input),
+      {
+        ...(priority !== undefined && { priorityKey: priority }),
+        ...(fairnessWeight !== undefined && { fairnessWeight }),
+      },
+      carried?.ordersN ?? 0,
+      wake,
+    );
+    this.alarm = new Alarm(wake);
+  }
+
+  wake(): void {
+    this.dirty = true;
+  }
+
+  /** A signal of a lane. Kept until the loop comes to it: handlers only enqueue. */
+  onReport(report: LaneReport): void {
+    if (report.campaignRun !== workflowInfo().firstExecutionRunId) return;
+    this.reports.push(report);
+    this.wake();
+  }
+
+  /** Lets lanes work until every page came back, a new plan is wanted, or this run should be left behind. */
+  async run(): Promise<'done' | 'plan' | 'handover'> {
+    for (;;) {
+      this.dirty = false;
+      const now = Date.now();
+      this.takeReports(now);
+      if (this.wishes.length > 0) return 'plan';
+      if (this.book.isDone()) return 'done';
+      if (this.shouldHandOver()) {
+        if (!this.talk.isBusy() && !this.folding) return 'handover';
+      } else this.pump(now);
+      await condition(() => this.dirty);
+    }
+  }
+
+  /** Tells every lane that nothing follows, and names all segments in indexes. */
+  async finish(): Promise<void> {
+    for (const entry of this.lanes) this.talk.send(entry, this.ordersFor(entry, true), true);
+    await condition(() => !this.talk.isBusy());
+    await condition(() => !this.folding);
+    if (this.results.segments.length > 0) await this.fold();
+  }
+
+  /** Nothing more is bought; what runs is collected. */
+  cancel(): void {
+    this.stop = 'cancel';
+    this.wake();
+  }
+
+  addPlan(plan: CampaignPlan): void {
+    this.plan = plan;
+    this.results = {
+      ...this.results,
+      generation: plan.generation,
+      currency: plan.currency ?? this.results.currency,
+    };
+    if (plan.refused !== undefined) return;
+    const { generation, index } = plan;
+    const plans = [...(this.results.plans ?? []), { generation, index: index.sha256 }];
+    this.results = { ...this.results, plans };
+    this.remaining += plan.planned;
+    this.book.addPlan({ index: plan.index.sha256, generation: plan.generation, pages: plan.pages });
+    this.addLanes();
+  }
+
+  /** Rows that have a result. */
+  ended(): number {
+    return Object.values(this.results.counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** As many lanes as the concurrency needs, never more than there are pages to begin with. */
+  addLanes(): void {
+    const pages = this.plan?.pages ?? 0;
+    const wanted = Math.min(MAX_LANES, Math.ceil(this.concurrency / LANE_ROWS), Math.max(1, pages));
+    while (this.lanes.length < wanted)
+      this.lanes.push(newLane(this.lanes.length, Date.now(), this.budget !== null));
+  }
+
+  grantContext(): GrantContext | null {
+    if (this.budget === null) return null;
+    const { settled, reserved, needsReview } = this.before;
+    const { plan } = this;
+    const priced = plan === null ? 0 : plan.planned - plan.unpriced;
+    return {
+      budget: this.budget.microUnits,
+      before: settled + reserved + needsReview,
+      rowPrice: plan === null || priced === 0 ? 1 : plan.estimate / priced,
+    };
+  }
+
+  carry(): CampaignCarried {
+    return {
+      v: 1,
+      startedAt: this.startedAt,
+      plan: this.plan,
+      results: this.results,
+      remaining: this.remaining,
+      before: this.before,
+      book: this.book.save(),
+      lanes: this.lanes,
+      concurrency: this.concurrency,
+      budget: this.budget,
+      paused: this.paused,
+      stop: this.stop,
+      wishes: this.wishes,
+      doubled: this.doubled,
+      rate: this.rate.save(),
+      notes: this.notes,
+      ordersN: this.talk.lastNumber(),
+    };
+  }
+
+  result(outcome: CampaignResult['outcome'], plan: CampaignPlan): CampaignResult {
+    const { results, startedAt } = this;
+    return {
+      v: 1,
+      outcome,
+      campaign: workflowInfo().workflowId,
+      plan,
+      counts: results.counts,
+      currency: results.currency,
+      money: results.money,
+      results,
+      startedAt: new Date(startedAt).toISOString(),
+      finishedAt: new Date().toISOString(),
+    };
+  }
+
+  private shouldHandOver(): boolean {
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    return continueAsNewSuggested || historyLength >= MAX_EVENTS;
+  }
+
+  private takeReports(now: number): void {
+    for (const report of this.reports.splice(0)) {
+      const entry = this.lanes[report.lane];
+      if (entry === undefined) continue;
+      this.talk.heard(entry);
+      this.takeSegments(entry, report);
+      if (report.n <= entry.reportN) continue;
+      noteReport(entry, report, now);
+      // After a reset the lane knows better what it was granted.
+      if (entry.granted !== null) entry.granted = Math.max(entry.granted, entry.committed);
+      for (const { lease, done } of report.leases) if (done) this.book.close(lease);
+    }
+    this.rate.note(now, this.ended());
+    if (this.results.segments.length >= FOLD_AT && !this.folding) void this.fold();
+  }
+
+  private takeSegments(entry: LaneEntry, report: LaneReport): void {
+    for (const segment of report.segments) {
+      if (segment.seq <= entry.segmentsSeen) continue;
+      entry.segmentsSeen = segment.seq;
+      const { sha256, rows, counts, replaced, money, done } = segment;
+      for (const [lease, packed] of done) if (this.book.note(lease, packed) !== 0) this.doubled = true;
+      const { results } = this;
+      this.results = {
+        ...results,
+        segments: [...results.segments, sha256],
+        counts: addCounts(addCounts(results.counts, counts), replaced, -1),
+        money: addMoney(results.money, money),
+      };
+      entry.booked += money.settled + money.reserved + money.needsReview;
+      this.remaining = Math.max(0, this.remaining - rows);
+    }
+  }
+
+  private pump(now: number): void {
+    this.lend();
+    this.grant();
+    for (const entry of this.lanes) {
+      const limit = entry.inFlight + entry.waiting > 0 ? SILENT_MS : RESTING_MS;
+      const silent = now - Math.max(entry.lastReportAt, entry.ordersN) >= limit;
+      this.talk.send(entry, this.ordersFor(entry, false), silent);
+    }
+    this.alarm.at(now + SILENT_MS);
+  }
+
+  private lend(): void {
+    // One page each in turn, so that a small campaign keeps all its lanes busy.
+    for (let lent = true; lent;) {
+      lent = false;
+      for (const entry of this.lanes) {
+        const wants = entry.lives === 0 ? this.book.of(entry.lane).length < 2 : entry.room > 0;
+        if (!wants || !this.book.hasPages()) continue;
+        this.book.lend(entry.lane);
+        entry.room -= 1;
+        lent = true;
+      }
+    }
+  }
+
+  private grant(): void {
+    const context = this.grantContext();
+    if (context === null || this.stop !== null) return;
+    if (grantMoney(context, this.lanes).do !== 'spent') return;
+    this.stop = 'budget';
+    this.notes.push('The budget is spent: rows that were not bought are skipped.');
+  }
+
+  private ordersFor(entry: LaneEntry, last: boolean): Orders {
+    const working = this.lanes.filter(({ lane }) => this.book.of(lane).length > 0).length;
+    return {
+      leases: this.book.of(entry.lane).map(({ lane: _, ...lease }) => lease),
+      last,
+      concurrency: Math.max(1, Math.floor(this.concurrency / Math.max(1, working))),
+      paused: this.paused,
+      stop: this.stop,
+      granted: entry.granted,
+      freeze: entry.frozenBy !== null,
+      segmentsSeen: entry.segmentsSeen,
+    };
+  }
+
+  private async fold(): Promise<void> {
+    this.folding = true;
+    const segments = this.results.segments;
+    const activities = campaignPagesActivities({ summary: `name ${segments.length} segments` });
+    const { sha256 } = await activities[ACTIVITY.foldResults]({ segments });
+    this.results = {
+      ...this.results,
+      indexes: [...this.results.indexes, sha256],
+      // Segments may have come meanwhile.
+      segments: this.results.segments.slice(segments.length),
+    };
+    this.folding = false;
+    this.wake();
+  }
+}
+
+function noResults(): ResultsRef {
+  return { v: 1, generation: -1, indexes: [], segments: [], counts: {}, money: NO_MONEY, currency: null };
+}

@@ -1,0 +1,121 @@
+import {
+  beginCreate,
+  DEFAULT_START_LIMIT_MS,
+  nextStep,
+  type CreateOnceState,
+  type CreateStep,
+} from '../../domain/create-once';
+import { type CreateVideoAnswer } from '../../domain/paid-call';
+import { CREATE_TIMEOUTS } from '../../domain/timeouts';
+import { type LaneSettings } from '../../domain/campaign/lane-state';
+import { createScheduleToCloseMs, createVideosActivity } from '../proxies';
+import { raceTimer } from '../race-timer';
+import { noValue, type NoValue, reconcileEpoch } from '../reconcile-epoch';
+import { creationKeyOf, type LaneRow } from './lane-row';
+
+/** What one row's create came to: settled, or to be tried again at `until`. */
+export type RowStep = Exclude<CreateStep, { do: 'reconcile' }>;
+
+export interface RowAnswer {
+  readonly step: RowStep;
+  /** The answer that led to it: a refusal for now names the time before which nothing may be sent. */
+  readonly answer: CreateVideoAnswer;
+}
+
+/**
+ * One batch of creates, each row by the rules of create-once (design 4.3, 4.11): its own key, epoch and slot. A lost
+ * batch is reconciled row by row, so that only rows whose slot holds an intent stay unconfirmed. Never throws.
+ * @param onRow told once for each row, as soon as its fate is known
+ */
+export async function createRows(
+  rows: readonly LaneRow[],
+  campaign: string,
+  settings: LaneSettings,
+  onRow: (row: LaneRow, answer: RowAnswer) => void,
+): Promise<void> {
+  const states = rows.map((row) => row.create ?? beginCreate(creationKeyOf(campaign, row), Date.now()));
+  const answers = await sendBatch(rows, states, settings);
+  await Promise.all(
+    rows.map(async (row, place) => {
+      const state = states[place] as CreateOnceState;
+      onRow(row, await settle(row, state, 'lost' in answers ? answers.lost : answers.all[place], settings));
+    }),
+  );
+}
+
+async function sendBatch(
+  rows: readonly LaneRow[],
+  states: readonly CreateOnceState[],
+  { account, policy, queues }: LaneSettings,
+): Promise<{ readonly all: readonly CreateVideoAnswer[] } | { readonly lost: NoValue }> {
+  const create = createVideosActivity({
+    taskQueue: queues.create,
+    startLimitMs: DEFAULT_START_LIMIT_MS,
+    summary: `create ${rows.length}`,
+  });
+  const sent = create({
+    rows: rows.map((row, place) => {
+      const { creationKey, epoch } = states[place] as CreateOnceState;
+      return { page: { index: row.lease.index, page: row.lease.page }, index: row.index, creationKey, epoch };
+    }),
+    ...(account === undefined ? {} : { account }),
+    ...(policy === undefined ? {} : { policy }),
+  }).then(
+    ({ answers }) => ({ all: answers }),
+    (error: unknown) => ({ lost: noValue(error) }),
+  );
+  const limit = createScheduleToCloseMs(DEFAULT_START_LIMIT_MS) + CREATE_TIMEOUTS.raceMarginMs;
+  const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(
+    sent,
+    limit,
+    'limit of the creates',
+  );
+  return first === 'lost' ? { lost: { cause: 'no_answer_in_time', neverStarted: false } } : first;
+}
+
+async function settle(
+  row: LaneRow,
+  state: CreateOnceState,
+  got: CreateVideoAnswer | NoValue | undefined,
+  settings: LaneSettings,
+): Promise<RowAnswer> {
+  if (got !== undefined && 'outcome' in got) {
+    const step = nextStep(state, got, context(false));
+    if (step.do !== 'reconcile') return { step, answer: got };
+    const found = await reconcile(row, state, settings, null);
+    // What the send itself left as evidence says more than a look that found nothing out.
+    return settled(state, got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? got : found);
+  }
+  // A worker of another version may answer fewer rows: nobody knows what it did for the others.
+  const lost = got ?? { cause: 'activity_failed', neverStarted: false };
+  return settled(state, await reconcile(row, state, settings, lost));
+}
+
+function settled(state: CreateOnceState, answer: CreateVideoAnswer): RowAnswer {
+  const step = nextStep(state, answer, context(true));
+  if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
+  return { step, answer };
+}
+
+function reconcile(
+  row: LaneRow,
+  state: CreateOnceState,
+  { account, policy, queues }: LaneSettings,
+  lost: NoValue | null,
+): Promise<CreateVideoAnswer> {
+  const { model, durationSeconds, resolution, referenceMode } = row.spec;
+  return reconcileEpoch(
+    state,
+    {
+      taskQueue: queues.create,
+      account: row.spec.account ?? account,
+      policy,
+      facts: { model, durationSeconds, resolution, referenceMode },
+    },
+    lost,
+  );
+}
+
+function context(reconciled: boolean) {
+  return { now: Date.now(), random: Math.random(), startLimitMs: DEFAULT_START_LIMIT_MS, reconciled };
+}

@@ -1,0 +1,62 @@
+import { endOrRetry } from './end-row';
+import { drawRow } from './lane-images';
+import { type Lane } from './lane';
+import { costOf, limitKeyOf, type LaneRow } from './lane-row';
+
+/** Image calls of one lane that are open at a time: each takes a minute and a place in the worker. */
+const OPEN_DRAWS = 25;
+
+/** Image rows: set aside when their page is read, then one activity each. */
+export class LaneDraws {
+  private open = 0;
+
+  constructor(
+    private readonly lane: Lane,
+    private readonly onChange: () => void,
+  ) {}
+
+  start(now: number): void {
+    const { lane } = this;
+    if (!lane.mayBuy()) return;
+    for (const row of lane.rows) {
+      if (row.phase !== 'waiting' || row.spec.operation === 'create_video') continue;
+      if (this.open >= OPEN_DRAWS || lane.inFlight() >= lane.orders.concurrency) return;
+      if (row.notBefore > now) lane.alarm.at(row.notBefore);
+      else if (this.hasRoom(row, now) && this.hasMoney(row)) void this.draw(row);
+    }
+  }
+
+  private hasRoom(row: LaneRow, now: number): boolean {
+    const limit = this.lane.limitOf(row);
+    if (limit.room(this.lane.inFlight(limitKeyOf(row)), now) > 0) return true;
+    if (limit.opensAt() > now) this.lane.alarm.at(limit.opensAt());
+    return false;
+  }
+
+  private hasMoney(row: LaneRow): boolean {
+    const cost = costOf(this.lane.input.campaign, row);
+    if (!this.lane.budget.take(cost)) return false;
+    row.cost = cost;
+    return true;
+  }
+
+  private async draw(row: LaneRow): Promise<void> {
+    const { lane } = this;
+    this.open += 1;
+    row.phase = 'drawing';
+    try {
+      const outcome = await drawRow(row, lane.input.campaign, lane.input.settings);
+      if (outcome.outcome === 'completed') lane.limitOf(row).onSuccess();
+      if (outcome.outcome === 'rejected' && NO_ROOM.includes(outcome.reason)) {
+        const until = outcome.notBefore === undefined ? null : Date.parse(outcome.notBefore);
+        lane.limitOf(row).onNoRoom(lane.inFlight(limitKeyOf(row)), Date.now(), until);
+      }
+      endOrRetry(lane, row, outcome);
+    } finally {
+      this.open -= 1;
+      this.onChange();
+    }
+  }
+}
+
+const NO_ROOM: readonly string[] = ['capacity', 'retry_later'];

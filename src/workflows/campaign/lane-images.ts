@@ -1,0 +1,23 @@
+import { DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
+import { type ImageOutcome } from '../../domain/outcome';
+import { type LaneSettings } from '../../domain/campaign/lane-state';
+import { imageOf } from '../image-call';
+import { campaignImageActivity } from '../proxies';
+import { creationKeyOf, type LaneRow } from './lane-row';
+
+/** One image row: a plain activity with its own retries, as for single images (design 4.8). Never throws. */
+export function drawRow(row: LaneRow, campaign: string, settings: LaneSettings): Promise<ImageOutcome> {
+  const { account, policy, queues } = settings;
+  const creationKey = creationKeyOf(campaign, row);
+  const startLimitMs = DEFAULT_START_LIMIT_MS;
+  const draw = campaignImageActivity({ taskQueue: queues.image, startLimitMs, summary: row.spec.operation });
+  const work = draw({
+    page: { index: row.lease.index, page: row.lease.page },
+    index: row.index,
+    creationKey,
+    ...(account === undefined ? {} : { account }),
+    ...(policy === undefined ? {} : { policy }),
+  });
+  const facts = { model: row.spec.model, account: row.spec.account ?? account ?? null };
+  return imageOf(work, { creationKey, startLimitMs, facts });
+}

@@ -1,0 +1,103 @@
+import { ACTIVITY } from '../../domain/names';
+import { type OpenedRow } from '../../domain/campaign/activities';
+import { packRows, type ReportedSegment } from '../../domain/campaign/messages';
+import { totalsOf } from '../../domain/campaign/row-result';
+import { type CampaignRowResult } from '../../domain/campaign/row';
+import { campaignPagesActivities } from '../proxies';
+import { type OpenLease } from './lane-pages';
+
+interface EndedRow {
+  readonly lease: OpenLease;
+  readonly index: number;
+  readonly result: CampaignRowResult;
+  readonly was: OpenedRow['was'] | undefined;
+  readonly endedAt: number;
+}
+
+/** Rows of one segment at most: its activity's input stays far below the limit of a payload. */
+const SEGMENT_ROWS = 200;
+/** Enough rows to be worth a segment, or the oldest has waited so long. */
+const WORTH_ROWS = 100;
+const WORTH_MS = 15_000;
+/** Confirmed segments that are kept: a parent that was reset may ask for them again. */
+const KEPT_SEGMENTS = 50;
+
+/** Rows that ended, on their way into segments and to the parent. */
+export class LaneResults {
+  private ended: EndedRow[] = [];
+  private writing = false;
+  private kept: ReportedSegment[] = [];
+
+  constructor(
+    private seq: number,
+    private waiting: readonly ReportedSegment[],
+    private readonly onChange: () => void,
+  ) {}
+
+  add(row: EndedRow): void {
+    row.lease.ended.add(row.index);
+    row.lease.unwritten += 1;
+    this.ended.push(row);
+    this.onChange();
+  }
+
+  /** Starts a segment when there is enough, or when nothing else is left to wait for. */
+  write(now: number, idle: boolean): void {
+    const oldest = this.ended[0];
+    if (this.writing || oldest === undefined) return;
+    if (!idle && this.ended.length < WORTH_ROWS && now - oldest.endedAt < WORTH_MS) return;
+    this.writing = true;
+    const rows = this.ended.splice(0, SEGMENT_ROWS);
+    void this.record(rows).finally(() => {
+      this.writing = false;
+      this.onChange();
+    });
+  }
+
+  /** When the oldest row must be written, in workflow time; null when none waits. */
+  dueAt(): number | null {
+    const oldest = this.ended[0];
+    return this.writing || oldest === undefined ? null : oldest.endedAt + WORTH_MS;
+  }
+
+  /** The parent has everything up to this number. */
+  confirm(seen: number): boolean {
+    // A parent that was reset knows less than it said before.
+    const again = this.kept.filter(({ seq }) => seq > seen);
+    const confirmed = this.waiting.filter(({ seq }) => seq <= seen);
+    if (again.length === 0 && confirmed.length === 0) return false;
+    this.kept = [...this.kept.filter(({ seq }) => seq <= seen), ...confirmed].slice(-KEPT_SEGMENTS);
+    this.waiting = [...again, ...this.waiting.filter(({ seq }) => seq > seen)];
+    return true;
+  }
+
+  segments(): readonly ReportedSegment[] {
+    return this.waiting;
+  }
+
+  /** Number of the newest segment. */
+  lastSeq(): number {
+    return this.seq;
+  }
+
+  /** Whether nothing waits to be written. */
+  isWritten(): boolean {
+    return !this.writing && this.ended.length === 0;
+  }
+
+  private async record(rows: readonly EndedRow[]): Promise<void> {
+    const activities = campaignPagesActivities({ summary: `results of ${rows.length}` });
+    const results = rows.map(({ result }) => result);
+    const { sha256 } = await activities[ACTIVITY.recordRows]({ rows: results });
+    const byLease = new Map<OpenLease, number[]>();
+    for (const { lease, index } of rows) {
+      lease.unwritten -= 1;
+      const indexes = byLease.get(lease);
+      if (indexes === undefined) byLease.set(lease, [index]);
+      else indexes.push(index);
+    }
+    this.seq += 1;
+    const done = [...byLease].map(([{ lease }, indexes]) => [lease, packRows(indexes)] as const);
+    this.waiting = [...this.waiting, { seq: this.seq, sha256, rows: rows.length, ...totalsOf(rows), done }];
+  }
+}

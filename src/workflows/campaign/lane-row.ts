@@ -1,0 +1,81 @@
+import { type CreateOnceState } from '../../domain/create-once';
+import { type CreatedVideo } from '../../domain/paid-call';
+import { type PolledRecord } from '../../domain/poll-answers';
+import { type WatchState } from '../../domain/poll-watch';
+import { type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
+import { type RowPhase } from '../../domain/campaign/lane-state';
+import { isBooked, type RowFacts } from '../../domain/campaign/row-result';
+import { rowCreationKey, type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
+import { type OpenLease } from './lane-pages';
+
+/** One row in flight. Changed in place: a lane has hundreds of them and one thread. Times are workflow time in milliseconds. */
+export interface LaneRow {
+  readonly lease: OpenLease;
+  readonly index: number;
+  readonly opened: OpenedRow;
+  readonly spec: RowSpec;
+  readonly startedAt: number;
+  phase: RowPhase;
+  attempt: number;
+  /** Nothing is created for it before. */
+  notBefore: number;
+  /** Reserved by this attempt, in micro-units. */
+  cost: number;
+  create: CreateOnceState | null;
+  created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings'> | null;
+  watch: WatchState | null;
+  record: PolledRecord | null;
+  /** Attempts that are over, of earlier plans too. */
+  ledger: readonly LedgerLine[];
+  /** What the attempt before came to, should there be no other. */
+  last: CampaignRowResult | null;
+}
+
+export function newRow(lease: OpenLease, index: number, now: number): LaneRow {
+  const { opened, spec } = lease.row(index);
+  return {
+    lease,
+    index,
+    opened,
+    spec,
+    startedAt: now,
+    phase: 'waiting',
+    attempt: opened.attempt ?? 0,
+    notBefore: 0,
+    cost: 0,
+    create: null,
+    created: null,
+    watch: null,
+    record: null,
+    ledger: opened.was?.ledger ?? [],
+    last: null,
+  };
+}
+
+export function creationKeyOf(campaign: string, row: LaneRow): string {
+  return rowCreationKey(campaign, row.opened, row.attempt);
+}
+
+/** What this attempt takes out of the grant: nothing when an earlier plan has it on the books. */
+export function costOf(campaign: string, row: LaneRow): number {
+  return isBooked(row.ledger, creationKeyOf(campaign, row)) ? 0 : (row.spec.estimate ?? 0);
+}
+
+export function factsOf(campaign: string, row: LaneRow): RowFacts {
+  return {
+    opened: row.opened,
+    spec: row.spec,
+    generation: row.lease.generation,
+    page: row.lease.page,
+    index: row.index,
+    attempt: row.attempt,
+    creationKey: creationKeyOf(campaign, row),
+    ledger: row.ledger,
+    startedAt: row.startedAt,
+  };
+}
+
+/** Calls of one model by one account share a limit: it is the service that has no room. */
+export function limitKeyOf(row: LaneRow): string {
+  return `${row.spec.account ?? ''} ${row.spec.model}`;
+}

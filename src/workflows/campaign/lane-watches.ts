@@ -1,0 +1,182 @@
+import { type DownloadVideoResult } from '../../domain/download';
+import { type VideoOutcome } from '../../domain/outcome';
+import { outcomes } from '../../domain/outcomes';
+import { beginWatch, type WatchState } from '../../domain/poll-watch';
+import { type PollLoopSnapshot } from '../../domain/poll-loop-snapshot';
+import { bandKey } from '../../domain/polling-profile';
+import { type CreatedVideo } from '../../domain/paid-call';
+import { type LaneCarried } from '../../domain/campaign/lane-state';
+import { PollLoop, type WatchResult } from '../poll-loop';
+import { endOrRetry } from './end-row';
+import { downloadRows } from './lane-downloads';
+import { type Lane } from './lane';
+import { limitKeyOf, type LaneRow } from './lane-row';
+
+/** Videos per download activity, and how many such activities are open at a time. */
+const BATCH = 25;
+const OPEN_BATCHES = 4;
+
+/** Rows whose task exists: polled by one loop for all, then downloaded in batches. */
+export class LaneWatches {
+  private readonly loop: PollLoop;
+  private readonly queue: LaneRow[] = [];
+  private openBatches = 0;
+  private open = 0;
+  private stopping = false;
+  /** States of the open watches once the loop has stopped. */
+  private stopped: PollLoopSnapshot | null = null;
+
+  constructor(
+    private readonly lane: Lane,
+    private readonly onChange: () => void,
+    carried: LaneCarried | undefined,
+  ) {
+    this.loop = PollLoop.from(cadencesOf(carried), {
+      taskQueue: lane.input.settings.queues.poll,
+      onTick: onChange,
+      shouldHandOver: () => this.stopping,
+    });
+  }
+
+  /** A task that was just created. */
+  begin(row: LaneRow, created: CreatedVideo, now: number): void {
+    const { video, estimate, warnings } = created;
+    row.created = { video, estimate, warnings };
+    row.watch = beginWatch({
+      video,
+      now,
+      deadlineAt: now + this.lane.input.settings.waitForMs,
+      firstPollAt: now + video.polling.firstPollSeconds * 1000,
+    });
+    this.watch(row, row.watch);
+  }
+
+  /** A row of the run before. */
+  takeUp(row: LaneRow): void {
+    if (row.phase === 'downloading') this.queue.push(row);
+    else if (row.phase === 'watching' && row.watch !== null) this.watch(row, row.watch);
+  }
+
+  /** Whether every poll of late failed: the service is away, and nothing new is bought meanwhile. */
+  serviceIsAway(): boolean {
+    const states = this.loop.states().filter(({ lastPollAt, errors }) => lastPollAt !== null || errors > 0);
+    return states.length > 0 && states.every(({ errors }) => errors > 0);
+  }
+
+  /** Videos that wait to be fetched. */
+  backlog(): number {
+    return this.queue.length;
+  }
+
+  download(now: number): void {
+    if (this.lane.isDraining()) return;
+    while (this.openBatches < OPEN_BATCHES && this.queue.length > 0) {
+      this.openBatches += 1;
+      void this.fetch(this.queue.splice(0, BATCH), now);
+    }
+  }
+
+  /** Asks the loop to stop at the end of its tick. @returns whether it has */
+  stop(): boolean {
+    this.stopping = true;
+    if (this.open > 0) return false;
+    this.stopped ??= this.loop.snapshot();
+    return true;
+  }
+
+  /** Brings the rows up to date with the stopped loop, and names its cadences. */
+  save(): LaneCarried['cadences'] {
+    const groups = (this.stopped ?? this.loop.snapshot()).groups;
+    const byTask = new Map(
+      groups.flatMap(({ watches }) => watches).map((watch) => [watch.video.taskId, watch]),
+    );
+    for (const row of this.lane.rows) {
+      if (row.phase !== 'watching') continue;
+      row.watch = byTask.get(row.watch?.video.taskId ?? '') ?? row.watch;
+    }
+    return groups.flatMap(({ account, lastTickAt, intervalMs, watches: [first] }) =>
+      first === undefined ? [] : [{ account, polling: first.video.polling, lastTickAt, intervalMs }],
+    );
+  }
+
+  private watch(row: LaneRow, state: WatchState): void {
+    row.phase = 'watching';
+    this.open += 1;
+    void this.loop.watch(state).then((result) => {
+      this.open -= 1;
+      this.ended(row, result);
+      this.onChange();
+    });
+  }
+
+  private ended(row: LaneRow, result: WatchResult): void {
+    if (result.kind === 'handover') return;
+    row.watch = result.state;
+    const estimate = row.created?.estimate ?? null;
+    const end = { video: result.state.video, estimate, state: result.state };
+    if (result.kind === 'cancelled') return;
+    const { verdict } = result;
+    switch (verdict.kind) {
+      case 'completed':
+        this.lane.limitOf(row).onSuccess();
+        row.phase = 'downloading';
+        row.record = verdict.record;
+        this.queue.push(row);
+        return;
+      case 'failed':
+        if (verdict.error.kind === 'capacity')
+          this.lane.limitOf(row).onNoRoom(this.lane.inFlight(limitKeyOf(row)), Date.now(), null);
+        return endOrRetry(this.lane, row, outcomes.failed(end, verdict.error, verdict.record.usage));
+      case 'task_unknown':
+        return endOrRetry(this.lane, row, outcomes.taskUnknown(end));
+      case 'still_running':
+        return endOrRetry(this.lane, row, outcomes.stillRunning(end));
+    }
+  }
+
+  private async fetch(rows: readonly LaneRow[], now: number): Promise<void> {
+    const videos = rows.flatMap(({ created }) => created?.video ?? []);
+    const landed = (place: number, result: DownloadVideoResult) => {
+      const row = rows[place];
+      if (row !== undefined) endOrRetry(this.lane, row, ofDownload(row, result, now));
+      this.onChange();
+    };
+    try {
+      await downloadRows(videos, this.lane.input.settings, landed);
+    } finally {
+      this.openBatches -= 1;
+      this.onChange();
+    }
+  }
+}
+
+function ofDownload(row: LaneRow, result: DownloadVideoResult, now: number): VideoOutcome {
+  const { created, record } = row;
+  if (created === null) throw new Error('Only what was created is downloaded');
+  const { video, estimate, warnings } = created;
+  const state = row.watch ?? beginWatch({ video, now, deadlineAt: now, firstPollAt: now });
+  const end = { video, estimate, state };
+  return result.outcome === 'downloaded'
+    ? outcomes.completed(end, result, record ?? {}, warnings)
+    : outcomes.contentUnavailable(end, result, record?.usage);
+}
+
+/** The groups of a loop as they ticked last: each is named by one of its watches. */
+function cadencesOf(carried: LaneCarried | undefined): PollLoopSnapshot {
+  const groups = (carried?.cadences ?? []).map(({ account, polling, lastTickAt, intervalMs }) => {
+    const video = {
+      taskId: bandKey(polling),
+      model: null,
+      durationSeconds: null,
+      resolution: null,
+      referenceMode: null,
+      account,
+      polling,
+      createdAt: null,
+      source: 'unknown' as const,
+    };
+    const watches = [beginWatch({ video, now: 0, deadlineAt: 0, firstPollAt: 0 })];
+    return { account, lastTickAt, intervalMs, watches };
+  });
+  return { v: 1, groups };
+}

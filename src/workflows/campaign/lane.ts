@@ -1,0 +1,306 @@
+import { ActivityFailure, condition, workflowInfo } from '@temporalio/workflow';
+import { ACTIVITY } from '../../domain/names';
+import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
+import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
+import { type LaneOrders, type LaneReport } from '../../domain/campaign/messages';
+import { unboughtResult } from '../../domain/campaign/row-result';
+import { type CampaignRowResult } from '../../domain/campaign/row';
+import { campaignPagesActivities } from '../proxies';
+import { Alarm } from './lane-alarm';
+import { LaneBudget } from './lane-budget';
+import { carryRows, restoreRows } from './lane-carry';
+import { LaneDraws } from './lane-draws';
+import { activeRow } from './lane-view';
+import { LanePages, type OpenLease } from './lane-pages';
+import { LaneParent } from './lane-parent';
+import { LaneResults } from './lane-results';
+import { factsOf, limitKeyOf, type LaneRow, newRow } from './lane-row';
+import { LaneStarts } from './lane-starts';
+import { LaneWatches } from './lane-watches';
+
+/** A run is left behind at this much history: replaying it stays cheap (design 4.11). */
+const MAX_EVENTS = 2_000;
+const MAX_BYTES = 2_000_000;
+/** How long downloads are waited for before a run is left behind; the next one starts the others again. */
+const DRAIN_DOWNLOADS_MS = 15_000;
+/** Rows that should always be at hand, so that a batch never waits for a page. */
+const AHEAD_ROWS = 150;
+/** How long a lane without a parent keeps its results for one that comes back. */
+const ORPHAN_MS = 24 * 60 * 60_000;
+
+/**
+ * Everything one lane knows and decides; what it does is in the parts. State changes by signals and by the ends of
+ * activities, each of which wakes {@link run}.
+ */
+export class Lane {
+  readonly rows = new Set<LaneRow>();
+  readonly pages: LanePages;
+  readonly budget: LaneBudget;
+  readonly results: LaneResults;
+  readonly parent: LaneParent;
+  readonly alarm: Alarm;
+  readonly watches: LaneWatches;
+  private readonly starts: LaneStarts;
+  private readonly draws: LaneDraws;
+  private readonly limits = new Map<string, AdaptiveLimit>();
+  private carried: LaneCarried | undefined;
+  private dirty = true;
+  private retired = false;
+  private drainingSince: number | null = null;
+  orders: LaneOrders;
+
+  constructor(readonly input: LaneInput) {
+    const { carried } = input;
+    this.carried = carried;
+    this.orders = carried?.orders ?? input.orders;
+    const wake = () => {
+      this.dirty = true;
+    };
+    this.pages = new LanePages(carried?.leases ?? []);
+    this.budget = new LaneBudget(
+      this.orders.granted,
+      carried?.committed ?? input.committed,
+      this.orders.freeze,
+    );
+    this.results = new LaneResults(
+      carried?.segments ?? this.orders.segmentsSeen,
+      carried?.unconfirmedSegments ?? [],
+      () => {
+        this.parent.tell();
+        wake();
+      },
+    );
+    this.parent = new LaneParent(input.campaign, carried?.reports ?? 0, wake);
+    this.alarm = new Alarm(wake);
+    this.watches = new LaneWatches(this, wake, carried);
+    this.starts = new LaneStarts(this, wake);
+    this.draws = new LaneDraws(this, wake);
+    for (const [key, saved] of carried?.limits ?? [])
+      this.limits.set(key, new AdaptiveLimit(this.orders.concurrency, saved));
+    if (carried === undefined) this.pages.apply(this.orders.leases);
+  }
+
+  /** A newer order replaces everything that was ordered before. */
+  order(orders: LaneOrders): void {
+    if (orders.campaignRun !== this.input.campaignRun) this.retired = true;
+    else if (orders.n > this.orders.n) {
+      this.orders = orders;
+      this.pages.apply(orders.leases);
+      this.dropWaiting();
+      this.budget.apply(orders.granted, orders.freeze);
+      this.results.confirm(orders.segmentsSeen);
+      for (const limit of this.limits.values()) limit.setCeiling(orders.concurrency);
+      this.parent.tell();
+    }
+    this.dirty = true;
+  }
+
+  /** Works until the lane is over, or until this run should be left behind. */
+  async run(): Promise<'ended' | LaneCarried> {
+    for (;;) {
+      this.dirty = false;
+      const now = Date.now();
+      if (this.isOver(now)) return 'ended';
+      this.pump(now);
+      if (this.isQuiet(now)) return this.carry();
+      await condition(() => this.dirty);
+    }
+  }
+
+  isDraining(): boolean {
+    return this.drainingSince !== null;
+  }
+
+  mayBuy(): boolean {
+    const { paused, stop } = this.orders;
+    return !paused && stop === null && !this.isDraining() && !this.parent.gone && this.carried === undefined;
+  }
+
+  limitOf(row: LaneRow): AdaptiveLimit {
+    const key = limitKeyOf(row);
+    let limit = this.limits.get(key);
+    if (limit === undefined) {
+      limit = new AdaptiveLimit(this.orders.concurrency);
+      this.limits.set(key, limit);
+    }
+    return limit;
+  }
+
+  /** Rows at the service. */
+  inFlight(model?: string): number {
+    let count = 0;
+    for (const row of this.rows)
+      if (row.phase !== 'waiting' && (model === undefined || limitKeyOf(row) === model)) count += 1;
+    return count;
+  }
+
+  begin(lease: OpenLease, index: number, now: number): LaneRow {
+    const row = newRow(lease, index, now);
+    lease.next = index + 1;
+    this.rows.add(row);
+    return row;
+  }
+
+  /** The row is over; its result goes into the next segment. */
+  end(row: LaneRow, result: CampaignRowResult): void {
+    this.rows.delete(row);
+    const { lease, index, opened } = row;
+    this.results.add({ lease, index, result, was: opened.was, endedAt: Date.now() });
+  }
+
+  /** Rows of pages that the parent gave to another lane, as far as they are not at the service. */
+  private dropWaiting(): void {
+    for (const row of [...this.rows]) {
+      if (row.phase !== 'waiting' || !row.lease.dropped) continue;
+      this.budget.giveBack(row.cost);
+      this.rows.delete(row);
+    }
+  }
+
+  private pump(now: number): void {
+    const { historyLength, historySize, continueAsNewSuggested } = workflowInfo();
+    if (continueAsNewSuggested || historyLength >= MAX_EVENTS || historySize >= MAX_BYTES)
+      this.drainingSince ??= now;
+    this.openPages();
+    this.restore();
+    if (this.orders.stop !== null) this.endUnbought(now);
+    // After an outage what is finished is fetched first: links expire. Creates come last.
+    this.watches.download(now);
+    const needed = this.budget.needs;
+    this.budget.needs = null;
+    this.draws.start(now);
+    this.starts.start(now);
+    if (this.budget.needs !== needed) this.parent.tell();
+    const idle = this.isDraining() || (this.rows.size === 0 && this.pages.unbegun() === 0);
+    this.results.write(now, idle);
+    const dueAt = this.results.dueAt();
+    if (dueAt !== null) this.alarm.at(dueAt);
+    if (this.drainingSince !== null) {
+      // The next run reports as soon as it has begun.
+      this.alarm.at(this.drainingSince + DRAIN_DOWNLOADS_MS);
+      return;
+    }
+    const resting = this.rows.size === 0 || this.orders.paused;
+    const nextReport = this.parent.report(now, resting, (n) => this.report(n));
+    if (nextReport !== Infinity) this.alarm.at(nextReport);
+  }
+
+  private openPages(): void {
+    if (this.isDraining()) return;
+    for (const lease of this.pages.unopened()) {
+      lease.opening = true;
+      void this.openPage(lease);
+    }
+  }
+
+  private async openPage(lease: OpenLease): Promise<void> {
+    try {
+      const activities = campaignPagesActivities({ summary: `open page ${lease.page}` });
+      lease.opened = await activities[ACTIVITY.openPage]({ index: lease.index, page: lease.page });
+    } catch (error) {
+      // Cancelled: the lane ends.
+      if (!(error instanceof ActivityFailure)) throw error;
+    } finally {
+      lease.opening = false;
+      this.parent.tell();
+      this.dirty = true;
+    }
+  }
+
+  /** Rows of the run before wait until the pages that they come from are open. */
+  private restore(): void {
+    const { carried } = this;
+    if (carried === undefined) return;
+    const needed = new Set(carried.rows.map(({ lease }) => lease));
+    const open = [...needed].every((lease) => {
+      const held = this.pages.get(lease);
+      return held === undefined || held.opened !== null;
+    });
+    if (!open) return;
+    this.carried = undefined;
+    for (const row of restoreRows(carried, this.pages, this.input.campaign)) {
+      this.rows.add(row);
+      this.watches.takeUp(row);
+    }
+  }
+
+  /** No money, or cancelled: rows that are not bought end. What was bought before goes on, unless it was cancelled. */
+  private endUnbought(now: number): void {
+    const cancelled = this.orders.stop === 'cancel';
+    if (this.carried !== undefined) return;
+    for (const row of [...this.rows]) if (row.phase === 'waiting') this.endWaiting(row, cancelled, now);
+    for (let next = this.pages.nextRow(); next !== undefined; next = this.pages.nextRow())
+      this.endWaiting(this.begin(next.lease, next.index, now), cancelled, now);
+  }
+
+  private endWaiting(row: LaneRow, cancelled: boolean, now: number): void {
+    const facts = factsOf(this.input.campaign, row);
+    this.budget.giveBack(row.cost);
+    row.cost = 0;
+    const { was } = row.opened;
+    if (row.last !== null) this.end(row, row.last);
+    else if (was !== undefined)
+      this.end(row, unboughtResult(facts, was.outcome, 'It was not taken up again.', now));
+    else if (cancelled) this.end(row, unboughtResult(facts, 'cancelled', 'The campaign was cancelled.', now));
+    else this.end(row, unboughtResult(facts, 'skipped_budget', 'The budget was spent.', now));
+  }
+
+  private isOver(now: number): boolean {
+    if (this.retired) return true;
+    const { last, leases, segmentsSeen } = this.orders;
+    const nothingLeft = this.rows.size === 0 && this.results.isWritten() && !this.parent.isSending();
+    if (last && leases.length === 0 && nothingLeft && segmentsSeen >= this.results.lastSeq()) return true;
+    const { goneSince } = this.parent;
+    return goneSince !== null && nothingLeft && now - goneSince >= ORPHAN_MS;
+  }
+
+  /** Whether the run can be left behind: nothing is under way but downloads that take too long (design 4.11). */
+  private isQuiet(now: number): boolean {
+    if (this.drainingSince === null || this.carried !== undefined) return false;
+    if (this.pages.all().some(({ opening }) => opening)) return false;
+    if (!this.results.isWritten() || this.parent.isSending()) return false;
+    const busy = [...this.rows].some(({ phase }) => phase === 'creating' || phase === 'drawing');
+    if (busy) return false;
+    const downloading = [...this.rows].some(({ phase }) => phase === 'downloading');
+    if (downloading && now < this.drainingSince + DRAIN_DOWNLOADS_MS) return false;
+    // From here on the poll loop stops at the end of its tick.
+    return this.watches.stop();
+  }
+
+  private carry(): LaneCarried {
+    const cadences = this.watches.save();
+    return {
+      v: 1,
+      orders: this.orders,
+      reports: this.parent.lastNumber(),
+      segments: this.results.lastSeq(),
+      committed: this.budget.committed(),
+      unconfirmedSegments: this.results.segments(),
+      leases: this.pages.carry(),
+      ...carryRows(this.rows),
+      cadences,
+      limits: [...this.limits].map(([key, limit]) => [key, limit.save()] as const),
+    };
+  }
+
+  private report(n: number): LaneReport {
+    const rows = [...this.rows];
+    const waiting = rows.filter(({ phase }) => phase === 'waiting').length;
+    const atHand = this.pages.unbegun() + 100 * this.pages.pending();
+    const wanted = Math.max(AHEAD_ROWS, this.orders.concurrency / 4);
+    return {
+      lane: this.input.lane,
+      n,
+      campaignRun: this.input.campaignRun,
+      ordersSeen: this.orders.n,
+      segments: this.results.segments(),
+      leases: this.pages.all().map((lease) => ({ lease: lease.lease, done: lease.isDone() })),
+      room: this.isDraining() ? 0 : Math.max(0, Math.ceil((wanted - atHand) / 100)),
+      committed: this.budget.committed(),
+      needs: this.budget.needs,
+      inFlight: rows.length - waiting,
+      waiting,
+      sample: rows.slice(0, 3).map(activeRow),
+    };
+  }
+}

@@ -1,0 +1,99 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { QUERY, SIGNAL } from '../../domain/names';
+import { type LaneReport } from '../../domain/campaign/messages';
+import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
+import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
+import { planCampaignActivity } from '../proxies';
+import { Campaign } from './campaign';
+import { inputIssue } from './campaign-settings';
+import { acceptUpdates } from './campaign-updates';
+import { campaignState } from './campaign-view';
+
+export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
+export const campaignReportSignal = defineSignal<[LaneReport]>(SIGNAL.campaignReport);
+
+/**
+ * Buys every row of a manifest once, waits for all of them and keeps what came (design 4.11). The workflow id is the id of
+ * the campaign and part of every creation key: the same id never buys a row twice. Every way it ends by itself is a value.
+ */
+export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
+  const issue = inputIssue(input);
+  if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue, 'InvalidInput');
+  const campaign = new Campaign(input);
+  let phase: CampaignState['phase'] = campaign.plan === null ? 'planning' : 'running';
+  setHandler(campaignReportSignal, (report) => campaign.onReport(report));
+  setHandler(campaignStateQuery, () => campaignState(campaign, shown(campaign, phase)));
+  acceptUpdates(campaign);
+  const root = CancellationScope.current();
+  if (root.consideredCancelled) campaign.cancel();
+  void root.cancelRequested.catch(() => campaign.cancel());
+  // What is bought is collected and kept, whatever becomes of whoever started it.
+  return CancellationScope.nonCancellable(async () => {
+    for (;;) {
+      const wish = campaign.wishes.shift();
+      if (wish !== undefined) {
+        const plan = await makePlan(campaign, wish);
+        campaign.addPlan(plan);
+        if (plan.refused !== undefined && plan.generation === 0) return campaign.result('refused', plan);
+        phase = 'running';
+        continue;
+      }
+      const next = await campaign.run();
+      if (next === 'handover') await goOn(campaign);
+      if (next !== 'done') continue;
+      phase = 'done';
+      await campaign.finish();
+      await condition(allHandlersFinished);
+      // Somebody may have asked for more in this very moment.
+      if (campaign.wishes.length === 0 && campaign.plan !== null)
+        return campaign.result(campaign.stop === 'cancel' ? 'cancelled' : 'completed', campaign.plan);
+    }
+  });
+}
+
+async function makePlan(campaign: Campaign, select: RowSelection): Promise<CampaignPlan> {
+  const { input, results } = campaign;
+  const { manifest, account, limit, sample, rebuyChanged } = input;
+  const first = campaign.plan === null;
+  const plan = planCampaignActivity({ summary: 'read the manifest' });
+  try {
+    return await plan({
+      campaign: workflowInfo().workflowId,
+      manifest,
+      select,
+      onInvalid: input.onInvalid ?? 'fail',
+      rebuyChanged: rebuyChanged === true,
+      generation: results.generation + 1,
+      ...(account !== undefined && { account }),
+      ...(first && limit !== undefined && { limit }),
+      ...(first && sample !== undefined && { sample }),
+      ...(results.generation >= 0 && { previous: results }),
+      ...(campaign.budget !== null && { budget: campaign.budget }),
+    });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    throw ApplicationFailure.nonRetryable('The manifest could not be planned.', 'PlanFailed');
+  }
+}
+
+function shown(campaign: Campaign, phase: CampaignState['phase']): CampaignState['phase'] {
+  if (phase !== 'running') return phase;
+  if (campaign.stop !== null) return 'stopping';
+  return campaign.paused ? 'paused' : 'running';
+}
+
+async function goOn(campaign: Campaign): Promise<never> {
+  await condition(allHandlersFinished);
+  return continueAsNew<typeof runCampaign>({ ...campaign.input, carried: campaign.carry() });
+}

@@ -1,16 +1,18 @@
-import { type MoneyTotals } from '../domain/campaign/results';
+import { type MoneyTotals, type RowCounts } from '../domain/campaign/results';
 import { ROW_OUTCOMES, type RowOutcome } from '../domain/campaign/row';
 import { partName, scriptJson } from './gallery-page';
 import { OUTCOME_WORDS, type Tone } from './outcome-words';
-import { pageNumber } from './page-rows';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
-import { type PageFacts } from './report-state';
+import { type PageFacts, type RowGroups } from './report-state';
 import { moneyText } from './row-card';
 import { ASSETS, renderIndex } from './templates';
 import { spanText, timeText } from './time-text';
 
-type Pages = readonly (readonly [page: number, facts: PageFacts])[];
+interface Part {
+  readonly name: string;
+  readonly groups: RowGroups;
+}
 
 /** What the template of the first page shows; `campaign` is its title. */
 interface IndexView {
@@ -29,39 +31,34 @@ interface Tile {
 export async function writeGalleryIndex(
   folder: ReportFolder,
   facts: ReportFacts,
-  pages: Pages,
+  pages: readonly (readonly [page: number, facts: PageFacts])[],
 ): Promise<void> {
+  const all = pages.flatMap(([page, { parts }]) =>
+    parts.map((groups, part): Part => ({ name: partName(page, part), groups })),
+  );
   for (const [path, content] of Object.entries(ASSETS)) await folder.write(path, content);
-  await folder.write('data/index.js', indexData(pages));
-  await folder.write('index.html', renderIndex(indexView(facts, pages)));
+  await folder.write('data/index.js', indexData(all));
+  await folder.write('index.html', renderIndex(indexView(facts, all)));
 }
 
-function indexData(pages: Pages): string {
-  const models = [...new Set(pages.flatMap(([, { groups }]) => groups.map(([, model]) => model)))].sort();
+function indexData(parts: readonly Part[]): string {
+  const models = [...countBy(parts, ([, model]) => model).keys()].sort();
   const places = new Map(models.map((model, place) => [model, place]));
   const outcomes = new Map(ROW_OUTCOMES.map((outcome, place) => [outcome, place]));
   const data = {
     outcomes: ROW_OUTCOMES,
     models,
-    // Filters count by page: the few pages of more than one part are counted at their first.
-    pages: pages.flatMap(([page, { parts, groups }]) =>
-      Array.from({ length: parts }, (_, part) => [
-        partName(page, part),
-        groups.map(([outcome, model, rows]) => [
-          outcomes.get(outcome),
-          places.get(model),
-          part === 0 ? rows : 0,
-        ]),
-      ]),
-    ),
+    pages: parts.map(({ name, groups }) => [
+      name,
+      groups.map(([outcome, model, rows]) => [outcomes.get(outcome), places.get(model), rows]),
+    ]),
   };
   return `window.gallery=${scriptJson(data)};\n`;
 }
 
-function indexView(facts: ReportFacts, pages: Pages): IndexView {
-  const rows = pages.reduce((sum, [, page]) => sum + page.rows, 0);
-  const outcomes = countBy(pages, ([outcome]) => outcome);
-  const models = countBy(pages, ([, model]) => model);
+function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
+  const outcomes = countBy(parts, ([outcome]) => outcome);
+  const models = countBy(parts, ([, model]) => model);
   const { plan, asOf, startedAt, finishedAt } = facts;
   const end = finishedAt ?? asOf;
   return {
@@ -77,7 +74,7 @@ function indexView(facts: ReportFacts, pages: Pages): IndexView {
     notes: facts.notes,
     issues: plan?.issues ?? [],
     issuesTitle: issuesTitle(plan?.invalid ?? 0, plan?.issues.length ?? 0),
-    rowsText: count(rows),
+    rowsText: count(sumOf(parts.flatMap(({ groups }) => groups))),
     outcomes: ROW_OUTCOMES.filter((outcome) => outcomes.has(outcome)).map((word) => ({
       word,
       ...OUTCOME_WORDS[word],
@@ -86,30 +83,23 @@ function indexView(facts: ReportFacts, pages: Pages): IndexView {
     models: [...models]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, number]) => ({ name, rows: count(number) })),
-    pages: pages.flatMap(([page, { parts, rows: ofPage, groups }]) =>
-      Array.from({ length: parts }, (_, part) => ({
-        name: partName(page, part),
-        number: `${Number(pageNumber(page))}${part === 0 ? '' : `-${part + 1}`}`,
-        rows: part === 0 ? count(ofPage) : 'more',
-        bad: part === 0 ? groups.reduce((sum, [outcome, , n]) => sum + (isBad(outcome) ? n : 0), 0) : 0,
-      })),
-    ),
+    pages: parts.map(({ name, groups }) => ({
+      name,
+      number: name.replace(/^page-0*/, ''),
+      rows: count(sumOf(groups)),
+      bad: sumOf(groups.filter(([outcome]) => OUTCOME_WORDS[outcome].tone === 'bad')),
+    })),
   };
 }
 
 function countTiles({ counts, plan, remaining }: ReportFacts): Tile[] {
-  const tone = (wanted: Tone): number =>
-    Object.entries(counts).reduce(
-      (sum, [outcome, n]) => sum + (OUTCOME_WORDS[outcome as RowOutcome].tone === wanted ? n : 0),
-      0,
-    );
   const tile = (name: string, value: number | null, look: Tile['tone'] = ''): Tile[] =>
     value === null ? [] : [{ name, value: count(value), tone: value === 0 ? '' : look, hint: '' }];
   return [
     ...tile('rows in the manifest', plan?.rows ?? null),
     ...tile('completed', counts.completed ?? 0, 'good'),
-    ...tile('to look at', tone('bad'), 'bad'),
-    ...tile('open or not bought', tone('wait'), 'wait'),
+    ...tile('to look at', ofTone(counts, 'bad'), 'bad'),
+    ...tile('open or not bought', ofTone(counts, 'wait'), 'wait'),
     ...tile('without a result yet', remaining),
     ...tile('left out by a limit', plan !== null && plan.left > 0 ? plan.left : null),
     ...tile('not valid', plan !== null && plan.invalid > 0 ? plan.invalid : null, 'bad'),
@@ -134,15 +124,22 @@ function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile
     amount('reserved', money.reserved, 'wait', 'may still be owed'),
     amount('needs review', money.needsReview, 'bad', 'failed, lost or without usage'),
     {
-      name: 'unknown',
+      name: 'of unknown price',
       value: money.unknown === 1 ? '1 attempt' : `${count(money.unknown)} attempts`,
       tone: money.unknown > 0 ? 'bad' : '',
-      hint: 'without a known price; not free',
+      hint: 'unknown is not free',
     },
     ...(budget === null
       ? []
       : [amount('budget', budget.microUnits, '', 'nothing is created beyond it', budget.currency)]),
   ];
+}
+
+function ofTone(counts: RowCounts, tone: Tone): number {
+  return Object.entries(counts).reduce(
+    (sum, [outcome, n]) => sum + (OUTCOME_WORDS[outcome as RowOutcome].tone === tone ? n : 0),
+    0,
+  );
 }
 
 const WIDTH = 1_000;
@@ -156,10 +153,7 @@ function bar({ counts, remaining, plan }: ReportFacts): {
   const all = Math.max(1, ended + (remaining ?? 0), (plan?.rows ?? 0) - (plan?.left ?? 0));
   let x = 0;
   const parts = (['good', 'bad', 'wait'] as const).flatMap((tone) => {
-    const n = Object.entries(counts).reduce(
-      (sum, [outcome, rows]) => sum + (OUTCOME_WORDS[outcome as RowOutcome].tone === tone ? rows : 0),
-      0,
-    );
+    const n = ofTone(counts, tone);
     if (n === 0) return [];
     const width = Math.max(2, Math.round((n / all) * WIDTH));
     x += width;
@@ -172,13 +166,17 @@ function bar({ counts, remaining, plan }: ReportFacts): {
 }
 
 function countBy(
-  pages: Pages,
-  by: (group: PageFacts['groups'][number]) => string,
+  parts: readonly Part[],
+  by: (group: RowGroups[number]) => string,
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const [, { groups }] of pages)
+  for (const { groups } of parts)
     for (const group of groups) counts.set(by(group), (counts.get(by(group)) ?? 0) + group[2]);
   return counts;
+}
+
+function sumOf(groups: RowGroups): number {
+  return groups.reduce((sum, [, , rows]) => sum + rows, 0);
 }
 
 function issuesTitle(invalid: number, shown: number): string {
@@ -186,5 +184,4 @@ function issuesTitle(invalid: number, shown: number): string {
   return shown < invalid ? `${rows}; the first ${shown} issues` : rows;
 }
 
-const isBad = (outcome: RowOutcome): boolean => OUTCOME_WORDS[outcome].tone === 'bad';
 const count = (n: number): string => n.toLocaleString('en-US');

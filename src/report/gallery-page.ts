@@ -1,10 +1,9 @@
 import { inOrder, PAGE_CARDS, pageNumber, type PageRows, type ReportRow } from './page-rows';
 import { type PlannedRows } from './planned-rows';
 import { type ReportFolder } from './report-folder';
-import { type PageFacts } from './report-state';
+import { type PageFacts, type RowGroups } from './report-state';
 import { rowCard } from './row-card';
 import { renderCard, renderPage } from './templates';
-import { type RowOutcome } from '../domain/campaign/row';
 
 export interface GalleryPageOptions {
   readonly folder: ReportFolder;
@@ -29,13 +28,13 @@ export async function writeGalleryPage(
   before: PageFacts | undefined,
 ): Promise<{ readonly facts: PageFacts; readonly written: number }> {
   const ordered = inOrder(rows);
-  const parts = Math.ceil(ordered.length / PAGE_CARDS);
+  const parts = Array.from({ length: Math.ceil(ordered.length / PAGE_CARDS) }, (_, part) =>
+    ordered.slice(part * PAGE_CARDS, (part + 1) * PAGE_CARDS),
+  );
   let written = 0;
-  for (let part = 0; part < parts; part += 1) {
-    const ofPart = ordered.slice(part * PAGE_CARDS, (part + 1) * PAGE_CARDS);
+  for (const [part, ofPart] of parts.entries())
     if (await writePart(options, page, part, ofPart)) written += 1;
-  }
-  for (let part = parts; part < (before?.parts ?? 0); part += 1) {
+  for (let part = parts.length; part < (before?.parts.length ?? 0); part += 1) {
     await options.folder.remove(`${partName(page, part)}.html`);
     await options.folder.remove(`data/${partName(page, part)}.js`);
     written += 1;
@@ -78,21 +77,16 @@ export function scriptJson(value: unknown): string {
   );
 }
 
-function pageFacts(rows: readonly ReportRow[], parts: number): PageFacts {
-  const groups = new Map<string, [RowOutcome, string, number]>();
-  let missing = 0;
-  for (const { result, files } of rows) {
+function pageFacts(rows: readonly ReportRow[], parts: readonly (readonly ReportRow[])[]): PageFacts {
+  const missing = rows.flatMap(({ files }) => files ?? []).filter((file) => file === null).length;
+  return { rows: rows.length, missing, parts: parts.map(groupsOf) };
+}
+
+function groupsOf(rows: readonly ReportRow[]): RowGroups {
+  const groups = new Map<string, RowGroups[number]>();
+  for (const { result } of rows) {
     const id = `${result.outcome} ${result.model}`;
-    const group = groups.get(id) ?? [result.outcome, result.model, 0];
-    groups.set(id, [group[0], group[1], group[2] + 1]);
-    missing += (files ?? []).filter((file) => file === null).length;
+    groups.set(id, [result.outcome, result.model, (groups.get(id)?.[2] ?? 0) + 1]);
   }
-  return {
-    rows: rows.length,
-    parts,
-    missing,
-    groups: [...groups.values()].sort(([a, aModel], [b, bModel]) =>
-      `${a} ${aModel}` < `${b} ${bModel}` ? -1 : 1,
-    ),
-  };
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }

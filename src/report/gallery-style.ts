@@ -17,12 +17,12 @@ body { margin: 0 auto; max-width: 1560px; padding: 0 clamp(16px, 3vw, 40px) 64px
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", sans-serif; }
 a { color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-h1 { margin: 4px 0 0; font-size: clamp(26px, 3.2vw, 38px); line-height: 1.15; letter-spacing: -.02em; overflow-wrap: anywhere; }
+h1 { margin: 12px 0 0; font-size: clamp(26px, 3.2vw, 38px); line-height: 1.15; letter-spacing: -.02em; overflow-wrap: anywhere; }
 h1 span { color: var(--soft); font-weight: 400; }
 h2 { margin: 40px 0 12px; font-size: 18px; }
 .top { padding: 36px 0 16px; }
 .top.slim { padding-top: 20px; display: grid; gap: 4px 24px; grid-template-columns: 1fr auto; align-items: end; }
-.top.slim h1 { font-size: 24px; }
+.top.slim h1 { margin: 0; font-size: 24px; }
 .crumb { grid-column: 1 / -1; margin: 0; }
 .sub { margin: 6px 0 20px; color: var(--soft); }
 .state { display: inline-flex; align-items: center; gap: 8px; margin: 0; padding: 3px 12px 3px 10px; border-radius: 99px; font-size: 13px; font-weight: 600;
@@ -61,10 +61,10 @@ button, select { font: inherit; color: inherit; }
 .cards { display: grid; gap: 16px; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); align-items: start; }
 .card { display: flex; flex-direction: column; border: 1px solid var(--line); border-radius: 14px; background: var(--card); box-shadow: var(--shadow); overflow: hidden;
   scroll-margin-top: 90px; content-visibility: auto; contain-intrinsic-size: auto 420px; }
-.media { aspect-ratio: 16 / 9; background: var(--screen); }
-.media video, .media img { display: block; width: 100%; height: 100%; object-fit: contain; }
+.media { position: relative; aspect-ratio: 16 / 9; background: var(--screen); }
+.media video, .media img { position: absolute; inset: 0; display: block; width: 100%; height: 100%; object-fit: contain; }
 .media.images.several { display: grid; gap: 2px; grid-template-columns: repeat(2, 1fr); aspect-ratio: auto; }
-.media.images.several a { aspect-ratio: 16 / 10; }
+.media.images.several a { position: relative; aspect-ratio: 16 / 10; }
 .media a { display: block; height: 100%; }
 .trouble { min-height: 120px; padding: 16px; background: var(--bad-soft); border-bottom: 1px solid var(--line); font-size: 14px; }
 .card.wait .trouble { background: var(--wait-soft); }

@@ -11,19 +11,15 @@ const TOUCH_MS = 60_000;
 
 /** Sole right to write one report: two refreshes at once could put an older page over a newer one. */
 export interface ReportLock {
-  /** Whether a process before this one was stopped in the middle. */
-  readonly afterCrash: boolean;
   release(): Promise<void>;
 }
 
 /** @throws ReportError `busy` when another process holds it */
 export async function lockReport(path: string): Promise<ReportLock> {
-  let afterCrash = false;
   for (let tries = 0; tries < 5; tries += 1) {
-    if (await take(path)) return held(path, afterCrash);
+    if (await take(path)) return held(path);
     const forgotten = await forgottenLock(path);
     if (forgotten === null || !(await putAside(path, forgotten))) break;
-    afterCrash = true;
   }
   throw new ReportError('busy', 'Another process writes this report now.');
 }
@@ -42,14 +38,13 @@ async function take(path: string): Promise<boolean> {
   }
 }
 
-function held(path: string, afterCrash: boolean): ReportLock {
+function held(path: string): ReportLock {
   const touch = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);
   }, TOUCH_MS);
   touch.unref();
   return {
-    afterCrash,
     async release() {
       clearInterval(touch);
       await removeIfThere(path);

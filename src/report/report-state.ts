@@ -4,13 +4,16 @@ import { ReportError } from './report-error';
 import { type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type ReportFacts } from './report-options';
 
-/** What one page of the gallery holds. */
+/** Rows of a page by outcome and model. */
+export type RowGroups = readonly (readonly [outcome: RowOutcome, model: string, rows: number])[];
+
+/** What the rows of one page come to. */
 export interface PageFacts {
   readonly rows: number;
-  /** Parts of at most 200 cards: more than one only where a manifest was rearranged between two plans. */
-  readonly parts: number;
+  /** Media that the store could not give. */
   readonly missing: number;
-  readonly groups: readonly (readonly [outcome: RowOutcome, model: string, rows: number])[];
+  /** Parts of at most 200 cards: more than one only where a manifest was rearranged between two plans. */
+  readonly parts: readonly RowGroups[];
 }
 
 /** What a refresh must know of those before it. Written last: all that it names is in the folder. */

@@ -8,7 +8,7 @@ import { fetchMedia } from './fetch-media';
 import { writeGalleryIndex } from './gallery-index';
 import { writeGalleryPage, type GalleryPageOptions } from './gallery-page';
 import { ResultsMerger } from './merge-results';
-import { readPage, writePage } from './page-rows';
+import { pagesOnDisk, readPage, writePage } from './page-rows';
 import { PlannedRows } from './planned-rows';
 import { newSegments, readSegment } from './read-results';
 import { ReportError } from './report-error';
@@ -20,6 +20,8 @@ import { readState, shortHash, writeState, type PageFacts, type ReportState } fr
 import { TABLES, writeTables } from './result-tables';
 import { summaryJson } from './summary-file';
 import { TEMPLATES_DIGEST } from './templates';
+
+const UNFINISHED = `${STATE_FOLDER}/unfinished`;
 
 /**
  * Writes or refreshes the report of a campaign: tables, media and a gallery, in one folder that may be moved.
@@ -35,7 +37,6 @@ export async function writeReport(options: ReportOptions): Promise<ReportSummary
     const lock = await lockReport(folder.path(`${STATE_FOLDER}/lock`));
     try {
       await folder.begin();
-      if (lock.afterCrash) await removeParts(folder);
       return await refresh(folder, options);
     } finally {
       await lock.release();
@@ -53,11 +54,13 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   const told = { generation: results.generation, facts };
   const newest = isNewer(told, before.newest) ? told : (before.newest ?? told);
   const plans = knownPlans(options, before);
+  const isRepair = await beginRefresh(folder);
   const merged = await merge(folder, options, before);
   const look = lookOf(newest.facts.currency);
   const pages = new Map(Object.entries(before.pages).map(([page, kept]) => [Number(page), kept]));
   const again = pagesToMake(merged.touched, pages, {
     all: look !== before.look || plans.length !== before.plans.length,
+    onDisk: isRepair ? await pagesOnDisk(folder) : [],
   });
   const gallery: GalleryPageOptions = {
     folder,
@@ -99,16 +102,31 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
     look,
   });
   await folder.sync();
+  await folder.remove(UNFINISHED);
   return {
     directory: folder.root,
     index: join(folder.root, 'index.html'),
     generation: newest.generation,
     rows,
-    pages: inOrder.reduce((sum, [, { parts }]) => sum + parts, 0),
+    pages: inOrder.reduce((sum, [, { parts }]) => sum + parts.length, 0),
     ...done,
     filesMissing: missing,
     newest: newest === told,
   };
+}
+
+/**
+ * Leaves a mark until the state is written. @returns whether there was one: an earlier refresh was stopped, and its pages
+ * may hold more than the state says
+ */
+async function beginRefresh(folder: ReportFolder): Promise<boolean> {
+  if ((await folder.read(UNFINISHED)) !== null) {
+    await removeParts(folder);
+    return true;
+  }
+  await folder.write(UNFINISHED, '');
+  await folder.sync();
+  return false;
 }
 
 /** Media first, then what links to them. */
@@ -140,7 +158,7 @@ async function merge(
 }> {
   const segments = new Set(before.segments);
   const indexes = new Set(before.indexes);
-  const merger = new ResultsMerger(folder, before.rowGeneration);
+  const merger = new ResultsMerger(folder, Math.max(before.rowGeneration, results.generation));
   const isKnown = {
     segment: (sha256: string) => segments.has(shortHash(sha256)),
     index: (sha256: string) => indexes.has(shortHash(sha256)),
@@ -166,9 +184,9 @@ async function merge(
 function pagesToMake(
   touched: ReadonlySet<number>,
   pages: ReadonlyMap<number, PageFacts>,
-  { all }: { readonly all: boolean },
+  { all, onDisk }: { readonly all: boolean; readonly onDisk: readonly number[] },
 ): number[] {
-  const again = new Set(touched);
+  const again = new Set([...touched, ...onDisk]);
   // A look that changed, a plan whose prompts were not known, files that the store did not have.
   for (const [page, { missing }] of pages) if (all || missing > 0) again.add(page);
   return [...again].sort((a, b) => a - b);

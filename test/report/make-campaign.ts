@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { type ArtifactStore } from '../../src/artifacts/artifact-store';
-import { addCounts, type PlanAddress, type ResultsRef } from '../../src/domain/campaign/results';
 import {
-  type CampaignPage,
-  type CampaignRow,
-  type CampaignRowResult,
-  type RowOutcome,
-} from '../../src/domain/campaign/row';
+  addCounts,
+  addMoney,
+  NO_MONEY,
+  type PlanAddress,
+  type ResultsRef,
+  type RowCounts,
+} from '../../src/domain/campaign/results';
+import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../../src/domain/campaign/row';
 import { ledgerMoney } from '../../src/domain/campaign/row-result';
-import { addMoney, NO_MONEY } from '../../src/domain/campaign/results';
 import { PAGE_ROWS, type CampaignPlan } from '../../src/domain/campaign/plan';
 import { type ArtifactRef } from '../../src/domain/media';
 import { type ReportFacts } from '../../src/report/report-options';
@@ -132,10 +133,7 @@ export function factsOf(
     asOf: at(3_600),
     startedAt: at(0),
     finishedAt: null,
-    counts: results.reduce(
-      (sum, { outcome }) => addCounts(sum, { [outcome]: 1 } as { [o in RowOutcome]?: number }),
-      {},
-    ),
+    counts: results.reduce<RowCounts>((sum, { outcome }) => addCounts(sum, { [outcome]: 1 }), {}),
     remaining: 0,
     currency: 'USD',
     money: results.reduce((sum, { ledger }) => addMoney(sum, ledgerMoney(ledger)), NO_MONEY),

@@ -62,6 +62,7 @@ const NEED_OF = {
   'test/replay/': 'lib',
   'test/replay/golden-files.test.ts': 'nothing',
   'test/report/': 'nothing',
+  'test/report/report-process.test.ts': 'lib',
   'test/rules/': 'nothing',
   'test/service/': 'nothing',
   'test/support/fast-check.test.ts': 'nothing',

@@ -21,7 +21,16 @@ export interface MediaConfig {
   /** Origins besides the service's own from which results may be fetched although their address is not public. */
   readonly allowedMediaOrigins: readonly string[];
   readonly policy: CreatePolicy;
+  /** Sockets for polls; also how many GETs of one tick are open at a time. */
+  readonly pollConnections: number;
+  /** Sockets for downloads from the service's own address. */
+  readonly downloadConnections: number;
+  /** Cap on starts of create activities on `<queue>/create`, kept by the server for all workers; undefined for none. */
+  readonly createsPerSecond: number | undefined;
 }
+
+/** Enough for thousands of videos in flight while the service answers within tens of milliseconds. */
+export const DEFAULT_CONNECTIONS = { poll: 64, download: 32 } as const;
 
 /** A value of the environment that cannot be used: names the variable and what is allowed. */
 export class ConfigurationError extends Error {
@@ -70,7 +79,25 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     inputRoots: list(text('MEDIA_INPUT_ROOTS')).map((root) => resolve(root)),
     allowedMediaOrigins: list(text('MEDIA_ALLOWED_MEDIA_ORIGINS')),
     policy: readPolicy(text('MEDIA_CREATE_POLICY')),
+    pollConnections: readNumber(text, 'MEDIA_POLL_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.poll,
+    downloadConnections:
+      readNumber(text, 'MEDIA_DOWNLOAD_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.download,
+    createsPerSecond: readNumber(text, 'MEDIA_CREATES_PER_SECOND', POSITIVE),
   };
+}
+
+const WHOLE = { allowed: 'a whole number of at least 1', ok: (n: number) => Number.isInteger(n) && n >= 1 };
+const POSITIVE = { allowed: 'a number above 0', ok: (n: number) => Number.isFinite(n) && n > 0 };
+
+function readNumber(
+  text: (name: string) => string | undefined,
+  name: string,
+  { allowed, ok }: typeof WHOLE,
+): number | undefined {
+  const value = text(name);
+  if (value === undefined) return undefined;
+  if (!ok(Number(value))) throw new ConfigurationError(name, `must be ${allowed}.`);
+  return Number(value);
 }
 
 function readApiKey(env: NodeJS.ProcessEnv): string {

@@ -1,4 +1,9 @@
-import { type Client, ServiceError, WithStartWorkflowOperation } from '@temporalio/client';
+import {
+  type Client,
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type BindAnswer, type BindRequest, type MediaJournalInput } from './domain/journal-binding';
 import { type CreateJournal } from './domain/create-journal';
@@ -12,7 +17,8 @@ export class JournalBindingError extends Error {
 export interface BindJournalOptions {
   readonly client: Client;
   readonly connection: NativeConnection;
-  readonly createTaskQueue: string;
+  /** Every queue on which creates are taken, bound in this order; all are answered on the binding queue of the first. */
+  readonly createTaskQueues: readonly [string, ...string[]];
   readonly journal: CreateJournal;
   /** Where the workflow code is: a bundle or a path, as for the worker itself. */
   readonly workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
@@ -21,40 +27,78 @@ export interface BindJournalOptions {
 }
 
 /**
- * Binds the create task queue to this journal before any activity poller starts (design 4.3). A small
+ * Binds the create task queues to this journal before any activity poller starts (design 4.3). A small
  * workflow-only worker runs meanwhile, because an update needs a worker to answer it.
- * @throws JournalBindingError when the queue belongs to another journal or host
+ * @throws JournalBindingError when a queue belongs to another journal or host
  */
 export async function bindJournal(options: BindJournalOptions): Promise<void> {
-  const { client, createTaskQueue, journal } = options;
+  const { client, createTaskQueues, journal } = options;
   const request: BindRequest = {
     ...(await journal.identity()),
     ...(options.rebind === true ? { rebind: true } : {}),
   };
-  const taskQueue = bindingTaskQueue(createTaskQueue);
-  const worker = await Worker.create({
-    connection: options.connection,
-    namespace: options.namespace,
-    taskQueue,
-    ...options.workflows,
-    maxConcurrentWorkflowTaskExecutions: 2,
-    maxCachedWorkflows: 2,
+  const own = bindingTaskQueue(createTaskQueues[0]);
+  const ledgers = await Promise.all(
+    createTaskQueues.map(async (queue) => ({ queue, answeredOn: (await livesOn(client, queue)) ?? own })),
+  );
+  const served = [...new Set(ledgers.map(({ answeredOn }) => answeredOn))];
+  const workers = await Promise.all(served.map((taskQueue) => bindingWorker(options, taskQueue)));
+  await runWhile(workers, async () => {
+    // One after the other: a worker that is refused on its own queue must not have taken another one.
+    for (const { queue, answeredOn } of ledgers) {
+      const answer = await bind(client, queue, answeredOn, request);
+      if (!answer.bound) throw new JournalBindingError(refusal(queue, answer.difference));
+    }
   });
-  const answer = await worker.runUntil(() => bind(client, createTaskQueue, request));
-  if (!answer.bound) throw new JournalBindingError(refusal(createTaskQueue, answer.difference));
+}
+
+/** The task queue of a ledger that is there: a worker whose own queue is the create queue of another made it elsewhere. */
+async function livesOn(client: Client, createTaskQueue: string): Promise<string | undefined> {
+  try {
+    const { status, taskQueue } = await client.workflow
+      .getHandle(mediaJournalWorkflowId(createTaskQueue))
+      .describe();
+    return status.name === 'RUNNING' ? taskQueue : undefined;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function bindingWorker(
+  { connection, namespace, workflows }: BindJournalOptions,
+  taskQueue: string,
+): Promise<Worker> {
+  return Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    ...workflows,
+    maxConcurrentWorkflowTaskExecutions: 4,
+    maxCachedWorkflows: 4,
+  });
+}
+
+async function runWhile<T>([worker, ...rest]: readonly Worker[], work: () => Promise<T>): Promise<T> {
+  return worker === undefined ? work() : worker.runUntil(() => runWhile(rest, work));
 }
 
 /** A server under load aborts an update now and then; binding the same journal again changes nothing. */
 const TRIES = 3;
 
-async function bind(client: Client, createTaskQueue: string, request: BindRequest): Promise<BindAnswer> {
+async function bind(
+  client: Client,
+  createTaskQueue: string,
+  taskQueue: string,
+  request: BindRequest,
+): Promise<BindAnswer> {
   for (let attempt = 1; ; attempt++) {
     // One operation carries one start.
     const startWorkflowOperation = new WithStartWorkflowOperation<
       (input: MediaJournalInput) => Promise<void>
     >(WORKFLOW.mediaJournal, {
       workflowId: mediaJournalWorkflowId(createTaskQueue),
-      taskQueue: bindingTaskQueue(createTaskQueue),
+      taskQueue,
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [{}],
     });

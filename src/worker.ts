@@ -6,7 +6,8 @@
  */
 import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
+import { type ActivityQueuesOptions, createWorkers, runTogether, shutdownTogether } from './activity-workers';
 import { FileArtifactStore } from './artifacts/file-store';
 import { type ArtifactStore } from './artifacts/artifact-store';
 import { accountRegistry } from './activities/accounts';
@@ -15,6 +16,7 @@ import { type TaskRecords } from './activities/task-records';
 import { ConfigurationError, readConfig, type MediaConfig } from './config';
 import { refuseTwoSdkCopies } from './sdk-copies';
 import { type CreateJournal } from './domain/create-journal';
+import { activityQueues } from './domain/names';
 import { CREATE_TIMEOUTS } from './domain/timeouts';
 import { createFileJournal } from './journal/file-journal';
 import { bindJournal } from './journal-binding';
@@ -23,6 +25,11 @@ import { createModelSource } from './models/model-source';
 import { accountName, normaliseBaseUrl } from './service/base-url';
 import { createMediaClient } from './service/create-media-client';
 
+export {
+  type ActivityQueueKind,
+  type ActivityQueueOptions,
+  type ActivityQueuesOptions,
+} from './activity-workers';
 export { JournalBindingError } from './journal-binding';
 export { ConfigurationError, readConfig, type MediaConfig } from './config';
 
@@ -48,11 +55,16 @@ export interface MediaWorkerOptions {
   readonly rebind?: boolean;
   /** Further options of the Temporal worker. What the binding of the journal rests on is not among them. */
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
+  /** Slots and rates of the activity queues that are served beside the worker's own. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
+  readonly queues?: ActivityQueuesOptions;
 }
 
 export interface MediaWorker {
+  /** The one of its own queue: workflows, and all activities. */
   readonly worker: Worker;
   readonly taskQueue: string;
+  /** Every queue that it serves, its own first. */
+  readonly queues: readonly string[];
   /** Credential name and digest of the base address, as outcomes name it. */
   readonly account: string;
   /** Runs until shutdown; creates that are under way are finished first. */
@@ -100,6 +112,7 @@ async function makeWorker(
     baseUrl,
     apiKey: config.apiKey,
     allowedMediaOrigins: config.allowedMediaOrigins,
+    connections: { poll: config.pollConnections, content: config.downloadConnections },
   });
   let bound = false;
   const activities = createMediaActivities({
@@ -114,43 +127,57 @@ async function makeWorker(
     policy: config.policy,
     taskRecords: options.taskRecords,
     inputRoots: config.inputRoots,
+    pollConcurrency: config.pollConnections,
   });
   await bindJournal({
     client: new Client({ connection, namespace }),
     connection,
     namespace,
-    createTaskQueue: config.taskQueue,
+    createTaskQueues: [config.taskQueue, activityQueues(config.taskQueue).create],
     journal,
     workflows,
     rebind: options.rebind ?? false,
   });
   bound = true;
-  const worker = await Worker.create({
-    // A create that is under way at SIGTERM is finished: cutting it off would make its fate unknown (failure-model row 12).
-    shutdownGraceTime: CREATE_TIMEOUTS.startToCloseMs + 5_000,
-    // The id of a new task is heartbeated at once instead of at the next slot of a long throttle.
-    maxHeartbeatThrottleInterval: '1 second',
-    defaultHeartbeatThrottleInterval: '1 second',
-    ...options.worker,
-    connection,
-    namespace,
-    taskQueue: config.taskQueue,
-    ...workflows,
-    activities,
-  });
+  const { createsPerSecond } = config;
+  const { own, activities: others } = await createWorkers(
+    {
+      // A create that is under way at SIGTERM is finished: cutting it off would make its fate unknown (failure-model row 12).
+      shutdownGraceTime: CREATE_TIMEOUTS.startToCloseMs + 5_000,
+      // The id of a new task is heartbeated at once instead of at the next slot of a long throttle.
+      maxHeartbeatThrottleInterval: '1 second',
+      defaultHeartbeatThrottleInterval: '1 second',
+      ...options.worker,
+      connection,
+      namespace,
+      taskQueue: config.taskQueue,
+      ...workflows,
+      activities,
+    },
+    createsPerSecond === undefined
+      ? { ...options.queues }
+      : {
+          ...options.queues,
+          create: { maxTaskQueueActivitiesPerSecond: createsPerSecond, ...options.queues?.create },
+        },
+  );
+  const workers = [own, ...others];
   return {
-    worker,
+    worker: own,
     taskQueue: config.taskQueue,
+    queues: workers.map((worker) => worker.options.taskQueue),
     account: name,
     run: async () => {
       try {
-        await worker.run();
+        await runTogether(workers);
       } finally {
         await client.close();
         if (ownConnection) await connection.close();
       }
     },
-    shutdown: () => worker.shutdown(),
+    shutdown: () => {
+      shutdownTogether(workers);
+    },
   };
 }
 

@@ -32,7 +32,9 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
 
 const HELP = `
 Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_MODELS, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR,
-MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, TEMPORAL_*.
+MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLL_CONNECTIONS,
+MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND, TEMPORAL_*. Beside its task queue it serves NAME/create, NAME/poll,
+NAME/download and NAME/image, on which campaigns run their activities.
 SIGTERM drains: a create that is under way is finished before the process ends.
 
 Example:
@@ -67,9 +69,11 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   const made = await Promise.race([making, interruption.happened]);
   // Nothing has been polled yet, so there is nothing to drain; what is still being made ends with the process.
   if (made === undefined) return;
-  const { taskQueue, account } = made;
-  report.say(`Ready: task queue ${taskQueue}, account ${account}.`);
-  report.ready({ taskQueue, account, pid: process.pid });
+  const { taskQueue, queues, account } = made;
+  report.say(
+    `Ready: task queue ${taskQueue}, account ${account}. Also served: ${queues.slice(1).join(', ')}.`,
+  );
+  report.ready({ taskQueue, queues, account, pid: process.pid });
   void interruption.happened.then(() => {
     report.say('Draining: what is under way is finished.');
     made.shutdown();

@@ -1,0 +1,110 @@
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { activityQueues } from './domain/names';
+
+/** Kinds of activities with a task queue of their own (design 4.11). */
+export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
+
+/** Slots and rates of one of the queues beside a worker's own. */
+export type ActivityQueueOptions = Partial<
+  Pick<
+    WorkerOptions,
+    | 'maxConcurrentActivityTaskExecutions'
+    | 'maxConcurrentActivityTaskPolls'
+    | 'maxTaskQueueActivitiesPerSecond'
+    | 'tuner'
+  >
+>;
+
+export type ActivityQueuesOptions = { readonly [kind in ActivityQueueKind]?: ActivityQueueOptions };
+
+/** Activities at a time. Batches hold up to 25 creates or downloads each, a poll up to 500 GETs. */
+const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
+  create: 50,
+  poll: 50,
+  download: 20,
+  image: 20,
+};
+
+/** What belongs to the worker's own queue, or to its workflows, and to none of the others. */
+const OWN = [
+  'workflowsPath',
+  'workflowBundle',
+  'bundlerOptions',
+  'sinks',
+  'tuner',
+  'maxCachedWorkflows',
+  'maxConcurrentActivityTaskExecutions',
+  'maxConcurrentActivityTaskPolls',
+  'maxConcurrentWorkflowTaskExecutions',
+  'maxConcurrentWorkflowTaskPolls',
+  'maxConcurrentLocalActivityExecutions',
+  'maxConcurrentNexusTaskExecutions',
+  'maxConcurrentNexusTaskPolls',
+  'maxTaskQueueActivitiesPerSecond',
+  'maxActivitiesPerSecond',
+  'activityTaskPollerBehavior',
+  'workflowTaskPollerBehavior',
+  'nexusTaskPollerBehavior',
+  'nexusServices',
+  'workflowThreadPoolSize',
+  'reuseV8Context',
+  'stickyQueueScheduleToStartTimeout',
+  'nonStickyToStickyPollRatio',
+] as const satisfies readonly (keyof WorkerOptions)[];
+
+/**
+ * The workers of a media worker: its own, with workflows, and one for each activity queue, on the same connection. One
+ * kind of activity never waits behind another.
+ * @param own options of the worker for its own queue
+ */
+export async function createWorkers(
+  own: WorkerOptions,
+  queues: ActivityQueuesOptions,
+): Promise<{ readonly own: Worker; readonly activities: readonly Worker[] }> {
+  const shared = { ...own };
+  for (const name of OWN) delete shared[name];
+  const kinds = Object.entries(activityQueues(own.taskQueue)) as [ActivityQueueKind, string][];
+  const making = [
+    Worker.create(own),
+    ...kinds.map(([kind, taskQueue]) =>
+      Worker.create({
+        ...shared,
+        taskQueue,
+        // A tuner has slots of its own, and the two exclude each other.
+        ...(queues[kind]?.tuner === undefined && { maxConcurrentActivityTaskExecutions: SLOTS[kind] }),
+        maxConcurrentActivityTaskPolls: 5,
+        // What a rate of the server caps must not come to a worker around it.
+        maxEagerActivityReservationsPerWorkflowTask: 0,
+        ...queues[kind],
+      }),
+    ),
+  ];
+  const made = await Promise.allSettled(making);
+  const workers = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = made.find((one) => one.status === 'rejected');
+  if (failed !== undefined) {
+    // A worker that never ran holds its connection open.
+    await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
+    throw failed.reason;
+  }
+  const [first, ...activities] = workers;
+  return { own: first!, activities };
+}
+
+/** Runs all until shutdown; one that fails ends the others, which drain, and its error is thrown. */
+export async function runTogether(workers: readonly Worker[]): Promise<void> {
+  const ended = await Promise.allSettled(
+    workers.map(async (worker) => {
+      try {
+        await worker.run();
+      } finally {
+        shutdownTogether(workers);
+      }
+    }),
+  );
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+}
+
+export function shutdownTogether(workers: readonly Worker[]): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+}

@@ -5,6 +5,7 @@
 export const GALLERY_SCRIPT = `'use strict';
 (() => {
   const STEP = 60;
+  const AHEAD = 600;
   const gallery = window.gallery || { pages: [], outcomes: [], models: [] };
   const cards = document.getElementById('cards');
   const isIndex = document.body.dataset.page === '';
@@ -127,6 +128,10 @@ export const GALLERY_SCRIPT = `'use strict';
     busy = false;
     if (mine !== run) return showMore();
     say();
+    // Still in sight: nobody will be told that it came into it.
+    requestAnimationFrame(() => {
+      if (!more.hidden && more.getBoundingClientRect().top < innerHeight + AHEAD) showMore();
+    });
   };
   const show = () => {
     const asked = new URLSearchParams(location.hash.slice(1));
@@ -152,8 +157,10 @@ export const GALLERY_SCRIPT = `'use strict';
     showMore();
   };
   const choose = (change) => {
+    // At once: the address tells of it only later, and a second choice may come before.
+    wanted = { ...wanted, ...change };
     const next = new URLSearchParams();
-    for (const [name, value] of Object.entries({ ...wanted, ...change })) if (value !== '') next.set(name, value);
+    for (const [name, value] of Object.entries(wanted)) if (value !== '') next.set(name, value);
     location.hash = next.toString();
   };
   filters.hidden = false;
@@ -163,7 +170,7 @@ export const GALLERY_SCRIPT = `'use strict';
   more.addEventListener('click', showMore);
   new IntersectionObserver((entries) => {
     if (entries.some((entry) => entry.isIntersecting) && !more.hidden) showMore();
-  }, { rootMargin: '600px' }).observe(more);
+  }, { rootMargin: AHEAD + 'px' }).observe(more);
   window.addEventListener('hashchange', show);
   show();
 })();

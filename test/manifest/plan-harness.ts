@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileStore, type FileArtifactStore } from '../../src/artifacts/file-store';
+import { type ArtifactStore } from '../../src/artifacts/artifact-store';
+import { createFileStore } from '../../src/artifacts/file-store';
 import { type CampaignPlan, type PlanIndex } from '../../src/domain/campaign/plan';
 import { NO_MONEY, type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../../src/domain/campaign/row';
@@ -11,16 +12,19 @@ import { modelSource } from './models';
 
 export const CAMPAIGN = 'spring';
 
+export type PlanStore = Pick<ArtifactStore, 'read' | 'has' | 'putBuffer' | 'putStream'>;
+
 /** Plans over a real store in a folder of its own. */
 export class PlanHarness {
   private constructor(
     private readonly root: string,
-    readonly store: FileArtifactStore,
+    readonly store: PlanStore,
   ) {}
 
-  static async open(): Promise<PlanHarness> {
+  /** @param store for tests of many plans, that need no disk */
+  static async open(store?: PlanStore): Promise<PlanHarness> {
     const root = await mkdtemp(join(tmpdir(), 'temporal-media-manifest-'));
-    return new PlanHarness(root, createFileStore({ root }));
+    return new PlanHarness(root, store ?? createFileStore({ root }));
   }
 
   async close(): Promise<void> {

@@ -30,12 +30,17 @@ export type PaidExchange =
       readonly body: BoundedBody;
     };
 
-/** Set just before the first byte of a request may leave; after `close` nothing leaves any more. */
+/** Set just before the first byte of a request may leave; after the end of its time, or `close`, nothing leaves any more. */
 class SendMarker {
   sent = false;
+  /** A process that was stopped while it connected finds its timers late: it asks the clock itself (row 10). */
+  tooLate = false;
   private closed = false;
 
-  constructor(private readonly onSend: () => void) {}
+  constructor(
+    private readonly onSend: () => void,
+    private readonly endsAt: number,
+  ) {}
 
   close(): void {
     this.closed = true;
@@ -45,7 +50,8 @@ class SendMarker {
     dispatch(options, new MarkingHandler(handler, (controller) => this.start(controller)));
 
   private start(controller: Dispatcher.DispatchController): boolean {
-    if (this.closed) {
+    this.tooLate = performance.now() >= this.endsAt;
+    if (this.closed || this.tooLate) {
       controller.abort(new Error('The time for this call was over before it was sent.'));
       return false;
     }
@@ -79,7 +85,7 @@ class MarkingHandler extends PassingHandler {
 export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
   const endsAt = performance.now() + call.budgetMs;
   if (!(call.budgetMs > 0)) return TOO_LATE;
-  const marker = new SendMarker(() => call.onSend?.());
+  const marker = new SendMarker(() => call.onSend?.(), endsAt);
   let dispatcher: Dispatcher;
   try {
     dispatcher = call.connectionFactory(new URL(call.url.origin), {
@@ -119,7 +125,7 @@ export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
     });
     return { kind: 'reply', status: reply.statusCode, headers: reply.headers, body };
   } catch (error) {
-    if (!marker.sent) return { kind: 'not_sent', ...unsentCause(error) };
+    if (!marker.sent) return marker.tooLate ? TOO_LATE : { kind: 'not_sent', ...unsentCause(error) };
     const code = networkCode(error);
     const garbled = code.startsWith('HPE_') || GARBLED.has(code) || isParserError(error);
     return { kind: 'lost', cause: garbled ? 'reply_not_http' : 'connection_lost_after_send' };

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import { buildConnector, Client, type Dispatcher } from 'undici';
 import { type ConnectionSettings, environmentConnections } from '../../src/service/connections';
 import { type VideoSendResult } from '../../src/service/send-result';
 import { clientOf, jsonBody, send } from './client-under-test';
@@ -213,6 +213,28 @@ describe('the marker', () => {
     };
     const result = await clientOf(server.origin).createVideo(jsonBody(), send(undefined, { onSend }));
     expect(result).toMatchObject({ class: 'accepted' });
+    await server.close();
+  });
+
+  it('[C7.6] a process that stands still while it connects, until the budget is over, sends nothing', async () => {
+    let bytes = 0;
+    const server = await rawLoopback((socket) => void socket.on('data', ({ length }) => (bytes += length)));
+    const connect = buildConnector({});
+    const connector: typeof connect = (options, callback) =>
+      connect(options, (...connected) => {
+        // The clock goes on, and no timer of this process has fired when the socket is there.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+        callback(...connected);
+      });
+    let marks = 0;
+    const client = clientOf(server.origin, {
+      connectionFactory: (origin, settings) => environmentConnections({})(origin, { ...settings, connector }),
+    });
+    const onSend = (): void => void (marks += 1);
+    const result = await client.createVideo(jsonBody(), send(undefined, { deadlineMs: 200, onSend }));
+    expect(result).toMatchObject({ class: 'not_sent', cause: 'connect_timeout', permanent: false });
+    expect([marks, bytes]).toEqual([0, 0]);
+    await client.close();
     await server.close();
   });
 

@@ -43,11 +43,13 @@ async function traceOf(seed: number): Promise<readonly string[]> {
 
 /** Fails with the whole story of the first schedule that breaks it. */
 async function expectHolds(invariant: (typeof CHECKED)[number]): Promise<void> {
-  const first = result.broken.find((violation) => violation.invariant === invariant);
+  const all = result.broken.filter((violation) => violation.invariant === invariant);
+  const [first] = all;
   if (first === undefined) return expect(result.counts[invariant]).toBe(0);
   const story = (await traceOf(first.seed)).join('\n');
   throw new Error(
     `${invariant}: ${result.counts[invariant]}. First: ${first.what}\n` +
+      `Seeds: ${[...new Set(all.map(({ seed }) => seed))].join()}\n` +
       `Repeat: SIM_SEED=${first.seed} npx jest test/proof/simulation.test.ts\n${story}`,
   );
 }

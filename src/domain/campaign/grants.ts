@@ -33,34 +33,52 @@ export function freeMoney({ budget, before }: GrantContext, lanes: readonly Lane
  */
 export function grantMoney(context: GrantContext, lanes: readonly LaneEntry[]): GrantStep {
   reclaim(lanes);
-  const block = Math.max(1, Math.round(context.rowPrice * BLOCK_ROWS));
   let changed = false;
   let starving: LaneEntry | undefined;
-  // Whoever waits goes first.
-  const wanting = [...lanes].sort((a, b) => Number(b.needs !== null) - Number(a.needs !== null));
-  for (const lane of wanting) {
-    if (lane.granted === null || lane.frozenBy !== null) continue;
-    const unspent = lane.granted - lane.committed;
-    const asked = lane.needs !== null && unspent < lane.needs;
-    if (!asked && unspent >= block / 2) continue;
-    const free = freeMoney(context, lanes);
-    const share = Math.floor(free / (2 * lanes.length));
-    const wanted = Math.max(asked ? (lane.needs ?? 0) - unspent : 0, Math.min(block, share));
-    if (wanted > 0 && wanted <= free) {
-      lane.granted += wanted;
-      changed = true;
-    } else if (asked) starving ??= lane;
+  const give = (lane: LaneEntry, amount: number): boolean => {
+    if (amount > freeMoney(context, lanes)) return false;
+    lane.granted = (lane.granted ?? 0) + amount;
+    changed = true;
+    return true;
+  };
+  // Rows that wait go before stores of money.
+  for (const lane of lanes) {
+    const lacks = lacking(lane);
+    if (lacks > 0 && lane.frozenBy === null && !give(lane, lacks)) starving ??= lane;
   }
-  if (starving === undefined) return { do: changed ? 'granted' : 'nothing' };
-  // What is too little for each of them may be enough for the first.
+  if (starving === undefined) {
+    const block = Math.max(1, Math.round(context.rowPrice * BLOCK_ROWS));
+    for (const lane of lanes) {
+      if (lane.granted === null || lane.frozenBy !== null) continue;
+      if (lane.granted - lane.committed >= block / 2) continue;
+      const share = Math.floor(freeMoney(context, lanes) / (2 * lanes.length));
+      if (share > 0) give(lane, Math.min(block, share));
+    }
+    return { do: changed ? 'granted' : 'nothing' };
+  }
+  // What is too little for each of them may be enough for the first. One that was just given what it needs uses it.
   const holders = lanes.filter(
     (lane) =>
-      lane !== starving && lane.frozenBy === null && lane.granted !== null && lane.granted > lane.committed,
+      lane !== starving &&
+      lane.frozenBy === null &&
+      lane.granted !== null &&
+      lane.granted > lane.committed &&
+      !isServed(lane),
   );
   // Its number is set when the order is sent.
   for (const holder of holders) holder.frozenBy = Infinity;
-  if (holders.length > 0 || lanes.some(({ frozenBy }) => frozenBy !== null)) return { do: 'recalled' };
-  return { do: 'spent' };
+  const awaited = lanes.some((lane) => lane.frozenBy !== null || (lane !== starving && isServed(lane)));
+  return { do: holders.length > 0 || awaited ? 'recalled' : 'spent' };
+}
+
+/** What is missing for the row that waits; 0 when it fits. */
+function lacking({ granted, committed, needs }: LaneEntry): number {
+  return granted === null || needs === null ? 0 : Math.max(0, needs - (granted - committed));
+}
+
+/** Its row fits by now: what it says next tells what is left. */
+function isServed(lane: LaneEntry): boolean {
+  return lane.granted !== null && lane.needs !== null && lacking(lane) === 0;
 }
 
 /** A frozen lane that has answered holds what it has committed and nothing more. */

@@ -16,6 +16,8 @@ export interface LaneSettings {
   readonly waitForMs: number;
   readonly maxAttempts: number;
   readonly queues: MediaQueues;
+  /** History events after which a run is left behind. */
+  readonly eventsPerRun: number;
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }

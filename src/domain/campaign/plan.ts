@@ -41,6 +41,8 @@ export interface CampaignInput {
   readonly priority?: number;
   /** Share of this campaign where several wait for the same queue. @default 1 */
   readonly fairnessWeight?: number;
+  /** History events after which a run of the campaign or of a lane is left behind for a new one. @default 2000 */
+  readonly eventsPerRun?: number;
   /** Results of earlier runs under this id: only what is missing is submitted. Set by the client. */
   readonly previous?: ResultsRef;
   /** State of an earlier run of this workflow; set by continue-as-new only. */

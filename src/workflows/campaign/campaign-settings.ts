@@ -9,6 +9,9 @@ export const DEFAULT_CONCURRENCY = 100;
 export const LANE_ROWS = 500;
 export const MAX_LANES = 20;
 
+/** A run is left behind at this much history: replaying it stays cheap (design 4.11). */
+export const DEFAULT_EVENTS_PER_RUN = 2_000;
+
 const DEFAULT_WAIT_MS = 60 * 60_000;
 const DEFAULT_ATTEMPTS = 3;
 
@@ -16,7 +19,7 @@ const DEFAULT_ATTEMPTS = 3;
 export function inputIssue(input: CampaignInput): string | undefined {
   if (typeof input?.manifest?.source !== 'object' || input.manifest.source === null)
     return 'manifest must be {source: {artifact} | {url} | {file}}.';
-  for (const field of ['concurrency', 'maxAttempts', 'limit', 'sample'] as const) {
+  for (const field of ['concurrency', 'maxAttempts', 'limit', 'sample', 'eventsPerRun'] as const) {
     const value = input[field];
     if (value !== undefined && !(Number.isInteger(value) && value >= 1))
       return `${field} must be a whole number of at least 1.`;
@@ -34,6 +37,7 @@ export function laneSettings(input: CampaignInput): LaneSettings {
   return {
     waitForMs: milliseconds(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS,
     maxAttempts: maxAttempts ?? DEFAULT_ATTEMPTS,
+    eventsPerRun: input.eventsPerRun ?? DEFAULT_EVENTS_PER_RUN,
     queues: input.queues ?? activityQueues(workflowInfo().taskQueue),
     ...(account !== undefined && { account }),
     ...(policy !== undefined && { policy }),

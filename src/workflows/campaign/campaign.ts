@@ -11,11 +11,15 @@ import { addCounts, addMoney, NO_MONEY, type ResultsRef } from '../../domain/cam
 import { type CampaignResult } from '../../domain/campaign/state';
 import { campaignPagesActivities } from '../proxies';
 import { CampaignLanes, type Orders } from './campaign-lanes';
-import { DEFAULT_CONCURRENCY, laneSettings, LANE_ROWS, MAX_LANES } from './campaign-settings';
+import {
+  DEFAULT_CONCURRENCY,
+  DEFAULT_EVENTS_PER_RUN,
+  laneSettings,
+  LANE_ROWS,
+  MAX_LANES,
+} from './campaign-settings';
 import { Alarm } from './lane-alarm';
 
-/** A run is left behind at this much history. */
-const MAX_EVENTS = 2_000;
 /** Segments are named by an index once there are so many. */
 const FOLD_AT = 100;
 /** A lane that works and says nothing for so long is looked at; one that rests may be silent longer. */
@@ -198,7 +202,7 @@ export class Campaign {
 
   private shouldHandOver(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
-    return continueAsNewSuggested || historyLength >= MAX_EVENTS;
+    return continueAsNewSuggested || historyLength >= (this.input.eventsPerRun ?? DEFAULT_EVENTS_PER_RUN);
   }
 
   private takeReports(now: number): void {

@@ -18,8 +18,7 @@ import { factsOf, limitKeyOf, type LaneRow, newRow } from './lane-row';
 import { LaneStarts } from './lane-starts';
 import { LaneWatches } from './lane-watches';
 
-/** A run is left behind at this much history: replaying it stays cheap (design 4.11). */
-const MAX_EVENTS = 2_000;
+/** A run is left behind at this many bytes of history too. */
 const MAX_BYTES = 2_000_000;
 /** How long downloads are waited for before a run is left behind; the next one starts the others again. */
 const DRAIN_DOWNLOADS_MS = 15_000;
@@ -159,7 +158,8 @@ export class Lane {
 
   private pump(now: number): void {
     const { historyLength, historySize, continueAsNewSuggested } = workflowInfo();
-    if (continueAsNewSuggested || historyLength >= MAX_EVENTS || historySize >= MAX_BYTES)
+    const { eventsPerRun } = this.input.settings;
+    if (continueAsNewSuggested || historyLength >= eventsPerRun || historySize >= MAX_BYTES)
       this.drainingSince ??= now;
     this.openPages();
     this.restore();

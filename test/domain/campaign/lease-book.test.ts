@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { LeaseBook } from '../../../src/domain/campaign/lease-book';
+import { packRows, unpackRows } from '../../../src/domain/campaign/messages';
+
+const plan = (pages: number, generation = 0) => ({ index: `index-${generation}`, generation, pages });
+
+describe('leases of pages', () => {
+  it('give every page out once, in order, over plans and over a save', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 4 }), fc.nat(5), (sizes, cut) => {
+        let book = new LeaseBook();
+        sizes.forEach((pages, generation) => book.addPlan(plan(pages, generation)));
+        const given: string[] = [];
+        for (let n = 0; book.hasPages(); n += 1) {
+          if (n === cut)
+            book = new LeaseBook(JSON.parse(JSON.stringify(book.save())) as ReturnType<typeof book.save>);
+          const lease = book.lend(n % 3);
+          given.push(`${lease?.generation}/${lease?.page}`);
+        }
+        const all = sizes.flatMap((pages, generation) =>
+          Array.from({ length: pages }, (_, page) => `${generation}/${page}`),
+        );
+        expect(given).toEqual(all);
+        expect(book.isDone()).toBe(all.length === 0);
+        all.forEach((_, lease) => book.close(lease));
+        expect(book.isDone()).toBe(true);
+      }),
+    );
+  });
+
+  it('notice rows that come twice, and leases that are nobody’s', () => {
+    const book = new LeaseBook();
+    book.addPlan(plan(1));
+    book.lend(0);
+    expect(book.note(0, packRows([0, 5]))).toBe(0);
+    expect(book.note(0, packRows([5, 6]))).toBe(1);
+    expect(unpackRows(book.of(0)[0]?.done ?? '')).toEqual(new Set([0, 5, 6]));
+    expect(book.note(7, packRows([1]))).toBeNull();
+  });
+
+  it('pack and unpack any set of rows', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(99)), (rows) => {
+        expect(unpackRows(packRows(rows))).toEqual(new Set(rows));
+      }),
+    );
+  });
+});

@@ -13,6 +13,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { awaitVideoWorkflowId } from './client/await-video-id';
+import { CampaignClient } from './client/campaign-client';
 import { CreationKeyConflictError, ResumeError } from './client/errors';
 import {
   type FindTaskOptions,
@@ -46,6 +47,22 @@ import {
 } from './domain/workflow-inputs';
 
 export { awaitVideoWorkflowId } from './client/await-video-id';
+export {
+  CampaignConflictError,
+  CampaignEndedError,
+  CampaignNotFoundError,
+  CampaignOrderError,
+  CampaignUnreadableError,
+} from './client/campaign-errors';
+export { type CampaignExecution, type CampaignStart } from './client/campaign-records';
+export { type RetriedOutcome } from './client/campaign-selection';
+export {
+  CampaignClient,
+  type CampaignChanges,
+  type CampaignOrder,
+  type TakenUp,
+  type TakeUpOptions,
+} from './client/campaign-client';
 export { CreationKeyConflictError, ResumeError } from './client/errors';
 export { type DecisionInput, type ReviewInput } from './client/review-journal';
 export {
@@ -56,14 +73,10 @@ export {
   type WatchOptions,
 } from './client/options';
 
-export class TemporalMediaClient {
-  private readonly taskQueue: string;
-
-  constructor(
-    readonly client: Client,
-    options: TemporalMediaClientOptions = {},
-  ) {
-    this.taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
+/** Its methods about campaigns are those of {@link CampaignClient}. */
+export class TemporalMediaClient extends CampaignClient {
+  constructor(client: Client, options: TemporalMediaClientOptions = {}) {
+    super(client, options.taskQueue ?? DEFAULT_TASK_QUEUE);
   }
 
   /** Starts `generateVideo`, or attaches to the one that has this id. @throws CreationKeyConflictError */

@@ -1,4 +1,5 @@
 import { FAILURE_TABLE } from '../domain/failure-table';
+import { CAMPAIGN_ERRORS } from './campaign/campaign-error-types';
 import { EXIT, type ExitCode } from './exit-codes';
 
 /** One type of error as scripts and people meet it: `error.type` of the JSON object. */
@@ -11,7 +12,7 @@ export interface ErrorType {
   readonly hint: string;
 }
 
-type Row = readonly [exitCode: ExitCode, meaning: string, hint: string];
+export type ErrorRow = readonly [exitCode: ExitCode, meaning: string, hint: string];
 
 const MAKE_ROOM = 'Make room in MEDIA_DATA_DIR or MEDIA_ARTIFACTS, or correct the rights.';
 const SAFE_IN_STORE = 'The result is safe in the artifact store: resume, or repeat the same id.';
@@ -64,6 +65,7 @@ export const COMMAND_ERRORS = {
     'The decision about a paid call of unknown fate was not carried out; nothing has changed.',
     '`temporal-media unconfirmed` lists what waits for a decision.',
   ],
+  ...CAMPAIGN_ERRORS,
   temporal_unreachable: [
     EXIT.unreachable,
     'The Temporal server does not answer.',
@@ -195,7 +197,7 @@ export const COMMAND_ERRORS = {
     'Detached by Ctrl-C or SIGTERM. The work goes on; nothing was cancelled.',
     'Go on with `temporal-media resume ID`.',
   ],
-} as const satisfies { readonly [type: string]: Row };
+} as const satisfies { readonly [type: string]: ErrorRow };
 
 export type CommandErrorType = keyof typeof COMMAND_ERRORS;
 
@@ -227,7 +229,7 @@ const OUTCOME_EXIT: { readonly [type: string]: ExitCode } = {
 /** The one registry: every `error.type` with its exit code, in the order in which docs/errors.md lists them. */
 export const ERROR_TYPES: readonly ErrorType[] = [
   ...FAILURE_TABLE.map(({ type, meaning, hint }) => ({ type, exitCode: outcomeExit(type), meaning, hint })),
-  ...Object.entries<Row>(COMMAND_ERRORS).map(([type, [exitCode, meaning, hint]]) => ({
+  ...Object.entries<ErrorRow>(COMMAND_ERRORS).map(([type, [exitCode, meaning, hint]]) => ({
     type,
     exitCode,
     meaning,

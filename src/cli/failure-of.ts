@@ -15,10 +15,16 @@ export interface Failure {
 
 /** By name and not by class: the classes would load the worker's native code into every command. */
 const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_key_conflict' } = {
+  CampaignConflictError: 'campaign_conflict',
+  CampaignEndedError: 'campaign_ended',
+  CampaignNotFoundError: 'not_found',
+  CampaignOrderError: 'campaign_order_refused',
+  CampaignUnreadableError: 'no_worker',
   CreationKeyConflictError: 'rejected/creation_key_conflict',
   ResumeError: 'resume_not_possible',
   JournalBindingError: 'journal_binding',
   NamespaceNotFoundError: 'namespace_not_found',
+  ReportError: 'cannot_write',
   TemporalServerNotFoundError: 'temporal_server_not_found',
   TransportError: 'temporal_unreachable',
 };

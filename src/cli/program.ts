@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { type CommandContext } from './command-context';
+import { addCampaignCommand } from './commands/campaign';
 import { addCompletionCommand } from './commands/completion';
 import { addConfigCommand } from './commands/config';
 import { addDemoCommand } from './commands/demo';
@@ -28,7 +29,7 @@ const COMMANDS: readonly (readonly [
   commands: readonly ((program: Command, context: CommandContext) => void)[],
 ])[] = [
   ['Start:', [addDemoCommand, addDevCommand, addDoctorCommand]],
-  ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand]],
+  ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand, addCampaignCommand]],
   ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand]],
   ['Settle what is unknown:', [addUnconfirmedCommand, addOrphansCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],

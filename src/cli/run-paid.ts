@@ -62,7 +62,7 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
 }
 
 /** Ctrl-C before the start was confirmed: whether it was started is not known, but a start is never undone. */
-async function unlessInterrupted<T>(
+export async function unlessInterrupted<T>(
   work: Promise<T>,
   { happened }: Interruption,
   resumeHint: string,
@@ -75,7 +75,8 @@ async function unlessInterrupted<T>(
   throw new CliError('interrupted', message, { hint: `Look for it with: ${resumeHint}` });
 }
 
-async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<void> {
+/** Says that what is started will wait, where no worker serves the queue. */
+export async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<void> {
   if ((await connected.hasWorker()) !== false) return;
   report.say(
     `${report.paint('warn', 'warning:')} no worker serves the task queue ${connected.taskQueue}; this waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,

@@ -8,7 +8,14 @@ export function idArgument(id: string): string {
   return `${id.startsWith('-') ? '-- ' : ''}${shellWord(id)}`;
 }
 
+type CommandOfId =
+  | 'resume'
+  | 'status'
+  | 'watch'
+  | 'unconfirmed show'
+  | `campaign ${'adopt' | 'declare-lost' | 'report' | 'resume' | 'retry' | 'status' | 'watch'}`;
+
 /** A command about one id, to be pasted into a shell. */
-export function commandFor(command: 'resume' | 'status' | 'watch' | 'unconfirmed show', id: string): string {
+export function commandFor(command: CommandOfId, id: string): string {
   return `temporal-media ${command} ${idArgument(id)}`;
 }

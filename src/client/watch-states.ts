@@ -3,19 +3,19 @@ import { type VideoState } from '../domain/video-state';
 import { type WatchOptions } from './options';
 
 /** What a watch asks; both may throw when nobody answers. */
-export interface WatchedVideo {
-  state(): Promise<VideoState>;
+export interface Watched<State> {
+  state(): Promise<State>;
   isRunning(): Promise<boolean>;
 }
 
 /** Every state that differs from the one before, until the workflow is closed or the signal aborts. */
-export async function* watchStates(
-  video: WatchedVideo,
+export async function* watchStates<State extends { readonly phase: string } = VideoState>(
+  watched: Watched<State>,
   { intervalMs = 1_500, signal }: WatchOptions,
-): AsyncGenerator<VideoState, void, undefined> {
+): AsyncGenerator<State, void, undefined> {
   let last = '';
   while (!isAborted(signal)) {
-    const state = await video.state().catch(() => undefined);
+    const state = await watched.state().catch(() => undefined);
     if (isAborted(signal)) return;
     const text = JSON.stringify(state ?? last);
     if (state !== undefined && text !== last) {
@@ -23,7 +23,7 @@ export async function* watchStates(
       yield state;
     }
     // A server that does not answer for a moment closes nothing.
-    const goesOn = state === undefined ? await video.isRunning().catch(() => true) : state.phase !== 'done';
+    const goesOn = state === undefined ? await watched.isRunning().catch(() => true) : state.phase !== 'done';
     if (!goesOn) return;
     await delay(intervalMs, undefined, { ...(signal && { signal }) }).catch(() => undefined);
   }

@@ -56,7 +56,7 @@ export async function decide(
 }
 
 /** A container often runs under a number that has no name. */
-function userName(): string {
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -1,0 +1,59 @@
+import { type CampaignResult } from '../../domain/campaign/state';
+import { type ReportSummary } from '../../report/report-options';
+import { type FailureReply } from '../cli-error';
+import { type CommandContext } from '../command-context';
+import { errorType } from '../error-types';
+import { commandFor, idArgument } from '../shell-word';
+import { campaignEnd } from './campaign-end';
+import { countsText, endedRows, moneyText } from './campaign-text';
+import { issueLines } from './issue-lines';
+
+/** Ends a command with what a campaign came to: words for people, paths of its report, the envelope, the exit code. */
+export function answerCampaign(
+  context: CommandContext,
+  result: CampaignResult,
+  summary: ReportSummary | null,
+): void {
+  const { report } = context;
+  const { campaign, plan, counts } = result;
+  const end = campaignEnd(result);
+  for (const line of endLines(result)) report.say(line);
+  if (summary !== null) for (const file of reportFiles(summary)) report.result(file);
+  context.exitCode = end.exitCode;
+  const data = { workflowId: campaign, ...result, report: summary };
+  if (end.ok) {
+    if (end.type === 'still_running') report.say(`Go on with: ${commandFor('campaign resume', campaign)}`);
+    report.reply({ ok: true, data });
+    return;
+  }
+  const { meaning, hint } = errorType(end.type);
+  const message =
+    plan.refused === undefined
+      ? `${meaning} In all: ${countsText(counts)}.`
+      : `${plan.refused.message} Nothing was sent.`;
+  report.fail(failure(end.type, message, hint, campaign), data);
+}
+
+/** The hint of the registry, with the id in its commands. */
+function failure(type: string, message: string, hint: string, campaign: string): FailureReply {
+  const named = hint.replace(/(campaign [a-z-]+) ID\b/g, (_all, command: string) => {
+    return `${command} ${idArgument(campaign)}`;
+  });
+  return { type, message, hint: named };
+}
+
+function endLines({ plan, counts, money, currency, outcome }: CampaignResult): string[] {
+  if (outcome === 'refused') return issueLines(plan);
+  const lines = [
+    `${endedRows(counts)} of ${plan.rows} rows have a result: ${countsText(counts)}.`,
+    `Money: ${moneyText(money, currency)}.`,
+  ];
+  if (plan.left > 0) lines.push(`${plan.left} rows were left for later by --limit or --sample.`);
+  if (plan.invalid > 0) lines.push(`${plan.invalid} rows are not valid and were left out.`);
+  return lines;
+}
+
+/** What a report holds for people and scripts. */
+export function reportFiles({ directory, index }: ReportSummary): string[] {
+  return [index, `${directory}/results.csv`, `${directory}/results.jsonl`];
+}

@@ -1,0 +1,64 @@
+import { type RowCounts } from '../../domain/campaign/results';
+import { type RowOutcome } from '../../domain/campaign/row';
+import { type CampaignResult } from '../../domain/campaign/state';
+import { type PlanRefusal } from '../../domain/campaign/plan';
+import { type CommandErrorType, errorType } from '../error-types';
+import { EXIT, type ExitCode } from '../exit-codes';
+
+/** How a campaign ended, as an exit code and a type of the registry. */
+export type CampaignEnd =
+  | { readonly ok: true; readonly type: 'done' | 'still_running'; readonly exitCode: ExitCode }
+  | { readonly ok: false; readonly type: CampaignErrorType; readonly exitCode: ExitCode };
+
+type CampaignErrorType = CommandErrorType | 'rejected/account_not_configured';
+
+const REFUSED: { readonly [reason in PlanRefusal['reason']]: CampaignErrorType } = {
+  manifest_unreadable: 'manifest_unreadable',
+  invalid_rows: 'manifest_invalid',
+  no_rows: 'manifest_invalid',
+  mixed_currencies: 'budget_refused',
+  unpriced_models: 'budget_refused',
+  budget_currency: 'budget_refused',
+  account_not_configured: 'rejected/account_not_configured',
+};
+
+/** Rows of these outcomes wait for a person. */
+const UNDECIDED: readonly RowOutcome[] = ['unconfirmed', 'results_lost'];
+/** Rows of these outcomes brought nothing. */
+const FAILED: readonly RowOutcome[] = ['failed', 'content_unavailable', 'task_unknown', 'rejected'];
+
+/**
+ * The end of a campaign by what needs attention first, in this order: refused before anything was sent; rows of unknown
+ * fate (5); rows that are still running (75, resume it); cancelled by an order (5); failed rows (5); rows that the budget
+ * left out (5); rows whose text has changed (5); all rows completed (0). Rows that --limit, --sample or --on-invalid skip
+ * left out were left out on purpose and change nothing.
+ */
+export function campaignEnd({
+  outcome,
+  plan,
+  counts,
+}: Pick<CampaignResult, 'outcome' | 'counts'> & {
+  readonly plan: Pick<CampaignResult['plan'], 'refused'> | null;
+}): CampaignEnd {
+  if (outcome === 'refused') return ended(REFUSED[plan?.refused?.reason ?? 'manifest_unreadable']);
+  if (has(counts, UNDECIDED)) return ended('campaign_unconfirmed');
+  if (has(counts, ['still_running'])) return { ok: true, type: 'still_running', exitCode: EXIT.stillRunning };
+  if (outcome === 'cancelled' || has(counts, ['cancelled'])) return ended('campaign_cancelled');
+  if (has(counts, FAILED)) return ended('campaign_failed_rows');
+  if (has(counts, ['skipped_budget'])) return ended('campaign_budget_spent');
+  if (has(counts, ['changed'])) return ended('campaign_changed_rows');
+  return { ok: true, type: 'done', exitCode: EXIT.done };
+}
+
+/** The type of a plan that was refused. */
+export function refusalType({ reason }: PlanRefusal): CampaignErrorType {
+  return REFUSED[reason];
+}
+
+function ended(type: CampaignErrorType): CampaignEnd {
+  return { ok: false, type, exitCode: errorType(type).exitCode };
+}
+
+function has(counts: RowCounts, outcomes: readonly RowOutcome[]): boolean {
+  return outcomes.some((outcome) => (counts[outcome] ?? 0) > 0);
+}

@@ -1,0 +1,112 @@
+import { type Command } from 'commander';
+import { type Money } from '../../domain/billing';
+import { readAmount } from '../../domain/price';
+import { type DurationInput } from '../../domain/workflow-inputs';
+import { badInput } from '../cli-error';
+import { type CommonOptions } from '../command-context';
+import { waitForOf } from '../paid-options';
+
+/** Options of `campaign run`. */
+export interface RunOptions extends CommonOptions, ConsentOptions {
+  readonly id?: string;
+  readonly out?: string;
+  readonly format?: 'csv' | 'jsonl';
+  readonly concurrency?: string;
+  readonly budget?: string;
+  readonly dryRun?: boolean;
+  readonly detach?: boolean;
+  readonly onInvalid?: 'fail' | 'skip';
+  readonly limit?: string;
+  readonly sample?: string;
+  readonly rebuyChanged?: boolean;
+  readonly waitFor?: string;
+  readonly maxAttempts?: string;
+  readonly account?: string;
+}
+
+/** Options that see to the money of a start. */
+export interface ConsentOptions {
+  readonly maxSpend?: string;
+  readonly yes?: boolean;
+}
+
+/** Options of commands that take rows up again. */
+export interface TakeUpCommandOptions extends CommonOptions, ConsentOptions {
+  readonly out?: string;
+  readonly concurrency?: string;
+  readonly budget?: string;
+  readonly waitFor?: string;
+  readonly maxAttempts?: string;
+  readonly detach?: boolean;
+  readonly outcome?: readonly string[];
+}
+
+export function withConsentOptions(command: Command): Command {
+  return command
+    .option(
+      '--max-spend <amount>',
+      'ask before a start that may cost more: 50, 50USD (default: MEDIA_MAX_SPEND)',
+    )
+    .option('-y, --yes', 'agree to a cost above --max-spend, or unknown');
+}
+
+/** Options that `run`, `resume` and `retry` share. */
+export function withRunOptions(command: Command): Command {
+  return command
+    .option('--out <dir>', 'keep a report there: results.jsonl, results.csv, media, a gallery')
+    .option('--concurrency <number>', 'videos in flight at a time (default: 100)')
+    .option('--budget <amount>', 'nothing is created beyond it: 200, 200USD')
+    .option('--wait-for <duration>', 'how long each video is waited for: 90s, 15m, 2h (default: 1h)')
+    .option('--max-attempts <number>', 'tries of a row after capacity failures, each may cost (default: 3)')
+    .option('--detach', 'print the id and return as soon as the campaign has started');
+}
+
+/** @throws CliError for what is no whole number of at least 1 */
+export function countOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+  if (number >= 1) return number;
+  throw badInput([{ field: option, message: 'must be a whole number of at least 1.' }]);
+}
+
+/** An amount whose currency may be left out. */
+export type Amount = NonNullable<ReturnType<typeof readAmount>>;
+
+/** @throws CliError for what is no amount */
+export function amountOf(option: string, text: string | undefined): Amount | undefined {
+  if (text === undefined) return undefined;
+  const amount = readAmount(text);
+  if (amount !== undefined) return amount;
+  const message = 'must be a decimal amount with at most six decimals, such as 200, 200USD or "19.50 EUR".';
+  throw badInput([{ field: option, message }]);
+}
+
+/** The amount in its currency, else in that of the prices. @throws CliError where nobody knows it */
+export function moneyOf(
+  option: string,
+  amount: Amount | undefined,
+  currency: string | null | undefined,
+): Money | undefined {
+  if (amount === undefined) return undefined;
+  const known = amount.currency ?? currency;
+  if (known != null) return { microUnits: amount.microUnits, currency: known };
+  throw badInput([
+    { field: option, message: 'must name its currency, such as 200USD: the prices here do not say which.' },
+  ]);
+}
+
+/** What may be said of a run and of a run that goes on. */
+export function changesOf(options: TakeUpCommandOptions): {
+  readonly concurrency?: number;
+  readonly waitFor?: DurationInput;
+  readonly maxAttempts?: number;
+} {
+  const concurrency = countOf('--concurrency', options.concurrency);
+  const waitFor = waitForOf(options.waitFor);
+  const maxAttempts = countOf('--max-attempts', options.maxAttempts);
+  return {
+    ...(concurrency !== undefined && { concurrency }),
+    ...(waitFor !== undefined && { waitFor }),
+    ...(maxAttempts !== undefined && { maxAttempts }),
+  };
+}

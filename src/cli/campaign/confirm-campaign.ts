@@ -1,0 +1,61 @@
+import { type CampaignPlan } from '../../domain/campaign/plan';
+import { type Money } from '../../domain/billing';
+import { CliError } from '../cli-error';
+import { errorType } from '../error-types';
+import { type Report } from '../report';
+import { confirmSpend } from '../spend/confirm-spend';
+import { type SpendLimit } from '../spend/spend-limit';
+import { refusalType } from './campaign-end';
+import { mostSpent } from './campaign-text';
+import { issueLines } from './issue-lines';
+import { estimateOf } from './plan-here';
+import { planLines, shownPlan } from './plan-lines';
+
+export interface CampaignConsent {
+  readonly limit: SpendLimit | undefined;
+  readonly yes: boolean;
+  readonly budget: Money | undefined;
+}
+
+/** Shows what a plan comes to. @throws CliError for a plan of which nothing may be sent, with its first issues */
+export function showPlan(report: Report, plan: CampaignPlan): void {
+  for (const line of [...planLines(plan), ...issueLines(plan)]) report.say(line);
+  if (plan.refused !== undefined) throw refused(plan);
+}
+
+/** Nothing is asked where nothing is bought, or nobody set a limit. @throws CliError `spend_not_confirmed` */
+export async function confirmPlan(
+  report: Report,
+  plan: CampaignPlan,
+  { limit, yes, budget }: CampaignConsent,
+): Promise<void> {
+  if (limit === undefined || yes || plan.models.length === 0) return;
+  const estimate = mostSpent(estimateOf(plan), budget);
+  await confirmSpend(report, {
+    limit,
+    estimate,
+    ...(estimate === null && { unknownBecause: `${plan.unpriced} rows have no known price.` }),
+  });
+}
+
+/** Where only the worker knows the models, nobody knows the price here. @throws CliError `spend_not_confirmed` */
+export async function confirmUnjudged(
+  report: Report,
+  { limit, yes, budget }: CampaignConsent,
+): Promise<void> {
+  report.say('No model configuration is known here (MEDIA_MODELS): the worker judges the rows.');
+  if (limit === undefined || yes) return;
+  const unknownBecause = 'No model configuration with prices is known here (MEDIA_MODELS).';
+  await confirmSpend(report, { limit, estimate: mostSpent(null, budget), unknownBecause });
+}
+
+export function refused(plan: CampaignPlan): CliError {
+  const { refused: refusal } = plan;
+  if (refusal === undefined) throw new Error('The plan stands.');
+  const type = refusalType(refusal);
+  const message = refusal.message.replace(' with onInvalid "skip"', ' with --on-invalid skip');
+  return new CliError(type, `${message} Nothing was sent.`, {
+    hint: errorType(type).hint,
+    data: { plan: shownPlan(plan) },
+  });
+}

@@ -1,0 +1,28 @@
+import { type MediaConfig } from '../../config';
+import { type CommandContext } from '../command-context';
+import { modelsInForce } from '../models/models-in-force';
+import { refused } from './confirm-campaign';
+import { issueLines } from './issue-lines';
+import { type PlanHere, planHere } from './plan-here';
+import { planLines, shownPlan } from './plan-lines';
+
+/**
+ * `campaign run --dry-run`: the rows, their models, their price and every row that is not valid. Sends nothing, stores
+ * nothing, starts nothing, needs no server; earlier results under the id are therefore not known. @throws CliError
+ */
+export async function showCampaignDryRun(
+  { report }: CommandContext,
+  manifest: PlanHere,
+  config: MediaConfig,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const models = await modelsInForce(config, env);
+  const plan = await planHere(report, models, manifest);
+  for (const line of planLines(plan)) report.result(line);
+  if (models.origin.origin === 'none')
+    report.result('models: not in a configuration, so their values were not checked');
+  for (const line of issueLines(plan)) report.say(line);
+  report.say('Dry run: nothing was sent and nothing was started.');
+  if (plan.refused !== undefined) throw refused(plan);
+  report.reply({ ok: true, data: { dryRun: true, plan: shownPlan(plan), source: models.origin } });
+}

@@ -1,0 +1,41 @@
+import { type CampaignPlan, type PlannedModel } from '../../domain/campaign/plan';
+import { amountText, plainKey } from './campaign-text';
+
+/** A plan as scripts see it before anything exists of it: without the artifacts that hold its pages. */
+export type ShownPlan = Omit<CampaignPlan, 'index' | 'issuesFile'>;
+
+export function shownPlan({ index: _index, issuesFile: _file, ...plan }: CampaignPlan): ShownPlan {
+  return plan;
+}
+
+/** What would be bought, for people; issues have lines of their own. */
+export function planLines(plan: ShownPlan): string[] {
+  const { rows, planned, done, left, invalid, changed, currency, estimate, unpriced } = plan;
+  const parts = [`${planned} to do`];
+  if (done > 0) parts.push(`${done} have a result`);
+  if (left > 0) parts.push(`${left} left for later`);
+  if (invalid > 0) parts.push(`${invalid} not valid`);
+  const lines = [`rows: ${rows} in the manifest, ${parts.join(', ')}`];
+  for (const model of plan.models) lines.push(`  ${modelLine(model, currency)}`);
+  if (changed.rows > 0)
+    lines.push(
+      `changed: ${changed.rows} bought with another text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
+    );
+  lines.push(`estimate: ${sumText(estimate, unpriced, currency)}`);
+  return lines;
+}
+
+function modelLine(
+  { model, operation, rows, estimate, unpriced }: PlannedModel,
+  currency: string | null,
+): string {
+  const kind = { create_video: 'video', generate_image: 'image', edit_image: 'edit' }[operation];
+  return `${plainKey(model)} (${kind}): ${rows} rows, ${sumText(estimate, unpriced, currency)}`;
+}
+
+/** A sum with a part that nobody knows is no price (C1.5). */
+function sumText(estimate: number, unpriced: number, currency: string | null): string {
+  if (unpriced === 0) return amountText(estimate, currency);
+  const known = estimate === 0 ? '' : `${amountText(estimate, currency)} and `;
+  return `${known}${unpriced} row${unpriced === 1 ? '' : 's'} without a known price`;
+}

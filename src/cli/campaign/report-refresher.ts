@@ -1,0 +1,99 @@
+import { type ArtifactStore } from '../../artifacts/artifact-store';
+import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
+import { type ReportFacts, type ReportSummary } from '../../report/report-options';
+import { writeReport } from '../../report/write-report';
+import { failureOf } from '../failure-of';
+import { type Report } from '../report';
+
+/** Milliseconds between the begins of two refreshes. */
+const EVERY_MS = 10_000;
+
+/** Keeps the report of a campaign in a folder up to date while somebody watches it. */
+export class ReportRefresher {
+  #running: Promise<void> | undefined;
+  #begunAt = -Infinity;
+  #warned = false;
+  readonly #abort = new AbortController();
+
+  constructor(
+    private readonly report: Report,
+    private readonly store: ArtifactStore,
+    /** Absolute path. */
+    private readonly out: string,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** Refreshes by this state, unless a refresh is under way or began a moment ago. Trouble is told once and stops nothing. */
+  offer(state: CampaignState): void {
+    if (this.#running !== undefined || this.now() - this.#begunAt < EVERY_MS || state.plan === null) return;
+    this.#begunAt = this.now();
+    this.#running = this.#write(factsOfState(state), state.results)
+      .then(() => undefined)
+      .catch((error: unknown) => this.#warn(error))
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  /** The last refresh, by what the campaign came to. @throws ReportError, ArtifactError */
+  async finish(result: CampaignResult): Promise<ReportSummary> {
+    await this.#running;
+    return this.#write(factsOfResult(result), result.results);
+  }
+
+  /** Stops a refresh that is under way, after the page that it writes; the next one goes on. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  #write(facts: ReportFacts, results: CampaignState['results']): Promise<ReportSummary> {
+    const { store, out } = this;
+    return writeReport({ store, out, facts, results, signal: this.#abort.signal });
+  }
+
+  #warn(error: unknown): void {
+    if (this.#warned || this.#abort.signal.aborted) return;
+    this.#warned = true;
+    const { message } = failureOf(error).reply;
+    this.report.say(`${this.report.paint('warn', 'warning:')} the report was not refreshed: ${message}`);
+  }
+}
+
+/** What a report says of a campaign that runs. */
+export function factsOfState(state: CampaignState): ReportFacts {
+  const { campaign, phase, startedAt, counts, remaining, currency, money, budget, plan, notes } = state;
+  return {
+    campaign,
+    state: phase === 'done' ? 'done' : 'running',
+    asOf: new Date().toISOString(),
+    startedAt,
+    finishedAt: null,
+    counts,
+    remaining,
+    currency,
+    money,
+    budget: budget?.total ?? null,
+    plan,
+    notes,
+  };
+}
+
+/** What a report says of a campaign that has ended. */
+export function factsOfResult(result: CampaignResult): ReportFacts {
+  const { campaign, startedAt, finishedAt, counts, currency, money, plan } = result;
+  return {
+    campaign,
+    state: 'done',
+    asOf: new Date().toISOString(),
+    startedAt,
+    finishedAt,
+    counts,
+    remaining: plan.left,
+    currency,
+    money,
+    budget: null,
+    plan,
+    notes: [],
+  };
+}

@@ -1,0 +1,19 @@
+import { type CommandContext, type CommonOptions } from '../command-context';
+import { withServer } from '../with-server';
+import { campaignStatus } from './campaign-status';
+import { campaignStatusLines } from './status-lines';
+
+/** `campaign status`. Reads only. @throws CliError */
+export async function showCampaignStatus(
+  context: CommandContext,
+  id: string,
+  options: CommonOptions & { readonly lanes?: boolean },
+): Promise<void> {
+  const { report } = context;
+  await withServer(context, options, async (connected) => {
+    const status = await campaignStatus(connected, id);
+    const lanes = options.lanes === true;
+    for (const line of campaignStatusLines(status, report.paintResult, { lanes })) report.result(line);
+    report.reply({ ok: true, data: status });
+  });
+}

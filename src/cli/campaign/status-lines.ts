@@ -1,0 +1,64 @@
+import { type CampaignState, type LaneView } from '../../domain/campaign/state';
+import { type Paint, type Tone } from '../paint';
+import { budgetText, countsText, endedRows, moneyText } from './campaign-text';
+import { type CampaignStatus } from './campaign-status';
+import { issueLine } from './issue-lines';
+
+/** Issues that a status shows: the report and --dry-run have all of them. */
+const SHOWN_ISSUES = 5;
+
+/** The answer of `campaign status` for people: one fact a line, the safe step last. */
+export function campaignStatusLines(
+  status: CampaignStatus,
+  paint: Paint,
+  { lanes }: { readonly lanes: boolean },
+): string[] {
+  const { workflowId, runId, state, result, startedAt, closedAt } = status;
+  const lines: string[] = [];
+  const add = (name: string, text: string | null | undefined, tone?: Tone): void => {
+    if (text === null || text === undefined || text === '') return;
+    const label = `${name}:`.padEnd(12);
+    lines.push(`${tone === undefined ? label : paint(tone, label)} ${text}`);
+  };
+  const word = status.status.toLowerCase().replaceAll('_', ' ');
+  const until = closedAt === null ? `since ${startedAt}` : `${startedAt} to ${closedAt}`;
+  add('Campaign', `${workflowId} (run ${runId}), ${word}, ${until}`);
+  add('UI', status.url);
+  const facts = result ?? state;
+  if (facts !== null) {
+    const { plan, counts, money, currency } = facts;
+    if (result !== null) add('Outcome', result.outcome);
+    if (state !== null) add('Phase', state.phase);
+    if (plan !== null) {
+      const left = plan.left > 0 ? `, ${plan.left} left for later` : '';
+      const invalid = plan.invalid > 0 ? `, ${plan.invalid} not valid` : '';
+      const going = state === null ? '' : `, ${state.remaining} to go (${state.inFlight} in flight)`;
+      add(
+        'Rows',
+        `${plan.rows} in the manifest, ${endedRows(counts)} with a result${going}${left}${invalid}`,
+      );
+    }
+    add('Results', countsText(counts));
+    add('Money', moneyText(money, currency));
+    if (state !== null) addRunning(add, state);
+    for (const issue of plan?.issues.slice(0, SHOWN_ISSUES) ?? []) add('Not valid', issueLine(issue), 'warn');
+    if (plan?.refused !== undefined) add('Refused', plan.refused.message, 'bad');
+    for (const note of state?.notes ?? []) add('Note', note, 'warn');
+    if (lanes) for (const lane of state?.lanes ?? []) add(`Lane ${lane.lane}`, laneText(lane));
+  }
+  for (const note of status.notes) add('Note', note, 'warn');
+  add('Safe to do', status.safe, 'good');
+  return lines;
+}
+
+function addRunning(add: (name: string, text: string | null) => void, state: CampaignState): void {
+  const { budget, concurrency, rowsPerMinute, etaAt } = state;
+  add('Budget', budget === null ? null : budgetText(budget));
+  add('Concurrency', String(concurrency));
+  add('Rate', rowsPerMinute === null ? null : `${rowsPerMinute} rows a minute`);
+  add('Ends about', etaAt);
+}
+
+function laneText({ workflowId, pages, inFlight, lastReportAt }: LaneView): string {
+  return `${workflowId}: ${pages} pages, ${inFlight} in flight, last report ${lastReportAt ?? 'none yet'}`;
+}

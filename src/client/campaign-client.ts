@@ -1,0 +1,328 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { type CampaignInput, type RowSelection } from '../domain/campaign/plan';
+import { type ResultsRef } from '../domain/campaign/results';
+import {
+  type CampaignResult,
+  type CampaignState,
+  type CampaignUpdateResult,
+  type CampaignUpdates,
+} from '../domain/campaign/state';
+import { FINGERPRINT_MEMO, UPDATE, WORKFLOW } from '../domain/names';
+import {
+  CampaignConflictError,
+  CampaignEndedError,
+  CampaignNotFoundError,
+  CampaignOrderError,
+  CampaignUnreadableError,
+} from './campaign-errors';
+import {
+  campaignFingerprint,
+  campaignMemo,
+  campaignState,
+  closedResults,
+  findCampaign,
+  listCampaigns,
+  type CampaignExecution,
+  type CampaignStart,
+} from './campaign-records';
+import {
+  again,
+  DEFAULT_RETRIED,
+  present,
+  resumedRows,
+  RESUMED_OUTCOMES,
+  type RetriedOutcome,
+} from './campaign-selection';
+import { type StartOptions, type Started, type WatchOptions } from './options';
+import { watchStates } from './watch-states';
+
+/** Names of the Updates of a campaign; `pause`, `resume` and `cancel` take nothing. */
+export type CampaignOrder = keyof CampaignUpdates | 'pause' | 'resume' | 'cancel';
+
+/** What an order takes. */
+export type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
+  ? [CampaignUpdates[Order]]
+  : [];
+
+/** What may be changed when a campaign is taken up again. */
+export type CampaignChanges = Pick<CampaignStart, 'concurrency' | 'budget' | 'waitFor' | 'maxAttempts'>;
+
+/** How a campaign is taken up. */
+export interface TakeUpOptions extends CampaignChanges {
+  /**
+   * Called before anything is ordered or started, with what is about to be planned: earlier results and selection
+   * included. What it throws keeps everything from happening.
+   */
+  readonly confirm?: (input: CampaignInput) => Promise<void>;
+}
+
+/** How a campaign goes on. */
+export interface TakenUp {
+  /** `order`: the campaign runs and was told so. `start`: a new run under the same id. `nothing`: no row needs it. */
+  readonly by: 'order' | 'start' | 'nothing';
+  /** Rows that were taken up; null where only the plan of the new run will tell. */
+  readonly rows: number | null;
+  /** What the campaign answered, for a person. */
+  readonly messages: readonly string[];
+  readonly started: Started<CampaignResult>;
+}
+
+/** Campaigns from outside: the part of `TemporalMediaClient` that starts, follows and steers them. */
+export class CampaignClient {
+  constructor(
+    readonly client: Client,
+    protected readonly taskQueue: string,
+  ) {}
+
+  /**
+   * Starts a campaign. The same id with the same manifest attaches while it runs; once it has ended, a new run submits
+   * only what is missing. @throws CampaignConflictError, CampaignUnreadableError
+   */
+  async startCampaign(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
+    const id = options.id ?? `campaign-${randomUUID()}`;
+    const running = await this.joinCampaign(id, input);
+    if (running !== undefined) return running;
+    const found = await findCampaign(this.client, id);
+    if (found === undefined) return this.#begin(id, input);
+    return this.#begin(id, { ...input, previous: await closedResults(this.client, found) });
+  }
+
+  /**
+   * Attaches to the campaign that runs under this id; undefined when none runs. Starts nothing.
+   * @throws CampaignConflictError when it is not the same
+   */
+  async joinCampaign(id: string, input: CampaignStart): Promise<Started<CampaignResult> | undefined> {
+    const found = await findCampaign(this.client, id);
+    if (found === undefined) return undefined;
+    if (found.type !== WORKFLOW.runCampaign) throw taken(id, `It is a ${found.type}.`);
+    if (found.status !== 'RUNNING') return undefined;
+    if (found.fingerprint !== campaignFingerprint(input)) throw taken(id, RUNS_ANOTHER);
+    return this.#attach(id, found.runId);
+  }
+
+  /** The newest run under an id, as the server lists it; needs no worker. @throws CampaignNotFoundError */
+  async findCampaign(id: string): Promise<CampaignExecution> {
+    const found = await findCampaign(this.client, id);
+    if (found?.type !== WORKFLOW.runCampaign) throw new CampaignNotFoundError(id);
+    return found;
+  }
+
+  /** The newest campaigns of the namespace. @param most 20 unless given */
+  listCampaigns(most = 20): Promise<readonly CampaignExecution[]> {
+    return listCampaigns(this.client, most);
+  }
+
+  /** What a campaign does now, or did last while its history is kept; rejects when no worker answers within 15 seconds. */
+  campaignState(id: string): Promise<CampaignState> {
+    return campaignState(this.client, id);
+  }
+
+  /** Waits for the end of a campaign; rejects when it was closed from outside. */
+  campaignResult(id: string): Promise<CampaignResult> {
+    return this.#attach(id).result();
+  }
+
+  /** All results so far, as artifacts. @throws CampaignNotFoundError, CampaignUnreadableError */
+  async campaignResults(id: string): Promise<ResultsRef> {
+    const found = await this.findCampaign(id);
+    return found.status === 'RUNNING'
+      ? (await this.campaignState(id)).results
+      : closedResults(this.client, found);
+  }
+
+  /** The states of a campaign as they change, until it is closed or `signal` aborts. It only asks. */
+  watchCampaign(id: string, options: WatchOptions = {}): AsyncGenerator<CampaignState, void, undefined> {
+    return watchStates<CampaignState>(
+      {
+        state: () => this.campaignState(id),
+        isRunning: async () => (await findCampaign(this.client, id))?.status === 'RUNNING',
+      },
+      options,
+    );
+  }
+
+  /**
+   * Gives a running campaign an order by an Update: `pause`, `resume`, `cancel` and those of `CampaignUpdates`.
+   * @throws CampaignEndedError, CampaignNotFoundError
+   */
+  async orderCampaign<Order extends CampaignOrder>(
+    id: string,
+    order: Order,
+    ...input: OrderInput<Order>
+  ): Promise<CampaignUpdateResult> {
+    const handle = this.client.workflow.getHandle(id);
+    const [given] = input;
+    try {
+      return given === undefined
+        ? await handle.executeUpdate<CampaignUpdateResult, []>(UPDATE[order])
+        : await handle.executeUpdate<CampaignUpdateResult, [unknown]>(UPDATE[order], { args: [given] });
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      await this.findCampaign(id);
+      throw new CampaignEndedError(id);
+    }
+  }
+
+  /**
+   * Goes on: a paused campaign takes creates up again; rows that are still running, were set aside, skipped or cancelled
+   * are taken up under the keys that they have, by an Update while it runs and by a new run once it has ended.
+   * @throws CampaignNotFoundError, CampaignUnreadableError, CampaignOrderError
+   */
+  async resumeCampaign(id: string, { confirm, ...changes }: TakeUpOptions = {}): Promise<TakenUp> {
+    const found = await this.findCampaign(id);
+    if (found.status !== 'RUNNING') return this.#goOn(found, changes, confirm);
+    const { phase, results } = await this.campaignState(id);
+    const messages = await this.#change(id, changes);
+    if (phase === 'paused') messages.push(accepted(id, await this.orderCampaign(id, 'resume')));
+    const outcomes = present(results.counts, RESUMED_OUTCOMES);
+    if (outcomes.length > 0) return this.#takeUp(found, again(outcomes), messages);
+    const by = messages.length > 0 ? 'order' : 'nothing';
+    return { by, rows: 0, messages, started: this.#attach(id, found.runId) };
+  }
+
+  /**
+   * Rows with these outcomes get a new attempt under a new key, which costs. @param outcomes failed and rejected unless given
+   * @throws CampaignNotFoundError, CampaignUnreadableError, CampaignOrderError
+   */
+  async retryCampaign(
+    id: string,
+    outcomes: readonly RetriedOutcome[] = DEFAULT_RETRIED,
+    { confirm, ...changes }: TakeUpOptions = {},
+  ): Promise<TakenUp> {
+    const found = await this.findCampaign(id);
+    const select: RowSelection = { rows: 'retry', outcomes };
+    const state = await this.#lastState(found);
+    const running = found.status === 'RUNNING';
+    if (running && state === undefined) throw new CampaignUnreadableError(id);
+    const previous = running && state !== undefined ? state.results : await closedResults(this.client, found);
+    const input = { ...(await this.#lastInput(found, state)), ...changes, select, previous };
+    await confirm?.(input);
+    if (running) return this.#takeUp(found, select, await this.#change(id, changes));
+    return {
+      by: 'start',
+      rows: null,
+      messages: [],
+      started: await this.#begin(id, input, found.input ?? {}),
+    };
+  }
+
+  /** A new run after one that has ended, over the rows that it left. */
+  async #goOn(
+    found: CampaignExecution,
+    changes: CampaignChanges,
+    confirm: TakeUpOptions['confirm'],
+  ): Promise<TakenUp> {
+    const { campaign, status } = found;
+    const state = await this.#lastState(found);
+    const previous = await closedResults(this.client, found);
+    const kept = await this.#lastInput(found, state);
+    const rows = resumedRows(found.input ?? kept, { status, counts: previous.counts, state });
+    const input = { ...kept, ...changes, ...rows, previous };
+    await confirm?.(input);
+    const started = await this.#begin(campaign, input, found.input ?? {});
+    return { by: 'start', rows: null, messages: [], started };
+  }
+
+  /** What the campaign was started with, as it was changed since; without what says which rows are taken up. */
+  async #lastInput(found: CampaignExecution, known?: CampaignState): Promise<CampaignStart> {
+    if (found.input === null) {
+      const message = `The campaign "${found.campaign}" was not started by this client: start it again with its manifest.`;
+      throw new CampaignConflictError(found.campaign, message);
+    }
+    const { select: _select, limit: _limit, sample: _sample, ...input } = found.input;
+    const state = known ?? (await this.#lastState(found));
+    if (state === undefined) return input;
+    const { concurrency, budget } = state;
+    return { ...input, concurrency, ...(budget !== null && { budget: budget.total }) };
+  }
+
+  /** Undefined when no worker answers for it. */
+  #lastState({ campaign, runId }: CampaignExecution): Promise<CampaignState | undefined> {
+    return campaignState(this.client, campaign, runId).catch(() => undefined);
+  }
+
+  async #change(id: string, { concurrency, budget }: CampaignChanges): Promise<string[]> {
+    const messages: string[] = [];
+    if (concurrency !== undefined)
+      messages.push(accepted(id, await this.orderCampaign(id, 'setConcurrency', { concurrency })));
+    if (budget !== undefined)
+      messages.push(accepted(id, await this.orderCampaign(id, 'raiseBudget', { budget })));
+    return messages;
+  }
+
+  async #takeUp(
+    { campaign, runId }: CampaignExecution,
+    select: RowSelection,
+    messages: readonly string[],
+  ): Promise<TakenUp> {
+    const result = await this.orderCampaign(campaign, 'takeUp', { select });
+    const told = [...messages, accepted(campaign, result)];
+    const rows = result.rows ?? 0;
+    const by = rows > 0 || messages.length > 0 ? 'order' : 'nothing';
+    return { by, rows, messages: told, started: this.#attach(campaign, runId) };
+  }
+
+  /** @param scope which rows the campaign was started for: a run that takes rows up again keeps its limit for the next one */
+  async #begin(
+    id: string,
+    { previous, ...input }: CampaignStart & { readonly previous?: ResultsRef },
+    { limit, sample }: Pick<CampaignStart, 'limit' | 'sample'> = input,
+  ): Promise<Started<CampaignResult>> {
+    const { select: _select, limit: _limit, sample: _sample, ...lasting } = input;
+    const memo = campaignMemo({
+      ...lasting,
+      ...(limit !== undefined && { limit }),
+      ...(sample !== undefined && { sample }),
+    });
+    try {
+      const handle = await this.client.workflow.start(WORKFLOW.runCampaign, {
+        taskQueue: this.taskQueue,
+        workflowId: id,
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        memo,
+        args: [{ ...input, ...(previous !== undefined && { previous }) }],
+      });
+      return startedCampaign(handle, handle.firstExecutionRunId, true);
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      // Somebody else was faster: it is attached to where it is the same.
+      const found = await findCampaign(this.client, id);
+      if (found?.fingerprint !== memo[FINGERPRINT_MEMO]) throw taken(id, RUNS_ANOTHER);
+      return this.#attach(id, found?.runId);
+    }
+  }
+
+  #attach(id: string, runId = ''): Started<CampaignResult> {
+    return startedCampaign(this.client.workflow.getHandle(id), runId, false);
+  }
+}
+
+/** What the campaign answers to an order that it carried out. @throws CampaignOrderError */
+function accepted(id: string, { accepted: isAccepted, message }: CampaignUpdateResult): string {
+  if (!isAccepted) throw new CampaignOrderError(id, message);
+  return message;
+}
+
+const RUNS_ANOTHER = 'It runs with another manifest or account.';
+
+function taken(id: string, why: string): CampaignConflictError {
+  const message = `The id "${id}" is taken. ${why} Nothing was started: use another id, or wait until it has ended.`;
+  return new CampaignConflictError(id, message);
+}
+
+/** Without a run id: a campaign continues as new, and its result is that of the last run. */
+function startedCampaign(handle: WorkflowHandle, runId: string, isNew: boolean): Started<CampaignResult> {
+  return {
+    workflowId: handle.workflowId,
+    runId,
+    isNew,
+    result: () => handle.result() as Promise<CampaignResult>,
+  };
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type CampaignInput } from '../domain/campaign/plan';
+import { type ResultsRef } from '../domain/campaign/results';
+import { type CampaignResult, type CampaignState } from '../domain/campaign/state';
+import { canonical } from '../domain/fingerprint';
+import { FINGERPRINT_MEMO, QUERY, WORKFLOW } from '../domain/names';
+import { CampaignUnreadableError } from './campaign-errors';
+
+/** What a caller says about a campaign; results of earlier runs under the same id are added by the client. */
+export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;
+
+/** Memo field of a campaign: what it was started with, so that it can be taken up again from its id alone. */
+export const CAMPAIGN_MEMO = 'mediaCampaign';
+
+/** The newest run under an id, as the server lists it. Needs no worker. */
+export interface CampaignExecution {
+  readonly campaign: string;
+  readonly runId: string;
+  /** Workflow type: `runCampaign`, unless the id belongs to something else. */
+  readonly type: string;
+  /** Temporal's word: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
+  readonly status: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly closedAt: string | null;
+  /** What it was started with; null for one that this client did not start. */
+  readonly input: CampaignStart | null;
+  /** Of manifest and account; null for one that this client did not start. */
+  readonly fingerprint: string | null;
+}
+
+/** A worker that does not answer a query is not waited for any longer, in milliseconds. */
+export const STATE_LIMIT_MS = 15_000;
+
+/** Which manifest it is, and for which account: two starts of one id that differ in it are not the same campaign. */
+export function campaignFingerprint({ manifest, account }: CampaignStart): string {
+  const { source, format } = manifest;
+  const named = 'artifact' in source ? source.artifact.sha256 : source;
+  const text = JSON.stringify(canonical({ v: 1, manifest: named, format, account }));
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export function campaignMemo(input: CampaignStart): { readonly [name: string]: unknown } {
+  return { [FINGERPRINT_MEMO]: campaignFingerprint(input), [CAMPAIGN_MEMO]: input };
+}
+
+/** The newest run under this id; undefined when the server has none. */
+export async function findCampaign(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
+  try {
+    const { runId, type, status, startTime, closeTime, memo } = await client.workflow
+      .getHandle(campaign)
+      .describe();
+    return {
+      campaign,
+      runId,
+      type,
+      status: status.name,
+      startedAt: startTime.toISOString(),
+      closedAt: closeTime?.toISOString() ?? null,
+      input: (memo?.[CAMPAIGN_MEMO] as CampaignStart | undefined) ?? null,
+      fingerprint: (memo?.[FINGERPRINT_MEMO] as string | undefined) ?? null,
+    };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Campaigns that visibility lists, newest first; runs that were continued as new are left out. */
+export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
+  const found: CampaignExecution[] = [];
+  const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;
+  for await (const { workflowId, runId, type, status, startTime, closeTime, memo } of client.workflow.list({
+    query,
+    pageSize: most,
+  })) {
+    if (found.length >= most) break;
+    found.push({
+      campaign: workflowId,
+      runId,
+      type,
+      status: status.name,
+      startedAt: startTime.toISOString(),
+      closedAt: closeTime?.toISOString() ?? null,
+      input: (memo?.[CAMPAIGN_MEMO] as CampaignStart | undefined) ?? null,
+      fingerprint: (memo?.[FINGERPRINT_MEMO] as string | undefined) ?? null,
+    });
+  }
+  return found;
+}
+
+/** What a campaign does, or did last. Rejects when no worker answers. */
+export function campaignState(client: Client, campaign: string, runId?: string): Promise<CampaignState> {
+  return client.withDeadline(Date.now() + STATE_LIMIT_MS, () =>
+    client.workflow.getHandle(campaign, runId).query<CampaignState>(QUERY.campaignState),
+  );
+}
+
+/**
+ * Results of a run that has ended: from its result, else from its last state.
+ * @throws CampaignUnreadableError when it was closed from outside and no worker answers for it
+ */
+export async function closedResults(
+  client: Client,
+  { campaign, runId, status }: CampaignExecution,
+): Promise<ResultsRef> {
+  if (status === 'COMPLETED') {
+    const result = (await client.workflow.getHandle(campaign, runId).result()) as CampaignResult;
+    return result.results;
+  }
+  try {
+    return (await campaignState(client, campaign, runId)).results;
+  } catch (error) {
+    throw new CampaignUnreadableError(campaign, { cause: error });
+  }
+}

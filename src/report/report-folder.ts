@@ -58,7 +58,10 @@ export class ReportFolder {
   }
 
   /** Writes a file of any size piece by piece. */
-  async stream(relative: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  async stream(
+    relative: string,
+    pieces: AsyncIterable<string | Uint8Array> | Iterable<string>,
+  ): Promise<void> {
     const temporary = this.path(`${STATE_FOLDER}/tmp/${randomBytes(8).toString('hex')}`);
     const target = this.path(relative);
     try {

@@ -2,7 +2,8 @@ import { type PlanAddress } from '../domain/campaign/results';
 import { type RowOutcome } from '../domain/campaign/row';
 import { ReportError } from './report-error';
 import { type ReportFolder, STATE_FOLDER } from './report-folder';
-import { type ReportFacts } from './report-options';
+import { type ToldFacts } from './is-newer';
+import { type TablesState } from './result-tables';
 
 /** Rows of a page by outcome and model. */
 export type RowGroups = readonly (readonly [outcome: RowOutcome, model: string, rows: number])[];
@@ -27,11 +28,12 @@ export interface ReportState {
   /** Pages by their number, from 0. */
   readonly pages: { readonly [page: string]: PageFacts };
   /** Newest state of the campaign that was told. */
-  readonly newest: { readonly generation: number; readonly facts: ReportFacts } | null;
+  readonly newest: ToldFacts | null;
   /** Highest generation of a row. */
   readonly rowGeneration: number;
   /** Digest of templates and currency: pages are made again when it changes. */
   readonly look: string;
+  readonly tables: TablesState;
 }
 
 const STATE_FILE = `${STATE_FOLDER}/state.json`;
@@ -53,6 +55,7 @@ export async function readState(folder: ReportFolder, campaign: string): Promise
       newest: null,
       rowGeneration: 0,
       look: '',
+      tables: {},
     };
   const state = parse(text);
   if (state.v !== 1)

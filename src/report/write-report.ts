@@ -12,12 +12,12 @@ import { pagesOnDisk, readPage, writePage } from './page-rows';
 import { PlannedRows } from './planned-rows';
 import { newSegments, readSegment } from './read-results';
 import { ReportError } from './report-error';
-import { isNewer } from './report-facts';
+import { isNewer } from './is-newer';
 import { isMediaPart, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { lockReport } from './report-lock';
 import { type ReportOptions, type ReportSummary } from './report-options';
 import { readState, shortHash, writeState, type PageFacts, type ReportState } from './report-state';
-import { TABLES, writeTables } from './result-tables';
+import { writeTables } from './result-tables';
 import { summaryJson } from './summary-file';
 import { TEMPLATES_DIGEST } from './templates';
 
@@ -81,12 +81,15 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   const inOrder = [...pages].sort(([a], [b]) => a - b);
   const rows = inOrder.reduce((sum, [, page]) => sum + page.rows, 0);
   const missing = inOrder.reduce((sum, [, page]) => sum + page.missing, 0);
-  if (again.length > 0 || !(await hasTables(folder)))
-    await writeTables(
+  const tables = await writeTables(
+    {
       folder,
-      inOrder.map(([page]) => page),
-      newest.facts.currency,
-    );
+      pages: inOrder.map(([page]) => page),
+      changed: new Set(again),
+      currency: newest.facts.currency,
+    },
+    isRepair ? {} : before.tables,
+  );
   await folder.write('summary.json', summaryJson(newest.generation, newest.facts, { rows, missing }));
   await writeGalleryIndex(folder, newest.facts, inOrder);
   // Before the state says so.
@@ -100,6 +103,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
     newest,
     rowGeneration: merged.rowGeneration,
     look,
+    tables,
   });
   await folder.sync();
   await folder.remove(UNFINISHED);
@@ -205,11 +209,6 @@ function knownPlans(
 
 function lookOf(currency: string | null): string {
   return createHash('sha256').update(`${TEMPLATES_DIGEST} ${currency}`).digest('hex').slice(0, 16);
-}
-
-async function hasTables(folder: ReportFolder): Promise<boolean> {
-  const names = await folder.list('.');
-  return Object.values(TABLES).every((name) => names.includes(name));
 }
 
 /** Copies of media that a killed refresh began: they never had their name. */

@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ResultRecord } from '../../src/report/result-record';
 import { writeReport } from '../../src/report/write-report';
@@ -125,6 +125,30 @@ describe('writeReport', () => {
     });
     expect(await writeReport({ ...options, results: folded })).toMatchObject({ pagesWritten: 1, rows: 450 });
     expect((await records()).map(({ key }) => key)).toEqual(rows.map(({ key }) => key));
+  });
+
+  test('a table that somebody saved in a spreadsheet, or deleted, is made anew as a whole', async () => {
+    const { store, out } = place;
+    const rows = Array.from({ length: 450 }, (_, row) => makeResult(row));
+    const segments = await putSegments(store, rows, 150);
+    const refresh = (count: number): Promise<unknown> =>
+      writeReport({
+        store,
+        out,
+        facts: factsOf(rows, { asOf: at(99) }),
+        results: resultsRef(segments.slice(0, count)),
+      });
+    await refresh(1);
+    await refresh(2);
+    await refresh(3);
+    const before = await filesOf(out);
+    await writeFile(join(out, 'results.csv'), 'key;line\nshot-0;2\n');
+    await rm(join(out, 'results.jsonl'));
+    await refresh(3);
+    expect(await filesOf(out)).toEqual(before);
+    await rm(out, { recursive: true });
+    await refresh(3);
+    expect(await filesOf(out)).toEqual(before);
   });
 
   test('an older time and an older generation never replace a newer', async () => {

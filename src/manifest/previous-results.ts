@@ -69,9 +69,9 @@ export class PreviousResults {
     if (ref === undefined) return previous;
     for await (const sha256 of resultSegments(store, ref)) {
       previous.#segments.push(sha256);
-      let line = 0;
-      for await (const result of readSegment(store, sha256)) previous.#add(result, line++);
-      await onLines(line);
+      const lines = await readSegment(store, sha256);
+      lines.forEach((result, line) => previous.#add(result, line));
+      await onLines(lines.length);
     }
     return previous;
   }
@@ -114,11 +114,7 @@ export class PreviousResults {
 
   async #read(hash: KeyHash, segment: number, key: string): Promise<CampaignRowResult> {
     const sha256 = this.#segments[segment] ?? '';
-    const lines = await this.#lines.get(sha256, async () => {
-      const read: CampaignRowResult[] = [];
-      for await (const result of readSegment(this.store, sha256)) read.push(result);
-      return read;
-    });
+    const lines = await this.#lines.get(sha256, () => readSegment(this.store, sha256));
     const line = lines[this.#table.get(hash, 1)];
     // Two keys with the same 64 bits: neither may take the other's purchases for its own.
     if (line?.key !== key) throw new Error('Two rows of the campaign cannot be told apart by their keys.');

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline';
+import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
 import { type CampaignRowResult } from '../domain/campaign/row';
@@ -8,35 +8,22 @@ import { readJson } from './read-json';
 
 type ReadableStore = Pick<ArtifactStore, 'read'>;
 
-/** One line of the results and where it stands: number of its segment in the whole, and its line in it, from 0. */
-export interface PlacedResult {
-  readonly segment: number;
-  readonly line: number;
-  readonly result: CampaignRowResult;
-}
-
 /** SHA-256 of every segment, in order: those of the indexes, then those that no index names yet. */
 export async function* resultSegments(store: ReadableStore, ref: ResultsRef): AsyncGenerator<string> {
   for (const index of ref.indexes) yield* (await readJson<ResultsIndex>(store, index)).segments;
   yield* ref.segments;
 }
 
-/** Lines of one segment, in order. */
-export async function* readSegment(store: ReadableStore, sha256: string): AsyncGenerator<CampaignRowResult> {
-  const input = await store.read({ sha256 });
-  // readline swallows the errors of its input: a segment that is cut or changed must not look like a short one.
-  let broken: Error | undefined;
-  input.once('error', (error: Error) => {
-    broken = error;
-  });
-  const lines = createInterface({ input, crlfDelay: Infinity });
-  try {
-    for await (const line of lines) if (line !== '') yield JSON.parse(line) as CampaignRowResult;
-    if (broken !== undefined) throw broken;
-  } finally {
-    lines.close();
-    input.destroy();
-  }
+/** Lines of one segment, in order; verified before the first is used. A segment is what a lane wrote at once. */
+export async function readSegment(
+  store: ReadableStore,
+  sha256: string,
+): Promise<readonly CampaignRowResult[]> {
+  const text = (await buffer(await store.read({ sha256 }))).toString('utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as CampaignRowResult);
 }
 
 /**
@@ -45,17 +32,7 @@ export async function* readSegment(store: ReadableStore, sha256: string): AsyncG
  * @throws ArtifactError when a segment is missing or damaged
  */
 export async function* readResults(store: ReadableStore, ref: ResultsRef): AsyncGenerator<CampaignRowResult> {
-  for await (const { result } of placedResults(store, ref)) yield result;
-}
-
-/** As {@link readResults}, each with its place. */
-export async function* placedResults(store: ReadableStore, ref: ResultsRef): AsyncGenerator<PlacedResult> {
-  let segment = 0;
-  for await (const sha256 of resultSegments(store, ref)) {
-    let line = 0;
-    for await (const result of readSegment(store, sha256)) yield { segment, line: line++, result };
-    segment += 1;
-  }
+  for await (const sha256 of resultSegments(store, ref)) yield* await readSegment(store, sha256);
 }
 
 /**

@@ -20,10 +20,12 @@ describe('a table of keys', () => {
           map.set(key, [first, second]);
         }
         expect(table.used).toBe(map.size);
-        for (let key = 0; key <= 200; key += 1) {
+        const keys = Array.from({ length: 201 }, (_, key) => key);
+        const found = keys.map((key) => {
           const hash = { high: key, low: key % 7 };
-          expect([table.get(hash), table.get(hash, 1)]).toEqual(map.get(key) ?? [0, 0]);
-        }
+          return [table.get(hash), table.get(hash, 1)];
+        });
+        expect(found).toEqual(keys.map((key) => map.get(key) ?? [0, 0]));
       }),
     );
   });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ArtifactStore } from '../../src/artifacts/artifact-store';
@@ -29,6 +29,14 @@ export class PlanHarness {
 
   async close(): Promise<void> {
     await rm(this.root, { recursive: true, force: true });
+  }
+
+  /** Changes a byte of an artifact on the disk. */
+  async damage(sha256: string): Promise<void> {
+    const path = join(this.root, 'sha256', sha256.slice(0, 2), sha256);
+    const bytes = await readFile(path);
+    await chmod(path, 0o600);
+    await writeFile(path, Buffer.concat([bytes.subarray(0, -2), Buffer.from(' \n')]));
   }
 
   async plan(

@@ -1,0 +1,180 @@
+import { createFoldResults } from '../../../src/activities/campaign/fold-results';
+import { createOpenPage } from '../../../src/activities/campaign/open-page';
+import { createPageReader } from '../../../src/activities/campaign/page-reader';
+import { createRecordRows } from '../../../src/activities/campaign/record-rows';
+import { NO_MONEY } from '../../../src/domain/campaign/results';
+import { type CampaignRow, type CampaignRowResult } from '../../../src/domain/campaign/row';
+import { readResults } from '../../../src/manifest/results';
+import { memoryStore } from '../../manifest/memory-store';
+
+const JSON_TYPE = { mediaType: 'application/json' };
+
+function row(number: number, own: Partial<CampaignRow> = {}): CampaignRow {
+  return {
+    row: number,
+    line: number + 2,
+    key: `r${number}`,
+    content: 'c'.repeat(64),
+    call: {
+      operation: 'create_video',
+      request: { model: 'cine-1', prompt: 'canary', durationSeconds: 4, resolution: '720p' },
+    },
+    estimate: 200_000,
+    attempt: 0,
+    ...own,
+  };
+}
+
+async function stored(pages: readonly (readonly CampaignRow[])[]) {
+  const store = memoryStore();
+  const entries: { sha256: string; rows: number }[] = [];
+  for (const [page, rows] of pages.entries()) {
+    const { sha256 } = await store.putBuffer(Buffer.from(JSON.stringify({ v: 1, page, rows })), JSON_TYPE);
+    entries.push({ sha256, rows: rows.length });
+  }
+  const index = await store.putBuffer(Buffer.from(JSON.stringify({ v: 1, pages: entries })), JSON_TYPE);
+  return { store, index: index.sha256 };
+}
+
+describe('media.openPage', () => {
+  it('[C5.4c] names each kind of call once, and no prompt, source or field of a model', async () => {
+    const was = { outcome: 'failed', ledger: [] } as const;
+    const { store, index } = await stored([
+      [
+        row(0),
+        row(1, { attempt: 2, was }),
+        row(2, { account: 'other', changed: true }),
+        row(3, {
+          rebought: true,
+          estimate: null,
+          call: {
+            operation: 'create_video',
+            request: {
+              model: 'cine-1',
+              prompt: 'canary',
+              references: [
+                { kind: 'image', source: { url: 'https://canary.invalid/1' } },
+                { kind: 'audio', source: { url: 'https://canary.invalid/2' } },
+              ],
+              fields: { canary: 'canary' },
+            },
+          },
+        }),
+        row(4, {
+          call: {
+            operation: 'generate_image',
+            request: { model: 'image-2', prompt: 'canary', size: 'auto' },
+          },
+        }),
+      ],
+    ]);
+    const opened = await createOpenPage({ pages: createPageReader(store) })({ index, page: 0 });
+    const video = {
+      operation: 'create_video',
+      model: 'cine-1',
+      account: null,
+      durationSeconds: 4,
+      resolution: '720p',
+      referenceMode: 'none',
+      estimate: 200_000,
+    };
+    expect(opened.specs).toEqual([
+      video,
+      { ...video, account: 'other' },
+      { ...video, durationSeconds: null, resolution: null, referenceMode: 'image:1+audio:1', estimate: null },
+      {
+        ...video,
+        operation: 'generate_image',
+        model: 'image-2',
+        durationSeconds: null,
+        resolution: null,
+        referenceMode: null,
+      },
+    ]);
+    const common = { content: 'c'.repeat(64) };
+    expect(opened.rows).toEqual([
+      { ...common, row: 0, line: 2, key: 'r0', spec: 0 },
+      { ...common, row: 1, line: 3, key: 'r1', spec: 0, attempt: 2, was },
+      { ...common, row: 2, line: 4, key: 'r2', spec: 1, changed: true },
+      { ...common, row: 3, line: 5, key: 'r3', spec: 2, rebought: true },
+      { ...common, row: 4, line: 6, key: 'r4', spec: 3 },
+    ]);
+    expect(JSON.stringify(opened)).not.toContain('canary');
+  });
+
+  it('says so when a plan has no such page', async () => {
+    const { store, index } = await stored([[row(0)]]);
+    await expect(createOpenPage({ pages: createPageReader(store) })({ index, page: 1 })).rejects.toThrow(
+      RangeError,
+    );
+  });
+});
+
+describe('the reader of pages', () => {
+  it('reads an index and a page once for many who ask, and again after a failure', async () => {
+    const { store, index } = await stored([[row(0)], [row(1)]]);
+    let reads = 0;
+    let broken = true;
+    const reader = createPageReader({
+      read: async (ref) => {
+        reads += 1;
+        if (broken) throw new Error('away');
+        return store.read(ref);
+      },
+    });
+    await expect(reader.page({ index, page: 0 })).rejects.toThrow('away');
+    broken = false;
+    reads = 0;
+    const all = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => reader.page({ index, page: at % 2 })),
+    );
+    expect(all.map(({ page }) => page)).toEqual([0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    expect(reads).toBe(3);
+  });
+
+  it('lets go of the pages that nobody asked for lately', async () => {
+    const long = (number: number) =>
+      row(number, {
+        call: { operation: 'create_video', request: { model: 'm', prompt: 'x'.repeat(10_000_000) } },
+      });
+    const { store, index } = await stored([[long(0)], [long(1)], [long(2)], [long(3)]]);
+    let reads = 0;
+    const reader = createPageReader({
+      read: (ref) => {
+        reads += 1;
+        return store.read(ref);
+      },
+    });
+    for (const page of [0, 1, 2, 0, 3]) await reader.page({ index, page });
+    expect(reads).toBe(5);
+    await reader.page({ index, page: 0 });
+    expect(reads).toBe(5);
+    await reader.page({ index, page: 1 });
+    expect(reads).toBe(6);
+  });
+});
+
+describe('media.recordRows and media.foldResults', () => {
+  it('write what is read again, under the same names when they are repeated', async () => {
+    const store = memoryStore();
+    const record = createRecordRows({ artifacts: store });
+    const fold = createFoldResults({ artifacts: store });
+    const line = (key: string) => ({ key, generation: 0, message: 'a\nb' }) as CampaignRowResult;
+    const first = await record({ rows: [line('a'), line('b')] });
+    expect(await record({ rows: [line('a'), line('b')] })).toEqual(first);
+    const second = await record({ rows: [line('c')] });
+    const index = await fold({ segments: [first.sha256] });
+    const ref = {
+      v: 1,
+      generation: 0,
+      indexes: [index.sha256],
+      segments: [second.sha256],
+      counts: {},
+      money: NO_MONEY,
+      currency: null,
+    } as const;
+    const found: CampaignRowResult[] = [];
+    for await (const result of readResults(store, ref)) found.push(result);
+    expect(found).toEqual([line('a'), line('b'), line('c')]);
+  });
+});

@@ -1,0 +1,207 @@
+import { createServer, type Server } from 'node:http';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { type Account, accountRegistry } from '../../../src/activities/accounts';
+import { createPlanCampaign } from '../../../src/activities/campaign/plan-campaign';
+import { createPageReader } from '../../../src/activities/campaign/page-reader';
+import { createFileStore, type FileArtifactStore } from '../../../src/artifacts/file-store';
+import { type CampaignPlan, type PlanCampaignInput } from '../../../src/domain/campaign/plan';
+import { type MediaSource } from '../../../src/domain/media';
+import { createMediaClient } from '../../../src/service/create-media-client';
+import { type ModelSource } from '../../../src/models/model-source';
+import { modelSource } from '../../manifest/models';
+
+const MANIFEST = 'id,model,prompt,duration\na,cine-1,canary-prompt,4\nb,cine-1,y,8\n';
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Record<string, string>;
+}
+
+describe('media.planCampaign', () => {
+  let root: string;
+  let roots: string;
+  let store: FileArtifactStore;
+  let account: Account;
+  let server: Server;
+  let origin: string;
+  let answers: Reply[];
+  let asked: { readonly authorization: string | undefined }[];
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'temporal-media-plan-'));
+    roots = join(root, 'inputs');
+    await mkdir(roots);
+    store = createFileStore({ root: join(root, 'store') });
+    answers = [];
+    asked = [];
+    server = createServer((request, response) => {
+      asked.push({ authorization: request.headers.authorization });
+      const { status, body, headers }: Reply = answers.shift() ?? { status: 200, body: MANIFEST };
+      response.writeHead(status, headers).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const client = createMediaClient({
+      baseUrl: 'https://service.invalid',
+      apiKey: () => 'the-key',
+      allowedMediaOrigins: [origin],
+    });
+    account = { name: 'default@00000000', client, hasKey: () => Promise.resolve(true) };
+  });
+  afterEach(async () => {
+    await account.client.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await rm(root, { recursive: true, force: true });
+  });
+
+  function plan(
+    source: MediaSource,
+    input: Partial<PlanCampaignInput> = {},
+    models: ModelSource = modelSource(),
+    environment = new MockActivityEnvironment(),
+  ): Promise<CampaignPlan> {
+    const activity = createPlanCampaign({
+      accounts: accountRegistry([account]),
+      artifacts: store,
+      models,
+      inputRoots: [roots],
+    });
+    const whole: PlanCampaignInput = {
+      campaign: 'spring',
+      manifest: { source },
+      select: { rows: 'missing' },
+      onInvalid: 'fail',
+      rebuyChanged: false,
+      generation: 0,
+      ...input,
+    };
+    return environment.run(() => activity(whole));
+  }
+  const stored = (text: string) => store.putBuffer(Buffer.from(text), { mediaType: 'text/csv' });
+
+  it('[C5.4c] reads an artifact and answers without a prompt; pages hold it', async () => {
+    const result = await plan({ artifact: await stored(MANIFEST) });
+    expect(result).toMatchObject({ rows: 2, planned: 2, pages: 1, estimate: 600_000 });
+    expect(JSON.stringify(result)).not.toContain('canary');
+    const page = await createPageReader(store).page({ index: result.index.sha256, page: 0 });
+    expect(page.rows.map(({ key, call }) => [key, call.request.prompt])).toEqual([
+      ['a', 'canary-prompt'],
+      ['b', 'y'],
+    ]);
+  });
+
+  it('writes the same bytes under the same names when it is repeated', async () => {
+    const artifact = await stored(MANIFEST);
+    expect(await plan({ artifact })).toEqual(await plan({ artifact }));
+  });
+
+  it('reads a file below the input roots, and none that only seems to be there', async () => {
+    await writeFile(join(roots, 'm.csv'), MANIFEST);
+    expect(await plan({ file: join(roots, 'm.csv') })).toMatchObject({ planned: 2 });
+    await writeFile(join(root, 'outside.csv'), MANIFEST);
+    await symlink(join(root, 'outside.csv'), join(roots, 'link.csv'));
+    for (const file of [join(root, 'outside.csv'), join(roots, 'link.csv'), join(roots, 'none.csv'), roots]) {
+      const result = await plan({ file });
+      expect(result.refused?.reason).toBe('manifest_unreadable');
+      expect(JSON.stringify(result)).not.toContain(root);
+    }
+  });
+
+  it('takes files of rows into the store, so that their content and not their place is the row', async () => {
+    await writeFile(join(roots, 'one.png'), PNG);
+    await writeFile(join(roots, 'two.png'), PNG);
+    const row = (name: string) =>
+      JSON.stringify({ model: 'image-2', prompt: 'x', operation: 'edit', images: `file:${name}` });
+    const result = await plan({ artifact: await stored(`${row('one.png')}\n${row('two.png')}\n`) });
+    const { rows } = await createPageReader(store).page({ index: result.index.sha256, page: 0 });
+    expect(rows[0]?.content).toBe(rows[1]?.content);
+    expect(rows[0]?.call.request).toMatchObject({
+      images: [{ artifact: { mediaType: 'image/png', bytes: PNG.length } }],
+    });
+    expect(JSON.stringify(rows)).not.toContain('one.png');
+    const missing = await plan({ artifact: await stored(`${row('secret.png')}\n`) });
+    expect(missing.issues).toMatchObject([{ line: 1, column: 'images' }]);
+    expect(JSON.stringify(missing)).not.toContain('secret');
+  });
+
+  it('[C5.3] fetches an address once, without the key', async () => {
+    const result = await plan({ url: `${origin}/m.csv?token=secret` }, { sample: 1 });
+    expect(result).toMatchObject({ rows: 2, planned: 1, left: 1 });
+    expect(asked).toEqual([{ authorization: undefined }]);
+  });
+
+  it('says what another try will not change, without the address', async () => {
+    answers = [
+      { status: 404, body: '' },
+      { status: 200, body: MANIFEST, headers: { 'content-encoding': 'gzip' } },
+    ];
+    const sources = [
+      { url: `${origin}/secret` },
+      { url: `${origin}/secret` },
+      { url: 'http://10.0.0.1/secret' },
+      { url: 'ftp://host.invalid/secret' },
+      { url: 'secret' },
+      {
+        artifact: {
+          uri: `artifact:sha256/${'a'.repeat(64)}`,
+          mediaType: 'text/csv',
+          bytes: 1,
+          sha256: 'a'.repeat(64),
+        },
+      },
+    ];
+    for (const source of sources) {
+      const result = await plan(source);
+      expect(result).toMatchObject({ planned: 0, pages: 0, refused: { reason: 'manifest_unreadable' } });
+      expect(JSON.stringify(result)).not.toMatch(/secret|127\.0\.0\.1|10\.0\.0\.1/);
+    }
+  });
+
+  it.each([429, 500, 503])('[C8.7] comes back later after HTTP %s, not before it may', async (status) => {
+    answers = [{ status, body: '', headers: { 'retry-after': '7' } }];
+    await expect(plan({ url: `${origin}/secret` })).rejects.toMatchObject({
+      type: 'MediaRetryLater',
+      nonRetryable: false,
+      nextRetryDelay: 7_000,
+    });
+  });
+
+  it('comes back later while the model configuration is down', async () => {
+    const models = {
+      ...modelSource(),
+      lookup: () => Promise.resolve({ found: 'unavailable' as const, message: 'down', retryAfterMs: 5_000 }),
+    };
+    const artifact = await stored(MANIFEST);
+    await expect(plan({ artifact }, {}, models)).rejects.toMatchObject({
+      type: 'MediaRetryLater',
+      nextRetryDelay: 5_000,
+    });
+  });
+
+  it('refuses a credential that this worker lacks: of the campaign as a whole, of a row by its line', async () => {
+    const artifact = await stored(MANIFEST);
+    expect((await plan({ artifact }, { account: 'other' })).refused?.reason).toBe('account_not_configured');
+    const rows = await stored('model,prompt,account\ncine-1,x,default\ncine-1,y,other\n');
+    expect((await plan({ artifact: rows })).issues).toMatchObject([{ line: 3, column: 'account' }]);
+  });
+
+  it('beats with counts, and ends where it is cancelled', async () => {
+    const beats: unknown[] = [];
+    const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 20 });
+    environment.on('heartbeat', (details: unknown) => beats.push(details));
+    const lines = Array.from({ length: 20_000 }, (_, index) => `r${index},cine-1,canary,4\n`);
+    const artifact = await stored(`id,model,prompt,duration\n${lines.join('')}`);
+    const planning = plan({ artifact }, {}, modelSource(), environment);
+    environment.cancel('WORKER_SHUTDOWN');
+    await expect(planning).rejects.toMatchObject({ name: 'CancelledFailure' });
+    expect(beats[0]).toEqual({ results: 0, rows: 0 });
+    expect(JSON.stringify(beats)).not.toContain('canary');
+  });
+});

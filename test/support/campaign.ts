@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type WorkflowHandle } from '@temporalio/client';
+import { type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { createFileStore } from '../../src/artifacts/file-store';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
 import { type ResultsRef } from '../../src/domain/campaign/results';
@@ -33,7 +33,7 @@ export async function startCampaign(
   rows: readonly Row[],
   input: Partial<CampaignInput> = {},
   id = stack.server.uniqueId('campaign'),
-): Promise<WorkflowHandle<typeof runCampaign>> {
+): Promise<WorkflowHandleWithFirstExecutionRunId<typeof runCampaign>> {
   const manifest = input.manifest ?? (await storedManifest(stack, rows));
   return stack.server.client.workflow.start<typeof runCampaign>(WORKFLOW.runCampaign, {
     taskQueue: stack.taskQueue,

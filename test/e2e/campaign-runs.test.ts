@@ -1,0 +1,205 @@
+import { type CampaignUpdates, type CampaignUpdateResult } from '../../src/domain/campaign/state';
+import { type CampaignResult } from '../../src/domain/campaign/state';
+import { campaignStateOf, resultsOf, type Row, startCampaign } from '../support/campaign';
+import { eventually } from '../support/eventually';
+import { type MediaStack } from '../support/media-stack';
+import { sharedStack } from '../support/shared-stack';
+
+const video = (id: string, prompt: string, more: Row = {}): Row => ({
+  id,
+  model: 'cine-1',
+  prompt,
+  duration: 2,
+  ...more,
+});
+const videos = (count: number, name: string, directives = ''): Row[] =>
+  Array.from({ length: count }, (_, n) => video(`${name}-${n}`, `${directives} ${name} ${n}`));
+
+/** Micro-units of one of these videos. */
+const PRICE = 100_000;
+
+describe('a campaign', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
+
+  async function acceptedOf(media: MediaStack, rows: readonly Row[]): Promise<number> {
+    const prompts = new Set(rows.map(({ prompt }) => prompt));
+    const requests = await media.sandbox.admin.requests();
+    return requests.filter(({ operation, status, json }) => {
+      const { prompt } = (json ?? {}) as { prompt?: unknown };
+      return operation === 'create' && (status ?? 0) < 300 && prompts.has(prompt);
+    }).length;
+  }
+
+  it.concurrent(
+    'continues as new without losing or repeating a row, in the parent and in its lanes',
+    async () => {
+      const media = await stack();
+      const rows = videos(230, 'onward');
+      const handle = await startCampaign(media, rows, { concurrency: 60, eventsPerRun: 60 });
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 230 });
+      expect((await resultsOf(media, result.results)).size).toBe(230);
+      expect(await acceptedOf(media, rows)).toBe(230);
+      const first = await media.server.client.workflow
+        .getHandle(handle.workflowId, handle.firstExecutionRunId)
+        .describe();
+      expect(first.raw.workflowExecutionInfo?.status).toBe(6);
+      expect(result.money).toEqual({ settled: 230 * PRICE, reserved: 0, needsReview: 0, unknown: 0 });
+    },
+  );
+
+  it.concurrent('spreads over lanes, and each keeps below its part of the concurrency', async () => {
+    const media = await stack();
+    const rows = videos(240, 'lanes');
+    const handle = await startCampaign(media, rows, { concurrency: 1_500 });
+    const result = await handle.result();
+    expect(result.counts).toEqual({ completed: 240 });
+    const state = await campaignStateOf(handle);
+    expect(state.lanes.map(({ lane }) => lane)).toEqual([0, 1, 2]);
+    expect(state).toMatchObject({ phase: 'done', remaining: 0, inFlight: 0 });
+    expect(await acceptedOf(media, rows)).toBe(240);
+  });
+
+  it.concurrent('[C4.4a] spends its budget and not a micro-unit more; raised, it goes on', async () => {
+    const media = await stack();
+    const rows = videos(60, 'budget');
+    const input = { budget: { microUnits: 25 * PRICE + PRICE / 2, currency: 'USD' }, concurrency: 1_000 };
+    const handle = await startCampaign(media, rows, input);
+    const result = await handle.result();
+    expect(result.counts).toEqual({ completed: 25, skipped_budget: 35 });
+    expect(result.money.settled).toBe(25 * PRICE);
+    expect(await acceptedOf(media, rows)).toBe(25);
+
+    const raised = { microUnits: 40 * PRICE, currency: 'USD' };
+    const again = await startCampaign(
+      media,
+      rows,
+      { ...input, budget: raised, previous: result.results },
+      handle.workflowId,
+    );
+    const second = (await again.result()) as CampaignResult;
+    expect(second.counts).toEqual({ completed: 40, skipped_budget: 20 });
+    expect(second.money.settled).toBe(40 * PRICE);
+    expect(await acceptedOf(media, rows)).toBe(40);
+  });
+
+  it.concurrent('pauses, resumes, and lets its budget be raised in flight', async () => {
+    const media = await stack();
+    const rows = videos(40, 'paused', '[run:2s]');
+    const handle = await startCampaign(media, rows, {
+      concurrency: 10,
+      budget: { microUnits: 30 * PRICE, currency: 'USD' },
+    });
+    const update = <Name extends keyof CampaignUpdates>(name: Name, input: CampaignUpdates[Name]) =>
+      handle.executeUpdate<CampaignUpdateResult, [CampaignUpdates[Name]]>(name, { args: [input] });
+    await eventually(
+      'a finished row',
+      async () => ((await campaignStateOf(handle)).counts.completed ?? 0) > 0,
+      60_000,
+    );
+    await handle.executeUpdate('pause');
+    expect((await campaignStateOf(handle)).phase).toBe('paused');
+    await eventually('nothing in flight', async () => (await campaignStateOf(handle)).inFlight === 0, 60_000);
+    const bought = await acceptedOf(media, rows);
+    expect(bought).toBeLessThan(40);
+    expect(await update('raiseBudget', { budget: { microUnits: PRICE, currency: 'USD' } })).toMatchObject({
+      accepted: false,
+    });
+    expect(
+      await update('raiseBudget', { budget: { microUnits: 40 * PRICE, currency: 'USD' } }),
+    ).toMatchObject({ accepted: true });
+    expect(await update('setConcurrency', { concurrency: 40 })).toMatchObject({ accepted: true });
+    await handle.executeUpdate('resume');
+    const result = await handle.result();
+    expect(result.counts).toEqual({ completed: 40 });
+    expect(await acceptedOf(media, rows)).toBe(40);
+  });
+
+  it.concurrent(
+    '[C7.8] tries again what the service had no room for, each time under a key of its own',
+    async () => {
+      const media = await stack();
+      const rows = [video('full', '[fail:capacity] always full'), video('shut', '[http:429:1] shut for now')];
+      const handle = await startCampaign(media, rows, { maxAttempts: 2 });
+      const result = await handle.result();
+      const lines = await resultsOf(media, result.results);
+      expect(lines.get('shut')).toMatchObject({ outcome: 'completed', attempt: 0 });
+      expect(lines.get('full')).toMatchObject({
+        outcome: 'failed',
+        attempt: 1,
+        errorKind: 'capacity',
+        ledger: [
+          { attempt: 0, creationKey: `${handle.workflowId}/full/0`, state: 'needs_review' },
+          { attempt: 1, creationKey: `${handle.workflowId}/full/1`, state: 'needs_review' },
+        ],
+      });
+      expect(result.money).toEqual({ settled: PRICE, reserved: 0, needsReview: 2 * PRICE, unknown: 0 });
+      expect(await acceptedOf(media, rows)).toBe(3);
+    },
+  );
+
+  it.concurrent(
+    'run again under its id it submits only what is missing, and shows what has changed',
+    async () => {
+      const media = await stack();
+      const rows = [
+        video('a', 'a first boat'),
+        video('b', '[run:60s] a slow boat'),
+        video('c', 'a third boat'),
+      ];
+      const handle = await startCampaign(media, rows, { waitFor: '6s' });
+      const first = await handle.result();
+      expect(first.counts).toEqual({ completed: 2, still_running: 1 });
+      const changed = [
+        rows[0] as Row,
+        rows[1] as Row,
+        video('c', 'another third boat'),
+        video('d', 'a fourth boat'),
+      ];
+      const previous = first.results;
+      const again = await startCampaign(media, changed, { previous, waitFor: '6s' }, handle.workflowId);
+      const second = (await again.result()) as CampaignResult;
+      const lines = await resultsOf(media, second.results);
+      expect(lines.get('d')).toMatchObject({ outcome: 'completed' });
+      expect(lines.get('c')).toMatchObject({ outcome: 'changed' });
+      expect(lines.get('b')).toMatchObject({ outcome: 'still_running', attempt: 0 });
+      expect(second.counts).toEqual({ completed: 2, still_running: 1, changed: 1 });
+      expect(await acceptedOf(media, [...rows, ...changed])).toBe(4);
+      // Money of the boat that was bought with the old text stays on the books.
+      expect(second.money).toEqual({ settled: 3 * PRICE, reserved: PRICE, needsReview: 0, unknown: 0 });
+    },
+  );
+
+  it.concurrent('cancelled, it buys nothing more and collects what runs', async () => {
+    const media = await stack();
+    const rows = videos(30, 'cancelled', '[run:3s]');
+    const handle = await startCampaign(media, rows, { concurrency: 10 });
+    await eventually('rows in flight', async () => (await campaignStateOf(handle)).inFlight > 0, 60_000);
+    await handle.executeUpdate('cancel');
+    const result = await handle.result();
+    const bought = await acceptedOf(media, rows);
+    expect(result.outcome).toBe('cancelled');
+    expect(result.counts).toEqual({ completed: bought, cancelled: 30 - bought });
+  });
+
+  it.concurrent('retries rows that failed when it is asked to, while it runs', async () => {
+    const media = await stack();
+    const rows = [video('bad', '[fail:invalid] bad'), ...videos(3, 'slow', '[run:25s]')];
+    const handle = await startCampaign(media, rows, { maxAttempts: 1 });
+    await eventually(
+      'the failed row',
+      async () => (await campaignStateOf(handle)).counts.failed === 1,
+      60_000,
+    );
+    const answer = await handle.executeUpdate<CampaignUpdateResult, [CampaignUpdates['takeUp']]>('takeUp', {
+      args: [{ select: { rows: 'retry' } }],
+    });
+    expect(answer).toMatchObject({ accepted: true, rows: 1 });
+    const result = await handle.result();
+    expect(result.counts).toEqual({ failed: 1, completed: 3 });
+    const lines = await resultsOf(media, result.results);
+    expect(lines.get('bad')).toMatchObject({ attempt: 1, generation: 1 });
+    expect(lines.get('bad')?.ledger).toHaveLength(2);
+    expect(await acceptedOf(media, rows)).toBe(5);
+  });
+});

@@ -12,4 +12,3 @@ export { type PlanSink } from './page-writer';
 export { planManifest, type PlanManifestOptions, type PlanProgress } from './plan-manifest';
 export { readManifest } from './read-manifest';
 export { latestResults, readResults } from './results';
-export { manifestTemplate } from './template';

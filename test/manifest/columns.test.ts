@@ -1,41 +1,34 @@
+import { manifestTemplate, templateText } from '../../src/cli/campaign/manifest-template';
 import { type ModelConfiguration } from '../../src/domain/model-config';
 import { columnOf, MANIFEST_COLUMNS } from '../../src/manifest/columns';
-import { manifestTemplate } from '../../src/manifest/template';
 import { sandboxModels } from '../../src/testing/sandbox/model-catalog';
 import { MODELS, modelSource, noModels } from './models';
+import { memoryStore } from './memory-store';
 import { PlanHarness } from './plan-harness';
 
 describe('the template of a manifest', () => {
   let harness: PlanHarness;
   beforeAll(async () => {
-    harness = await PlanHarness.open();
+    harness = await PlanHarness.open(memoryStore());
   });
   afterAll(() => harness.close());
 
   const { models: sandbox } = sandboxModels as unknown as ModelConfiguration;
-
-  it.each([
+  const configurations = [
     ['the models of these tests', MODELS.filter(({ id }) => id !== 'euro')],
     ['the sandbox', sandbox],
-  ])('has a row for each model that plans as it is: %s', async (_name, models) => {
-    const text = await manifestTemplate(models);
-    const rows = await harness.planned(text, { models: modelSource(models) });
-    expect(rows.map(({ call }) => call.request.model)).toEqual(models.map(({ id }) => id));
+  ] as const;
+
+  it.each(configurations)('has a row for each model that plans as it is: %s', async (_name, models) => {
+    for (const format of ['csv', 'jsonl'] as const) {
+      const text = templateText(manifestTemplate(models), format);
+      const rows = await harness.planned(text, { models: modelSource(models) });
+      expect(rows.map(({ call }) => call.request.model)).toEqual(models.map(({ id }) => id));
+    }
   });
 
-  it('has the columns that the models use, and no other', async () => {
-    const [header] = (await manifestTemplate(MODELS)).split('\n');
-    expect(header).toBe(
-      '\ufeffid,model,prompt,duration,resolution,aspect_ratio,image_reference,video_reference,' +
-        'image_reference:first_frame,image_reference:last_frame,size,quality,n,images,mask,field:camera',
-    );
-    const [bare] = (await manifestTemplate([{ id: 'x', kind: 'image' }])).split('\n');
-    expect(bare).toBe('\ufeffid,model,prompt,size');
-  });
-
-  it('says what goes where when nothing is configured', async () => {
-    const text = await manifestTemplate(undefined);
-    expect(text).toContain('\nfirst,MODEL,');
+  it('plans where nothing is configured', async () => {
+    const text = templateText(manifestTemplate([]), 'csv');
     expect(await harness.planned(text, { models: noModels() })).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { type CampaignInput } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import { type CampaignResult, type CampaignState } from '../domain/campaign/state';
@@ -48,46 +48,46 @@ export function campaignMemo(input: CampaignStart): { readonly [name: string]: u
 /** The newest run under this id; undefined when the server has none. */
 export async function findCampaign(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
   try {
-    const { runId, type, status, startTime, closeTime, memo } = await client.workflow
-      .getHandle(campaign)
-      .describe();
-    return {
-      campaign,
-      runId,
-      type,
-      status: status.name,
-      startedAt: startTime.toISOString(),
-      closedAt: closeTime?.toISOString() ?? null,
-      input: (memo?.[CAMPAIGN_MEMO] as CampaignStart | undefined) ?? null,
-      fingerprint: (memo?.[FINGERPRINT_MEMO] as string | undefined) ?? null,
-    };
+    return executionOf(campaign, await client.workflow.getHandle(campaign).describe());
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
 }
 
-/** Campaigns that visibility lists, newest first; runs that were continued as new are left out. */
+/** Campaigns that visibility lists, newest first: the newest run of each id. */
 export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
-  const found: CampaignExecution[] = [];
+  const found = new Map<string, CampaignExecution>();
   const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;
-  for await (const { workflowId, runId, type, status, startTime, closeTime, memo } of client.workflow.list({
-    query,
-    pageSize: most,
-  })) {
-    if (found.length >= most) break;
-    found.push({
-      campaign: workflowId,
-      runId,
-      type,
-      status: status.name,
-      startedAt: startTime.toISOString(),
-      closedAt: closeTime?.toISOString() ?? null,
-      input: (memo?.[CAMPAIGN_MEMO] as CampaignStart | undefined) ?? null,
-      fingerprint: (memo?.[FINGERPRINT_MEMO] as string | undefined) ?? null,
-    });
+  for await (const execution of client.workflow.list({ query })) {
+    const { workflowId } = execution;
+    if (found.has(workflowId)) continue;
+    if (found.size >= most) break;
+    found.set(workflowId, executionOf(workflowId, execution));
   }
-  return found;
+  return [...found.values()];
+}
+
+/** What a list and a description of the server share. */
+type Listed = Pick<WorkflowExecutionInfo, 'runId' | 'type' | 'status' | 'startTime'> & {
+  readonly closeTime?: Date | undefined;
+  readonly memo?: Record<string, unknown> | undefined;
+};
+
+function executionOf(
+  campaign: string,
+  { runId, type, status, startTime, closeTime, memo }: Listed,
+): CampaignExecution {
+  return {
+    campaign,
+    runId,
+    type,
+    status: status.name,
+    startedAt: startTime.toISOString(),
+    closedAt: closeTime?.toISOString() ?? null,
+    input: (memo?.[CAMPAIGN_MEMO] as CampaignStart | undefined) ?? null,
+    fingerprint: (memo?.[FINGERPRINT_MEMO] as string | undefined) ?? null,
+  };
 }
 
 /** What a campaign does, or did last. Rejects when no worker answers. */

@@ -43,13 +43,16 @@ function failure(type: string, message: string, hint: string, campaign: string):
 }
 
 function endLines({ plan, counts, money, currency, outcome }: CampaignResult): string[] {
-  if (outcome === 'refused') return issueLines(plan);
+  const issues = plan.refused === undefined ? [] : issueLines(plan);
+  if (outcome === 'refused') return issues;
   const lines = [
+    ...issues,
     `${endedRows(counts)} of ${plan.rows} rows have a result: ${countsText(counts)}.`,
     `Money: ${moneyText(money, currency)}.`,
   ];
   if (plan.left > 0) lines.push(`${plan.left} rows were left for later by --limit or --sample.`);
-  if (plan.invalid > 0) lines.push(`${plan.invalid} rows are not valid and were left out.`);
+  if (plan.invalid > 0 && issues.length === 0)
+    lines.push(`${plan.invalid} rows are not valid and were left out.`);
   return lines;
 }
 

@@ -40,7 +40,9 @@ export function campaignEnd({
 }: Pick<CampaignResult, 'outcome' | 'counts'> & {
   readonly plan: Pick<CampaignResult['plan'], 'refused'> | null;
 }): CampaignEnd {
-  if (outcome === 'refused') return ended(REFUSED[plan?.refused?.reason ?? 'manifest_unreadable']);
+  // A run over earlier results ends by itself, although its own plan was refused.
+  if (plan?.refused !== undefined) return ended(refusalType(plan.refused));
+  if (outcome === 'refused') return ended('manifest_unreadable');
   if (has(counts, UNDECIDED)) return ended('campaign_unconfirmed');
   if (has(counts, ['still_running'])) return { ok: true, type: 'still_running', exitCode: EXIT.stillRunning };
   if (outcome === 'cancelled' || has(counts, ['cancelled'])) return ended('campaign_cancelled');

@@ -21,7 +21,7 @@ export function planLines(plan: ShownPlan): string[] {
     lines.push(
       `changed: ${changed.rows} bought with another text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
     );
-  lines.push(`estimate: ${sumText(estimate, unpriced, currency)}`);
+  lines.push(`estimate: ${planned === 0 ? 'nothing to buy' : sumText(estimate, unpriced, currency)}`);
   return lines;
 }
 
@@ -30,7 +30,7 @@ function modelLine(
   currency: string | null,
 ): string {
   const kind = { create_video: 'video', generate_image: 'image', edit_image: 'edit' }[operation];
-  return `${plainKey(model)} (${kind}): ${rows} rows, ${sumText(estimate, unpriced, currency)}`;
+  return `${plainKey(model)} (${kind}): ${rows} row${rows === 1 ? '' : 's'}, ${sumText(estimate, unpriced, currency)}`;
 }
 
 /** A sum with a part that nobody knows is no price (C1.5). */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { campaignState, manifestIssue } from './campaign';
 import { time } from './outcome-parts';
 import { videoState } from './video-state';
 
@@ -36,6 +37,8 @@ export const event = z.discriminatedUnion('type', [
     '`watch` has found the workflow',
   ),
   line('state', { workflowId: z.string(), state: videoState }).describe('a video workflow has a new state'),
+  line('campaign', { workflowId: z.string(), state: campaignState }).describe('a campaign has a new state'),
+  line('issue', manifestIssue.shape).describe('a row of a manifest is not valid'),
   line('check', {
     name: z.string(),
     state: z.enum(['ok', 'warning', 'failed', 'skipped']),

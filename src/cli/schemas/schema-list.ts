@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createPolicySchema } from '../../config';
 import { modelConfigurationSchema } from '../../models/schema';
+import { campaignEstimate, campaignResult, campaignRow, campaignState } from './campaign';
 import { faults } from './faults';
 import { imageOutcome } from './image-outcome';
 import { event, reply } from './reply';
@@ -18,6 +19,10 @@ export const SCHEMAS = {
   'video-outcome': videoOutcome,
   'image-outcome': imageOutcome,
   'video-state': videoState,
+  'campaign-estimate': campaignEstimate,
+  'campaign-state': campaignState,
+  'campaign-result': campaignResult,
+  'campaign-row': campaignRow,
   sidecar: videoSidecar,
   'image-sidecar': imageSidecar,
   faults,

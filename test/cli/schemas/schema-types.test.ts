@@ -6,11 +6,20 @@ import { type Billing } from '../../../src/domain/billing';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { type JsonValue } from '../../../src/domain/json';
 import { type ArtifactRef } from '../../../src/domain/media';
+import { type ManifestIssue } from '../../../src/domain/campaign/plan';
+import { type CampaignResult, type CampaignState } from '../../../src/domain/campaign/state';
 import { type ModelConfiguration } from '../../../src/domain/model-config';
 import { type ImageOutcome, type VideoOutcome } from '../../../src/domain/outcome';
 import { type VideoState } from '../../../src/domain/video-state';
 import { type CheckReport } from '../../../src/cli/doctor/check';
 import { type Reply } from '../../../src/cli/report';
+import { type ShownPlan } from '../../../src/cli/campaign/plan-lines';
+import {
+  type campaignEstimate,
+  type campaignResult,
+  type campaignRow,
+  type campaignState,
+} from '../../../src/cli/schemas/campaign';
 import { type faults } from '../../../src/cli/schemas/faults';
 import { type imageOutcome } from '../../../src/cli/schemas/image-outcome';
 import { type event, type reply } from '../../../src/cli/schemas/reply';
@@ -18,6 +27,7 @@ import { type imageSidecar, type videoSidecar } from '../../../src/cli/schemas/s
 import { type videoOutcome } from '../../../src/cli/schemas/video-outcome';
 import { type videoState } from '../../../src/cli/schemas/video-state';
 import { type modelConfigurationSchema } from '../../../src/models/schema';
+import { type ResultRecord } from '../../../src/report/result-record';
 import { type FaultRule } from '../../../src/testing/sandbox/fault-rule';
 
 /** The same type without readonly, and in one piece: a schema writes no intersections. JSON stays as it is. */
@@ -36,6 +46,10 @@ test('every schema is equal to the type that it describes: a new or changed fiel
   expectTypeOf<Plain<z.infer<typeof imageOutcome>>>().toEqualTypeOf<Plain<ImageOutcome>>();
   expectTypeOf<Plain<z.infer<typeof videoState>>>().toEqualTypeOf<Plain<VideoState>>();
   expectTypeOf<Plain<z.infer<typeof modelConfigurationSchema>>>().toEqualTypeOf<Plain<ModelConfiguration>>();
+  expectTypeOf<Plain<z.infer<typeof campaignState>>>().toEqualTypeOf<Plain<CampaignState>>();
+  expectTypeOf<Plain<z.infer<typeof campaignResult>>>().toEqualTypeOf<Plain<CampaignResult>>();
+  expectTypeOf<Plain<z.infer<typeof campaignEstimate>>>().toEqualTypeOf<Plain<ShownPlan>>();
+  expectTypeOf<Plain<z.infer<typeof campaignRow>>>().toEqualTypeOf<Plain<ResultRecord>>();
   expectTypeOf<Plain<z.infer<typeof faults>>>().toEqualTypeOf<Plain<FaultRule[]>>();
 });
 
@@ -48,6 +62,8 @@ test('replies, events and side-car files hold the parts that the code gives them
   expectTypeOf<Plain<Omit<z.infer<typeof reply>, 'data'>>>().toEqualTypeOf<Plain<Omit<Reply, 'data'>>>();
   type Event<Type> = Extract<z.infer<typeof event>, { type: Type }>;
   expectTypeOf<Plain<Event<'state'>['state']>>().toEqualTypeOf<Plain<VideoState>>();
+  expectTypeOf<Plain<Event<'campaign'>['state']>>().toEqualTypeOf<Plain<CampaignState>>();
+  expectTypeOf<Plain<Omit<Event<'issue'>, 'v' | 'type' | 'at'>>>().toEqualTypeOf<Plain<ManifestIssue>>();
   expectTypeOf<CheckReport>().toExtend<Omit<Event<'check'>, 'v' | 'type' | 'at'>>();
   type Video = z.infer<typeof videoSidecar>;
   expectTypeOf<Plain<Video['task']>>().toEqualTypeOf<Plain<Sidecar['video']>>();

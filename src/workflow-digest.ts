@@ -24,7 +24,7 @@ export async function workflowDigest(): Promise<string> {
   const entry = packagedWorkflows();
   const root = dirname(dirname(entry));
   for (const folder of FOLDERS) {
-    const names = (await readdir(join(root, folder)))
+    const names = (await readdir(join(root, folder), { recursive: true }))
       .filter((name) => name.endsWith(extension(entry)))
       .sort();
     for (const name of names) hash.update(name).update(await readFile(join(root, folder, name)));

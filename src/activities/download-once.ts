@@ -6,7 +6,6 @@ import { type VideoTask } from '../domain/video-task';
 import { type GetVideoResult } from '../service/media-client';
 import { type DownloadTry } from './download-place';
 import { type DownloadProblem } from './download-problem';
-import { digestOf } from './download-progress';
 import { differences } from './download-sidecar';
 import { type DownloadedVideo, type TryResult, tryPlaces } from './download-try';
 
@@ -25,12 +24,6 @@ export function tryBudget(info: Info, bounds: DownloadBounds): number {
     bounds.tryDeadlineMs,
     Math.max(info.startToCloseTimeoutMs - CLOSE_MARGIN_MS, info.startToCloseTimeoutMs / 2),
   );
-}
-
-/** Digest of one activity execution, and of what it does among others: nobody else continues its part. */
-export function ownerOf({ workflowExecution, activityId }: Info, ...of: readonly string[]): string {
-  const { workflowId = '', runId = '' } = workflowExecution ?? {};
-  return digestOf(workflowId, runId, activityId, ...of);
 }
 
 /** Whether the worker ends, and not the wish for the video. */

@@ -18,6 +18,8 @@ export interface DownloadTry {
   readonly endsAt: number;
   /** Aborted at `endsAt`: hops that answer slowly add up, and so do places. */
   readonly deadline: AbortSignal;
+  /** Nobody had the owner of its progress before. */
+  readonly fresh?: boolean;
   /** No try follows this one, whatever it meets: what it refuses is kept. */
   readonly last: boolean;
   /** Set once a byte of a video came in this try. */
@@ -80,7 +82,8 @@ async function takeWhole(turn: DownloadTry, place: string, result: Body): Promis
     return { problem: refused };
   }
   if (progress.place !== place || progress.etag !== result.etag) await discardPart(turn);
-  const part = await turn.artifacts.stage(partOwner(progress.owner, place, result.etag));
+  const owner = partOwner(progress.owner, place, result.etag);
+  const part = await turn.artifacts.stage(owner, { fresh: turn.fresh === true });
   if (part.position > 0) await part.restart();
   Object.assign(progress, { place, etag: result.etag, length: result.contentLength, position: 0 });
   return take(turn, part, result);

@@ -4,18 +4,10 @@ import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/dow
 import { DOWNLOAD_BOUNDS, type DownloadBounds } from '../domain/download-bounds';
 import { type MediaClient } from '../service/media-client';
 import { decideDownload } from './download-decision';
-import {
-  downloadOnce,
-  factsOf,
-  type FetchedVideo,
-  isShutdown,
-  NO_ACCOUNT,
-  ownerOf,
-  tryBudget,
-} from './download-once';
+import { downloadOnce, factsOf, type FetchedVideo, isShutdown, NO_ACCOUNT, tryBudget } from './download-once';
 import { discardPart, type DownloadTry } from './download-place';
 import { type DownloadProblem, reasonOf } from './download-problem';
-import { type DownloadProgress, freshProgress, noteFault, readProgress } from './download-progress';
+import { digestOf, type DownloadProgress, freshProgress, noteFault, readProgress } from './download-progress';
 import { storeSidecar } from './download-sidecar';
 import { retryLater } from './failures';
 import { startHeartbeat } from './heartbeat';
@@ -78,7 +70,8 @@ export function createDownloadVideo(
 }
 
 function progressOf(info: Info, startedAt: number): DownloadProgress {
-  const owner = ownerOf(info);
+  const { workflowExecution, activityId } = info;
+  const owner = digestOf(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId);
   // Time in which no worker was there is not counted against the service.
   const windowStart = info.attempt === 1 ? startedAt : info.scheduledTimestampMs;
   return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowStart);

@@ -18,7 +18,7 @@ export interface ArtifactStore {
    * A part that belongs to one activity execution. The same owner gets its own bytes back (resume),
    * nobody else ever continues them. An earlier stage of the same owner that is still open loses its part.
    */
-  stage(owner: string): Promise<StagedArtifact>;
+  stage(owner: string, options?: StageOptions): Promise<StagedArtifact>;
 
   /** The bytes of an artifact; the stream fails at its end with `hash_mismatch` when they are not what the name says. */
   read(ref: { readonly sha256: string }): Promise<Readable>;
@@ -41,6 +41,11 @@ export interface ArtifactStore {
 
   /** Rejects with `not_writable` or `no_space` when nothing could be stored now. */
   checkWritable(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** Nobody had this owner before, so nothing of it is looked for. @default false */
+  readonly fresh?: boolean;
 }
 
 /** Bytes that are not an artifact yet. After `publish`, `reject` or `discard` only `close` may be called. */

@@ -25,6 +25,24 @@ export async function ensureDirectory(path: string, mode = 0o700): Promise<void>
   for (const made of await makeMissing(path, mode)) await syncDirectory(dirname(made));
 }
 
+/** Directories that this process made or saw: asked for once per file, they are there from then on. */
+const SEEN = new Set<string>();
+
+/** {@link ensureDirectory} once per process, then `work`; when something took the directory away, both again. */
+export async function inDirectory<T>(path: string, work: () => Promise<T>): Promise<T> {
+  if (SEEN.has(path)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+      SEEN.delete(path);
+    }
+  }
+  await ensureDirectory(path);
+  SEEN.add(path);
+  return work();
+}
+
 /** Level by level: a recursive `mkdir` says that something is missing when the disk is full. */
 async function makeMissing(path: string, mode: number): Promise<string[]> {
   try {

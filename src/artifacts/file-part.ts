@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type ArtifactRef, artifactUri } from '../domain/media';
 import { ArtifactError, systemCode, toArtifactError } from './artifact-error';
 import { type StagedArtifact } from './artifact-store';
-import { ensureDirectory, publishIfAbsent, removeIfThere, syncDirectory } from './durable-file';
+import { inDirectory, publishIfAbsent, removeIfThere, syncDirectory } from './durable-file';
 
 /** Where a finished part may go. */
 export interface PartTargets {
@@ -162,8 +162,7 @@ export class FilePart implements StagedArtifact {
     const sha256 = this.sha256();
     try {
       await this.#synced();
-      await ensureDirectory(dirname(final));
-      if (!(await publishIfAbsent(this.path, final))) {
+      if (!(await inDirectory(dirname(final), () => publishIfAbsent(this.path, final)))) {
         // Same name, same bytes: unless the stored file was damaged by something else, then this one replaces it.
         if (await isIntact(final, this.#position, sha256)) await removeIfThere(this.path);
         else await this.#replace(final);
@@ -207,7 +206,13 @@ async function isIntact(path: string, bytes: number, sha256: string): Promise<bo
   try {
     if ((await handle.stat()).size !== bytes) return false;
     const hash = createHash('sha256');
-    for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Uint8Array);
+    const buffer = Buffer.allocUnsafe(Math.min(Math.max(bytes, 1), COPY_CHUNK));
+    for (let at = 0; ;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) break;
+      hash.update(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
     return hash.digest('hex') === sha256;
   } finally {
     await handle.close();

@@ -5,13 +5,19 @@ import { join } from 'node:path';
 import { type Readable } from 'node:stream';
 import { type ArtifactRef } from '../domain/media';
 import { ArtifactError, systemCode, toArtifactError } from './artifact-error';
-import { type ArtifactStore, type PutOptions, type StagedArtifact } from './artifact-store';
-import { ensureDirectory, removeIfThere } from './durable-file';
+import {
+  type ArtifactStore,
+  type PutOptions,
+  type StagedArtifact,
+  type StageOptions,
+} from './artifact-store';
+import { inDirectory, removeIfThere } from './durable-file';
 import { fetchToFile } from './fetch-to-file';
 import { FilePart, type PartTargets } from './file-part';
 import { findParts, partName } from './part-name';
 import { verifiedStream } from './verified-stream';
 
+const NO_PARTS = { all: [], resumable: undefined } as const;
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
@@ -32,15 +38,16 @@ export class FileArtifactStore implements ArtifactStore {
     };
   }
 
-  async stage(owner: string): Promise<StagedArtifact> {
+  async stage(owner: string, { fresh = false }: StageOptions = {}): Promise<StagedArtifact> {
     const key = createHash('sha256').update(owner).digest('hex').slice(0, 32);
     try {
-      await ensureDirectory(this.#parts);
-      const { resumable, all } = await findParts(this.#parts, key);
-      const previous = resumable === undefined ? undefined : join(this.#parts, resumable);
-      const part = await FilePart.create(join(this.#parts, partName(key)), this.#targets, previous);
-      for (const name of all) await removeIfThere(join(this.#parts, name));
-      return part;
+      return await inDirectory(this.#parts, async () => {
+        const { resumable, all } = fresh ? NO_PARTS : await findParts(this.#parts, key);
+        const previous = resumable === undefined ? undefined : join(this.#parts, resumable);
+        const part = await FilePart.create(join(this.#parts, partName(key)), this.#targets, previous);
+        for (const name of all) await removeIfThere(join(this.#parts, name));
+        return part;
+      });
     } catch (error) {
       throw toArtifactError(error);
     }
@@ -82,7 +89,7 @@ export class FileArtifactStore implements ArtifactStore {
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: PutOptions,
   ): Promise<ArtifactRef> {
-    const part = await this.stage(`put/${randomBytes(16).toString('hex')}`);
+    const part = await this.stage(`put/${randomBytes(16).toString('hex')}`, { fresh: true });
     try {
       for await (const chunk of source) await part.write(chunk);
       return await part.publish(options.mediaType);

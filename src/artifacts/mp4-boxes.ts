@@ -1,4 +1,4 @@
-import { type FileHandle } from 'node:fs/promises';
+import { type ByteSource } from './byte-source';
 
 /** One top-level box of an ISO base media file; offsets in bytes from the file's start. */
 export interface TopLevelBox {
@@ -24,9 +24,9 @@ const truncated = (message: string): BoxWalk => ({ ok: false, reason: 'truncated
  * Walks the top-level boxes to the end of the file (C4.3, design 4.7): `ftyp` first, `moov` and `mdat` there,
  * every box ends within the file, nothing after the last one. Reads the headers, and never the media data.
  */
-export async function walkBoxes(handle: FileHandle, size: number): Promise<BoxWalk> {
+export async function walkBoxes(bytes: ByteSource, size: number): Promise<BoxWalk> {
   const boxes: TopLevelBox[] = [];
-  const headers = new HeaderReader(handle);
+  const headers = new HeaderReader(bytes);
   let position = 0;
   while (position < size) {
     const box = await readBox(headers, position, size);
@@ -70,13 +70,13 @@ class HeaderReader {
   #start = 0;
   #length = 0;
 
-  constructor(private readonly handle: FileHandle) {}
+  constructor(private readonly bytes: ByteSource) {}
 
   /** Up to 16 bytes; fewer at the file's end. */
   async at(position: number): Promise<Buffer> {
     const from = position - this.#start;
     if (from >= 0 && from + 16 <= this.#length) return this.#window.subarray(from, from + 16);
-    const { bytesRead } = await this.handle.read(this.#window, 0, this.#window.length, position);
+    const { bytesRead } = await this.bytes.read(this.#window, 0, this.#window.length, position);
     [this.#start, this.#length] = [position, bytesRead];
     return this.#window.subarray(0, Math.min(16, bytesRead));
   }

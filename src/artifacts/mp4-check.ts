@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { bytesOf, type ByteSource } from './byte-source';
 import { walkBoxes } from './mp4-boxes';
 import { checkSamples, type VideoTrackFacts } from './mp4-samples';
 
@@ -14,11 +15,17 @@ export type Mp4Check =
 export async function checkMp4(path: string): Promise<Mp4Check> {
   const handle = await open(path, 'r');
   try {
-    const walk = await walkBoxes(handle, (await handle.stat()).size);
-    if (!walk.ok) return walk;
-    const samples = await checkSamples(handle, walk.boxes);
-    return samples.ok ? { ok: true, ...samples.facts } : samples;
+    const { size } = await handle.stat();
+    return await checkMp4In(await bytesOf(handle, size), size);
   } finally {
     await handle.close();
   }
+}
+
+/** {@link checkMp4} of a file that is open. */
+export async function checkMp4In(bytes: ByteSource, size: number): Promise<Mp4Check> {
+  const walk = await walkBoxes(bytes, size);
+  if (!walk.ok) return walk;
+  const samples = await checkSamples(bytes, walk.boxes);
+  return samples.ok ? { ok: true, ...samples.facts } : samples;
 }

@@ -1,5 +1,5 @@
-import { type FileHandle } from 'node:fs/promises';
 import { createFile, type ISOFile, Log, MP4BoxBuffer } from 'mp4box';
+import { type ByteSource } from './byte-source';
 import { type TopLevelBox } from './mp4-boxes';
 import { placesEverySample } from './mp4-chunks';
 import { nestsWell } from './mp4-nesting';
@@ -30,7 +30,7 @@ const truncated = (message: string): SampleCheck => ({ ok: false, reason: 'trunc
  * Checks that every sample of every track lies within an `mdat` box: parsers show the full duration of a
  * file that lost half its samples. Reads `ftyp`, `moov` and `moof` only; media data stays on disk.
  */
-export async function checkSamples(handle: FileHandle, boxes: readonly TopLevelBox[]): Promise<SampleCheck> {
+export async function checkSamples(source: ByteSource, boxes: readonly TopLevelBox[]): Promise<SampleCheck> {
   const file = createFile(false);
   let tableBytes = 0;
   let samples = 0;
@@ -42,7 +42,7 @@ export async function checkSamples(handle: FileHandle, boxes: readonly TopLevelB
       }
       tableBytes += box.end - box.start;
       if (tableBytes > MAX_TABLE_BYTES) return tooMany();
-      const bytes = await readBytes(handle, box);
+      const bytes = await readBytes(source, box);
       if (box.type !== 'ftyp' && !nestsWell(bytes, box.headerBytes)) return damaged();
       samples += claimedSamples(bytes, box.headerBytes);
       if (samples > MAX_SAMPLES) return tooMany();
@@ -143,11 +143,11 @@ const codecName = (name: string) => (/undefined|NaN/.test(name) ? name.slice(0, 
 
 const round = (value: number) => Math.round(value * 1000) / 1000;
 
-async function readBytes(handle: FileHandle, box: TopLevelBox): Promise<Buffer> {
+async function readBytes(source: ByteSource, box: TopLevelBox): Promise<Buffer> {
   const bytes = Buffer.alloc(box.end - box.start);
   let done = 0;
   while (done < bytes.length) {
-    const { bytesRead } = await handle.read(bytes, done, bytes.length - done, box.start + done);
+    const { bytesRead } = await source.read(bytes, done, bytes.length - done, box.start + done);
     if (bytesRead === 0) throw new Error('short read');
     done += bytesRead;
   }

@@ -1,7 +1,8 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
+import { bytesOf, type ByteSource } from './byte-source';
 import { isCutQuickTime, isCutWebm } from './declared-end';
 import { describePage, SNIFF_BYTES, sniffMedia } from './media-type';
-import { checkMp4 } from './mp4-check';
+import { checkMp4In } from './mp4-check';
 import { type VideoTrackFacts } from './mp4-samples';
 
 export type VideoCheck =
@@ -16,16 +17,27 @@ export type VideoCheck =
 
 /** Whether a file is video by its bytes (C4.3): MP4 is checked to its end, WebM and QuickTime are taken with a warning unless they say themselves that they are cut. */
 export async function checkVideo(path: string): Promise<VideoCheck> {
-  const head = await readHead(path);
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    return await checkBytes(handle, await bytesOf(handle, size), size);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function checkBytes(handle: FileHandle, bytes: ByteSource, size: number): Promise<VideoCheck> {
+  const head = await readHead(bytes);
   const media = sniffMedia(head);
   if (media?.kind !== 'video') return { ok: false, reason: 'not_video', message: notVideo(head) };
   if (media.mediaType === 'video/mp4') {
-    const check = await checkMp4(path);
+    const check = await checkMp4In(bytes, size);
     if (!check.ok) return check;
     const { ok: _ok, ...facts } = check;
     return { ok: true, mediaType: media.mediaType, facts, warnings: [] };
   }
-  if (await isCut(path, media.mediaType))
+  const isCut = media.mediaType === 'video/webm' ? isCutWebm : isCutQuickTime;
+  if (await isCut(handle, size))
     return { ok: false, reason: 'truncated', message: `The ${media.mediaType} file is cut.` };
   return {
     ok: true,
@@ -33,16 +45,6 @@ export async function checkVideo(path: string): Promise<VideoCheck> {
     facts: null,
     warnings: [`The file is ${media.mediaType}, not MP4: its end was not verified.`],
   };
-}
-
-async function isCut(path: string, mediaType: string): Promise<boolean> {
-  const handle = await open(path, 'r');
-  try {
-    const { size } = await handle.stat();
-    return await (mediaType === 'video/webm' ? isCutWebm : isCutQuickTime)(handle, size);
-  } finally {
-    await handle.close();
-  }
 }
 
 /** One sentence about bytes that are no video. */
@@ -54,13 +56,8 @@ export function notVideo(head: Uint8Array): string {
   return page === 'unknown' ? 'The bytes are no known video.' : `The body is ${page}, not video.`;
 }
 
-async function readHead(path: string): Promise<Buffer> {
-  const handle = await open(path, 'r');
-  try {
-    const head = Buffer.alloc(SNIFF_BYTES);
-    const { bytesRead } = await handle.read(head, 0, SNIFF_BYTES, 0);
-    return head.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+async function readHead(bytes: ByteSource): Promise<Buffer> {
+  const head = Buffer.alloc(SNIFF_BYTES);
+  const { bytesRead } = await bytes.read(head, 0, SNIFF_BYTES, 0);
+  return head.subarray(0, bytesRead);
 }

@@ -44,12 +44,13 @@ export function accountName(credential: string, baseUrl: string): string {
  * Throws a TypeError for a segment that no encoding can keep in its place.
  */
 export function apiUrl(baseUrl: string, ...segments: readonly string[]): URL {
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
-    throw new TypeError('A path segment must not be empty, "." or "..".');
-  return new URL(`${baseUrl}/v1/${segments.map(encodeSegment).join('/')}`);
+  return new URL(`${baseUrl}/v1/${segments.map(pathSegment).join('/')}`);
 }
 
-function encodeSegment(segment: string): string {
+/** A percent-encoded path segment. @throws TypeError as {@link apiUrl} does */
+export function pathSegment(segment: string): string {
+  if (segment === '' || segment === '.' || segment === '..')
+    throw new TypeError('A path segment must not be empty, "." or "..".');
   try {
     return encodeURIComponent(segment);
   } catch {

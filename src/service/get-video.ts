@@ -1,8 +1,8 @@
 import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/video-task';
 import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
-import { apiUrl } from './base-url';
-import { parseJsonBody, readBoundedBody } from './bounded-body';
+import { apiUrl, pathSegment } from './base-url';
+import { parseJsonBody, readAnnouncedBody } from './bounded-body';
 import { decodedBody } from './decoded-body';
 import { meaningOfGet } from './errors';
 import { type GetVideoResult } from './get-video-result';
@@ -27,8 +27,7 @@ export async function getVideo(
   if (isAborted(signal)) return { kind: 'error', error: 'late' };
   try {
     const reply = await pool().request({
-      origin: new URL(caller.baseUrl).origin,
-      path: apiUrl(caller.baseUrl, 'videos', taskId).pathname,
+      ...addressOf(caller, taskId),
       method: 'GET',
       headers: { ...apiHeaders(caller, credentials), accept: 'application/json' },
       ...(signal === undefined ? {} : { signal }),
@@ -39,6 +38,19 @@ export async function getVideo(
   }
 }
 
+const PLACES = new WeakMap<ApiCaller, { readonly origin: string; readonly tasks: string }>();
+
+/** Origin and path of a task's record; of the address only the last segment changes from poll to poll. */
+function addressOf(caller: ApiCaller, taskId: string): { readonly origin: string; readonly path: string } {
+  let place = PLACES.get(caller);
+  if (place === undefined) {
+    const { origin, pathname } = apiUrl(caller.baseUrl, 'videos', '-');
+    place = { origin, tasks: pathname.slice(0, -1) };
+    PLACES.set(caller, place);
+  }
+  return { origin: place.origin, path: place.tasks + pathSegment(taskId) };
+}
+
 async function readReply(
   caller: ApiCaller,
   { redactor }: Credentials,
@@ -47,7 +59,8 @@ async function readReply(
   signal: AbortSignal | undefined,
 ): Promise<GetVideoResult> {
   const status = reply.statusCode;
-  const body = await readBoundedBody(reply.body, { maxBytes: MAX_RECORD, withinMs });
+  const announced = reply.headers['content-length'];
+  const body = await readAnnouncedBody(reply.body, announced, { maxBytes: MAX_RECORD, withinMs });
   if (isAborted(signal) && body.end !== 'complete') return { kind: 'error', error: 'late' };
   const encoding = reply.headers['content-encoding'];
   const bytes = decodedBody(body.bytes, typeof encoding === 'string' ? encoding : '', MAX_RECORD);

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
 import { type DownloadVideosInput, type DownloadVideosResult } from '../../domain/campaign/activities';
 import { DOWNLOAD_BOUNDS } from '../../domain/download-bounds';
 import { inLanes } from '../../domain/in-lanes';
 import { type VideoTask } from '../../domain/video-task';
 import { delayAfter } from '../download-decision';
-import { downloadOnce, factsOf, isShutdown, NO_ACCOUNT, ownerOf, tryBudget } from '../download-once';
+import { downloadOnce, factsOf, isShutdown, NO_ACCOUNT, tryBudget } from '../download-once';
 import { discardPart, type DownloadTry } from '../download-place';
 import { freshProgress } from '../download-progress';
 import { type DownloadDeps } from '../download-video';
@@ -47,10 +48,10 @@ export function createDownloadVideos(
         waitMs[place] = delayAfter(NO_ACCOUNT, 1, bounds);
         return;
       }
-      const progress = freshProgress(ownerOf(info, `${place}`, video.taskId), now());
+      const progress = freshProgress(randomUUID(), now());
       const { artifacts } = deps;
       const shared = { client, artifacts, bounds, signal, now, endsAt, deadline: deadline.signal };
-      const turn: DownloadTry = { ...shared, progress, last: false, flowed: false };
+      const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
       try {
         const tried = await downloadOnce(turn, video.taskId);
         if ('video' in tried)

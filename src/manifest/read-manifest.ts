@@ -4,6 +4,9 @@ import { ManifestUnreadableError } from './manifest-error';
 import { type ManifestRow } from './manifest-row';
 import { manifestText } from './manifest-text';
 
+/** Characters. */
+const MOST_BLANKS = 1024 * 1024;
+
 /**
  * Rows of a manifest of any size, one at a time: CSV or JSON lines, found by the first character unless told.
  * @throws ManifestUnreadableError, ManifestHeaderError
@@ -13,23 +16,28 @@ export async function* readManifest(
   format?: 'csv' | 'jsonl',
 ): AsyncGenerator<ManifestRow> {
   const text = manifestText(bytes);
-  let begin = '';
-  while (begin.trim() === '') {
-    const next = await text.next();
-    if (next.done === true) break;
-    // Blank pieces are kept for the line numbers, and a file of nothing else must not be.
-    begin += next.value;
-    if (begin.length > 1024 * 1024)
-      throw new ManifestUnreadableError('The manifest begins with blanks only.');
+  try {
+    let begin = '';
+    while (begin.trim() === '') {
+      const next = await text.next();
+      if (next.done === true) break;
+      // Blank pieces are kept for the line numbers, and a file of nothing else must not be.
+      begin += next.value;
+      if (begin.length > MOST_BLANKS)
+        throw new ManifestUnreadableError('The manifest begins with blanks only.');
+    }
+    const rest = async function* () {
+      yield begin;
+      yield* text;
+    };
+    const first = begin.trim()[0];
+    if (format === undefined && first === '[')
+      throw new ManifestUnreadableError(
+        'The manifest is one JSON list. JSON lines have one object in each line, without a list around them.',
+      );
+    yield* (format ?? (first === '{' ? 'jsonl' : 'csv')) === 'jsonl' ? jsonlRows(rest()) : csvRows(rest());
+  } finally {
+    // Whoever stops early must not leave a file or a connection open.
+    await text.return(undefined);
   }
-  const rest = async function* () {
-    yield begin;
-    yield* text;
-  };
-  const first = begin.trim()[0];
-  if (format === undefined && first === '[')
-    throw new ManifestUnreadableError(
-      'The manifest is one JSON list. JSON lines have one object in each line, without a list around them.',
-    );
-  yield* (format ?? (first === '{' ? 'jsonl' : 'csv')) === 'jsonl' ? jsonlRows(rest()) : csvRows(rest());
 }

@@ -27,6 +27,7 @@ describe('a table of keys', () => {
         });
         expect(found).toEqual(keys.map((key) => map.get(key) ?? [0, 0]));
       }),
+      { numRuns: 200 },
     );
   });
 

@@ -181,7 +181,7 @@ describe('a plan', () => {
     expect(mixed).toMatchObject({ planned: 0, pages: 0, refused: { reason: 'mixed_currencies' } });
   });
 
-  it('[C8.1] passes what is safe where no configuration is', async () => {
+  it('passes what is safe where no configuration is', async () => {
     const rows = await harness.planned('model,prompt,duration\nanything,x,7\n', { models: noModels() });
     expect(rows[0]).toMatchObject({ call: { operation: 'create_video' }, estimate: null });
   });
@@ -248,6 +248,30 @@ describe('a plan', () => {
     });
     await expect(planning).rejects.toThrow('enough');
     expect(rows).toBe(400);
+  });
+
+  it.each([
+    ['is refused by its header', 'id,model,promt\na,b,c\n', {}],
+    ['is broken', 'id,model,prompt\na,b,"c"d\n', {}],
+    ['is one list', '[{}]', {}],
+    ['is no text', '\0', {}],
+    ['is cancelled', many(5_000), { signal: AbortSignal.abort(new Error('enough')) }],
+    ['has its sample', many(500), { sample: 3 }],
+    ['is whole', many(3), {}],
+  ])('lets go of a manifest that %s', async (_name, text, options) => {
+    let open = 0;
+    async function* source(): AsyncGenerator<Uint8Array> {
+      open += 1;
+      try {
+        for (let at = 0; at < text.length; at += 64) yield Buffer.from(text.slice(at, at + 64));
+        // What follows is never asked for where the beginning is wrong.
+        yield Buffer.from(' '.repeat(5_000));
+      } finally {
+        open -= 1;
+      }
+    }
+    await harness.plan('', { ...options, open: source }).catch(() => undefined);
+    expect(open).toBe(0);
   });
 
   it('fails when its pages cannot be written, and says so once', async () => {

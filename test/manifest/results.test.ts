@@ -50,6 +50,7 @@ describe('results of a campaign', () => {
         const expected = [...best.values()].map(({ polls }) => polls).sort((a, b) => a - b);
         expect(await collect(latestResults(store, ref))).toEqual(expected);
       }),
+      { numRuns: 200 },
     );
   });
 

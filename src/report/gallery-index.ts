@@ -72,7 +72,7 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
     tiles: countTiles(facts),
     money: moneyTiles(facts.money, facts),
     notes: facts.notes,
-    issues: plan?.issues ?? [],
+    issues: (plan?.issues ?? []).map((issue) => ({ ...issue, column: issue.column ?? '' })),
     issuesTitle: issuesTitle(plan?.invalid ?? 0, plan?.issues.length ?? 0),
     rowsText: count(sumOf(parts.flatMap(({ groups }) => groups))),
     outcomes: ROW_OUTCOMES.filter((outcome) => outcomes.has(outcome)).map((word) => ({
@@ -92,7 +92,7 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
   };
 }
 
-function countTiles({ counts, plan, remaining }: ReportFacts): Tile[] {
+function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
   const tile = (name: string, value: number | null, look: Tile['tone'] = ''): Tile[] =>
     value === null ? [] : [{ name, value: count(value), tone: value === 0 ? '' : look, hint: '' }];
   return [
@@ -100,7 +100,7 @@ function countTiles({ counts, plan, remaining }: ReportFacts): Tile[] {
     ...tile('completed', counts.completed ?? 0, 'good'),
     ...tile('to look at', ofTone(counts, 'bad'), 'bad'),
     ...tile('open or not bought', ofTone(counts, 'wait'), 'wait'),
-    ...tile('without a result yet', remaining),
+    ...tile('without a result yet', state === 'done' && remaining === 0 ? null : remaining),
     ...tile('left out by a limit', plan !== null && plan.left > 0 ? plan.left : null),
     ...tile('not valid', plan !== null && plan.invalid > 0 ? plan.invalid : null, 'bad'),
   ];

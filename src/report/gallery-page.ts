@@ -32,14 +32,18 @@ export async function writeGalleryPage(
     ordered.slice(part * PAGE_CARDS, (part + 1) * PAGE_CARDS),
   );
   let written = 0;
-  for (const [part, ofPart] of parts.entries())
-    if (await writePart(options, page, part, ofPart)) written += 1;
+  let unplanned = 0;
+  for (const [part, ofPart] of parts.entries()) {
+    const made = await writePart(options, page, part, ofPart);
+    if (made.isNew) written += 1;
+    unplanned += made.unplanned;
+  }
   for (let part = parts.length; part < (before?.parts.length ?? 0); part += 1) {
     await options.folder.remove(`${partName(page, part)}.html`);
     await options.folder.remove(`data/${partName(page, part)}.js`);
     written += 1;
   }
-  return { facts: pageFacts(ordered, parts), written };
+  return { facts: pageFacts(ordered, parts, unplanned), written };
 }
 
 async function writePart(
@@ -47,12 +51,15 @@ async function writePart(
   page: number,
   part: number,
   rows: readonly ReportRow[],
-): Promise<boolean> {
+): Promise<{ readonly isNew: boolean; readonly unplanned: number }> {
   const name = partName(page, part);
+  let unplanned = 0;
   const cards: [outcome: string, model: string, card: string][] = [];
   for (const [index, row] of rows.entries()) {
     const id = `c${page + 1}-${part * PAGE_CARDS + index + 1}`;
-    const card = renderCard(rowCard(row, await planned.find(row.result), id, currency));
+    const plannedRow = await planned.find(row.result);
+    if (plannedRow === undefined) unplanned += 1;
+    const card = renderCard(rowCard(row, plannedRow, id, currency));
     cards.push([row.result.outcome, row.result.model, card]);
   }
   const html = renderPage({
@@ -66,7 +73,7 @@ async function writePart(
     `data/${name}.js`,
     `galleryPage(${scriptJson(name)},${scriptJson(cards)});\n`,
   );
-  return isNew || isNewData;
+  return { isNew: isNew || isNewData, unplanned };
 }
 
 /** JSON that is also a script of any age, and harmless where somebody pastes it into a page. */
@@ -77,9 +84,13 @@ export function scriptJson(value: unknown): string {
   );
 }
 
-function pageFacts(rows: readonly ReportRow[], parts: readonly (readonly ReportRow[])[]): PageFacts {
+function pageFacts(
+  rows: readonly ReportRow[],
+  parts: readonly (readonly ReportRow[])[],
+  unplanned: number,
+): PageFacts {
   const missing = rows.flatMap(({ files }) => files ?? []).filter((file) => file === null).length;
-  return { rows: rows.length, missing, parts: parts.map(groupsOf) };
+  return { rows: rows.length, missing, unplanned, parts: parts.map(groupsOf) };
 }
 
 function groupsOf(rows: readonly ReportRow[]): RowGroups {

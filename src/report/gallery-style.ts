@@ -68,6 +68,7 @@ button, select { font: inherit; color: inherit; }
 .media a { display: block; height: 100%; }
 .trouble { min-height: 120px; padding: 16px; background: var(--bad-soft); border-bottom: 1px solid var(--line); font-size: 14px; }
 .card.wait .trouble { background: var(--wait-soft); }
+.trouble.none { display: grid; place-items: center; background: var(--ground); color: var(--soft); text-align: center; }
 .trouble p { margin: 0 0 8px; }
 .trouble code { padding: 1px 6px; border-radius: 6px; background: var(--card); font-size: 12.5px; overflow-wrap: anywhere; }
 .trouble blockquote { margin: 0 0 8px; padding-inline-start: 10px; border-inline-start: 3px solid var(--bad); max-height: 7.5em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }

@@ -13,6 +13,8 @@ export interface PageFacts {
   readonly rows: number;
   /** Media that the store could not give. */
   readonly missing: number;
+  /** Rows whose plan was not known, so that their prompts are not shown. */
+  readonly unplanned: number;
   /** Parts of at most 200 cards: more than one only where a manifest was rearranged between two plans. */
   readonly parts: readonly RowGroups[];
 }

@@ -25,7 +25,8 @@ export interface RowCard {
   readonly images: readonly { readonly path: string; readonly alt: string }[];
   /** Files that the store could not give. */
   readonly missing: number;
-  readonly trouble: { readonly meaning: string; readonly todo: string } | null;
+  /** `todo`: every second part is code. */
+  readonly trouble: { readonly meaning: string; readonly todo: readonly string[] } | null;
   readonly reason: string | null;
   readonly message: string | null;
   readonly cost: string;
@@ -60,6 +61,7 @@ export function rowCard(
   const there = files.flatMap(({ path, mediaType }) => (path === null ? [] : [{ path, mediaType }]));
   const video = there.find(({ mediaType }) => mediaType.startsWith('video/'));
   const images = there.filter(({ mediaType }) => mediaType.startsWith('image/'));
+  const why = trouble(result);
   const { label, tone } = OUTCOME_WORDS[result.outcome];
   return {
     id,
@@ -81,7 +83,7 @@ export function rowCard(
       alt: `Image ${index + 1} of ${images.length} of ${result.key}`,
     })),
     missing: files.length - there.length,
-    trouble: trouble(result),
+    trouble: why === null ? null : { meaning: why.meaning, todo: why.todo.split('`') },
     reason: result.reason ?? result.errorKind ?? null,
     message: result.message ?? null,
     ...cost(money, currency),

@@ -7,16 +7,15 @@ import { claimFolder } from './claim-folder';
 import { fetchMedia } from './fetch-media';
 import { writeGalleryIndex } from './gallery-index';
 import { writeGalleryPage, type GalleryPageOptions } from './gallery-page';
-import { ResultsMerger } from './merge-results';
+import { mergeSegments } from './merge-segments';
 import { pagesOnDisk, readPage, writePage } from './page-rows';
 import { PlannedRows } from './planned-rows';
-import { newSegments, readSegment } from './read-results';
 import { ReportError } from './report-error';
 import { isNewer } from './is-newer';
 import { isMediaPart, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { lockReport } from './report-lock';
 import { type ReportOptions, type ReportSummary } from './report-options';
-import { readState, shortHash, writeState, type PageFacts, type ReportState } from './report-state';
+import { readState, writeState, type PageFacts, type ReportState } from './report-state';
 import { writeTables } from './result-tables';
 import { summaryJson } from './summary-file';
 import { TEMPLATES_DIGEST } from './templates';
@@ -55,12 +54,12 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   const newest = isNewer(told, before.newest) ? told : (before.newest ?? told);
   const plans = knownPlans(options, before);
   const isRepair = await beginRefresh(folder);
-  const merged = await merge(folder, options, before);
+  const merged = await mergeSegments(folder, options, before);
   const look = lookOf(newest.facts.currency);
   const pages = new Map(Object.entries(before.pages).map(([page, kept]) => [Number(page), kept]));
-  const again = pagesToMake(merged.touched, pages, {
-    all: look !== before.look || plans.length !== before.plans.length,
-    onDisk: isRepair ? await pagesOnDisk(folder) : [],
+  const again = pagesToMake([...merged.touched, ...(isRepair ? await pagesOnDisk(folder) : [])], pages, {
+    newLook: look !== before.look,
+    newPlans: plans.length !== before.plans.length,
   });
   const gallery: GalleryPageOptions = {
     folder,
@@ -149,50 +148,15 @@ async function makePage(
   return { facts, pagesWritten: written, filesWritten: media.written };
 }
 
-/** Puts the rows of unknown segments into their pages. */
-async function merge(
-  folder: ReportFolder,
-  { store, results, signal }: ReportOptions,
-  before: ReportState,
-): Promise<{
-  readonly touched: ReadonlySet<number>;
-  readonly segments: readonly string[];
-  readonly indexes: readonly string[];
-  readonly rowGeneration: number;
-}> {
-  const segments = new Set(before.segments);
-  const indexes = new Set(before.indexes);
-  const merger = new ResultsMerger(folder, Math.max(before.rowGeneration, results.generation));
-  const isKnown = {
-    segment: (sha256: string) => segments.has(shortHash(sha256)),
-    index: (sha256: string) => indexes.has(shortHash(sha256)),
-  };
-  for await (const next of newSegments(store, results, isKnown)) {
-    signal?.throwIfAborted();
-    if ('index' in next) {
-      indexes.add(shortHash(next.index));
-      continue;
-    }
-    for (const row of await readSegment(store, next.segment)) await merger.add(row);
-    segments.add(shortHash(next.segment));
-  }
-  await merger.flush();
-  return {
-    touched: merger.touched,
-    segments: [...segments],
-    indexes: [...indexes],
-    rowGeneration: merger.rowGeneration,
-  };
-}
-
+/** Pages with new rows, and those that may show more than they did. */
 function pagesToMake(
-  touched: ReadonlySet<number>,
+  touched: Iterable<number>,
   pages: ReadonlyMap<number, PageFacts>,
-  { all, onDisk }: { readonly all: boolean; readonly onDisk: readonly number[] },
+  { newLook, newPlans }: { readonly newLook: boolean; readonly newPlans: boolean },
 ): number[] {
-  const again = new Set([...touched, ...onDisk]);
-  // A look that changed, a plan whose prompts were not known, files that the store did not have.
-  for (const [page, { missing }] of pages) if (all || missing > 0) again.add(page);
+  const again = new Set(touched);
+  for (const [page, { missing, unplanned }] of pages)
+    if (newLook || missing > 0 || (newPlans && unplanned > 0)) again.add(page);
   return [...again].sort((a, b) => a - b);
 }
 

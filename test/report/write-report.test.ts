@@ -92,7 +92,7 @@ describe('writeReport', () => {
     const page = await text('page-0001.html');
     expect(page).toContain('prompt number 0');
     expect(page).toContain('4 s requested, 5 s reported');
-    expect(page).toContain('Change the prompt or the references');
+    expect(page).toContain('Change the row in the manifest');
     for (const name of ['results.jsonl', 'results.csv', 'summary.json']) {
       expect(await text(name)).not.toContain('prompt number');
       expect(await text(name)).not.toContain('Not this one.');
@@ -238,10 +238,10 @@ describe('writeReport', () => {
     const rows = [makeResult(0, { artifacts })];
     const options = { store, out, results: resultsRef(await putSegments(store, rows)), facts: factsOf(rows) };
     expect(await writeReport(options)).toMatchObject({ filesMissing: 1 });
-    expect(await text('page-0001.html')).toContain('not in the artifact store');
+    expect(await text('page-0001.html')).toContain('the artifact store that this report was made from');
     await store.putBuffer(bytes, { mediaType: 'video/mp4' });
     expect(await writeReport(options)).toMatchObject({ filesMissing: 0, filesWritten: 1 });
-    expect(await text('page-0001.html')).not.toContain('not in the artifact store');
+    expect(await text('page-0001.html')).not.toContain('the artifact store');
   });
 
   test('a folder of somebody else, of another campaign, or in use', async () => {

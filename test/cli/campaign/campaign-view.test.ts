@@ -1,0 +1,135 @@
+import { Writable } from 'node:stream';
+import { campaignView, viewLines } from '../../../src/cli/campaign/campaign-view';
+import {
+  activeText,
+  countsText,
+  moneyText,
+  mostSpent,
+  progressLine,
+} from '../../../src/cli/campaign/campaign-text';
+import { Report } from '../../../src/cli/report';
+import { makeState } from './make-state';
+
+const AT = Date.parse('2026-01-01T00:02:00.000Z');
+const running = makeState({
+  counts: { completed: 4, failed: 1 },
+  remaining: 5,
+  inFlight: 3,
+  money: { settled: 400_000, reserved: 300_000, needsReview: 0, unknown: 1 },
+  budget: { total: { microUnits: 2_000_000, currency: 'USD' }, granted: 0, left: 1_300_000 },
+  active: [
+    {
+      key: 'row\u001b[2J-9',
+      phase: 'watching',
+      taskId: 't',
+      status: 'in_progress',
+      progress: 40,
+      since: '2026-01-01T00:01:50.000Z',
+    },
+  ],
+});
+
+describe('a campaign in words', () => {
+  test('[C1.5] money by its state; what has no price is counted and not summed', () => {
+    expect(moneyText(running.money, 'USD')).toBe(
+      'settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
+    );
+    expect(moneyText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe('nothing');
+  });
+
+  test('counts in the order of the outcomes', () => {
+    expect(countsText({ failed: 1, completed: 2, still_running: 3 })).toBe(
+      '2 completed, 1 failed, 3 still running',
+    );
+    expect(countsText({})).toBe('none yet');
+  });
+
+  test('rate and end are told only where the campaign knows them', () => {
+    expect(progressLine(running)).toBe(
+      '5/10 rows: 4 completed, 1 failed; 3 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
+    );
+    const known = { ...running, rowsPerMinute: 30, etaAt: '2026-01-01T00:03:00.000Z' };
+    expect(progressLine(known)).toMatch(/; 30\/min; ends about 2026-01-01T00:03:00.000Z$/);
+    expect(progressLine({ ...running, phase: 'paused' })).toMatch(/; paused$/);
+  });
+
+  test('[C2.2.4] a percentage only where the service sent one; a key moves no cursor', () => {
+    const [row] = running.active;
+    if (row === undefined) throw new Error('no row');
+    expect(activeText(row, AT)).toBe('row?[2J-9  in_progress 40 %  10 s');
+    const { progress: _progress, ...without } = row;
+    expect(activeText(without, AT)).toBe('row?[2J-9  in_progress  10 s');
+  });
+
+  test('the most that may be spent is never more than the budget', () => {
+    const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
+    expect(mostSpent(usd(5), undefined)).toEqual(usd(5));
+    expect(mostSpent(usd(5), usd(3))).toEqual(usd(3));
+    expect(mostSpent(usd(5), usd(9))).toEqual(usd(5));
+    expect(mostSpent(null, usd(9))).toEqual(usd(9));
+    expect(mostSpent(null, undefined)).toBeNull();
+  });
+});
+
+class Screen extends Writable {
+  text = '';
+  constructor(
+    readonly isTTY: boolean,
+    readonly columns = 120,
+  ) {
+    super();
+  }
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+describe('a campaign on a screen', () => {
+  const { TERM } = process.env;
+  beforeAll(() => {
+    process.env['TERM'] = 'xterm';
+  });
+  afterAll(() => {
+    if (TERM === undefined) delete process.env['TERM'];
+    else process.env['TERM'] = TERM;
+  });
+
+  test('a bar of all rows, the money, and a few rows that are under way', () => {
+    expect(viewLines(running, AT)).toEqual([
+      '████████████░░░░░░░░░░░░ 5/10 rows  2:00',
+      '4 completed, 1 failed; 3 of 100 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price; budget: 1.30 USD of 2.00 USD left',
+      '  row?[2J-9  in_progress 40 %  10 s',
+    ]);
+  });
+
+  test('it is drawn in place, cut at the edge, and gone at the end', () => {
+    const screen = new Screen(true, 40);
+    const view = campaignView(new Report(), screen as unknown as NodeJS.WriteStream);
+    view.update(running);
+    view.update(running);
+    view.stop();
+    const pictures = screen.text.split('\u001b[3A\r\u001b[J');
+    expect(pictures).toHaveLength(3);
+    expect(pictures[2]).toBe('');
+    for (const line of (pictures[0] ?? '').split('\n')) expect([...line].length).toBeLessThan(40);
+  });
+
+  test('without a terminal a line where something has changed, and none a moment later', () => {
+    const told = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      const view = campaignView(new Report(), new Screen(false) as unknown as NodeJS.WriteStream);
+      view.update(running);
+      view.update(running);
+      view.update({ ...running, remaining: 4 });
+      view.update({ ...running, phase: 'paused' });
+      view.stop();
+      expect(told.mock.calls.map(([text]) => String(text).split(';')[0])).toEqual([
+        '5/10 rows: 4 completed, 1 failed',
+        '5/10 rows: 4 completed, 1 failed',
+      ]);
+    } finally {
+      told.mockRestore();
+    }
+  });
+});

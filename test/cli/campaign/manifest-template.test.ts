@@ -1,0 +1,43 @@
+import { columnHelp, manifestTemplate, templateText } from '../../../src/cli/campaign/manifest-template';
+import { issueSink } from '../../../src/cli/campaign/issue-sink';
+import { Report } from '../../../src/cli/report';
+import { type ModelEntry } from '../../../src/domain/model-config';
+import { planManifest } from '../../../src/manifest/plan-manifest';
+import { createModelSource } from '../../../src/models/model-source';
+import { sandboxModels } from '../../../src/testing/sandbox/model-catalog';
+
+const models = sandboxModels.models as unknown as readonly ModelEntry[];
+
+describe('the template of a manifest', () => {
+  test.each(['csv', 'jsonl'] as const)(
+    'as %s it is a manifest of which every row is valid',
+    async (format) => {
+      const text = templateText(manifestTemplate(models), format);
+      const none = async () => null;
+      const plan = await planManifest({
+        campaign: 'c',
+        select: { rows: 'missing' },
+        onInvalid: 'fail',
+        rebuyChanged: false,
+        generation: 0,
+        open: async function* () {
+          yield Buffer.from(text);
+        },
+        models: createModelSource({
+          location: 'models.json',
+          read: async () => JSON.stringify(sandboxModels),
+        }),
+        store: { has: none, read: () => Promise.reject(new Error('none')) },
+        sink: issueSink(new Report()),
+      });
+      expect([plan.issues, plan.refused, plan.rows]).toEqual([[], undefined, models.length]);
+    },
+  );
+
+  test('without a configuration it has the columns of any video', () => {
+    const template = manifestTemplate([]);
+    expect(template.columns).toEqual(['id', 'model', 'prompt', 'duration', 'resolution', 'aspect_ratio']);
+    expect(template.rows).toHaveLength(1);
+    expect(columnHelp(template).every((line) => /^ {2}\S+: ./.test(line))).toBe(true);
+  });
+});

@@ -34,17 +34,17 @@ describe('a campaign', () => {
     'continues as new without losing or repeating a row, in the parent and in its lanes',
     async () => {
       const media = await stack();
-      const rows = videos(230, 'onward');
+      const rows = videos(120, 'onward');
       const handle = await startCampaign(media, rows, { concurrency: 60, eventsPerRun: 60 });
       const result = await handle.result();
-      expect(result.counts).toEqual({ completed: 230 });
-      expect((await resultsOf(media, result.results)).size).toBe(230);
-      expect(await acceptedOf(media, rows)).toBe(230);
+      expect(result.counts).toEqual({ completed: 120 });
+      expect((await resultsOf(media, result.results)).size).toBe(120);
+      expect(await acceptedOf(media, rows)).toBe(120);
       const first = await media.server.client.workflow
         .getHandle(handle.workflowId, handle.firstExecutionRunId)
         .describe();
       expect(first.raw.workflowExecutionInfo?.status).toBe(6);
-      expect(result.money).toEqual({ settled: 230 * PRICE, reserved: 0, needsReview: 0, unknown: 0 });
+      expect(result.money).toEqual({ settled: 120 * PRICE, reserved: 0, needsReview: 0, unknown: 0 });
     },
   );
 

@@ -68,6 +68,10 @@ export class LaneWatches {
     return this.queue.length;
   }
 
+  isFetching(): boolean {
+    return this.openBatches > 0;
+  }
+
   download(now: number): void {
     if (this.lane.isDraining()) return;
     while (this.openBatches < OPEN_BATCHES && this.queue.length > 0) {

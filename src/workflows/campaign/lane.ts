@@ -261,8 +261,8 @@ export class Lane {
     if (!this.results.isWritten() || this.parent.isSending()) return false;
     const busy = [...this.rows].some(({ phase }) => phase === 'creating' || phase === 'drawing');
     if (busy) return false;
-    const downloading = [...this.rows].some(({ phase }) => phase === 'downloading');
-    if (downloading && now < this.drainingSince + DRAIN_DOWNLOADS_MS) return false;
+    // Downloads that were not begun are begun by the next run.
+    if (this.watches.isFetching() && now < this.drainingSince + DRAIN_DOWNLOADS_MS) return false;
     // From here on the poll loop stops at the end of its tick.
     return this.watches.stop();
   }

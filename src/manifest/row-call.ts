@@ -8,7 +8,7 @@ import {
 import { type ModelKind } from './model-snapshot';
 import { MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
 import { readImages, readReferences } from './row-references';
-import { type RowValues } from './row-values';
+import { LONGEST_WORD, type RowValues } from './row-values';
 import { type SourceLookup } from './sources';
 
 export interface CallLookup extends SourceLookup {
@@ -47,6 +47,8 @@ function required(values: RowValues, key: 'model' | 'prompt'): string | undefine
     if (values.get(key) === undefined || text !== undefined) values.issue(key, `${key} is required.`);
     return undefined;
   }
+  if (key === 'model' && text.length > LONGEST_WORD)
+    values.issue(key, `model must have at most ${LONGEST_WORD} characters.`);
   if (text.includes('\0')) values.issue(key, `${key} must not hold NUL characters.`);
   return text;
 }

@@ -7,6 +7,8 @@ const MOST_ISSUES = 20;
 /** Allowed values that one issue names. */
 const MOST_ALLOWED = 30;
 const LONGEST_ALLOWED = 80;
+/** Characters of a value that is no prompt; as long as an id may be. */
+export const LONGEST_WORD = 128;
 
 /** Takes typed values out of a row and collects what is wrong with them. No message holds a value of the row. */
 export class RowValues {
@@ -41,9 +43,12 @@ export class RowValues {
     });
   }
 
-  /** Text as it is but for blanks around it. */
+  /** A word or a few, without the blanks around it: it enters histories, so a text in the wrong place is refused. */
   text(key: string): string | undefined {
-    return this.exactText(key)?.trim();
+    const text = this.exactText(key)?.trim();
+    if (text === undefined || text.length <= LONGEST_WORD) return text;
+    this.issue(key, `This must have at most ${LONGEST_WORD} characters.`);
+    return undefined;
   }
 
   /** Text with its blanks: a model id or a prompt is sent exactly as it is given (C0.3). */

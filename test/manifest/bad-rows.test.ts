@@ -138,6 +138,16 @@ describe('rows that are not valid', () => {
       { column: 'fields' },
     ],
     ['a credential that the worker lacks', video({ account: SECRET }), { column: 'account' }],
+    [
+      'a prompt in the place of a model',
+      video({ model: `${SECRET} ${'x'.repeat(200)}` }),
+      { column: 'model' },
+    ],
+    [
+      'a prompt in the place of a resolution',
+      video({ model: 'free-form', resolution: `${SECRET} ${'x'.repeat(200)}` }),
+      { column: 'resolution' },
+    ],
     ['an id that is too long', video({ id: 'x'.repeat(129) }), { column: 'id' }],
     ['an id with a line break', video({ id: 'a\nb' }), { column: 'id' }],
     ['no JSON', `{"prompt": "${SECRET}"`, { column: null }],

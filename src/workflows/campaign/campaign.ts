@@ -109,7 +109,9 @@ export class Campaign {
 
   /** Tells every lane that nothing follows, and names all segments in indexes. */
   async finish(): Promise<void> {
-    for (const entry of this.lanes) this.talk.send(entry, this.ordersFor(entry, true), true);
+    await condition(() => !this.talk.isBusy());
+    for (const entry of this.lanes)
+      if (entry.lives > 0) this.talk.send(entry, this.ordersFor(entry, true), true);
     await condition(() => !this.talk.isBusy());
     await condition(() => !this.folding);
     if (this.results.segments.length > 0) await this.fold();

@@ -16,9 +16,11 @@ interface EndedRow {
 
 /** Rows of one segment at most: its activity's input stays far below the limit of a payload. */
 const SEGMENT_ROWS = 200;
-/** Enough rows to be worth a segment, or the oldest has waited so long. */
+/** Enough rows to be worth a segment, or the oldest has waited so long: less where few rows end, and somebody watches. */
 const WORTH_ROWS = 100;
 const WORTH_MS = 15_000;
+const FEW_WORTH_MS = 3_000;
+const FEW_ROWS = 50;
 /** Confirmed segments that are kept: a parent that was reset may ask for them again. */
 const KEPT_SEGMENTS = 50;
 
@@ -27,11 +29,14 @@ export class LaneResults {
   private ended: EndedRow[] = [];
   private writing = false;
   private kept: ReportedSegment[] = [];
+  private worthMs = FEW_WORTH_MS;
 
   constructor(
     private seq: number,
     private waiting: readonly ReportedSegment[],
     private readonly onChange: () => void,
+    /** A segment was written: the parent should know. */
+    private readonly onSegment: () => void,
   ) {}
 
   add(row: EndedRow): void {
@@ -42,22 +47,23 @@ export class LaneResults {
   }
 
   /** Starts a segment when there is enough, or when nothing else is left to wait for. */
-  write(now: number, idle: boolean): void {
+  write(now: number, idle: boolean, inFlight: number): void {
     const oldest = this.ended[0];
     if (this.writing || oldest === undefined) return;
-    if (!idle && this.ended.length < WORTH_ROWS && now - oldest.endedAt < WORTH_MS) return;
+    this.worthMs = inFlight > FEW_ROWS ? WORTH_MS : FEW_WORTH_MS;
+    if (!idle && this.ended.length < WORTH_ROWS && now - oldest.endedAt < this.worthMs) return;
     this.writing = true;
     const rows = this.ended.splice(0, SEGMENT_ROWS);
     void this.record(rows).finally(() => {
       this.writing = false;
-      this.onChange();
+      this.onSegment();
     });
   }
 
   /** When the oldest row must be written, in workflow time; null when none waits. */
   dueAt(): number | null {
     const oldest = this.ended[0];
-    return this.writing || oldest === undefined ? null : oldest.endedAt + WORTH_MS;
+    return this.writing || oldest === undefined ? null : oldest.endedAt + this.worthMs;
   }
 
   /** The parent has everything up to this number. */

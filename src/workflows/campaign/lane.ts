@@ -3,6 +3,7 @@ import { ACTIVITY } from '../../domain/names';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
 import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
 import { type LaneOrders, type LaneReport } from '../../domain/campaign/messages';
+import { PAGE_ROWS } from '../../domain/campaign/plan';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { campaignPagesActivities } from '../proxies';
@@ -46,6 +47,8 @@ export class Lane {
   private dirty = true;
   private retired = false;
   private drainingSince: number | null = null;
+  /** Pages that the last report asked for. */
+  private toldRoom = 0;
   orders: LaneOrders;
 
   constructor(readonly input: LaneInput) {
@@ -64,6 +67,7 @@ export class Lane {
     this.results = new LaneResults(
       carried?.segments ?? this.orders.segmentsSeen,
       carried?.unconfirmedSegments ?? [],
+      wake,
       () => {
         this.parent.tell();
         wake();
@@ -83,13 +87,15 @@ export class Lane {
   order(orders: LaneOrders): void {
     if (orders.campaignRun !== this.input.campaignRun) this.retired = true;
     else if (orders.n > this.orders.n) {
+      const { paused, stop } = this.orders;
       this.orders = orders;
-      this.pages.apply(orders.leases);
+      const moved = this.pages.apply(orders.leases);
       this.dropWaiting();
       this.budget.apply(orders.granted, orders.freeze);
       this.results.confirm(orders.segmentsSeen);
       for (const limit of this.limits.values()) limit.setCeiling(orders.concurrency);
-      this.parent.tell();
+      // That segments are kept needs no answer.
+      if (moved || orders.freeze || orders.paused !== paused || orders.stop !== stop) this.parent.tell();
     }
     this.dirty = true;
   }
@@ -172,7 +178,8 @@ export class Lane {
     this.starts.start(now);
     if (this.budget.needs !== needed) this.parent.tell();
     const idle = this.isDraining() || (this.rows.size === 0 && this.pages.unbegun() === 0);
-    this.results.write(now, idle);
+    this.results.write(now, idle, this.rows.size);
+    if (this.room() > this.toldRoom) this.parent.tell();
     const dueAt = this.results.dueAt();
     if (dueAt !== null) this.alarm.at(dueAt);
     if (this.drainingSince !== null) {
@@ -283,11 +290,18 @@ export class Lane {
     };
   }
 
+  /** How many more pages would keep rows at hand. */
+  private room(): number {
+    if (this.isDraining()) return 0;
+    const atHand = this.pages.unbegun() + PAGE_ROWS * this.pages.pending();
+    const wanted = Math.max(AHEAD_ROWS, this.orders.concurrency / 4);
+    return Math.max(0, Math.ceil((wanted - atHand) / PAGE_ROWS));
+  }
+
   private report(n: number): LaneReport {
     const rows = [...this.rows];
     const waiting = rows.filter(({ phase }) => phase === 'waiting').length;
-    const atHand = this.pages.unbegun() + 100 * this.pages.pending();
-    const wanted = Math.max(AHEAD_ROWS, this.orders.concurrency / 4);
+    this.toldRoom = this.room();
     return {
       lane: this.input.lane,
       n,
@@ -295,7 +309,7 @@ export class Lane {
       ordersSeen: this.orders.n,
       segments: this.results.segments(),
       leases: this.pages.all().map((lease) => ({ lease: lease.lease, done: lease.isDone() })),
-      room: this.isDraining() ? 0 : Math.max(0, Math.ceil((wanted - atHand) / 100)),
+      room: this.toldRoom,
       committed: this.budget.committed(),
       needs: this.budget.needs,
       inFlight: rows.length - waiting,

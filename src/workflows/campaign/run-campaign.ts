@@ -21,6 +21,8 @@ import { acceptUpdates } from './campaign-updates';
 import { campaignState } from './campaign-view';
 
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
+const PLAN_FAILED = 'The manifest could not be planned: no worker could read it in time.';
+
 export const campaignReportSignal = defineSignal<[LaneReport]>(SIGNAL.campaignReport);
 
 /**
@@ -43,9 +45,14 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
     for (;;) {
       const wish = campaign.wishes.shift();
       if (wish !== undefined) {
+        const first = campaign.plan === null;
         const plan = await makePlan(campaign, wish);
-        campaign.addPlan(plan);
-        if (plan.refused !== undefined && plan.generation === 0) return campaign.result('refused', plan);
+        if (first && plan === null) throw ApplicationFailure.nonRetryable(PLAN_FAILED, 'PlanFailed');
+        if (first && plan?.refused !== undefined) return campaign.result('refused', plan);
+        // What runs goes on, whatever is wrong with what was asked for besides.
+        if (plan === null || plan.refused !== undefined)
+          campaign.notes.push(plan?.refused?.message ?? PLAN_FAILED);
+        else campaign.addPlan(plan);
         phase = 'running';
         continue;
       }
@@ -62,7 +69,8 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   });
 }
 
-async function makePlan(campaign: Campaign, select: RowSelection): Promise<CampaignPlan> {
+/** Null when no worker could make it. */
+async function makePlan(campaign: Campaign, select: RowSelection): Promise<CampaignPlan | null> {
   const { input, results } = campaign;
   const { manifest, account, limit, sample, rebuyChanged } = input;
   const first = campaign.plan === null;
@@ -83,7 +91,7 @@ async function makePlan(campaign: Campaign, select: RowSelection): Promise<Campa
     });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    throw ApplicationFailure.nonRetryable('The manifest could not be planned.', 'PlanFailed');
+    return null;
   }
 }
 

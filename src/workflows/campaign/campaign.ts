@@ -1,5 +1,4 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
-import { ACTIVITY } from '../../domain/names';
 import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { EndRate } from '../../domain/campaign/end-rate';
 import { grantMoney, type GrantContext } from '../../domain/campaign/grants';
@@ -7,9 +6,9 @@ import { type LaneEntry, newLane, noteReport } from '../../domain/campaign/lane-
 import { LeaseBook } from '../../domain/campaign/lease-book';
 import { type LaneReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
-import { addCounts, addMoney, NO_MONEY, type ResultsRef } from '../../domain/campaign/results';
+import { NO_MONEY, type ResultsRef } from '../../domain/campaign/results';
 import { type CampaignResult } from '../../domain/campaign/state';
-import { campaignPagesActivities } from '../proxies';
+import { foldSegments, noResults, withSegment } from './campaign-results';
 import { CampaignLanes, type Orders } from './campaign-lanes';
 import {
   DEFAULT_CONCURRENCY,
@@ -223,19 +222,21 @@ export class Campaign {
     if (this.results.segments.length >= FOLD_AT && !this.folding) void this.fold();
   }
 
+  private async fold(): Promise<void> {
+    this.folding = true;
+    const folded = await foldSegments(this.results.segments);
+    this.results = folded(this.results);
+    this.folding = false;
+    this.wake();
+  }
+
   private takeSegments(entry: LaneEntry, report: LaneReport): void {
     for (const segment of report.segments) {
       if (segment.seq <= entry.segmentsSeen) continue;
       entry.segmentsSeen = segment.seq;
-      const { sha256, rows, counts, replaced, money, done } = segment;
+      const { rows, money, done } = segment;
       for (const [lease, packed] of done) if (this.book.note(lease, packed) !== 0) this.doubled = true;
-      const { results } = this;
-      this.results = {
-        ...results,
-        segments: [...results.segments, sha256],
-        counts: addCounts(addCounts(results.counts, counts), replaced, -1),
-        money: addMoney(results.money, money),
-      };
+      this.results = withSegment(this.results, segment);
       entry.booked += money.settled + money.reserved + money.needsReview;
       this.remaining = Math.max(0, this.remaining - rows);
     }
@@ -287,23 +288,4 @@ export class Campaign {
       segmentsSeen: entry.segmentsSeen,
     };
   }
-
-  private async fold(): Promise<void> {
-    this.folding = true;
-    const segments = this.results.segments;
-    const activities = campaignPagesActivities({ summary: `name ${segments.length} segments` });
-    const { sha256 } = await activities[ACTIVITY.foldResults]({ segments });
-    this.results = {
-      ...this.results,
-      indexes: [...this.results.indexes, sha256],
-      // Segments may have come meanwhile.
-      segments: this.results.segments.slice(segments.length),
-    };
-    this.folding = false;
-    this.wake();
-  }
-}
-
-function noResults(): ResultsRef {
-  return { v: 1, generation: -1, indexes: [], segments: [], counts: {}, money: NO_MONEY, currency: null };
 }

@@ -56,9 +56,14 @@ export function creationKeyOf(campaign: string, row: LaneRow): string {
   return rowCreationKey(campaign, row.opened, row.attempt);
 }
 
-/** What this attempt takes out of the grant: nothing when an earlier plan has it on the books. */
+/** Whether an earlier plan has this attempt on the books. */
+export function isBought(campaign: string, row: LaneRow): boolean {
+  return isBooked(row.ledger, creationKeyOf(campaign, row));
+}
+
+/** What this attempt takes out of the grant. */
 export function costOf(campaign: string, row: LaneRow): number {
-  return isBooked(row.ledger, creationKeyOf(campaign, row)) ? 0 : (row.spec.estimate ?? 0);
+  return isBought(campaign, row) ? 0 : (row.spec.estimate ?? 0);
 }
 
 export function factsOf(campaign: string, row: LaneRow): RowFacts {

@@ -2,20 +2,20 @@ import { ActivityFailure, condition, workflowInfo } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
 import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
-import { type LaneOrders, type LaneReport } from '../../domain/campaign/messages';
+import { type LaneOrders } from '../../domain/campaign/messages';
 import { PAGE_ROWS } from '../../domain/campaign/plan';
-import { unboughtResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { campaignPagesActivities } from '../proxies';
+import { endUnbought } from './end-unbought';
 import { Alarm } from './lane-alarm';
 import { LaneBudget } from './lane-budget';
 import { carryRows, restoreRows } from './lane-carry';
 import { LaneDraws } from './lane-draws';
-import { activeRow } from './lane-view';
+import { laneReport } from './lane-view';
 import { LanePages, type OpenLease } from './lane-pages';
 import { LaneParent } from './lane-parent';
 import { LaneResults } from './lane-results';
-import { factsOf, limitKeyOf, type LaneRow, newRow } from './lane-row';
+import { limitKeyOf, type LaneRow, newRow } from './lane-row';
 import { LaneStarts } from './lane-starts';
 import { LaneWatches } from './lane-watches';
 
@@ -117,8 +117,11 @@ export class Lane {
   }
 
   mayBuy(): boolean {
+    // Without money only what is bought already goes on: everything else has ended.
     const { paused, stop } = this.orders;
-    return !paused && stop === null && !this.isDraining() && !this.parent.gone && this.carried === undefined;
+    return (
+      !paused && stop !== 'cancel' && !this.isDraining() && !this.parent.gone && this.carried === undefined
+    );
   }
 
   limitOf(row: LaneRow): AdaptiveLimit {
@@ -169,7 +172,7 @@ export class Lane {
       this.drainingSince ??= now;
     this.openPages();
     this.restore();
-    if (this.orders.stop !== null) this.endUnbought(now);
+    if (this.carried === undefined) endUnbought(this, now);
     // After an outage what is finished is fetched first: links expire. Creates come last.
     this.watches.download(now);
     const needed = this.budget.needs;
@@ -188,7 +191,10 @@ export class Lane {
       return;
     }
     const resting = this.rows.size === 0 || this.orders.paused;
-    const nextReport = this.parent.report(now, resting, (n) => this.report(n));
+    const nextReport = this.parent.report(now, resting, (n) => {
+      this.toldRoom = this.room();
+      return laneReport(this, n, this.toldRoom);
+    });
     if (nextReport !== Infinity) this.alarm.at(nextReport);
   }
 
@@ -229,27 +235,6 @@ export class Lane {
       this.rows.add(row);
       this.watches.takeUp(row);
     }
-  }
-
-  /** No money, or cancelled: rows that are not bought end. What was bought before goes on, unless it was cancelled. */
-  private endUnbought(now: number): void {
-    const cancelled = this.orders.stop === 'cancel';
-    if (this.carried !== undefined) return;
-    for (const row of [...this.rows]) if (row.phase === 'waiting') this.endWaiting(row, cancelled, now);
-    for (let next = this.pages.nextRow(); next !== undefined; next = this.pages.nextRow())
-      this.endWaiting(this.begin(next.lease, next.index, now), cancelled, now);
-  }
-
-  private endWaiting(row: LaneRow, cancelled: boolean, now: number): void {
-    const facts = factsOf(this.input.campaign, row);
-    this.budget.giveBack(row.cost);
-    row.cost = 0;
-    const { was } = row.opened;
-    if (row.last !== null) this.end(row, row.last);
-    else if (was !== undefined)
-      this.end(row, unboughtResult(facts, was.outcome, 'It was not taken up again.', now));
-    else if (cancelled) this.end(row, unboughtResult(facts, 'cancelled', 'The campaign was cancelled.', now));
-    else this.end(row, unboughtResult(facts, 'skipped_budget', 'The budget was spent.', now));
   }
 
   private isOver(now: number): boolean {
@@ -296,25 +281,5 @@ export class Lane {
     const atHand = this.pages.unbegun() + PAGE_ROWS * this.pages.pending();
     const wanted = Math.max(AHEAD_ROWS, this.orders.concurrency / 4);
     return Math.max(0, Math.ceil((wanted - atHand) / PAGE_ROWS));
-  }
-
-  private report(n: number): LaneReport {
-    const rows = [...this.rows];
-    const waiting = rows.filter(({ phase }) => phase === 'waiting').length;
-    this.toldRoom = this.room();
-    return {
-      lane: this.input.lane,
-      n,
-      campaignRun: this.input.campaignRun,
-      ordersSeen: this.orders.n,
-      segments: this.results.segments(),
-      leases: this.pages.all().map((lease) => ({ lease: lease.lease, done: lease.isDone() })),
-      room: this.toldRoom,
-      committed: this.budget.committed(),
-      needs: this.budget.needs,
-      inFlight: rows.length - waiting,
-      waiting,
-      sample: rows.slice(0, 3).map(activeRow),
-    };
   }
 }

@@ -1,0 +1,28 @@
+import { unboughtResult } from '../../domain/campaign/row-result';
+import { type Lane } from './lane';
+import { factsOf, isBought, type LaneRow } from './lane-row';
+
+/** No money, or cancelled: rows that are not bought end. Without money, what is bought already goes on. */
+export function endUnbought(lane: Lane, now: number): void {
+  const { stop } = lane.orders;
+  if (stop === null) return;
+  const ends = (row: LaneRow) => stop === 'cancel' || !isBought(lane.input.campaign, row);
+  for (const row of [...lane.rows]) if (row.phase === 'waiting' && ends(row)) end(lane, row, stop, now);
+  for (let next = lane.pages.nextRow(); next !== undefined; next = lane.pages.nextRow()) {
+    const row = lane.begin(next.lease, next.index, now);
+    if (ends(row)) end(lane, row, stop, now);
+  }
+}
+
+function end(lane: Lane, row: LaneRow, stop: 'budget' | 'cancel', now: number): void {
+  const facts = factsOf(lane.input.campaign, row);
+  lane.budget.giveBack(row.cost);
+  row.cost = 0;
+  const { was } = row.opened;
+  if (row.last !== null) lane.end(row, row.last);
+  else if (was !== undefined)
+    lane.end(row, unboughtResult(facts, was.outcome, 'It was not taken up again.', now));
+  else if (stop === 'cancel')
+    lane.end(row, unboughtResult(facts, 'cancelled', 'The campaign was cancelled.', now));
+  else lane.end(row, unboughtResult(facts, 'skipped_budget', 'The budget was spent.', now));
+}

@@ -21,6 +21,11 @@ export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
     core.log.list(request.query as { operation?: string }),
   );
   app.get('/_sandbox/counters', { config }, async () => core.counters);
+  app.get('/_sandbox/poll-gaps', { config }, async (request) => {
+    const shown = core.pollGaps.show();
+    if ((request.query as { begin?: string }).begin !== undefined) core.pollGaps.begin();
+    return shown;
+  });
   app.get('/_sandbox/faults', { config }, async () => core.faults.list());
   app.post('/_sandbox/faults', { config }, async (request) => {
     core.faults.add(body(request) as FaultRule[]);

@@ -4,7 +4,7 @@ import { rangedReply } from './ranged-reply';
 import { errorReply, type SandboxReply } from './sandbox-reply';
 import { statusAt, type SandboxTask } from './sandbox-task';
 import { linksOf } from './task-links';
-import { videoSpecOf } from './task-record';
+import { taskVideo } from './task-video';
 
 /** The video of a completed task, or a redirect to it (contract 4); before that an error. */
 export async function contentReply(exchange: Exchange, task: SandboxTask): Promise<SandboxReply> {
@@ -28,6 +28,6 @@ export async function contentReply(exchange: Exchange, task: SandboxTask): Promi
     };
     return { status: 302, headers, body: Buffer.alloc(0) };
   }
-  const media = await core.media.get(videoSpecOf(task, core.options.videos === 'shared'));
+  const media = await taskVideo(core, task);
   return rangedReply(media, 'video/mp4', exchange.request.headers);
 }

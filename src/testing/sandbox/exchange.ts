@@ -13,7 +13,6 @@ import { shortened } from './request-log';
 /** One request and its reply: owns the log entry and the counters of it. */
 export class Exchange {
   readonly entry: SandboxRequest;
-  readonly query: URLSearchParams;
   body: Buffer = Buffer.alloc(0);
   /** Model that the request is about, once it is known: it decides the dialect of `compat` mode. */
   model = '';
@@ -27,9 +26,12 @@ export class Exchange {
   ) {
     this.entry = core.log.begin(request.raw, origin, operation);
     this.entry.authorization = this.authorization();
-    this.query = new URL(request.raw.url ?? '/', 'http://sandbox').searchParams;
     countReceived(core.counters, operation);
     reply.raw.once('close', () => this.close());
+  }
+
+  get query(): URLSearchParams {
+    return new URL(this.request.raw.url ?? '/', 'http://sandbox').searchParams;
   }
 
   /** Takes over the body that fastify has read. */

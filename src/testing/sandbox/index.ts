@@ -5,6 +5,7 @@
 export { type OperationCounter, promptHash, type SandboxCounters } from './counters';
 export { type FaultAction, type FaultRule, type LostReply, type SandboxOperation } from './fault-rule';
 export { sandboxModels } from './model-catalog';
+export { type SandboxPollGaps } from './poll-gaps';
 export { promptDirectives } from './prompt-directives';
 export { inputColour } from './render-image';
 export { createSandbox, type Sandbox, type SandboxAddresses } from './sandbox';

@@ -7,7 +7,7 @@ import { answerReadCall } from './read-call';
 import { type SandboxCore } from './sandbox-core';
 import { errorReply, type SandboxReply } from './sandbox-reply';
 import { serverOptions } from './server-options';
-import { videoSpecOf } from './task-record';
+import { taskVideo } from './task-video';
 
 /**
  * The second origin, on a port of its own: serves videos by signed, expiring links. It is an external host, so a
@@ -37,7 +37,7 @@ async function readFile(exchange: Exchange, name: string): Promise<void> {
         return errorReply(403, 'The signature does not match.', { code: 'bad_signature' });
       if (state === 'expired') return errorReply(403, 'The link has expired.', { code: 'link_expired' });
       if (task === undefined) return errorReply(404, 'No such file.', { code: 'not_found' });
-      const media = await core.media.get(videoSpecOf(task, core.options.videos === 'shared'));
+      const media = await taskVideo(core, task);
       return rangedReply(media, 'video/mp4', exchange.request.headers);
     },
   });

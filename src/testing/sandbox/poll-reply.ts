@@ -5,7 +5,8 @@ import { type FaultAction } from './fault-rule';
 import { jsonReply, type SandboxReply } from './sandbox-reply';
 import { statusAt, type SandboxTask } from './sandbox-task';
 import { failureFields } from './task-failure';
-import { mergeRecord, videoSpecOf } from './task-record';
+import { mergeRecord } from './task-record';
+import { warmTaskVideo } from './task-video';
 import { writeRecord } from './write-record';
 
 /** The record of a task as a poll sees it now; faults of the record change it, for good or this once. */
@@ -23,8 +24,10 @@ export async function pollReply(
   }
   const now = Date.now();
   const status = statusAt(task, now);
+  core.pollGaps.polled(task.id, now);
+  if (status === 'completed' || status === 'failed') core.pollGaps.forget(task.id);
   // Encoding starts when completion is first seen, so that the download finds the file ready.
-  if (status === 'completed') core.media.warm(videoSpecOf(task, core.options.videos === 'shared'));
+  if (status === 'completed') warmTaskVideo(core, task);
   const shown = await writeRecord(core, task, now);
   if (fault?.type === 'status_word') return jsonReply(200, { ...shown, status: fault.status });
   const httpStatus = compat && status === 'failed' ? dialectOf(task.model).failedPollStatus : 200;

@@ -30,7 +30,7 @@ const strict: RequestJudge = {
   ],
   edit: (_exchange, parts) => (parts === undefined ? noMultipart : judgeEdit(parts, sandboxModels)),
   read: (exchange) => {
-    const { headers } = exchange.entry;
+    const { headers } = exchange.request;
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
     return hasBody ? [{ message: 'this request must not have a body', code: 'unexpected_body' }] : [];
   },
@@ -54,7 +54,7 @@ const compat: RequestJudge = {
 export const requestJudges: Record<SandboxMode, RequestJudge> = { strict, compat };
 
 function judgeJson(exchange: Exchange, body: JsonObject | undefined): Violation[] {
-  const type = exchange.entry.headers['content-type'] ?? '';
+  const type = exchange.request.headers['content-type'] ?? '';
   if (!/^application\/json(;\s*charset="?utf-8"?)?$/i.test(type)) {
     return [{ message: 'the body must be application/json', code: 'invalid_content_type' }];
   }

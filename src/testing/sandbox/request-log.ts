@@ -1,5 +1,5 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { type IncomingMessage } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { type Socket } from 'node:net';
 import { type SandboxOperation } from './fault-rule';
@@ -26,34 +26,7 @@ export class RequestLog {
   }
 
   begin(request: IncomingMessage, origin: 'api' | 'media', operation: SandboxOperation): SandboxRequest {
-    const target = new URL(request.url ?? '/', 'http://sandbox');
-    const entry: SandboxRequest = {
-      seq: ++this.seq,
-      at: Date.now(),
-      origin,
-      operation,
-      method: request.method ?? '',
-      path: target.pathname,
-      query: Object.fromEntries(
-        [...target.searchParams].map(([name, value]) => [
-          name,
-          /signature|token|key/i.test(name) ? 'masked' : value,
-        ]),
-      ),
-      headers: Object.fromEntries(
-        Object.entries(request.headers).flatMap(([name, value]) =>
-          kept.test(name) ? [[name, String(value)]] : [],
-        ),
-      ),
-      headerNames: Object.keys(request.headers),
-      authorization: 'none',
-      cookie: request.headers.cookie !== undefined,
-      bodyBytes: 0,
-      bodySha256: '',
-      socketId: this.socketId(request.socket),
-      accepted: false,
-      violations: [],
-    };
+    const entry = new LoggedRequest(++this.seq, origin, operation, request, this.socketId(request.socket));
     this.entries.push(entry);
     if (this.entries.length > largest * 1.1) this.entries = this.entries.slice(-largest);
     return entry;
@@ -82,6 +55,67 @@ export class RequestLog {
     if (known !== undefined) return known;
     this.sockets.set(socket, ++this.socketCount);
     return this.socketCount;
+  }
+}
+
+/** Keeps what came as it came: most entries of a busy sandbox are never looked at. */
+class LoggedRequest implements SandboxRequest {
+  readonly at = Date.now();
+  readonly method: string;
+  readonly cookie: boolean;
+  authorization: SandboxRequest['authorization'] = 'none';
+  bodyBytes = 0;
+  bodySha256 = '';
+  accepted = false;
+  violations: string[] = [];
+  json?: unknown;
+  parts?: NonNullable<SandboxRequest['parts']>;
+  status?: number;
+  taskId?: string;
+  finished?: NonNullable<SandboxRequest['finished']>;
+  readonly #target: string;
+  readonly #headers: IncomingHttpHeaders;
+
+  constructor(
+    readonly seq: number,
+    readonly origin: 'api' | 'media',
+    readonly operation: SandboxOperation,
+    { method = '', url = '/', headers }: IncomingMessage,
+    readonly socketId: number,
+  ) {
+    this.method = method;
+    this.cookie = headers.cookie !== undefined;
+    this.#target = url;
+    this.#headers = headers;
+  }
+
+  get path(): string {
+    return new URL(this.#target, 'http://sandbox').pathname;
+  }
+
+  get query(): Record<string, string> {
+    const given = [...new URL(this.#target, 'http://sandbox').searchParams];
+    return Object.fromEntries(
+      given.map(([name, value]) => [name, /signature|token|key/i.test(name) ? 'masked' : value]),
+    );
+  }
+
+  get headers(): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(this.#headers).flatMap(([name, value]) =>
+        kept.test(name) ? [[name, String(value)]] : [],
+      ),
+    );
+  }
+
+  get headerNames(): string[] {
+    return Object.keys(this.#headers);
+  }
+
+  toJSON(): SandboxRequest {
+    const { seq, at, origin, operation, method, path, query, headers, headerNames } = this;
+    const front = { seq, at, origin, operation, method, path, query, headers, headerNames };
+    return { ...front, ...this };
   }
 }
 

@@ -1,5 +1,6 @@
 import { type SandboxCounters } from './counters';
 import { type FaultRule, type SandboxOperation } from './fault-rule';
+import { type SandboxPollGaps } from './poll-gaps';
 import { type SandboxRequest } from './sandbox-request';
 import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './sandbox-task';
 
@@ -15,6 +16,11 @@ export class SandboxAdmin {
 
   counters(): Promise<SandboxCounters> {
     return this.call('GET', '/counters');
+  }
+
+  /** Times between polls of one task; `begin` counts anew from here. */
+  pollGaps(options: { begin?: boolean } = {}): Promise<SandboxPollGaps> {
+    return this.call('GET', `/poll-gaps${options.begin === true ? '?begin' : ''}`);
   }
 
   async addFaults(faults: FaultRule[]): Promise<void> {

@@ -8,6 +8,7 @@ import { type GeneratedFile } from './generated-files';
 import { sha256 } from './hash';
 import { MediaStore } from './media-store';
 import { behaviourOf } from './model-behaviour';
+import { PollGaps } from './poll-gaps';
 import { readDirectives } from './prompt-directives';
 import { RequestLog } from './request-log';
 import { type ResolvedSandboxOptions } from './sandbox-options';
@@ -19,6 +20,7 @@ export class SandboxCore {
   readonly log: RequestLog;
   readonly faults = new FaultBook();
   readonly media = new MediaStore();
+  readonly pollGaps = new PollGaps();
   readonly signer: LinkSigner;
   readonly exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();
   /** Continuations of stalled replies. */
@@ -101,6 +103,7 @@ export class SandboxCore {
     this.turns = 0;
     this.counters = emptyCounters();
     this.log.clear();
+    this.pollGaps.clear();
     this.faults.clear();
     this.faults.add(this.options.faults);
     this.data.clear();

@@ -38,8 +38,12 @@ export interface SandboxOptions {
   faultFile?: string;
   /** Directory for tasks, counters, generated files and `requests.jsonl`: a restarted sandbox goes on there. */
   dataDir?: string;
-  /** `shared`: one video per model and duration instead of one per task, for load tests. @default 'per_task' */
-  videos?: 'per_task' | 'shared';
+  /**
+   * For load tests: `shared` is one video per model and duration instead of one per task; `stamped` the same picture, but
+   * bytes of its own for each task.
+   * @default 'per_task'
+   */
+  videos?: 'per_task' | 'shared' | 'stamped';
   /** One line per request on stderr. @default false */
   log?: boolean;
 }
@@ -58,7 +62,7 @@ export interface ResolvedSandboxOptions {
   linkTtlMs: number;
   faults: FaultRule[];
   dataDir: string | undefined;
-  videos: 'per_task' | 'shared';
+  videos: 'per_task' | 'shared' | 'stamped';
   log: boolean;
 }
 

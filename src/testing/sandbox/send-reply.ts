@@ -9,14 +9,16 @@ export async function sendReply(exchange: Exchange, reply: SandboxReply, fault?:
   if (fault?.type === 'lose_reply') return lose(exchange, whole, fault.how);
   if (fault?.type === 'reset_early') return lose(exchange, whole, 'reset');
   if (fault?.type === 'cut_body') return cut(exchange, whole, fault.afterBytes, fault.how);
-  start(exchange, whole);
+  const raw = exchange.reply.raw;
+  head(exchange, whole);
   if (fault?.type === 'slow_body') await trickle(exchange, whole.body, fault.bytesPerSecond);
-  else await write(exchange, whole.body);
+  else if (!raw.destroyed) sent(exchange, whole.body);
   await new Promise<void>((resolve) => {
-    const raw = exchange.reply.raw;
     if (raw.destroyed) resolve();
     raw.once('close', resolve);
-    raw.end(resolve);
+    // Head and body in one write, unless the body trickled.
+    if (fault?.type === 'slow_body') raw.end(resolve);
+    else raw.end(whole.body, resolve);
   });
 }
 
@@ -66,15 +68,22 @@ async function cut(
   setTimeout(() => socket.resetAndDestroy(), 50);
 }
 
+function head({ reply: { raw }, entry }: Exchange, { status, headers, body }: SandboxReply): void {
+  entry.status = status;
+  raw.writeHead(status, { 'content-length': String(body.length), ...headers });
+}
+
 function start(exchange: Exchange, reply: SandboxReply): void {
-  const raw = exchange.reply.raw;
-  exchange.entry.status = reply.status;
-  const headers: Record<string, string> = { 'content-length': String(reply.body.length), ...reply.headers };
-  raw.writeHead(reply.status, headers);
-  raw.flushHeaders();
+  head(exchange, reply);
+  exchange.reply.raw.flushHeaders();
+}
+
+function sent({ core, entry }: Exchange, { length }: Buffer): void {
+  core.counters.operations[entry.operation].bytes += length;
 }
 
 async function trickle(exchange: Exchange, body: Buffer, bytesPerSecond: number): Promise<void> {
+  exchange.reply.raw.flushHeaders();
   const step = Math.max(1, Math.floor(bytesPerSecond / 20));
   for (let sent = 0; sent < body.length && !exchange.reply.raw.destroyed; sent += step) {
     await write(exchange, body.subarray(sent, sent + step));
@@ -85,7 +94,7 @@ async function trickle(exchange: Exchange, body: Buffer, bytesPerSecond: number)
 async function write(exchange: Exchange, bytes: Buffer): Promise<void> {
   const raw: ServerResponse = exchange.reply.raw;
   if (bytes.length === 0 || raw.destroyed) return;
-  exchange.core.counters.operations[exchange.entry.operation].bytes += bytes.length;
+  sent(exchange, bytes);
   await new Promise<void>((resolve) => {
     raw.once('close', resolve);
     raw.write(bytes, () => {

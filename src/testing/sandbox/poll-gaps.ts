@@ -1,0 +1,62 @@
+/** Time from one poll of a task to the next, in milliseconds. Null while there were none. */
+export interface SandboxPollGaps {
+  gaps: number;
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  max: number | null;
+}
+
+const STEP_MS = 10;
+const STEPS = 12_000;
+
+/** How often tasks are polled: a histogram, so that a hundred thousand tasks cost no more than ten. */
+export class PollGaps {
+  private readonly last = new Map<string, number>();
+  private readonly counts = new Uint32Array(STEPS + 1);
+  private gaps = 0;
+  private max = 0;
+
+  polled(taskId: string, now: number): void {
+    const before = this.last.get(taskId);
+    this.last.set(taskId, now);
+    if (before === undefined) return;
+    const gap = now - before;
+    const step = Math.min(STEPS, Math.floor(gap / STEP_MS));
+    this.counts[step] = (this.counts[step] ?? 0) + 1;
+    this.gaps += 1;
+    this.max = Math.max(this.max, gap);
+  }
+
+  /** A task that is polled no more. */
+  forget(taskId: string): void {
+    this.last.delete(taskId);
+  }
+
+  /** Counts anew from here; gaps that are open now are still measured. */
+  begin(): void {
+    this.counts.fill(0);
+    this.gaps = this.max = 0;
+  }
+
+  clear(): void {
+    this.begin();
+    this.last.clear();
+  }
+
+  show(): SandboxPollGaps {
+    const { gaps } = this;
+    const max = gaps === 0 ? null : this.max;
+    return { gaps, p50: this.share(0.5), p95: this.share(0.95), p99: this.share(0.99), max };
+  }
+
+  private share(part: number): number | null {
+    if (this.gaps === 0) return null;
+    let left = Math.ceil(this.gaps * part);
+    for (const [step, count] of this.counts.entries()) {
+      left -= count;
+      if (left <= 0) return (step + 1) * STEP_MS;
+    }
+    return STEPS * STEP_MS;
+  }
+}

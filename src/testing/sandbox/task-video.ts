@@ -1,0 +1,30 @@
+import { sha256 } from './hash';
+import { type RenderedMedia } from './media-store';
+import { type SandboxCore } from './sandbox-core';
+import { type SandboxTask } from './sandbox-task';
+import { videoSpecOf } from './task-record';
+
+/** The video of a task: a picture of its own, or as `videos` says. */
+export async function taskVideo(core: SandboxCore, task: SandboxTask): Promise<RenderedMedia> {
+  const media = await core.media.get(specOf(core, task));
+  return core.options.videos === 'stamped' ? stamped(media, task.id) : media;
+}
+
+/** Starts encoding ahead of the request that will need it. */
+export function warmTaskVideo(core: SandboxCore, task: SandboxTask): void {
+  core.media.warm(specOf(core, task));
+}
+
+function specOf(core: SandboxCore, task: SandboxTask): ReturnType<typeof videoSpecOf> {
+  return videoSpecOf(task, core.options.videos !== 'per_task');
+}
+
+/** The same picture with a box behind it that players skip: no two tasks have the same bytes. */
+function stamped({ bytes }: RenderedMedia, taskId: string): RenderedMedia {
+  const mark = sha256(taskId);
+  const box = Buffer.alloc(8 + 32);
+  box.writeUInt32BE(box.length, 0);
+  box.write('free', 4, 'latin1');
+  box.write(mark, 8, 'hex');
+  return { bytes: Buffer.concat([bytes, box]), etag: `"${mark.slice(0, 32)}"` };
+}

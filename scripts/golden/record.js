@@ -1,5 +1,6 @@
 'use strict';
 /* global clearTimeout, setTimeout */
+const { campaignCases } = require('./campaign-cases');
 const { addGolden, fetchRuns, goldenText, readManifest } = require('./histories');
 const { decisionCases } = require('./decision-cases');
 const { furtherCases } = require('./further-cases');
@@ -7,7 +8,7 @@ const { realCases } = require('./real-cases');
 const { scriptedVideoCases } = require('./scripted-cases');
 const { openStage } = require('./stage');
 
-const CASES = [...realCases, ...scriptedVideoCases, ...furtherCases, ...decisionCases];
+const CASES = [...realCases, ...scriptedVideoCases, ...furtherCases, ...decisionCases, ...campaignCases];
 /** Version of the workflow code's commands that a file shows; it stays in the name for ever. */
 const VERSION = 'v1';
 
@@ -49,10 +50,11 @@ async function record({ names, replace }) {
 async function recordCase(one, stage) {
   const files = {};
   const started = await one.run(stage);
-  for (const { handle, server, stem, firstRunId = handle.firstExecutionRunId } of started) {
+  for (const execution of started) {
+    const { handle, server, stem, firstRunId = handle.firstExecutionRunId, expect = one.expect } = execution;
     const outcome = await ended(handle, one);
-    if (one.expect !== null && outcome !== one.expect)
-      throw new Error(`${stem} ended as ${outcome}, not as ${one.expect}`);
+    if (expect !== null && outcome !== expect)
+      throw new Error(`${stem} ended as ${outcome}, not as ${expect}`);
     const runs = await fetchRuns(server.client, handle.workflowId, firstRunId);
     runs.forEach((history, index) => {
       const run = runs.length > 1 ? `-run${index + 1}` : '';

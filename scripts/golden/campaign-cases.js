@@ -1,0 +1,105 @@
+'use strict';
+/* global Buffer */
+// Campaigns with the real activities against the sandbox: the history of the parent and those of its lanes.
+const { setTimeout: delay } = require('node:timers/promises');
+const { QUEUES } = require('./stage');
+
+const video = (id, prompt, more) => ({ id, model: 'cine-1', prompt, duration: 2, ...more });
+const videos = (count, prompt) =>
+  Array.from({ length: count }, (_, n) => video(`row-${n}`, `${prompt} number ${n}`));
+const price = (rows) => ({ microUnits: rows * 100_000, currency: 'USD' });
+
+/** One campaign: `act` does something to it while it runs. */
+function campaign(name, expect, rows, input = {}, act = undefined) {
+  return {
+    name,
+    expect,
+    async run(stage) {
+      const { client } = stage.plain;
+      const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      const artifact = await stage.artifacts.putBuffer(bytes, { mediaType: 'application/jsonl' });
+      const handle = await client.workflow.start('runCampaign', {
+        taskQueue: QUEUES.real,
+        workflowId: name,
+        args: [{ manifest: { source: { artifact }, format: 'jsonl' }, ...input }],
+      });
+      await act?.(handle);
+      await handle.result();
+      const lanes = await lanesOf(client, name);
+      const stem = name.replace('runCampaign', 'campaignLane');
+      return [
+        { handle, server: stage.plain, stem: name },
+        ...lanes.map((lane, place) => ({
+          ...lane,
+          server: stage.plain,
+          stem: lanes.length > 1 ? `${stem}-lane${place}` : stem,
+          expect: null,
+        })),
+      ];
+    },
+  };
+}
+
+/** Lanes end shortly after their campaign. */
+async function lanesOf(client, id) {
+  const { lanes } = await client.workflow.getHandle(id).query('campaign_state');
+  return Promise.all(
+    lanes.map(async ({ workflowId }) => {
+      const handle = client.workflow.getHandle(workflowId);
+      const { raw } = await handle.describe();
+      return { handle, firstRunId: raw.workflowExecutionInfo.firstRunId };
+    }),
+  );
+}
+
+async function until(handle, what) {
+  for (const end = Date.now() + 60_000; ; await delay(200)) {
+    if (what(await handle.query('campaign_state'))) return;
+    if (Date.now() > end) throw new Error(`${handle.workflowId}: it has not come to that`);
+  }
+}
+
+const campaignCases = [
+  campaign('runCampaign.completed', 'completed', [
+    ...videos(3, '[run:1s] a kite'),
+    video('moderated', '[run:1s] [fail:moderation] a kite'),
+    video('full', '[run:1s] [fail:capacity] a kite'),
+    video('lost', '[lost-reply] a lighthouse'),
+    { id: 'image', operation: 'image', model: 'image-2', prompt: 'a boat', size: '512x512' },
+  ]),
+  campaign('runCampaign.continued', 'completed', videos(24, '[run:1s] a boat'), {
+    concurrency: 8,
+    eventsPerRun: 40,
+  }),
+  campaign('runCampaign.two-lanes', 'completed', videos(110, '[queue:0s] [run:1s] a swan'), {
+    concurrency: 600,
+  }),
+  campaign('runCampaign.budget-spent', 'completed', videos(12, '[run:1s] a lake'), { budget: price(5) }),
+  campaign('runCampaign.refused', 'refused', [video('bad', 'a kite', { duration: 3 })]),
+  campaign(
+    'runCampaign.paused-and-taken-up',
+    'completed',
+    [...videos(6, '[run:8s] a storm'), video('bad', '[run:0s] [fail:invalid] a storm')],
+    { concurrency: 4, maxAttempts: 1 },
+    async (handle) => {
+      await until(handle, ({ inFlight }) => inFlight > 0);
+      await handle.executeUpdate('pause');
+      await handle.executeUpdate('setConcurrency', { args: [{ concurrency: 8 }] });
+      await handle.executeUpdate('resume');
+      await until(handle, ({ counts }) => counts.failed === 1);
+      await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+    },
+  ),
+  campaign(
+    'runCampaign.cancelled',
+    'cancelled',
+    videos(20, '[run:4s] a river'),
+    { concurrency: 5 },
+    async (handle) => {
+      await until(handle, ({ inFlight }) => inFlight > 0);
+      await handle.executeUpdate('cancel');
+    },
+  ),
+];
+
+module.exports = { campaignCases };

@@ -22,6 +22,9 @@ const NAMES = [
   'wire-faults',
   'growth',
   'journal',
+  'campaign-scale',
+  'campaign-throughput',
+  'campaign-rows',
 ];
 
 async function main(args) {

@@ -40,7 +40,7 @@ async function startSandbox(scope, options = {}) {
 }
 
 /** A worker in a process of its own, ready to poll. */
-async function startWorker({ scope }, { server, sandbox, folder, taskQueue }) {
+async function startWorker({ scope }, { server, sandbox, folder, taskQueue, env = {} }) {
   const child = await startChild(['worker', '--json', '--log-level', 'ERROR'], {
     logFile: path.join(folder, 'worker.log'),
     env: {
@@ -51,6 +51,7 @@ async function startWorker({ scope }, { server, sandbox, folder, taskQueue }) {
       MEDIA_ALLOWED_MEDIA_ORIGINS: new URL(sandbox.mediaUrl).origin,
       MEDIA_DATA_DIR: folder,
       MEDIA_TASK_QUEUE: taskQueue,
+      ...env,
     },
   });
   scope.defer(() => child.stop(5_000));
@@ -63,7 +64,8 @@ async function startMediaStack(context, options = {}) {
   const { client, serverVersion } = await connectClient(context.scope, server);
   const sandbox = await startSandbox(context.scope, options.sandbox);
   const taskQueue = `bench-${randomBytes(4).toString('hex')}`;
-  const worker = await startWorker(context, { server, sandbox, folder, taskQueue });
+  const env = options.env?.({ folder }) ?? {};
+  const worker = await startWorker(context, { server, sandbox, folder, taskQueue, env });
   const media = new TemporalMediaClient(client, { taskQueue });
   return { folder, server, serverVersion, client, sandbox, worker, media, taskQueue };
 }

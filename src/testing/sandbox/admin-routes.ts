@@ -20,7 +20,11 @@ export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
   app.get('/_sandbox/requests', { config }, async (request) =>
     core.log.list(request.query as { operation?: string }),
   );
-  app.get('/_sandbox/counters', { config }, async () => core.counters);
+  app.get('/_sandbox/counters', { config }, async (request) =>
+    (request.query as { prompts?: string }).prompts === 'none'
+      ? { ...core.counters, acceptedByPromptHash: {} }
+      : core.counters,
+  );
   app.get('/_sandbox/poll-gaps', { config }, async (request) => {
     const shown = core.pollGaps.show();
     if ((request.query as { begin?: string }).begin !== undefined) core.pollGaps.begin();

@@ -14,8 +14,9 @@ export class SandboxAdmin {
     return this.call('GET', `/requests${query}`);
   }
 
-  counters(): Promise<SandboxCounters> {
-    return this.call('GET', '/counters');
+  /** @param options.prompts false leaves `acceptedByPromptHash` empty, which has an entry for every prompt */
+  counters({ prompts = true }: { prompts?: boolean } = {}): Promise<SandboxCounters> {
+    return this.call('GET', prompts ? '/counters' : '/counters?prompts=none');
   }
 
   /** Times between polls of one task; `begin` counts anew from here. */

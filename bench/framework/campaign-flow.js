@@ -1,0 +1,100 @@
+'use strict';
+// A campaign with so many videos in flight and so many ending a second, watched for a while once all are there.
+const { cpus } = require('node:os');
+const path = require('node:path');
+const { setTimeout } = require('node:timers/promises');
+const { flowRows, writeManifest } = require('./campaign-rows.js');
+const { between, lookAtHistories, lookAtWork } = require('./flow-look.js');
+const { startMediaStack } = require('./media-stack.js');
+const { watchMemory } = require('./process-usage.js');
+const { Scope } = require('./scope.js');
+
+/** Bytes of their own for each task, and manifests that the worker may read. */
+const STACK = {
+  sandbox: { videos: 'stamped' },
+  env: ({ folder }) => ({ MEDIA_INPUT_ROOTS: folder }),
+};
+
+/** A stack of its own, ended before this returns. */
+async function inOwnStack({ scope, say }, work) {
+  const inner = new Scope();
+  scope.defer(() => inner.close());
+  try {
+    const stack = await startMediaStack({ scope: inner, say }, STACK);
+    return await work(stack);
+  } finally {
+    await inner.close();
+  }
+}
+
+async function startFlow({ media, folder }, { id, rows, inFlight }) {
+  const file = path.join(folder, `${id}.jsonl`);
+  await writeManifest(file, rows);
+  return media.startCampaign(
+    { manifest: { source: { file }, format: 'jsonl' }, concurrency: inFlight, waitFor: '24 hours' },
+    { id },
+  );
+}
+
+/**
+ * Runs until `inFlight` videos are there or `rampMs` is over, then for `windowMs`.
+ * `reached` says how many were in flight when the window began.
+ */
+async function measureFlow(context, { inFlight, rate, windowMs, rampMs }) {
+  return inOwnStack(context, async (stack) => {
+    const { client, sandbox, worker } = stack;
+    const id = 'bench-flow';
+    // The first ones end when the last of them has begun.
+    const leadSeconds = Math.ceil(inFlight / RAMP_PER_SECOND) + 10;
+    const count = inFlight + Math.ceil(rate * (windowMs / 1000 + rampMs / 1000 + 120));
+    await startFlow(stack, { id, inFlight, rows: flowRows({ inFlight, rate, count, leadSeconds }) });
+    const memory = watchMemory(worker.pid, 500);
+    const reached = await untilInFlight(context, sandbox, { inFlight, rampMs, leadSeconds });
+    await setTimeout(Math.min(SETTLE_MS, windowMs));
+    const histories = [await lookAtHistories(client, id, sandbox)];
+    await sandbox.admin.pollGaps({ begin: true });
+    const first = await lookAtWork(stack);
+    await setTimeout(windowMs);
+    const last = await lookAtWork(stack);
+    const gaps = await sandbox.admin.pollGaps();
+    histories.push(await lookAtHistories(client, id, sandbox));
+    return {
+      server: stack.serverVersion,
+      inFlight,
+      rate,
+      secondsInFlight: inFlight / rate,
+      reached,
+      gaps,
+      ...between(first, last),
+      ...perVideo(...histories),
+      peakBytes: memory.stop(),
+    };
+  });
+}
+
+/** Creates a second while a campaign fills up; slower is fine, it only moves the first ends. */
+const RAMP_PER_SECOND = 100 * Math.max(1, cpus().length / 2);
+const SETTLE_MS = 15_000;
+
+async function untilInFlight({ say }, sandbox, { inFlight, rampMs, leadSeconds }) {
+  const begun = Date.now();
+  const until = begun + rampMs;
+  for (;;) {
+    const { operations } = await sandbox.admin.counters({ prompts: false });
+    const there = operations.create.accepted - operations.content.accepted;
+    const leadOver = Date.now() > begun + leadSeconds * 1000;
+    if ((there >= 0.98 * inFlight && leadOver) || Date.now() > until) {
+      say(`${there} of ${inFlight} in flight after ${Math.round((Date.now() - begun) / 1000)} s`);
+      return there;
+    }
+    await setTimeout(1_000);
+  }
+}
+
+function perVideo(first, last) {
+  const videos = last.downloads - first.downloads;
+  const of = (name) => (videos === 0 ? null : (last[name] - first[name]) / videos);
+  return { runs: last.runs, eventsPerVideo: of('events'), historyBytesPerVideo: of('bytes') };
+}
+
+module.exports = { inOwnStack, measureFlow, startFlow };

@@ -1,0 +1,42 @@
+'use strict';
+// Flows beside each other.
+const { round } = require('./statistics.js');
+
+const MIB = 2 ** 20;
+const or = (value, digits) => (value === null || value === undefined ? '–' : round(value, digits));
+const seconds = (ms) => (ms === null ? '–' : (ms / 1000).toFixed(2));
+
+function flowTable(measured) {
+  return {
+    columns: [
+      'design',
+      'in flight (reached)',
+      'polls/s, of wanted',
+      'gap p50 / p95 / max, s',
+      'created / downloaded per s',
+      'server + worker + sandbox, cores',
+      'ms per poll, server + worker',
+      'ms per video, server + worker',
+      'events, KiB of history per video',
+      'database, MiB/h',
+      'worker, MiB',
+      'load',
+    ],
+    rows: measured.map((one) => [
+      one.design,
+      `${one.inFlight} (${one.reached})`,
+      `${round(one.pollsPerSecond)} of ${round(one.reached / 4)}`,
+      `${seconds(one.gaps.p50)} / ${seconds(one.gaps.p95)} / ${seconds(one.gaps.max)}`,
+      `${round(one.createsPerSecond)} / ${round(one.downloadsPerSecond)}`,
+      `${round(one.serverCores, 2)} + ${round(one.workerCores, 2)} + ${round(one.sandboxCores, 2)}`,
+      `${or(one.serverMsPerPoll, 2)} + ${or(one.workerMsPerPoll, 2)}`,
+      or(one.msPerVideo, 1),
+      `${or(one.eventsPerVideo, 1)}, ${or(one.historyBytesPerVideo === null ? null : one.historyBytesPerVideo / 1024, 1)}`,
+      round(one.databaseBytesPerHour / MIB, 0),
+      round(one.peakBytes / MIB, 0),
+      round(one.load, 1),
+    ]),
+  };
+}
+
+module.exports = { flowTable };

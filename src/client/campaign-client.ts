@@ -113,7 +113,7 @@ export class CampaignClient {
     return found;
   }
 
-  /** The newest campaigns of the namespace. @param most 20 unless given */
+  /** Campaigns of the namespace: those that run, then the newest. @param most 20 unless given */
   listCampaigns(most = 20): Promise<readonly CampaignExecution[]> {
     return listCampaigns(this.client, most);
   }

@@ -55,7 +55,7 @@ export async function findCampaign(client: Client, campaign: string): Promise<Ca
   }
 }
 
-/** Campaigns that visibility lists, newest first: the newest run of each id. */
+/** Campaigns that visibility lists: those that run, then the newest; of each id the newest run. */
 export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
   const found = new Map<string, CampaignExecution>();
   const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;

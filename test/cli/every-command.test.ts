@@ -4,6 +4,7 @@ import { type Command } from 'commander';
 import { createProgram } from '../../src/cli/program';
 import { Report } from '../../src/cli/report';
 import { renderImage } from '../../src/testing/sandbox/render-image';
+import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliProcess, replyOf, runCli, runJson, startCli } from './support/run-cli';
 
@@ -38,6 +39,8 @@ describe('every command with -o json and -o jsonl', () => {
   let bench: CliBench;
   let id: string;
   let args: { readonly [command: string]: readonly string[] };
+  /** Campaigns that run on. */
+  let afterwards: readonly string[] = [];
 
   beforeAll(async () => {
     bench = await openCliBench({ timing: { queuedMs: 0, runningMs: 500 } });
@@ -51,6 +54,23 @@ describe('every command with -o json and -o jsonl', () => {
     const taskId =
       (await bench.sandbox.admin.tasks()).find(({ prompt }) => prompt.includes(adopted))?.id ?? '';
     const out = ['--out', path.join(bench.dir, 'out')];
+    const runs = new CampaignRuns(bench);
+    const films = await runs.manifest('films', [film('a', 'a secret boat')]);
+    const unsettled = await runs.manifest('unsettled', [
+      film('adopted', `a secret boat for ${id}-row [lost-reply]`),
+      film('declared', 'a secret boat [lost-reply]'),
+    ]);
+    const long = await runs.manifest('long', [film('a', 'a secret boat [run:120s]')]);
+    const [done, unknown, steady, ending] = ['done', 'unknown', 'steady', 'ending'].map(
+      (name) => `${id}-${name}`,
+    ) as [string, string, string, string];
+    await Promise.all([
+      runs.run('run', unsettled, '--id', unknown),
+      ...[steady, ending].map((one) => runs.run('run', long, '--id', one, '--detach')),
+    ]);
+    afterwards = [steady, ending];
+    const rowTask =
+      (await bench.sandbox.admin.tasks()).find(({ prompt }) => prompt.includes(`${id}-row`))?.id ?? '';
     const cup = path.join(bench.dir, 'cup.png');
     const spec = { kind: 'image', model: 'm', prompt: 'cup', width: 64, height: 64, index: 0 } as const;
     writeFileSync(cup, renderImage({ ...spec, inputs: [] }));
@@ -59,6 +79,20 @@ describe('every command with -o json and -o jsonl', () => {
       video: ['--model', 'sketch-lite', '--prompt', 'a secret boat', '--id', id, ...out],
       image: [...image, '--id', `${id}-image`],
       edit: [...image, '--image', cup, '--id', `${id}-edit`],
+      // Nothing is overwritten: every run writes a file of its own.
+      'campaign init': [path.join(bench.dir, 'template-{format}.csv')],
+      'campaign run': [films, '--id', done, '--out', path.join(bench.dir, 'report')],
+      'campaign status': [done],
+      'campaign watch': [done],
+      'campaign report': [done, '--out', path.join(bench.dir, 'report')],
+      'campaign list': [],
+      'campaign pause': [steady],
+      'campaign cancel': [ending],
+      'campaign set': [steady, '--concurrency', '3'],
+      'campaign resume': [done],
+      'campaign retry': [done],
+      'campaign adopt': [unknown, 'adopted', rowTask, ...why],
+      'campaign declare-lost': [unknown, 'declared', ...why],
       status: [id],
       watch: [id],
       resume: [id, ...out],
@@ -79,7 +113,12 @@ describe('every command with -o json and -o jsonl', () => {
       sandbox: [],
     };
   });
-  afterAll(() => bench.close());
+  afterAll(async () => {
+    const { workflow } = bench.server.client;
+    // One that was cancelled may have ended by now.
+    await Promise.allSettled(afterwards.map((one) => workflow.getHandle(one).terminate('the test is over')));
+    await bench.close();
+  });
 
   test('none is left out', () => {
     expect([...Object.keys(args), ...Object.keys(ELSEWHERE)].sort()).toEqual(leaves(program).sort());
@@ -95,11 +134,14 @@ describe('every command with -o json and -o jsonl', () => {
   // In this order: what follows a video needs it.
   const ordered = ['video', ...once.filter((name) => name !== 'video')];
   test.each(ordered)('%s: stdout is one object; with jsonl events and one envelope', async (name) => {
-    const line = [...name.split(' '), ...(args[name] ?? [])];
-    const { code, reply, stdout } = await runJson(line, bench.workerEnv);
+    const line = (format: string) => [
+      ...name.split(' '),
+      ...(args[name] ?? []).map((word) => word.replace('{format}', format)),
+    ];
+    const { code, reply, stdout } = await runJson(line('json'), bench.workerEnv);
     expect([code, reply.ok]).toEqual([0, true]);
     expect(reply.data).toBeInstanceOf(Object);
-    const lines = await runCli([...line, '-o', 'jsonl'], bench.workerEnv);
+    const lines = await runCli([...line('jsonl'), '-o', 'jsonl'], bench.workerEnv);
     const objects = lines.stdout
       .trimEnd()
       .split('\n')

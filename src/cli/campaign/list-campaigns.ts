@@ -7,7 +7,7 @@ export interface ListOptions extends CommonOptions {
   readonly limit?: string;
 }
 
-/** `campaign list`: the newest campaigns of the namespace, as the server lists them. */
+/** `campaign list`: campaigns of the namespace, those that run first, as the server lists them. */
 export async function listCampaigns(context: CommandContext, options: ListOptions): Promise<void> {
   const { report } = context;
   const most = countOf('--limit', options.limit) ?? 20;

@@ -128,7 +128,7 @@ function addFollowing(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('list')
-      .description('the newest campaigns of the namespace')
+      .description('campaigns of the namespace: those that run, then the newest')
       .option('--limit <number>', 'so many at most (default: 20)'),
   ).action(async (options: CommonOptions) => {
     const { listCampaigns } = await import('../campaign/list-campaigns.js');

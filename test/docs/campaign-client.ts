@@ -1,0 +1,12 @@
+// The code of docs/campaigns.md; a test holds the two together.
+import { type Client } from '@temporalio/client';
+import { type ArtifactRef } from '../../src/domain';
+import { TemporalMediaClient } from '../../src/client';
+
+export async function films(client: Client, manifest: ArtifactRef) {
+  const media = new TemporalMediaClient(client);
+  const input = { manifest: { source: { artifact: manifest } }, concurrency: 200 };
+  const started = await media.startCampaign(input, { id: 'spring' });
+  for await (const { counts, money } of media.watchCampaign('spring')) console.error(counts, money);
+  return started.result();
+}

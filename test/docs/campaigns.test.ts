@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Command } from 'commander';
+import { campaignEnd } from '../../src/cli/campaign/campaign-end';
+import { createProgram } from '../../src/cli/program';
+import { Report } from '../../src/cli/report';
+
+const ROOT = path.resolve(__dirname, '..', '..');
+const read = (...names: string[]) => readFileSync(path.join(ROOT, ...names), 'utf8');
+const page = read('docs', 'campaigns.md');
+
+/** What a shell would make of a line without its comment. */
+const wordsOf = (line: string) => line.replace(/\s+#.*$/, '').split(/\s+/);
+
+/** Parses a command line of ours without running it; throws for an unknown command, option or argument. */
+function parse(words: readonly string[]): void {
+  const program = createProgram({ env: {}, report: new Report(), exitCode: 0 });
+  const disarm = (command: Command): void => {
+    command.action(() => undefined).exitOverride();
+    command.commands.forEach(disarm);
+  };
+  program.commands.forEach(disarm);
+  program.parse([...words], { from: 'user' });
+}
+
+describe('docs/campaigns.md', () => {
+  const commands = [page, read('README.md')].flatMap((text) =>
+    text.split('\n').filter((line) => line.startsWith('temporal-media campaign ')),
+  );
+
+  test.each(commands)('%s', (line) => {
+    parse(wordsOf(line).slice(1));
+  });
+
+  test.each([...page.matchAll(/^\| `(campaign [^`]*)`/gm)].map(([, command]) => command as string))(
+    '%s',
+    (command) => {
+      parse(wordsOf(command.replace(/[[\]]/g, '')));
+    },
+  );
+
+  test('the exit codes in their order are those of the code', () => {
+    const rows = [...page.matchAll(/^\| (\d+) +\| (?:`([a-z_]+)`)?/gm)].map(([, code, type]) => [code, type]);
+    const ends = [
+      campaignEnd({ outcome: 'refused', counts: {}, plan: { refused: { reason: 'no_rows', message: '' } } }),
+      ...(
+        [
+          'unconfirmed',
+          'still_running',
+          'cancelled',
+          'failed',
+          'skipped_budget',
+          'changed',
+          'completed',
+        ] as const
+      ).map((outcome) => campaignEnd({ outcome: 'completed', counts: { [outcome]: 1 }, plan: {} })),
+    ];
+    expect(rows).toEqual(ends.map(({ ok, type, exitCode }) => [String(exitCode), ok ? undefined : type]));
+  });
+
+  test('the code in it is code that compiles', () => {
+    const [, code] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
+    const compiled = read('test', 'docs', 'campaign-client.ts')
+      .replaceAll("'../../src/client'", "'temporal-media/client'")
+      .replaceAll("'../../src/domain'", "'temporal-media'");
+    expect(compiled).toContain(code);
+  });
+});

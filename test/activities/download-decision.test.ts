@@ -32,8 +32,11 @@ describe('whether and when to try again', () => {
     ['for credentials', { kind: 'credentials' }, {}, { retryInMs: 60_000 }],
     ['the last try', {}, { attempt: 20 }, { end: true }],
     ['the last try of the policy', {}, { attempt: 3, policyTries: 3 }, { end: true }],
-    ['the end of the window', {}, { now: 600_000 }, { end: true }],
-    ['before the server ends it', {}, { closesAt: 30_000 }, { end: true }],
+    ['without the account', { kind: 'account_not_configured' }, {}, { retryInMs: 60_000 }],
+    ['the end of the window', {}, { now: 597_001 }, { end: true }],
+    ['the last moment of the window', {}, { now: 597_000 }, { retryInMs: 4_000 }],
+    ['before the server ends it', {}, { closesAt: 34_999 }, { end: true }],
+    ['as long as the next try has time', {}, { closesAt: 35_000 }, { retryInMs: 4_000 }],
     ['a longer Retry-After', { retryAfterMs: 99_000 }, {}, { retryInMs: 99_000 }],
     ['a shorter Retry-After', { retryAfterMs: 1 }, {}, { retryInMs: 4_000 }],
     ['a Retry-After that does not fit', { retryAfterMs: 600_001 }, {}, { end: true }],
@@ -41,6 +44,8 @@ describe('whether and when to try again', () => {
     ['a body that is too large', { kind: 'too_large' }, {}, { end: true }],
     ['a damaged file once', { kind: 'truncated' }, {}, { retryInMs: 4_000 }],
     ['a damaged file for the third time', { kind: 'truncated' }, { sameFault: 3 }, { end: true }],
+    ['a file without pictures for the third time', { kind: 'no_picture' }, { sameFault: 3 }, { end: true }],
+    ['an expired link for the third time', { kind: 'expired' }, { sameFault: 3 }, { end: true }],
     ['missing content for the third time', {}, { sameFault: 3 }, { retryInMs: 4_000 }],
   ] as const)('%s', (_name, problem, at, expected) => {
     expect(decide(problem, at)).toEqual(expected);

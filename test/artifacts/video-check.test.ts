@@ -39,8 +39,9 @@ describe('[C4.3] a file is video', () => {
   });
 
   it.each([
-    ['a QuickTime file without its tables', box('ftyp', Buffer.from('qt  \0\0\0\0'))],
+    ['quicktime', 'a QuickTime file without its tables', box('ftyp', Buffer.from('qt  \0\0\0\0'))],
     [
+      'quicktime',
       'a QuickTime file that is shorter than its last box',
       Buffer.concat([
         box('ftyp', Buffer.from('qt  \0\0\0\0')),
@@ -49,11 +50,13 @@ describe('[C4.3] a file is video', () => {
       ]).subarray(0, -1),
     ],
     [
+      'webm',
       'a WebM file that is shorter than its segment',
       Buffer.from('\x1a\x45\xdf\xa3\x87\x42\x82\x84webm\x18\x53\x80\x67\x85abcd', 'latin1'),
     ],
-  ])('not when it is %s', async (_name, bytes) => {
-    expect(await check(bytes)).toMatchObject({ ok: false, reason: 'truncated' });
+  ])('not when it says %s and is %s', async (type, _name, bytes) => {
+    const message = `The video/${type} file is cut.`;
+    expect(await check(bytes)).toEqual({ ok: false, reason: 'truncated', message });
   });
 
   it('when a QuickTime file holds what is no box, and when a WebM file does not say how long it is', async () => {
@@ -79,6 +82,10 @@ describe('[C4.3] a file is video', () => {
       reason: 'not_video',
       message: 'The bytes are audio/ogg, not video.',
     });
+  });
+
+  it('not when it is nothing that anybody knows', async () => {
+    expect(await check(Buffer.from('\x01\x02'))).toMatchObject({ ok: false, reason: 'not_video' });
   });
 
   it('not when there is no file: that is an error', async () => {

@@ -1,5 +1,6 @@
 import { type JsonValue } from '../../domain/json';
 import { type ArtifactRef } from '../../domain/media';
+import { columnOf } from '../../manifest/columns';
 import { ManifestHeaderError, ManifestUnreadableError } from '../../manifest/manifest-error';
 import { type ManifestRow, type ManifestValue } from '../../manifest/manifest-row';
 import { readManifest } from '../../manifest/read-manifest';
@@ -58,9 +59,21 @@ async function withArtifacts(
   const object: { [name: string]: JsonValue } = {};
   for (const value of values.values())
     object[value.written] = SOURCES.has(value.column.name) ? await storedSources(value, find) : value.value;
-  // No column begins like that: the row is refused for it again.
-  for (const { column } of issues) object[`?${column ?? ''}`] = true;
+  for (const { column } of issues) spoil(object, column);
   return object;
+}
+
+/** Makes the row wrong again in the same column: a name that is none, or one that is there twice. */
+function spoil(object: { [name: string]: JsonValue }, column: string | null): void {
+  if (column === null) object['?'] = true;
+  else if (!('column' in columnOf(column, 'jsonl'))) object[column] = true;
+  else {
+    object[column] ??= true;
+    // Names are read without regard to case.
+    const [first = ''] = column;
+    const other = first === first.toUpperCase() ? first.toLowerCase() : first.toUpperCase();
+    object[`${other}${column.slice(1)}`] ??= true;
+  }
 }
 
 async function storedSources(value: ManifestValue, find: FindFile): Promise<JsonValue> {

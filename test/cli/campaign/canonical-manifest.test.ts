@@ -21,10 +21,10 @@ async function canonical(text: string): Promise<string> {
 }
 
 async function rowsOf(text: string) {
-  const rows: { line: number; values: object; issues: number }[] = [];
+  const rows: { line: number; values: object; issues: (string | null)[] }[] = [];
   for await (const { line, values, issues } of readManifest(bytes(text))) {
     const shown = Object.fromEntries([...values].map(([key, { value }]) => [key, value]));
-    rows.push({ line, values: shown, issues: issues.length });
+    rows.push({ line, values: shown, issues: issues.map(({ column }) => column) });
   }
   return rows;
 }
@@ -76,18 +76,19 @@ describe('a manifest whose files are stored', () => {
     expect(second).toMatchObject({ images: [{ artifact: stored }], mask: 'file:no' });
   });
 
-  test('a row that is not right in its form stays wrong, on its line', async () => {
-    const rows = await rowsOf(await canonical('id,model\na,m,too much\nb,m'));
-    expect(rows.map(({ line, issues }) => [line, issues > 0])).toEqual([
-      [2, true],
-      [3, false],
+  test('a row that is not right in its form stays wrong, on its line and in its column', async () => {
+    const csv = await rowsOf(await canonical('id,model\na,m,too much\nb,m'));
+    expect(csv.map(({ line, issues }) => [line, issues])).toEqual([
+      [2, [null]],
+      [3, []],
     ]);
-    const json = await rowsOf(
-      await canonical('[1]\n{"model":"m","duration":1,"seconds":2}\n{"model":"m"}'.slice(4)),
-    );
-    expect(json.map(({ line, issues }) => [line, issues > 0])).toEqual([
-      [1, true],
-      [2, false],
+    const lines = ['{"model":"m","duration":1,"seconds":2}', '{"modle":"m"}', '7', '{"model":"m"}'];
+    const json = await rowsOf(await canonical(lines.join('\n')));
+    expect(json.map(({ line, issues }) => [line, issues])).toEqual([
+      [1, ['duration']],
+      [2, ['modle']],
+      [3, [null]],
+      [4, []],
     ]);
   });
 

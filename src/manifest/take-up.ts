@@ -79,7 +79,7 @@ export async function takeUp(
     return { kind: 'taken', attempt: 0, changed: true, was, mayBeBought: true, hasTask: false };
   const rebought = changed || (sameText && previous.rebought);
   const last = lastAttempt(rules.campaign, { ...row, ...(rebought && { rebought }) }, ledger);
-  const keep = last !== undefined && (sameText || changed) && keepsAttempt(last, outcome, select);
+  const keep = last !== undefined && (sameText || changed) && keepsAttempt(last, previous, select);
   return {
     kind: 'taken',
     attempt: last === undefined ? 0 : keep ? last.attempt : last.attempt + 1,
@@ -116,8 +116,17 @@ function lastAttempt(
     );
 }
 
-/** Whether the row goes on under the key of its last attempt, so that nothing is bought twice. */
-function keepsAttempt(last: LedgerLine, outcome: RowOutcome, select: RowSelection): boolean {
+/**
+ * Whether the row goes on under the key of its last attempt, so that nothing is bought twice. A rejection without a look
+ * into the journal says nothing about what was sent under that key before.
+ */
+function keepsAttempt(
+  last: LedgerLine,
+  { outcome, temporary }: Pick<PreviousRow, 'outcome' | 'temporary'>,
+  select: RowSelection,
+): boolean {
+  // The journal opens another epoch under the same key where that is proven to cost nothing (ADR 3).
+  if (outcome === 'rejected' && temporary) return true;
   if (select.rows === 'retry') return false;
   // Between two attempts: the one on the books is over.
   if (outcome === 'skipped_budget') return false;

@@ -24,6 +24,8 @@ export interface CampaignCarried {
   readonly wishes: readonly RowSelection[];
   /** Some rows may have been counted twice: the totals are counted again from the results. */
   readonly doubled: boolean;
+  /** Generation of the first plan of this campaign; null before it. */
+  readonly firstGeneration: number | null;
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];
   readonly ordersN: number;

@@ -78,6 +78,12 @@ export class LeaseBook {
     return this.plans.length === 0 && this.leases.size === 0;
   }
 
+  /** Whether pages of a plan after this one are still out: rows that were taken up again. */
+  hasTakenUp(first: number | null): boolean {
+    const later = ({ generation }: { readonly generation: number }) => first !== null && generation > first;
+    return this.plans.some(later) || [...this.leases.values()].some(later);
+  }
+
   hasPages(): boolean {
     return this.plans.length > 0;
   }

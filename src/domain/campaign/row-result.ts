@@ -66,7 +66,11 @@ export function rowResult(
     ...(outcome.billing.usage !== undefined && { usage: outcome.billing.usage }),
     warnings: 'warnings' in outcome ? outcome.warnings : [],
     polls: pollsOf(outcome),
-    ledger: withAttempt(facts, ledgerLine(facts, outcome.billing, video?.taskId ?? null)),
+    ledger: withAttempt(
+      facts,
+      ledgerLine(facts, outcome.billing, video?.taskId ?? null),
+      outcome.outcome === 'rejected' && UNASKED.includes(outcome.reason),
+    ),
   };
 }
 
@@ -90,6 +94,9 @@ export function unboughtResult(
   };
 }
 
+/** Rejections before the journal was read, or of another request under the same key. */
+const UNASKED: readonly string[] = ['not_sent', 'account_not_configured', 'creation_key_conflict'];
+
 export function ledgerLine(
   { attempt, creationKey, spec }: Pick<RowFacts, 'attempt' | 'creationKey' | 'spec'>,
   { estimate, state }: Pick<Billing, 'estimate' | 'state'>,
@@ -98,8 +105,16 @@ export function ledgerLine(
   return { attempt, creationKey, taskId, estimate: estimate ?? spec.estimate, state };
 }
 
-/** The books with the line of this attempt: an attempt that is taken up again keeps one line. */
-export function withAttempt({ ledger }: Pick<RowFacts, 'ledger'>, line: LedgerLine): LedgerLine[] {
+/**
+ * The books with the line of this attempt: an attempt that is taken up again keeps one line. An answer that nobody was
+ * asked for takes nothing off the books: it says nothing of what was sent under the key before.
+ */
+export function withAttempt(
+  { ledger }: Pick<RowFacts, 'ledger'>,
+  line: LedgerLine,
+  unasked: boolean,
+): readonly LedgerLine[] {
+  if (unasked && isBooked(ledger, line.creationKey)) return ledger;
   return [...ledger.filter(({ creationKey }) => creationKey !== line.creationKey), line];
 }
 

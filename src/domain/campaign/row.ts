@@ -130,8 +130,19 @@ export function rowCreationKey(
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
   attempt: number,
 ): string {
-  const text = row.rebought === true ? `${row.key}@${row.content.slice(0, 12)}` : row.key;
-  return `${campaign}/${text}/${attempt}`;
+  const key = escaped(row.key, /[%/@]/g);
+  const text = row.rebought === true ? `${key}@${row.content.slice(0, 12)}` : key;
+  return `${campaignKeyPrefix(campaign)}${text}/${attempt}`;
+}
+
+/** What every creation key of a campaign begins with, and no key of another. */
+export function campaignKeyPrefix(campaign: string): string {
+  return `${escaped(campaign, /[%/]/g)}/`;
+}
+
+/** Signs that part a key are written as in addresses: ids that only look alike never share a key. */
+function escaped(text: string, signs: RegExp): string {
+  return text.replace(signs, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** The key of a row without an `id`: its content, and which of the rows with that content it is. */

@@ -2,7 +2,8 @@ import { ActivityFailure, defineUpdate, setHandler, workflowInfo } from '@tempor
 import { UPDATE } from '../../domain/names';
 import { decisionIssue, type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
 import { type CampaignUpdateResult, type CampaignUpdates } from '../../domain/campaign/state';
-import { ROW_OUTCOMES, type RowOutcome } from '../../domain/campaign/row';
+import { type RowSelection } from '../../domain/campaign/plan';
+import { campaignKeyPrefix, ROW_OUTCOMES, type RowOutcome } from '../../domain/campaign/row';
 import { resolveUnconfirmedActivity } from '../proxies';
 import { type Campaign } from './campaign';
 import { laneSettings } from './campaign-settings';
@@ -67,10 +68,14 @@ export function acceptUpdates(campaign: Campaign): void {
   setHandler(declareRowLostUpdate, (input) => decide(campaign, 'declareLost', input));
 }
 
+/** An untyped caller may send anything: a throw in a handler would hang the campaign. */
+type Sent<Input> = Partial<Input> | null | undefined;
+
 function setConcurrency(
   campaign: Campaign,
-  { concurrency }: CampaignUpdates['setConcurrency'],
+  input: Sent<CampaignUpdates['setConcurrency']>,
 ): CampaignUpdateResult {
+  const concurrency = Number(input?.concurrency);
   if (!Number.isInteger(concurrency) || concurrency < 1)
     return no('concurrency must be a whole number of at least 1.');
   campaign.concurrency = concurrency;
@@ -79,49 +84,62 @@ function setConcurrency(
   return yes(`At most ${concurrency} in flight.`);
 }
 
-function raiseBudget(campaign: Campaign, { budget }: CampaignUpdates['raiseBudget']): CampaignUpdateResult {
+function raiseBudget(campaign: Campaign, input: Sent<CampaignUpdates['raiseBudget']>): CampaignUpdateResult {
+  const budget = input?.budget ?? null;
   const had = campaign.budget;
   if (had === null) return no('The campaign has no budget.');
   if (budget?.currency !== had.currency) return no(`The budget is in ${had.currency}.`);
   if (!Number.isSafeInteger(budget.microUnits) || budget.microUnits <= had.microUnits)
     return no('The new budget must be larger than the old one.');
   campaign.budget = budget;
+  // Rows that were given up for want of money are taken up again, also those of which it is still to be heard.
+  const skipped = campaign.stop === 'budget' || (campaign.results.counts.skipped_budget ?? 0) > 0;
   if (campaign.stop === 'budget') campaign.stop = null;
-  // Rows that were given up for want of money are taken up again.
-  if ((campaign.results.counts.skipped_budget ?? 0) > 0)
-    campaign.wishes.push({ rows: 'again', outcomes: ['skipped_budget'] });
+  if (skipped) campaign.wish({ rows: 'again', outcomes: ['skipped_budget'] });
   campaign.wake();
   return yes('The budget is raised.');
 }
 
-function takeUp(campaign: Campaign, { select }: CampaignUpdates['takeUp']): CampaignUpdateResult {
+function takeUp(campaign: Campaign, input: Sent<CampaignUpdates['takeUp']>): CampaignUpdateResult {
   if (campaign.stop === 'cancel') return no('It was cancelled. Run it again under the same id.');
-  if (select?.rows !== 'retry' && select?.rows !== 'again')
-    return no('Rows are taken up by {rows: "retry" | "again", outcomes}.');
-  const outcomes: readonly RowOutcome[] = select.outcomes ?? [];
-  if (!outcomes.every((outcome) => ROW_OUTCOMES.includes(outcome)))
-    return no(`outcomes must be some of ${ROW_OUTCOMES.join(', ')}.`);
-  const asked: readonly RowOutcome[] = outcomes.length === 0 ? ['failed'] : outcomes;
-  const rows = asked.reduce((sum, outcome) => sum + (campaign.results.counts[outcome] ?? 0), 0);
+  const select = selectionOf(input?.select);
+  if (select === undefined)
+    return no(
+      `Rows are taken up by {rows: "retry" | "again", outcomes}, outcomes being some of ${ROW_OUTCOMES.join(', ')}.`,
+    );
+  const outcomes = select.outcomes ?? ['failed'];
+  const rows = outcomes.reduce((sum, outcome) => sum + (campaign.results.counts[outcome] ?? 0), 0);
   if (rows === 0) return { accepted: false, message: 'There are no such rows.', rows: 0 };
-  campaign.wishes.push(select);
-  campaign.wake();
+  campaign.wish(select);
   return { accepted: true, message: 'They are taken up again.', rows };
+}
+
+/** What the planner understands; undefined for anything else, which would fail every plan. */
+function selectionOf(select: unknown): Exclude<RowSelection, { rows: 'missing' }> | undefined {
+  const { rows, outcomes, keys } = (select ?? {}) as { readonly [field: string]: unknown };
+  if (rows !== 'retry' && rows !== 'again') return undefined;
+  const known = (value: unknown): value is RowOutcome => ROW_OUTCOMES.some((outcome) => outcome === value);
+  if (outcomes === undefined) return rows === 'retry' ? { rows } : undefined;
+  if (!Array.isArray(outcomes) || outcomes.length === 0 || !outcomes.every(known)) return undefined;
+  if (rows === 'retry') return { rows, outcomes };
+  if (keys === undefined) return { rows, outcomes };
+  const texts = Array.isArray(keys) ? keys.filter((key): key is string => typeof key === 'string') : [];
+  return texts.length === 0 ? undefined : { rows, outcomes, keys: texts };
 }
 
 /** The decision counts once it is in the journal; then the row is taken up under the key that it has. */
 async function decide(
   campaign: Campaign,
   decision: UnconfirmedDecision,
-  input: CampaignUpdates['adopt'] | CampaignUpdates['declareLost'],
+  input: Sent<CampaignUpdates['adopt']>,
 ): Promise<CampaignUpdateResult> {
   const { workflowId, runId } = workflowInfo();
-  const { key, creationKey, by, reason } = input;
-  const taskId = 'taskId' in input ? input.taskId : undefined;
+  const { key, creationKey, by, reason, taskId } = input ?? {};
   const issue = decisionIssue({ decision, by, reason, ...(taskId !== undefined && { taskId }) });
-  if (issue !== undefined) return no(issue);
-  if (typeof creationKey !== 'string' || !creationKey.startsWith(`${workflowId}/`))
+  if (issue !== undefined || by === undefined || reason === undefined) return no(issue ?? 'by and reason.');
+  if (typeof creationKey !== 'string' || !creationKey.startsWith(campaignKeyPrefix(workflowId)))
     return no('creationKey must be that of a row of this campaign.');
+  if (typeof key !== 'string') return no('key must name the row.');
   const resolve = resolveUnconfirmedActivity({
     taskQueue: laneSettings(campaign.input).queues.create,
     summary: decision,
@@ -138,8 +156,7 @@ async function decide(
     // Decided before, or its fate is known by now: the row is looked at again all the same.
     const settled = result.resolved || result.answer !== null;
     if (!settled) return no(result.message);
-    campaign.wishes.push({ rows: 'again', outcomes: ['unconfirmed', 'results_lost'], keys: [key] });
-    campaign.wake();
+    campaign.wish({ rows: 'again', outcomes: ['unconfirmed', 'results_lost'], keys: [key] });
     return result.resolved ? yes('Decided. The row is taken up again.') : no(result.message);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

@@ -46,6 +46,8 @@ export class Campaign {
   stop: CampaignCarried['stop'];
   wishes: RowSelection[];
   doubled: boolean;
+  /** Generation of the first plan of this campaign; null before it. */
+  firstGeneration: number | null;
   notes: string[];
 
   constructor(readonly input: CampaignInput) {
@@ -64,6 +66,7 @@ export class Campaign {
     this.stop = carried?.stop ?? null;
     this.wishes = [...(carried?.wishes ?? [input.select ?? { rows: 'missing' }])];
     this.doubled = carried?.doubled ?? false;
+    this.firstGeneration = carried?.firstGeneration ?? null;
     this.rate = new EndRate(carried?.rate);
     this.notes = [...(carried?.notes ?? [])];
     const wake = () => this.wake();
@@ -97,7 +100,7 @@ export class Campaign {
       this.dirty = false;
       const now = Date.now();
       this.takeReports(now);
-      if (this.wishes.length > 0) return 'plan';
+      if (this.isNextWishFree()) return 'plan';
       if (this.book.isDone()) return 'done';
       if (this.shouldHandOver()) {
         if (!this.talk.isBusy() && !this.folding) return 'handover';
@@ -116,6 +119,13 @@ export class Campaign {
     if (this.results.segments.length > 0) await this.fold();
   }
 
+  /** Rows are taken up again, once no earlier wish is under way: the same row never stands in two plans. */
+  wish(select: RowSelection): void {
+    const text = JSON.stringify(select);
+    if (this.wishes.every((other) => JSON.stringify(other) !== text)) this.wishes.push(select);
+    this.wake();
+  }
+
   /** Nothing more is bought; what runs is collected. */
   cancel(): void {
     this.stop = 'cancel';
@@ -124,6 +134,7 @@ export class Campaign {
 
   addPlan(plan: CampaignPlan): void {
     this.plan = plan;
+    this.firstGeneration ??= plan.generation;
     this.results = {
       ...this.results,
       generation: plan.generation,
@@ -179,6 +190,7 @@ export class Campaign {
       stop: this.stop,
       wishes: this.wishes,
       doubled: this.doubled,
+      firstGeneration: this.firstGeneration,
       rate: this.rate.save(),
       notes: this.notes,
       ordersN: this.talk.lastNumber(),
@@ -199,6 +211,14 @@ export class Campaign {
       startedAt: new Date(startedAt).toISOString(),
       finishedAt: new Date().toISOString(),
     };
+  }
+
+  /** What was given up for want of money is looked for at the end: lanes may still be giving up more of it. */
+  isNextWishFree(): boolean {
+    const [wish] = this.wishes;
+    if (wish === undefined || this.book.isDone()) return wish !== undefined;
+    const waits = wish.rows !== 'missing' && wish.outcomes?.includes('skipped_budget') === true;
+    return !waits && !this.book.hasTakenUp(this.firstGeneration);
   }
 
   private shouldHandOver(): boolean {

@@ -19,7 +19,10 @@ export function endOrRetry(lane: Lane, row: LaneRow, outcome: VideoOutcome | Ima
     row.cost = 0;
   }
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
-  if (!isWorthAnother(outcome) || made >= lane.input.settings.maxAttempts) return lane.end(row, result);
+  // Under a budget an attempt without a price would be bought for nothing.
+  const priced = lane.orders.granted === null || row.spec.estimate !== null;
+  if (!priced || !isWorthAnother(outcome) || made >= lane.input.settings.maxAttempts)
+    return lane.end(row, result);
   const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (made - 1)) * (0.75 + Math.random() / 2);
   Object.assign(row, {
     phase: 'waiting',

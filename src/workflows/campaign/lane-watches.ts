@@ -21,6 +21,7 @@ export class LaneWatches {
   private readonly loop: PollLoop;
   private readonly queue: LaneRow[] = [];
   private openBatches = 0;
+  private fetching = 0;
   private open = 0;
   private stopping = false;
   /** States of the open watches once the loop has stopped. */
@@ -69,7 +70,7 @@ export class LaneWatches {
   }
 
   isFetching(): boolean {
-    return this.openBatches > 0;
+    return this.fetching > 0;
   }
 
   download(now: number): void {
@@ -145,10 +146,15 @@ export class LaneWatches {
       if (row !== undefined) endOrRetry(this.lane, row, ofDownload(row, result, now));
       this.onChange();
     };
-    try {
-      await downloadRows(videos, this.lane.input.settings, landed);
-    } finally {
+    const tried = () => {
       this.openBatches -= 1;
+      this.onChange();
+    };
+    this.fetching += 1;
+    try {
+      await downloadRows(videos, this.lane.input.settings, landed, tried);
+    } finally {
+      this.fetching -= 1;
       this.onChange();
     }
   }

@@ -43,7 +43,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   // What is bought is collected and kept, whatever becomes of whoever started it.
   return CancellationScope.nonCancellable(async () => {
     for (;;) {
-      const wish = campaign.wishes.shift();
+      const wish = campaign.isNextWishFree() ? campaign.wishes.shift() : undefined;
       if (wish !== undefined) {
         const first = campaign.plan === null;
         const plan = await makePlan(campaign, wish);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { inLanes } from '../domain/in-lanes';
 import {
   type PollAnswer,
@@ -137,5 +137,5 @@ function flatten(input: PollVideosInput): PollTarget[] {
 
 /** Eight characters are enough to tell a record from its predecessor; they cross with every tick. */
 function digestOf(record: PolledRecord): string {
-  return createHash('sha256').update(JSON.stringify(record)).digest('base64url').slice(0, 8);
+  return hash('sha256', JSON.stringify(record), 'base64url').slice(0, 8);
 }

@@ -10,7 +10,10 @@ Without a name all benchmarks run, one after the other.
   --minutes N     how long the growth of the database is watched (default 2)
   --quick         small numbers, to see that it works; kept only with --results
   --results DIR   where NAME.json is written (default bench/results)
-  --no-build      take lib as it is`;
+  --no-build      take lib as it is
+
+BENCH_SIZES=250,1000 takes only these sizes of campaign-scale and campaign-rows; BENCH_IN_FLIGHT=1000 is for
+campaign-throughput.`;
 
 /** @throws an error with `usage: true` for what is not understood */
 function parseArguments(args, known) {

@@ -6,6 +6,7 @@ import { ACTIVITY } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
 import { createCampaignImage } from './campaign/campaign-image';
+import { createCountResults } from './campaign/count-results';
 import { createCreateVideos } from './campaign/create-videos';
 import { createDownloadVideos } from './campaign/download-videos';
 import { createFoldResults } from './campaign/fold-results';
@@ -88,11 +89,12 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(paid),
     [ACTIVITY.reviewJournal]: createReviewJournal(deps),
     [ACTIVITY.planCampaign]: createPlanCampaign(paid),
-    [ACTIVITY.openPage]: createOpenPage({ pages }),
+    [ACTIVITY.openPage]: createOpenPage({ pages, journal: deps.journal }),
     [ACTIVITY.createVideos]: createCreateVideos(paid, pages),
     [ACTIVITY.downloadVideos]: createDownloadVideos(downloads),
     [ACTIVITY.campaignImage]: createCampaignImage(paid, pages),
     [ACTIVITY.recordRows]: createRecordRows(deps),
     [ACTIVITY.foldResults]: createFoldResults(deps),
+    [ACTIVITY.countResults]: createCountResults(deps),
   };
 }

@@ -3,6 +3,7 @@ import { imageOutcome } from '../domain/image-outcome';
 import { type ImageOutcome } from '../domain/outcome';
 import { type EditImageInput, type GenerateImageInput, type ImageCallAnswer } from '../domain/paid-call';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
+import { NOT_RECORDED } from '../domain/names';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { retryLater } from './failures';
@@ -16,7 +17,10 @@ import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
 type ImageInput = GenerateImageInput | EditImageInput;
-type ImageCallInput = Omit<ImageInput, 'request'>;
+type ImageCallInput = Omit<ImageInput, 'request'> & {
+  /** Only what is recorded under the key is wanted: nothing is sent. */
+  readonly recordedOnly?: true;
+};
 
 /** `media.generateImage` and `media.editImage`: one image call ({@link callForImages}). */
 export function createImageCall(
@@ -72,6 +76,7 @@ function specOf(
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
     httpBudgetMs: IMAGE_TIMEOUTS.httpBudgetMs,
     reopenOwn: true,
+    ...(input.recordedOnly === true && { recordedOnly: true }),
     prepare: () => prepareImage(paid, deps),
     post: async ({ account, ready, intent, base, options }) => {
       const { client } = account;
@@ -126,7 +131,7 @@ export function answerOrRetry(answer: Answer, creationKey: string, who: Caller):
     return finalOutcome(notBefore === null ? rejected : { ...rejected, notBefore }, creationKey);
   }
   if (answer.outcome === 'not_sent') {
-    if (!who.isLastAttempt && !answer.permanent)
+    if (!who.isLastAttempt && !answer.permanent && answer.cause !== NOT_RECORDED)
       throw retryLater({ class: answer.cause, message: answer.message });
     return finalOutcome(rejectedAnswer(answer, 'not_sent', answer.message), creationKey);
   }

@@ -21,6 +21,7 @@ export const ACTIVITY = {
   campaignImage: 'media.campaignImage',
   recordRows: 'media.recordRows',
   foldResults: 'media.foldResults',
+  countResults: 'media.countResults',
 } as const;
 
 /** Workflow types (design 4.1). */

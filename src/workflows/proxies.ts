@@ -204,6 +204,16 @@ export function planCampaignActivity(placement: Placement): CampaignActivities[t
   })[ACTIVITY.planCampaign];
 }
 
+/** Reading all results takes minutes for a million rows. */
+export function countResultsActivity(placement: Placement): CampaignActivities[typeof ACTIVITY.countResults] {
+  return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.countResults>>({
+    ...placed(placement),
+    startToCloseTimeout: '2 hours',
+    heartbeatTimeout: '1 minute',
+    retry: { initialInterval: '1s', maximumInterval: '1 minute' },
+  })[ACTIVITY.countResults];
+}
+
 /** Pages and results: nothing is bought and everything is written under its hash, so that it is tried until it works. */
 export function campaignPagesActivities(
   placement: Placement,

@@ -80,6 +80,7 @@ async function createRow(
       creationKey: row.creationKey,
       epoch: row.epoch,
       request: planned.call.request,
+      ...(row.recordedOnly === true && { recordedOnly: true }),
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),
     },

@@ -1,23 +1,43 @@
 import {
   type OpenedPage,
   type OpenedRow,
-  type PageAddress,
+  type OpenPageInput,
   type RowSpec,
 } from '../../domain/campaign/activities';
 import { type CampaignRow } from '../../domain/campaign/row';
+import { type CreateJournal } from '../../domain/create-journal';
+import { inLanes } from '../../domain/in-lanes';
 import { referenceModeOf } from '../../domain/media';
+import { caller } from '../paid-context';
+import { begunBefore } from './begun-before';
 import { type PageReader } from './page-reader';
 
+/** Rows that are looked up in the journal at a time. */
+const LOOKS = 16;
+
+export interface OpenPageDeps {
+  readonly pages: PageReader;
+  /** @default 'none': nobody can say what was begun before */
+  readonly journal?: CreateJournal | 'none';
+}
+
 /**
- * The body of `media.openPage`: what a lane must know of the rows of a page. Prompts, sources and model-specific fields
- * stay in the artifact, because this answer enters a history (C5.4c).
+ * The body of `media.openPage`: what a lane must know of the rows of a page, and what the journal knows of them. Prompts,
+ * sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
  */
-export function createOpenPage({ pages }: { readonly pages: PageReader }) {
-  return async ({ index, page }: PageAddress): Promise<OpenedPage> => {
+export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
+  return async ({ index, page, campaign }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
+    const begun: Awaited<ReturnType<typeof begunBefore>>[] = rows.map(() => ({}));
+    if (campaign !== undefined && journal !== 'none') {
+      const { namespace } = caller(Date.now());
+      await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
+        begun[place] = await begunBefore(journal, namespace, campaign, row);
+      });
+    }
     const numbers = new Map<string, number>();
     const specs: RowSpec[] = [];
-    const opened = rows.map((row): OpenedRow => {
+    const opened = rows.map((row, place): OpenedRow => {
       const spec = specOf(row);
       const name = JSON.stringify(spec);
       const number = numbers.get(name) ?? specs.push(spec) - 1;
@@ -33,6 +53,7 @@ export function createOpenPage({ pages }: { readonly pages: PageReader }) {
         ...(rebought === true && { rebought }),
         ...(changed === true && { changed }),
         ...(was !== undefined && { was }),
+        ...begun[place],
       };
     });
     return { specs, rows: opened };

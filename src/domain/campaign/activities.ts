@@ -6,12 +6,19 @@ import { type CreateVideoAnswer } from '../paid-call';
 import { type PaidOperation } from '../request';
 import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
+import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 import { type CampaignRowResult, type RowOutcome, type LedgerLine } from './row';
 
 /** A page by the index artifact of its plan and its number in it. */
 export interface PageAddress {
   readonly index: string;
   readonly page: number;
+}
+
+/** Input of `media.openPage`. */
+export interface OpenPageInput extends PageAddress {
+  /** Part of the creation keys: tells what was bought of the page before. @default nobody looks */
+  readonly campaign?: string;
 }
 
 /** What a lane must know of the rows of a page; prompts stay in the artifact. */
@@ -46,6 +53,10 @@ export interface OpenedRow {
   readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
   /** Bought before with another text: ends as `changed`. */
   readonly changed?: true;
+  /** The last attempt of this row that the journal knows: a lane that is gone began it. */
+  readonly begun?: number;
+  /** Attempts among those that may have cost something and are on nobody's books. */
+  readonly bought?: number;
 }
 
 /** One create of a batch: the activity reads its request from the page. */
@@ -54,6 +65,8 @@ export interface BatchedCreate {
   readonly index: number;
   readonly creationKey: string;
   readonly epoch: number;
+  /** Only what is recorded is wanted: nothing is sent. */
+  readonly recordedOnly?: true;
 }
 
 /** Input of `media.createVideos`: 10 to 25 creates, each with its own key, slot, outcome and answer. */
@@ -86,6 +99,8 @@ export interface CampaignImageInput {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
+  /** Only what is recorded is wanted: nothing is sent. */
+  readonly recordedOnly?: true;
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }
@@ -100,13 +115,20 @@ export interface FoldResultsInput {
   readonly segments: readonly string[];
 }
 
+/** What all results of a campaign come to. */
+export interface CountedResults {
+  readonly counts: RowCounts;
+  readonly money: MoneyTotals;
+}
+
 /** Activities of campaigns. */
 export interface CampaignActivities {
   [ACTIVITY.planCampaign](input: PlanCampaignInput): Promise<CampaignPlan>;
-  [ACTIVITY.openPage](input: PageAddress): Promise<OpenedPage>;
+  [ACTIVITY.openPage](input: OpenPageInput): Promise<OpenedPage>;
   [ACTIVITY.createVideos](input: CreateVideosInput): Promise<CreateVideosResult>;
   [ACTIVITY.downloadVideos](input: DownloadVideosInput): Promise<DownloadVideosResult>;
   [ACTIVITY.campaignImage](input: CampaignImageInput): Promise<ImageOutcome>;
   [ACTIVITY.recordRows](input: RecordRowsInput): Promise<{ readonly sha256: string }>;
   [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
+  [ACTIVITY.countResults](input: ResultsRef): Promise<CountedResults>;
 }

@@ -26,7 +26,11 @@ export interface CampaignCarried {
   readonly doubled: boolean;
   /** Generation of the first plan of this campaign; null before it. */
   readonly firstGeneration: number | null;
+  /** Micro-units that stand twice on the books of lanes: both had a row, and one purchase. */
+  readonly overcounted: number;
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];
   readonly ordersN: number;
+  /** Latest runs of the campaign, whose orders still count. */
+  readonly runs: readonly string[];
 }

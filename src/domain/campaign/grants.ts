@@ -85,7 +85,8 @@ function isServed(lane: LaneEntry): boolean {
 function reclaim(lanes: readonly LaneEntry[]): void {
   for (const lane of lanes) {
     if (lane.frozenBy === null || lane.granted === null || lane.ordersSeen < lane.frozenBy) continue;
-    lane.granted = Math.max(lane.committed, 0);
+    // Below zero where rows that were bought in another lane turned out to cost nothing here.
+    lane.granted = lane.committed;
     lane.frozenBy = null;
   }
 }

@@ -15,6 +15,7 @@ export interface LaneEntry {
   needs: number | null;
   room: number;
   inFlight: number;
+  settling: number;
   waiting: number;
   sample: readonly ActiveRow[];
   lastReportAt: number;
@@ -37,6 +38,7 @@ export function newLane(lane: number, now: number, budgeted: boolean): LaneEntry
     needs: null,
     room: 0,
     inFlight: 0,
+    settling: 0,
     waiting: 0,
     sample: [],
     lastReportAt: now,
@@ -45,19 +47,49 @@ export function newLane(lane: number, now: number, budgeted: boolean): LaneEntry
   };
 }
 
+/** A lane that is at a later life than the parent knows: the parent was reset. Its segments have numbers of their own. */
+export function catchUp(entry: LaneEntry, life: number): void {
+  if (life > 1) entry.segmentsSeen = Math.max(entry.segmentsSeen, firstSegmentOf(life));
+  if (life > entry.lives) entry.reportN = 0;
+  entry.lives = life;
+}
+
+/** Numbers of segments that no late report of an earlier life can have. */
+function firstSegmentOf(life: number): number {
+  return life * 1_000_000;
+}
+
 /** What a report says of the lane as a whole; its segments are the book's. */
 export function noteReport(entry: LaneEntry, report: LaneReport, now: number): void {
-  const { n, ordersSeen, committed, needs, room, inFlight, waiting, sample } = report;
-  Object.assign(entry, { reportN: n, ordersSeen, committed, needs, room, inFlight, waiting, sample });
+  const { n, ordersSeen, committed, needs, room, inFlight, settling, waiting, sample } = report;
+  Object.assign(entry, {
+    reportN: n,
+    ordersSeen,
+    committed,
+    needs,
+    room,
+    inFlight,
+    settling,
+    waiting,
+    sample,
+  });
   entry.lastReportAt = now;
 }
 
-/** The lane is gone: another life of it begins on its open pages. Its segments get numbers that no late report can have. */
+/** The lane is gone: another life of it begins on its open pages. Its grant stays: what it bought of it is found again. */
 export function bury(entry: LaneEntry, now: number): void {
-  entry.segmentsSeen = (entry.lives + 1) * 1_000_000;
+  entry.segmentsSeen = firstSegmentOf(entry.lives + 1);
   entry.reportN = 0;
   entry.ordersSeen = 0;
   entry.committed = entry.booked;
-  Object.assign(entry, { needs: null, room: 0, inFlight: 0, waiting: 0, sample: [], frozenBy: null });
+  Object.assign(entry, {
+    needs: null,
+    room: 0,
+    inFlight: 0,
+    settling: 0,
+    waiting: 0,
+    sample: [],
+    frozenBy: null,
+  });
   entry.lastReportAt = now;
 }

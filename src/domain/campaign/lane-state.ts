@@ -29,7 +29,9 @@ export interface LaneInput {
   readonly lane: number;
   readonly settings: LaneSettings;
   readonly orders: LaneOrders;
-  /** Micro-units of the grant that are spent already: by an earlier life of this lane. */
+  /** From 1: how often this lane was started. */
+  readonly life: number;
+  /** Micro-units of the grant that the parent has on its books: spent by an earlier life of this lane. */
   readonly committed: number;
   /** State of an earlier run; set by continue-as-new only. */
   readonly carried?: LaneCarried;
@@ -39,6 +41,8 @@ export interface LaneInput {
 export interface LaneCarried {
   readonly v: 1;
   readonly orders: LaneOrders;
+  /** The newest order that was carried out. */
+  readonly seen: OrderSeen | null;
   readonly reports: number;
   readonly segments: number;
   readonly committed: number;
@@ -61,7 +65,14 @@ export interface CarriedLease extends Omit<PageLease, 'done'> {
   readonly next: number;
   /** Rows that ended. */
   readonly ended: string;
+  /** Rows that are begun anew: their results never came to the parent. */
+  readonly redo?: string;
+  /** What was bought of it before is in flight. */
+  readonly sought?: true;
 }
+
+/** An order by its number and the run that gave it. */
+export type OrderSeen = Pick<LaneOrders, 'n' | 'parentRun'>;
 
 export type RowPhase = 'waiting' | 'creating' | 'watching' | 'downloading' | 'drawing';
 
@@ -75,6 +86,10 @@ export interface RowRecord {
   readonly notBefore?: number;
   /** Reserved by this attempt, in micro-units. */
   readonly cost?: number;
+  /** Reserved by the attempts before it. */
+  readonly spent?: number;
+  /** The last attempt that is in the journal. */
+  readonly begun?: number;
   readonly create?: Omit<CreateOnceState, 'creationKey' | 'v'>;
   readonly task?: {
     readonly id: string;

@@ -1,4 +1,4 @@
-import { type PageLease, packRows, unpackRows } from './messages';
+import { type PageLease, packRows, pageName, unpackRows } from './messages';
 
 /** A page that a lane holds, as the parent keeps it. */
 export interface Lease extends PageLease {
@@ -51,9 +51,9 @@ export class LeaseBook {
   }
 
   /** Rows of a lease of which the parent has the results. @returns rows that it had already; null for no lease of ours */
-  note(number: number, rows: string): number | null {
+  note(number: number, page: string, rows: string): number | null {
     const lease = this.leases.get(number);
-    if (lease === undefined) return null;
+    if (lease === undefined || pageName(lease) !== page) return null;
     const had = unpackRows(lease.done);
     const more = unpackRows(rows);
     const doubled = [...more].filter((row) => had.has(row)).length;
@@ -61,8 +61,16 @@ export class LeaseBook {
     return doubled;
   }
 
-  close(number: number): void {
+  /**
+   * All rows of the page have ended, says its lane. It stays open for as long as the parent has not got every one of them.
+   * @returns whether rows are lacking
+   */
+  close(number: number, page: string, rows: number): boolean {
+    const lease = this.leases.get(number);
+    if (lease === undefined || pageName(lease) !== page) return false;
+    if (unpackRows(lease.done).size < rows) return true;
     this.leases.delete(number);
+    return false;
   }
 
   of(lane: number): Lease[] {

@@ -23,6 +23,8 @@ export interface LaneOrders {
   readonly n: number;
   /** First run id of the campaign: a lane of another one ends. */
   readonly campaignRun: string;
+  /** Run id of the campaign that speaks: after a reset of it, what was said to the run before counts no more. */
+  readonly parentRun: string;
   /** All pages of this lane. One that is not named any more is forgotten. */
   readonly leases: readonly PageLease[];
   /** No page will be added: a lane without pages ends. */
@@ -44,21 +46,27 @@ export interface LaneOrders {
 export interface ReportedSegment extends SegmentEntry {
   /** Number of the segment in its lane, from 1. */
   readonly seq: number;
-  /** Which rows of which leases: `[lease, packRows]`. */
-  readonly done: readonly (readonly [lease: number, rows: string])[];
+  /** Which rows of which leases: `[lease, packRows, pageName]`. */
+  readonly done: readonly (readonly [lease: number, rows: string, page: string])[];
 }
 
 /** Lane to parent. */
 export interface LaneReport {
   readonly lane: number;
+  /** Which start of this lane it is, from 1: one that was terminated may still be heard. */
+  readonly life: number;
   readonly n: number;
   readonly campaignRun: string;
-  /** Number of the newest order that was carried out. */
+  /** Number of the newest order that was carried out: its pages are open, so that `committed` holds what is bought of them. */
   readonly ordersSeen: number;
+  /** Who gave that order. */
+  readonly parentRun: string;
+  /** Nobody was there at the last report: nothing is bought before an order comes. */
+  readonly orphaned: boolean;
   /** Segments that the parent has not confirmed. */
   readonly segments: readonly ReportedSegment[];
-  /** Leases that the lane holds, done ones included until an order drops them. */
-  readonly leases: readonly { readonly lease: number; readonly done: boolean }[];
+  /** Leases that the lane holds until an order drops them; `done`: number of its rows once all of them have ended, else null. */
+  readonly leases: readonly { readonly lease: number; readonly page: string; readonly done: number | null }[];
   /** How many more pages it would take. */
   readonly room: number;
   /** Micro-units spent or reserved, of all that was granted. */
@@ -66,6 +74,8 @@ export interface LaneReport {
   /** Estimate of the cheapest row that does not fit into what is left of the grant; null when nothing waits for money. */
   readonly needs: number | null;
   readonly inFlight: number;
+  /** Rows in flight, and rows that have ended and stand in no segment yet: what they cost is still to be heard. */
+  readonly settling: number;
   readonly waiting: number;
   /** A few rows that are under way, for a person who watches. */
   readonly sample: readonly ActiveRow[];
@@ -80,6 +90,11 @@ export interface ActiveRow {
   readonly progress?: number;
   /** ISO 8601. */
   readonly since: string;
+}
+
+/** Tells one page of a campaign from another: numbers of leases are given anew after a reset. */
+export function pageName({ index, page }: Pick<PageLease, 'index' | 'page'>): string {
+  return `${index.slice(0, 12)}/${page}`;
 }
 
 /** A set of row numbers of one page as hexadecimal digits, four rows each. */

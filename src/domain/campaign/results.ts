@@ -63,6 +63,20 @@ export function addMoney(a: MoneyTotals, b: MoneyTotals): MoneyTotals {
   };
 }
 
+export function subtractMoney(a: MoneyTotals, b: MoneyTotals): MoneyTotals {
+  return {
+    settled: a.settled - b.settled,
+    reserved: a.reserved - b.reserved,
+    needsReview: a.needsReview - b.needsReview,
+    unknown: a.unknown - b.unknown,
+  };
+}
+
+/** Micro-units that are out of a budget. */
+export function sumOf({ settled, reserved, needsReview }: MoneyTotals): number {
+  return settled + reserved + needsReview;
+}
+
 export function addCounts(a: RowCounts, b: RowCounts, sign: 1 | -1 = 1): RowCounts {
   const sum: { [outcome in RowOutcome]?: number } = { ...a };
   for (const [outcome, count] of Object.entries(b) as [RowOutcome, number][]) {

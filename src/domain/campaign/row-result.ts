@@ -1,7 +1,7 @@
 import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type Billing } from '../billing';
 import { type OpenedRow, type RowSpec } from './activities';
-import { addMoney, NO_MONEY, type MoneyTotals, type RowCounts } from './results';
+import { addMoney, NO_MONEY, subtractMoney, sumOf, type MoneyTotals, type RowCounts } from './results';
 import { type CampaignRowResult, type LedgerLine, type RowOutcome } from './row';
 
 /** What is known of a row besides its outcome. */
@@ -179,6 +179,11 @@ export function ledgerMoney(ledger: readonly LedgerLine[]): MoneyTotals {
   }, NO_MONEY);
 }
 
+/** Micro-units that attempts have taken out of a budget. */
+export function bookedMoney(ledger: readonly LedgerLine[]): number {
+  return sumOf(ledgerMoney(ledger));
+}
+
 /** Whether the books already hold what an attempt under this key costs. */
 export function isBooked(ledger: readonly LedgerLine[], creationKey: string): boolean {
   return ledger.some((line) => line.creationKey === creationKey && line.state !== 'none');
@@ -196,16 +201,7 @@ export function totalsOf(
     money = addMoney(money, ledgerMoney(result.ledger));
     if (was === undefined) continue;
     replaced[was.outcome] = (replaced[was.outcome] ?? 0) + 1;
-    money = addMoney(money, negative(ledgerMoney(was.ledger)));
+    money = subtractMoney(money, ledgerMoney(was.ledger));
   }
   return { counts, replaced, money };
-}
-
-function negative(money: MoneyTotals): MoneyTotals {
-  return {
-    settled: -money.settled,
-    reserved: -money.reserved,
-    needsReview: -money.needsReview,
-    unknown: -money.unknown,
-  };
 }

@@ -6,17 +6,20 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { SIGNAL, WORKFLOW } from '../../domain/names';
-import { bury, type LaneEntry } from '../../domain/campaign/lane-entry';
+import { bury, catchUp, type LaneEntry } from '../../domain/campaign/lane-entry';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
-import { type LaneOrders } from '../../domain/campaign/messages';
+import { type LaneOrders, type LaneReport } from '../../domain/campaign/messages';
 import { laneWorkflowId } from '../../domain/campaign/state';
 import { type campaignLane } from './campaign-lane';
 
 /** A lane of another campaign under this id is told so and given a moment to end. */
 const RETIRE_MS = 2_000;
 
+/** Runs of the campaign whose orders still count: a lane that has not heard of a newer one is told again. */
+const KEPT_RUNS = 5;
+
 /** Orders without their number. */
-export type Orders = Omit<LaneOrders, 'n' | 'campaignRun'>;
+export type Orders = Omit<LaneOrders, 'n' | 'campaignRun' | 'parentRun'>;
 
 interface Contact {
   /** What was sent last, to see whether there is news. */
@@ -26,6 +29,8 @@ interface Contact {
   closed: boolean;
   /** Not before: after a lane of another campaign was told to end. */
   notBefore: number;
+  /** Its present life has said what it holds, to this run: what was known before may be older than a reset. */
+  heard: boolean;
 }
 
 /** The parent's side of the talk: starts lanes, sends orders, notices lanes that are gone. */
@@ -33,12 +38,14 @@ export class CampaignLanes {
   private readonly contacts = new Map<number, Contact>();
   private readonly campaign = workflowInfo().workflowId;
   private readonly campaignRun = workflowInfo().firstExecutionRunId;
+  private readonly run = workflowInfo().runId;
 
   constructor(
     private readonly settings: LaneSettings,
     private readonly priority: { readonly priorityKey?: number; readonly fairnessWeight?: number },
     /** Orders are numbered over resets of the campaign too: workflow time only goes on. */
     private n: number,
+    private readonly runs: readonly string[],
     private readonly onChange: () => void,
   ) {}
 
@@ -46,14 +53,47 @@ export class CampaignLanes {
     return this.n;
   }
 
+  /** For the next run: those whose orders lanes may have seen last. */
+  lastRuns(): readonly string[] {
+    return [...this.runs, this.run].slice(-KEPT_RUNS);
+  }
+
   isBusy(): boolean {
     return [...this.contacts.values()].some(({ busy }) => busy);
   }
 
-  /** A report came: it lives, whoever started it. */
-  heard(entry: LaneEntry): void {
-    entry.lives = Math.max(1, entry.lives);
-    this.contactOf(entry.lane).notBefore = 0;
+  /**
+   * A report came: the lane lives, whoever started it. @returns whether what it says counts: it is not of a life that is
+   * over, nor an answer to orders of a run that a reset has undone, of which this one knows nothing
+   */
+  hears(entry: LaneEntry, { life, parentRun, orphaned }: LaneReport): boolean {
+    if (life < entry.lives) return false;
+    const contact = this.contactOf(entry.lane);
+    contact.notBefore = 0;
+    if (life > entry.lives) catchUp(entry, life);
+    if (orphaned) this.repeat(entry);
+    if (parentRun === this.run) contact.heard = true;
+    else if (!this.runs.includes(parentRun)) {
+      this.repeat(entry);
+      return false;
+    }
+    return true;
+  }
+
+  /** Whether everything that this lane has bought is known. */
+  isHeard({ lane }: LaneEntry): boolean {
+    return this.contactOf(lane).heard;
+  }
+
+  /** It is told once more what it was told. */
+  repeat({ lane }: LaneEntry): void {
+    this.contactOf(lane).text = '';
+  }
+
+  /** When a lane that could not be started is tried again, in workflow time; Infinity when there is none. */
+  nextAt(now: number): number {
+    const times = [...this.contacts.values()].map(({ notBefore }) => notBefore);
+    return Math.min(Infinity, ...times.filter((time) => time > now));
   }
 
   /** Sends orders when they differ from those sent last, or when the lane should show that it lives. */
@@ -64,7 +104,8 @@ export class CampaignLanes {
     if (contact.busy || !news || Date.now() < contact.notBefore) return;
     contact.busy = true;
     this.n = Math.max(this.n + 1, Date.now());
-    const numbered: LaneOrders = { ...orders, n: this.n, campaignRun: this.campaignRun };
+    const { n, campaignRun, run } = this;
+    const numbered: LaneOrders = { ...orders, n, campaignRun, parentRun: run };
     entry.ordersN = this.n;
     if (entry.frozenBy === Infinity) entry.frozenBy = this.n;
     void this.deliver(entry, numbered, contact).then(
@@ -83,7 +124,7 @@ export class CampaignLanes {
   private contactOf(lane: number): Contact {
     let contact = this.contacts.get(lane);
     if (contact === undefined) {
-      contact = { text: '', busy: false, closed: false, notBefore: 0 };
+      contact = { text: '', busy: false, closed: false, notBefore: 0, heard: false };
       this.contacts.set(lane, contact);
     }
     return contact;
@@ -96,6 +137,7 @@ export class CampaignLanes {
     if (orders.last) return true;
     // It closed: terminated, or failed. What it bought stands in the journal, so that its open pages are begun anew.
     bury(entry, Date.now());
+    contact.heard = false;
     return this.start(entry, { ...orders, segmentsSeen: entry.segmentsSeen, freeze: false }, contact);
   }
 
@@ -121,6 +163,7 @@ export class CampaignLanes {
             lane: entry.lane,
             settings: this.settings,
             orders,
+            life: entry.lives + 1,
             committed: entry.booked,
           },
         ],

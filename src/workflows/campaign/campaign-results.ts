@@ -2,11 +2,12 @@ import { ACTIVITY } from '../../domain/names';
 import {
   addCounts,
   addMoney,
+  subtractMoney,
   NO_MONEY,
   type ResultsRef,
   type SegmentEntry,
 } from '../../domain/campaign/results';
-import { campaignPagesActivities } from '../proxies';
+import { campaignPagesActivities, countResultsActivity } from '../proxies';
 
 export function noResults(): ResultsRef {
   return { v: 1, generation: -1, indexes: [], segments: [], counts: {}, money: NO_MONEY, currency: null };
@@ -38,5 +39,19 @@ export async function foldSegments(
     ...results,
     indexes: [...results.indexes, sha256],
     segments: results.segments.slice(segments.length),
+  });
+}
+
+/**
+ * Rows that stand in two segments were counted twice: the totals are those of the lines that count.
+ * @returns what puts them in their place; segments may have come meanwhile
+ */
+export async function recounted(counted: ResultsRef): Promise<(results: ResultsRef) => ResultsRef> {
+  const count = countResultsActivity({ summary: 'count the results' });
+  const { counts, money } = await count(counted);
+  return (results) => ({
+    ...results,
+    counts: addCounts(addCounts(results.counts, counted.counts, -1), counts),
+    money: addMoney(subtractMoney(results.money, counted.money), money),
   });
 }

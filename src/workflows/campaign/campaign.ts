@@ -6,9 +6,10 @@ import { type LaneEntry, newLane, noteReport } from '../../domain/campaign/lane-
 import { LeaseBook } from '../../domain/campaign/lease-book';
 import { type LaneReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
-import { NO_MONEY, type ResultsRef } from '../../domain/campaign/results';
+import { NO_MONEY, type ResultsRef, sumOf } from '../../domain/campaign/results';
 import { type CampaignResult } from '../../domain/campaign/state';
-import { foldSegments, noResults, withSegment } from './campaign-results';
+import { campaignCarried } from './campaign-carry';
+import { foldSegments, noResults, recounted, withSegment } from './campaign-results';
 import { CampaignLanes, type Orders } from './campaign-lanes';
 import {
   DEFAULT_CONCURRENCY,
@@ -36,6 +37,7 @@ export class Campaign {
   private readonly alarm: Alarm;
   private dirty = true;
   private folding = false;
+  private counting = false;
   private reports: LaneReport[] = [];
   plan: CampaignPlan | null;
   results: ResultsRef;
@@ -48,6 +50,7 @@ export class Campaign {
   doubled: boolean;
   /** Generation of the first plan of this campaign; null before it. */
   firstGeneration: number | null;
+  overcounted: number;
   notes: string[];
 
   constructor(readonly input: CampaignInput) {
@@ -67,6 +70,7 @@ export class Campaign {
     this.wishes = [...(carried?.wishes ?? [input.select ?? { rows: 'missing' }])];
     this.doubled = carried?.doubled ?? false;
     this.firstGeneration = carried?.firstGeneration ?? null;
+    this.overcounted = carried?.overcounted ?? 0;
     this.rate = new EndRate(carried?.rate);
     this.notes = [...(carried?.notes ?? [])];
     const wake = () => this.wake();
@@ -78,6 +82,7 @@ export class Campaign {
         ...(fairnessWeight !== undefined && { fairnessWeight }),
       },
       carried?.ordersN ?? 0,
+      carried?.runs ?? [],
       wake,
     );
     this.alarm = new Alarm(wake);
@@ -103,7 +108,7 @@ export class Campaign {
       if (this.isNextWishFree()) return 'plan';
       if (this.book.isDone()) return 'done';
       if (this.shouldHandOver()) {
-        if (!this.talk.isBusy() && !this.folding) return 'handover';
+        if (!this.talk.isBusy() && !this.folding && !this.counting) return 'handover';
       } else this.pump(now);
       await condition(() => this.dirty);
     }
@@ -117,6 +122,8 @@ export class Campaign {
     await condition(() => !this.talk.isBusy());
     await condition(() => !this.folding);
     if (this.results.segments.length > 0) await this.fold();
+    await condition(() => !this.counting);
+    if (this.doubled) await this.recount();
   }
 
   /** Rows are taken up again, once no earlier wish is under way: the same row never stands in two plans. */
@@ -158,43 +165,27 @@ export class Campaign {
   addLanes(): void {
     const pages = this.plan?.pages ?? 0;
     const wanted = Math.min(MAX_LANES, Math.ceil(this.concurrency / LANE_ROWS), Math.max(1, pages));
-    while (this.lanes.length < wanted)
+    this.haveLanes(wanted);
+  }
+
+  private haveLanes(count: number): void {
+    while (this.lanes.length < count)
       this.lanes.push(newLane(this.lanes.length, Date.now(), this.budget !== null));
   }
 
   grantContext(): GrantContext | null {
     if (this.budget === null) return null;
-    const { settled, reserved, needsReview } = this.before;
     const { plan } = this;
     const priced = plan === null ? 0 : plan.planned - plan.unpriced;
     return {
       budget: this.budget.microUnits,
-      before: settled + reserved + needsReview,
+      before: sumOf(this.before) - this.overcounted,
       rowPrice: plan === null || priced === 0 ? 1 : plan.estimate / priced,
     };
   }
 
   carry(): CampaignCarried {
-    return {
-      v: 1,
-      startedAt: this.startedAt,
-      plan: this.plan,
-      results: this.results,
-      remaining: this.remaining,
-      before: this.before,
-      book: this.book.save(),
-      lanes: this.lanes,
-      concurrency: this.concurrency,
-      budget: this.budget,
-      paused: this.paused,
-      stop: this.stop,
-      wishes: this.wishes,
-      doubled: this.doubled,
-      firstGeneration: this.firstGeneration,
-      rate: this.rate.save(),
-      notes: this.notes,
-      ordersN: this.talk.lastNumber(),
-    };
+    return campaignCarried(this, this.talk.lastNumber(), this.talk.lastRuns());
   }
 
   result(outcome: CampaignResult['outcome'], plan: CampaignPlan): CampaignResult {
@@ -228,15 +219,18 @@ export class Campaign {
 
   private takeReports(now: number): void {
     for (const report of this.reports.splice(0)) {
+      // A lane that a run before a reset has started holds money too.
+      this.haveLanes(report.lane + 1);
       const entry = this.lanes[report.lane];
       if (entry === undefined) continue;
-      this.talk.heard(entry);
+      if (!this.talk.hears(entry, report)) continue;
       this.takeSegments(entry, report);
       if (report.n <= entry.reportN) continue;
       noteReport(entry, report, now);
       // After a reset the lane knows better what it was granted.
       if (entry.granted !== null) entry.granted = Math.max(entry.granted, entry.committed);
-      for (const { lease, done } of report.leases) if (done) this.book.close(lease);
+      for (const { lease, page, done } of report.leases)
+        if (done !== null && this.book.close(lease, page, done)) this.talk.repeat(entry);
     }
     this.rate.note(now, this.ended());
     if (this.results.segments.length >= FOLD_AT && !this.folding) void this.fold();
@@ -255,9 +249,10 @@ export class Campaign {
       if (segment.seq <= entry.segmentsSeen) continue;
       entry.segmentsSeen = segment.seq;
       const { rows, money, done } = segment;
-      for (const [lease, packed] of done) if (this.book.note(lease, packed) !== 0) this.doubled = true;
+      for (const [lease, packed, page] of done)
+        if (this.book.note(lease, page, packed) !== 0) this.doubled = true;
       this.results = withSegment(this.results, segment);
-      entry.booked += money.settled + money.reserved + money.needsReview;
+      entry.booked += sumOf(money);
       this.remaining = Math.max(0, this.remaining - rows);
     }
   }
@@ -270,7 +265,7 @@ export class Campaign {
       const silent = now - Math.max(entry.lastReportAt, entry.ordersN) >= limit;
       this.talk.send(entry, this.ordersFor(entry, false), silent);
     }
-    this.alarm.at(now + SILENT_MS);
+    this.alarm.at(Math.min(now + SILENT_MS, this.talk.nextAt(now)));
   }
 
   private lend(): void {
@@ -290,9 +285,25 @@ export class Campaign {
   private grant(): void {
     const context = this.grantContext();
     if (context === null || this.stop !== null) return;
-    if (grantMoney(context, this.lanes).do !== 'spent') return;
+    // Whoever has not said yet what it bought may hold more than was known of it.
+    if (!this.lanes.every((entry) => this.talk.isHeard(entry))) return;
+    if (grantMoney(context, this.lanes).do !== 'spent' || this.counting) return;
+    // What is in flight may come to nothing, and what stands twice on the books was spent once.
+    if (this.lanes.some(({ settling }) => settling > 0)) return;
+    if (this.doubled) return void this.recount();
     this.stop = 'budget';
     this.notes.push('The budget is spent: rows that were not bought are skipped.');
+  }
+
+  private async recount(): Promise<void> {
+    this.counting = true;
+    this.doubled = false;
+    const place = await recounted(this.results);
+    this.results = place(this.results);
+    const booked = this.lanes.reduce((sum, entry) => sum + entry.booked, sumOf(this.before));
+    this.overcounted = Math.max(0, booked - sumOf(this.results.money));
+    this.counting = false;
+    this.wake();
   }
 
   private ordersFor(entry: LaneEntry, last: boolean): Orders {

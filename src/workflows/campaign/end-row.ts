@@ -14,20 +14,20 @@ const LONGEST_PAUSE_MS = 5 * 60_000;
 export function endOrRetry(lane: Lane, row: LaneRow, outcome: VideoOutcome | ImageOutcome): void {
   const now = Date.now();
   const result = rowResult(factsOf(lane.input.campaign, row), outcome, now);
-  if (outcome.billing.state === 'none') {
-    lane.budget.giveBack(row.cost);
-    row.cost = 0;
-  }
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
   // Under a budget an attempt without a price would be bought for nothing.
   const priced = lane.orders.granted === null || row.spec.estimate !== null;
-  if (!priced || !isWorthAnother(outcome) || made >= lane.input.settings.maxAttempts)
-    return lane.end(row, result);
+  const goesOn = row.attempt < row.begun;
+  const isOver = !priced || !isWorthAnother(outcome) || made >= lane.input.settings.maxAttempts;
+  if (isOver && !goesOn) return lane.end(row, result);
+  if (outcome.billing.state === 'none') lane.budget.giveBack(row.cost);
+  else row.spent += row.cost;
   const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (made - 1)) * (0.75 + Math.random() / 2);
   Object.assign(row, {
     phase: 'waiting',
     attempt: row.attempt + 1,
-    notBefore: Math.max(now + pause, notBeforeOf(outcome)),
+    // Another attempt that was begun before is looked up at once.
+    notBefore: goesOn ? 0 : Math.max(now + pause, notBeforeOf(outcome)),
     cost: 0,
     create: null,
     created: null,

@@ -1,12 +1,18 @@
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { type Lane } from './lane';
-import { factsOf, isBought, type LaneRow } from './lane-row';
+import { factsOf, isBegun, isBought, type LaneRow } from './lane-row';
 
-/** No money, or cancelled: rows that are not bought end. Without money, what is bought already goes on. */
+/**
+ * No money, or cancelled: rows that are not bought end. Without money, what is bought already goes on; cancelled, what
+ * was bought and has no result yet.
+ */
 export function endUnbought(lane: Lane, now: number): void {
   const { stop } = lane.orders;
   if (stop === null) return;
-  const ends = (row: LaneRow) => stop === 'cancel' || !isBought(lane.input.campaign, row);
+  const ends = (row: LaneRow) =>
+    stop === 'cancel'
+      ? !isBegun(row) || row.opened.was !== undefined
+      : !isBegun(row) && !isBought(lane.input.campaign, row);
   for (const row of [...lane.rows]) if (row.phase === 'waiting' && ends(row)) end(lane, row, stop, now);
   for (let next = lane.pages.nextRow(); next !== undefined; next = lane.pages.nextRow()) {
     const row = lane.begin(next.lease, next.index, now);
@@ -16,8 +22,6 @@ export function endUnbought(lane: Lane, now: number): void {
 
 function end(lane: Lane, row: LaneRow, stop: 'budget' | 'cancel', now: number): void {
   const facts = factsOf(lane.input.campaign, row);
-  lane.budget.giveBack(row.cost);
-  row.cost = 0;
   const { was } = row.opened;
   if (row.last !== null) lane.end(row, row.last);
   else if (was !== undefined)

@@ -27,8 +27,22 @@ export class LaneBudget {
     return true;
   }
 
+  /** What was bought before counts, whether it fits or not: nothing else is bought until the parent grants more. */
+  takeAnyway(cost: number): void {
+    this.spent += cost;
+  }
+
   giveBack(cost: number): void {
     this.spent -= cost;
+  }
+
+  /**
+   * A row is over: of what was taken for it, what stands on its books stays. So what is committed is at any time what the
+   * books of ended rows have changed by, and what rows in flight have taken. `change` is below zero for a row that was
+   * booked before and turned out to cost nothing.
+   */
+  settle(taken: number, change: number): void {
+    this.spent += change - taken;
   }
 
   committed(): number {

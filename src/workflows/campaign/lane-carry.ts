@@ -20,6 +20,7 @@ export function carryRows(rows: Iterable<LaneRow>): Pick<LaneCarried, 'rows' | '
 
 function recordOf(row: LaneRow, placeOf: (task: SharedTask) => number): RowRecord {
   const { lease, index, phase, attempt, startedAt, notBefore, cost, create, created, watch, last } = row;
+  const { spent, begun } = row;
   const had = row.opened.was?.ledger.length ?? 0;
   return {
     lease: lease.lease,
@@ -29,6 +30,8 @@ function recordOf(row: LaneRow, placeOf: (task: SharedTask) => number): RowRecor
     startedAt,
     ...(notBefore > 0 && { notBefore }),
     ...(cost > 0 && { cost }),
+    ...(spent > 0 && { spent }),
+    ...(begun >= 0 && { begun }),
     ...(create !== null && { create: withoutKey(create) }),
     ...(created !== null && {
       task: {
@@ -85,11 +88,14 @@ function restoreRow(
   campaign: string,
 ): LaneRow {
   const row = newRow(lease, record.index, record.startedAt);
+  if (record.index >= lease.next) lease.ahead.add(record.index);
   Object.assign(row, {
     phase: record.phase,
     attempt: record.attempt,
     notBefore: record.notBefore ?? 0,
     cost: record.cost ?? 0,
+    spent: record.spent ?? 0,
+    begun: record.begun ?? -1,
     ...(record.ledger !== undefined && { ledger: record.ledger }),
     last: record.last ?? null,
   });

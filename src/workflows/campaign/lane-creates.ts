@@ -11,10 +11,10 @@ import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { createScheduleToCloseMs, createVideosActivity } from '../proxies';
 import { raceTimer } from '../race-timer';
 import { noValue, type NoValue, reconcileEpoch } from '../reconcile-epoch';
-import { creationKeyOf, type LaneRow } from './lane-row';
+import { creationKeyOf, isBegun, type LaneRow } from './lane-row';
 
-/** What one row's create came to: settled, or to be tried again at `until`. */
-export type RowStep = Exclude<CreateStep, { do: 'reconcile' }>;
+/** What one row's create came to: settled, to be tried again at `until`, or looked up and not bought. */
+export type RowStep = Exclude<CreateStep, { do: 'reconcile' }> | { readonly do: 'absent' };
 
 export interface RowAnswer {
   readonly step: RowStep;
@@ -56,7 +56,13 @@ async function sendBatch(
   const sent = create({
     rows: rows.map((row, place) => {
       const { creationKey, epoch } = states[place] as CreateOnceState;
-      return { page: { index: row.lease.index, page: row.lease.page }, index: row.index, creationKey, epoch };
+      return {
+        page: { index: row.lease.index, page: row.lease.page },
+        index: row.index,
+        creationKey,
+        epoch,
+        ...(isBegun(row) && { recordedOnly: true }),
+      };
     }),
     ...(account === undefined ? {} : { account }),
     ...(policy === undefined ? {} : { policy }),
@@ -80,18 +86,29 @@ async function settle(
   settings: LaneSettings,
 ): Promise<RowAnswer> {
   if (got !== undefined && 'outcome' in got) {
+    if (isAbsent(row, got)) return { step: { do: 'absent' }, answer: got };
     const step = nextStep(state, got, context(false));
     if (step.do !== 'reconcile') return { step, answer: got };
     const found = await reconcile(row, state, settings, null);
     // What the send itself left as evidence says more than a look that found nothing out.
-    return settled(state, got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? got : found);
+    return settled(
+      row,
+      state,
+      got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? got : found,
+    );
   }
   // A worker of another version may answer fewer rows: nobody knows what it did for the others.
   const lost = got ?? { cause: 'activity_failed', neverStarted: false };
-  return settled(state, await reconcile(row, state, settings, lost));
+  return settled(row, state, await reconcile(row, state, settings, lost));
 }
 
-function settled(state: CreateOnceState, answer: CreateVideoAnswer): RowAnswer {
+/** An attempt that was begun before, and of which nothing came. */
+function isAbsent(row: LaneRow, { outcome }: CreateVideoAnswer): boolean {
+  return isBegun(row) && (outcome === 'not_sent' || outcome === 'refused_for_now');
+}
+
+function settled(row: LaneRow, state: CreateOnceState, answer: CreateVideoAnswer): RowAnswer {
+  if (isAbsent(row, answer)) return { step: { do: 'absent' }, answer };
   const step = nextStep(state, answer, context(true));
   if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
   return { step, answer };

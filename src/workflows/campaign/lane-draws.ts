@@ -1,7 +1,8 @@
+import { type ImageOutcome } from '../../domain/outcome';
 import { endOrRetry } from './end-row';
 import { drawRow } from './lane-images';
 import { type Lane } from './lane';
-import { costOf, limitKeyOf, type LaneRow } from './lane-row';
+import { costOf, isBegun, limitKeyOf, type LaneRow } from './lane-row';
 
 /** Image calls of one lane that are open at a time: each takes a minute and a place in the worker. */
 const OPEN_DRAWS = 25;
@@ -17,12 +18,14 @@ export class LaneDraws {
 
   start(now: number): void {
     const { lane } = this;
-    if (!lane.mayBuy()) return;
+    if (!lane.mayCollect()) return;
+    const buys = lane.mayBuy();
     for (const row of lane.rows) {
       if (row.phase !== 'waiting' || row.spec.operation === 'create_video') continue;
+      if (!buys && !isBegun(row)) continue;
       if (this.open >= OPEN_DRAWS || lane.inFlight() >= lane.orders.concurrency) return;
       if (row.notBefore > now) lane.alarm.at(row.notBefore);
-      else if (this.hasRoom(row, now) && this.hasMoney(row)) void this.draw(row);
+      else if (isBegun(row) || (this.hasRoom(row, now) && this.hasMoney(row))) void this.draw(row);
     }
   }
 
@@ -45,7 +48,12 @@ export class LaneDraws {
     this.open += 1;
     row.phase = 'drawing';
     try {
+      const isLookedUp = isBegun(row);
       const outcome = await drawRow(row, lane.input.campaign, lane.input.settings);
+      if (isLookedUp && row.attempt >= row.begun && isAbsent(outcome)) {
+        Object.assign(row, { phase: 'waiting', begun: -1 });
+        return;
+      }
       if (outcome.outcome === 'completed') lane.limitOf(row).onSuccess();
       if (outcome.outcome === 'rejected' && NO_ROOM.includes(outcome.reason)) {
         const until = outcome.notBefore === undefined ? null : Date.parse(outcome.notBefore);
@@ -57,6 +65,11 @@ export class LaneDraws {
       this.onChange();
     }
   }
+}
+
+/** A call that was begun before, and of which nothing came. */
+function isAbsent(outcome: ImageOutcome): boolean {
+  return outcome.outcome === 'rejected' && ['not_sent', 'retry_later'].includes(outcome.reason);
 }
 
 const NO_ROOM: readonly string[] = ['capacity', 'retry_later'];

@@ -3,7 +3,7 @@ import { type ImageOutcome } from '../../domain/outcome';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { imageOf } from '../image-call';
 import { campaignImageActivity } from '../proxies';
-import { creationKeyOf, type LaneRow } from './lane-row';
+import { creationKeyOf, isBegun, type LaneRow } from './lane-row';
 
 /** One image row: a plain activity with its own retries, as for single images (design 4.8). Never throws. */
 export function drawRow(row: LaneRow, campaign: string, settings: LaneSettings): Promise<ImageOutcome> {
@@ -15,6 +15,7 @@ export function drawRow(row: LaneRow, campaign: string, settings: LaneSettings):
     page: { index: row.lease.index, page: row.lease.page },
     index: row.index,
     creationKey,
+    ...(isBegun(row) && { recordedOnly: true }),
     ...(account === undefined ? {} : { account }),
     ...(policy === undefined ? {} : { policy }),
   });

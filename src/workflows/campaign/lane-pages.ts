@@ -1,6 +1,6 @@
 import { type OpenedPage, type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
 import { type CarriedLease } from '../../domain/campaign/lane-state';
-import { packRows, unpackRows, type PageLease } from '../../domain/campaign/messages';
+import { packRows, pageName, unpackRows, type PageLease } from '../../domain/campaign/messages';
 
 /** A page that this lane holds. */
 export class OpenLease {
@@ -17,11 +17,69 @@ export class OpenLease {
   unwritten = 0;
   /** The parent does not name it any more: nothing of it is begun. */
   dropped = false;
+  /** Rows that ended and whose results never came to the parent: begun anew. */
+  readonly redo: Set<number>;
+  /** Rows beyond `next` that are in flight: what was bought before is begun first. */
+  readonly ahead = new Set<number>();
+  /** What was bought of it before is in flight. */
+  sought: boolean;
+  /** Rows whose results the parent has. */
+  there: ReadonlySet<number> = new Set();
 
   constructor(saved: PageLease | CarriedLease) {
     ({ lease: this.lease, index: this.index, page: this.page, generation: this.generation } = saved);
     this.next = 'next' in saved ? saved.next : 0;
     this.ended = unpackRows('ended' in saved ? saved.ended : saved.done);
+    this.redo = unpackRows(('redo' in saved ? saved.redo : undefined) ?? '');
+    this.sought = 'sought' in saved && saved.sought === true;
+  }
+
+  name(): string {
+    return pageName(this);
+  }
+
+  /**
+   * The parent says which results it has. Rows that have ended here, and whose results are neither there nor on their
+   * way, are lost: a parent that was reset has forgotten them. They are begun anew, under the keys that they have.
+   */
+  agree(done: string, onTheWay: ReadonlySet<number>): void {
+    const there = unpackRows(done);
+    this.there = there;
+    for (const row of there) if (row >= this.next && !this.ahead.has(row)) this.ended.add(row);
+    for (const row of [...this.ended]) {
+      if (there.has(row) || onTheWay.has(row)) continue;
+      this.ended.delete(row);
+      this.redo.add(row);
+      // What the journal knows of it by now is asked for again.
+      this.opened = null;
+      this.sought = false;
+    }
+  }
+
+  isUnbegun(row: number): boolean {
+    if (this.redo.has(row)) return true;
+    return row >= this.next && !this.ended.has(row) && !this.ahead.has(row);
+  }
+
+  /** The next row that was neither begun nor ended. */
+  nextRow(): number | undefined {
+    for (const row of this.redo) return row;
+    const rows = this.opened?.rows.length ?? 0;
+    while (this.next < rows && !this.isUnbegun(this.next)) {
+      this.ahead.delete(this.next);
+      this.next += 1;
+    }
+    return this.next < rows ? this.next : undefined;
+  }
+
+  end(row: number): void {
+    this.ahead.delete(row);
+    this.ended.add(row);
+  }
+
+  begin(row: number): void {
+    this.redo.delete(row);
+    if (row >= this.next) this.ahead.add(row);
   }
 
   row(index: number): { readonly opened: OpenedRow; readonly spec: RowSpec } {
@@ -34,9 +92,9 @@ export class OpenLease {
   /** Rows that were neither begun nor ended; unknown pages count as full. */
   unbegun(): number {
     if (this.dropped || this.opened === null) return 0;
-    let count = 0;
+    let count = this.redo.size;
     for (let index = this.next; index < this.opened.rows.length; index += 1)
-      if (!this.ended.has(index)) count += 1;
+      if (this.isUnbegun(index) && !this.redo.has(index)) count += 1;
     return count;
   }
 
@@ -45,8 +103,17 @@ export class OpenLease {
   }
 
   carry(): CarriedLease {
-    const { lease, index, page, generation, next } = this;
-    return { lease, index, page, generation, next, ended: packRows(this.ended) };
+    const { lease, index, page, generation, next, sought, redo } = this;
+    return {
+      lease,
+      index,
+      page,
+      generation,
+      next,
+      ended: packRows(this.ended),
+      ...(redo.size > 0 && { redo: packRows(redo) }),
+      ...(sought && { sought }),
+    };
   }
 }
 
@@ -58,20 +125,25 @@ export class LanePages {
     for (const saved of carried) this.leases.set(saved.lease, new OpenLease(saved));
   }
 
-  /** All pages as the parent names them. @returns whether something changed */
-  apply(leases: readonly PageLease[]): boolean {
+  /**
+   * All pages as the parent names them.
+   * @param onTheWay rows of a page whose results are on their way to the parent
+   * @returns whether something changed
+   */
+  apply(leases: readonly PageLease[], onTheWay: (lease: OpenLease) => ReadonlySet<number>): boolean {
     let changed = false;
-    const named = new Set(leases.map(({ lease }) => lease));
+    const named = new Map(leases.map((lease) => [lease.lease, pageName(lease)] as const));
     for (const [number, held] of this.leases) {
-      if (named.has(number)) continue;
+      if (named.get(number) === held.name()) continue;
       this.leases.delete(number);
       held.dropped = true;
       changed = true;
     }
     for (const lease of leases) {
-      if (this.leases.has(lease.lease)) continue;
-      this.leases.set(lease.lease, new OpenLease(lease));
-      changed = true;
+      const held = this.leases.get(lease.lease);
+      if (held === undefined) this.leases.set(lease.lease, new OpenLease(lease));
+      else held.agree(lease.done, onTheWay(held));
+      changed ||= held === undefined || held.opened === null;
     }
     return changed;
   }
@@ -101,9 +173,9 @@ export class LanePages {
   /** The next row in order that was neither begun nor ended. */
   nextRow(): { readonly lease: OpenLease; readonly index: number } | undefined {
     for (const lease of this.leases.values()) {
-      const rows = lease.opened?.rows.length ?? 0;
-      while (lease.next < rows && lease.ended.has(lease.next)) lease.next += 1;
-      if (lease.next < rows) return { lease, index: lease.next };
+      if (lease.opened === null) continue;
+      const index = lease.nextRow();
+      if (index !== undefined) return { lease, index };
     }
     return undefined;
   }

@@ -23,6 +23,12 @@ export class LaneParent {
     private readonly onChange: () => void,
   ) {}
 
+  /** It gave an order. */
+  isBack(): void {
+    this.gone = false;
+    this.goneSince = null;
+  }
+
   /** There is something that the parent should know. */
   tell(): void {
     this.news = true;
@@ -52,7 +58,7 @@ export class LaneParent {
   private async send(report: LaneReport): Promise<void> {
     try {
       await getExternalWorkflowHandle(this.campaign).signal(SIGNAL.campaignReport, report);
-      this.gone = false;
+      // What it may buy it is told by an order: a parent that was reset knows of other grants.
       this.goneSince = null;
     } catch {
       // Signals fail when nobody has that id: the parent was terminated, and may come back by a reset.

@@ -1,6 +1,6 @@
 import { ACTIVITY } from '../../domain/names';
 import { type OpenedRow } from '../../domain/campaign/activities';
-import { packRows, type ReportedSegment } from '../../domain/campaign/messages';
+import { packRows, type ReportedSegment, unpackRows } from '../../domain/campaign/messages';
 import { totalsOf } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { campaignPagesActivities } from '../proxies';
@@ -27,6 +27,8 @@ const KEPT_SEGMENTS = 50;
 /** Rows that ended, on their way into segments and to the parent. */
 export class LaneResults {
   private ended: EndedRow[] = [];
+  /** Rows of the segment that is being written. */
+  private written: readonly EndedRow[] = [];
   private writing = false;
   private kept: ReportedSegment[] = [];
   private worthMs = FEW_WORTH_MS;
@@ -40,7 +42,7 @@ export class LaneResults {
   ) {}
 
   add(row: EndedRow): void {
-    row.lease.ended.add(row.index);
+    row.lease.end(row.index);
     row.lease.unwritten += 1;
     this.ended.push(row);
     this.onChange();
@@ -54,8 +56,10 @@ export class LaneResults {
     if (!idle && this.ended.length < WORTH_ROWS && now - oldest.endedAt < this.worthMs) return;
     this.writing = true;
     const rows = this.ended.splice(0, SEGMENT_ROWS);
+    this.written = rows;
     void this.record(rows).finally(() => {
       this.writing = false;
+      this.written = [];
       this.onSegment();
     });
   }
@@ -75,6 +79,22 @@ export class LaneResults {
     this.kept = [...this.kept.filter(({ seq }) => seq <= seen), ...confirmed].slice(-KEPT_SEGMENTS);
     this.waiting = [...again, ...this.waiting.filter(({ seq }) => seq > seen)];
     return true;
+  }
+
+  /** Rows of a page that have ended and that the parent has not confirmed. */
+  onTheWay(lease: OpenLease): ReadonlySet<number> {
+    const rows = new Set<number>();
+    for (const row of [...this.ended, ...this.written]) if (row.lease === lease) rows.add(row.index);
+    for (const { done } of this.waiting)
+      for (const [number, packed, page] of done)
+        if (number === lease.lease && page === lease.name())
+          for (const row of unpackRows(packed)) rows.add(row);
+    return rows;
+  }
+
+  /** Rows that have ended and stand in no segment yet. */
+  unwritten(): number {
+    return this.ended.length + this.written.length;
   }
 
   segments(): readonly ReportedSegment[] {
@@ -103,7 +123,9 @@ export class LaneResults {
       else indexes.push(index);
     }
     this.seq += 1;
-    const done = [...byLease].map(([{ lease }, indexes]) => [lease, packRows(indexes)] as const);
+    const done = [...byLease].map(
+      ([lease, indexes]) => [lease.lease, packRows(indexes), lease.name()] as const,
+    );
     this.waiting = [...this.waiting, { seq: this.seq, sha256, rows: rows.length, ...totalsOf(rows), done }];
   }
 }

@@ -21,6 +21,10 @@ export interface LaneRow {
   notBefore: number;
   /** Reserved by this attempt, in micro-units. */
   cost: number;
+  /** Reserved by attempts before it, and by those that were found in the journal. */
+  spent: number;
+  /** The last attempt that was found in the journal; -1 when there is none. */
+  begun: number;
   create: CreateOnceState | null;
   created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings'> | null;
   watch: WatchState | null;
@@ -43,6 +47,8 @@ export function newRow(lease: OpenLease, index: number, now: number): LaneRow {
     attempt: opened.attempt ?? 0,
     notBefore: 0,
     cost: 0,
+    spent: (opened.bought ?? 0) * (spec.estimate ?? 0),
+    begun: opened.begun ?? -1,
     create: null,
     created: null,
     watch: null,
@@ -50,6 +56,11 @@ export function newRow(lease: OpenLease, index: number, now: number): LaneRow {
     ledger: opened.was?.ledger ?? [],
     last: null,
   };
+}
+
+/** Whether this attempt was begun before: it is looked up, and nothing is sent for it. */
+export function isBegun({ attempt, begun }: Pick<LaneRow, 'attempt' | 'begun'>): boolean {
+  return attempt <= begun;
 }
 
 export function creationKeyOf(campaign: string, row: LaneRow): string {

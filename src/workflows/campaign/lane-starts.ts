@@ -3,7 +3,7 @@ import { unboughtResult } from '../../domain/campaign/row-result';
 import { endOrRetry } from './end-row';
 import { createRows, type RowAnswer } from './lane-creates';
 import { type Lane } from './lane';
-import { costOf, creationKeyOf, factsOf, limitKeyOf, type LaneRow } from './lane-row';
+import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type LaneRow } from './lane-row';
 
 /** Creates per activity at most; fewer than this many wait a moment for company. */
 const BATCH = 25;
@@ -22,7 +22,7 @@ export class LaneStarts {
 
   start(now: number): void {
     const { lane } = this;
-    if (this.sending || !lane.mayBuy()) return;
+    if (this.sending || !lane.mayCollect()) return;
     const free = lane.orders.concurrency - lane.inFlight();
     if (free <= 0 || lane.watches.backlog() > 0 || lane.watches.serviceIsAway()) return;
     if (free < Math.min(WORTH, lane.orders.concurrency) && now - this.lastAt < COMPANY_MS) {
@@ -47,11 +47,13 @@ export class LaneStarts {
     const { lane } = this;
     const picked: LaneRow[] = [];
     const underWay = new Map<string, number>();
+    const buys = lane.mayBuy();
     const fits = (row: LaneRow): 'yes' | 'later' | 'no_money' => {
       if (row.notBefore > now) {
         lane.alarm.at(row.notBefore);
         return 'later';
       }
+      if (isBegun(row)) return 'yes';
       const key = limitKeyOf(row);
       const open = underWay.get(key) ?? lane.inFlight(key);
       const limit = lane.limitOf(row);
@@ -73,10 +75,12 @@ export class LaneStarts {
       if (row.phase !== 'waiting') continue;
       waiting += 1;
       if (row.spec.operation !== 'create_video' || picked.length >= wanted) continue;
+      if (!buys && !isBegun(row)) continue;
       const verdict = fits(row);
       if (verdict === 'no_money') return picked;
       if (verdict === 'yes') picked.push(row);
     }
+    if (!buys) return picked;
     // Rows that cannot start now are set aside, so that other models go on; but not the whole manifest.
     while (picked.length < wanted && waiting < Math.max(BATCH, lane.orders.concurrency)) {
       const next = lane.pages.nextRow();
@@ -102,6 +106,7 @@ export class LaneStarts {
   private onAnswer(row: LaneRow, { step, answer }: RowAnswer): void {
     const { lane } = this;
     const now = Date.now();
+    if (step.do === 'absent') return this.onAbsent(row, answer);
     if (answer.outcome === 'refused_for_now') {
       const until = answer.notBefore === null ? null : Date.parse(answer.notBefore);
       lane.limitOf(row).onNoRoom(lane.inFlight(limitKeyOf(row)), now, until);
@@ -120,6 +125,19 @@ export class LaneStarts {
       case 'unconfirmed':
         return endOrRetry(lane, row, outcomes.unconfirmed(settled, key));
     }
+  }
+
+  /** Of an attempt that was begun before nothing came: the one after it is there, or it is bought now. */
+  private onAbsent(row: LaneRow, { epoch, account, estimate, mayBeOwed }: RowAnswer['answer']): void {
+    if (row.attempt >= row.begun) {
+      Object.assign(row, { phase: 'waiting', begun: -1 });
+      return;
+    }
+    const key = creationKeyOf(this.lane.input.campaign, row);
+    const common = { epoch, sent: false, account, estimate, ...(mayBeOwed === true && { mayBeOwed }) };
+    const message = 'It was refused for now, and tried again.';
+    const refused = { ...common, outcome: 'rejected', reason: 'retry_later', message } as const;
+    endOrRetry(this.lane, row, outcomes.rejected(refused, key, 0));
   }
 }
 

@@ -1,4 +1,5 @@
 import { type ActiveRow, type LaneReport } from '../../domain/campaign/messages';
+import { PAGE_ROWS } from '../../domain/campaign/plan';
 import { type Lane } from './lane';
 import { type LaneRow } from './lane-row';
 
@@ -24,16 +25,35 @@ export function laneReport(lane: Lane, n: number, room: number): LaneReport {
   const waiting = rows.filter(({ phase }) => phase === 'waiting').length;
   return {
     lane: lane.input.lane,
+    life: lane.input.life,
     n,
     campaignRun: lane.input.campaignRun,
-    ordersSeen: lane.orders.n,
+    ordersSeen: lane.seen?.n ?? 0,
+    parentRun: lane.seen?.parentRun ?? '',
+    orphaned: lane.parent.gone,
     segments: lane.results.segments(),
-    leases: lane.pages.all().map((lease) => ({ lease: lease.lease, done: lease.isDone() })),
+    leases: lane.pages.all().map((lease) => ({
+      lease: lease.lease,
+      page: lease.name(),
+      done: lease.isDone() ? (lease.opened?.rows.length ?? null) : null,
+    })),
     room,
     committed: lane.budget.committed(),
     needs: lane.budget.needs,
     inFlight: rows.length - waiting,
+    settling: rows.length - waiting + lane.results.unwritten(),
     waiting,
     sample: rows.slice(0, SAMPLE).map(activeRow),
   };
+}
+
+/** Rows that should always be at hand, so that a batch never waits for a page. */
+const AHEAD_ROWS = 150;
+
+/** How many more pages would keep rows at hand. */
+export function pageRoom(lane: Lane): number {
+  if (lane.isDraining()) return 0;
+  const atHand = lane.pages.unbegun() + PAGE_ROWS * lane.pages.pending();
+  const wanted = Math.max(AHEAD_ROWS, lane.orders.concurrency / 4);
+  return Math.max(0, Math.ceil((wanted - atHand) / PAGE_ROWS));
 }

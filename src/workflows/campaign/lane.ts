@@ -1,9 +1,9 @@
 import { ActivityFailure, condition, workflowInfo } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
-import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
+import { type LaneCarried, type LaneInput, type OrderSeen } from '../../domain/campaign/lane-state';
 import { type LaneOrders } from '../../domain/campaign/messages';
-import { PAGE_ROWS } from '../../domain/campaign/plan';
+import { bookedMoney } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { campaignPagesActivities } from '../proxies';
 import { endUnbought } from './end-unbought';
@@ -11,20 +11,19 @@ import { Alarm } from './lane-alarm';
 import { LaneBudget } from './lane-budget';
 import { carryRows, restoreRows } from './lane-carry';
 import { LaneDraws } from './lane-draws';
-import { laneReport } from './lane-view';
+import { laneReport, pageRoom } from './lane-view';
 import { LanePages, type OpenLease } from './lane-pages';
 import { LaneParent } from './lane-parent';
 import { LaneResults } from './lane-results';
 import { limitKeyOf, type LaneRow, newRow } from './lane-row';
 import { LaneStarts } from './lane-starts';
 import { LaneWatches } from './lane-watches';
+import { seekBegun } from './seek-begun';
 
 /** A run is left behind at this many bytes of history too. */
 const MAX_BYTES = 2_000_000;
 /** How long downloads are waited for before a run is left behind; the next one starts the others again. */
 const DRAIN_DOWNLOADS_MS = 15_000;
-/** Rows that should always be at hand, so that a batch never waits for a page. */
-const AHEAD_ROWS = 150;
 /** How long a lane without a parent keeps its results for one that comes back. */
 const ORPHAN_MS = 24 * 60 * 60_000;
 
@@ -49,12 +48,15 @@ export class Lane {
   private drainingSince: number | null = null;
   /** Pages that the last report asked for. */
   private toldRoom = 0;
+  /** The newest order whose pages are open; before the first nothing is reported. */
+  seen: OrderSeen | null;
   orders: LaneOrders;
 
   constructor(readonly input: LaneInput) {
     const { carried } = input;
     this.carried = carried;
     this.orders = carried?.orders ?? input.orders;
+    this.seen = carried?.seen ?? null;
     const wake = () => {
       this.dirty = true;
     };
@@ -80,22 +82,24 @@ export class Lane {
     this.draws = new LaneDraws(this, wake);
     for (const [key, saved] of carried?.limits ?? [])
       this.limits.set(key, new AdaptiveLimit(this.orders.concurrency, saved));
-    if (carried === undefined) this.pages.apply(this.orders.leases);
+    if (carried === undefined) this.pages.apply(this.orders.leases, () => new Set());
   }
 
   /** A newer order replaces everything that was ordered before. */
   order(orders: LaneOrders): void {
     if (orders.campaignRun !== this.input.campaignRun) this.retired = true;
     else if (orders.n > this.orders.n) {
-      const { paused, stop } = this.orders;
+      const { paused, stop, parentRun } = this.orders;
       this.orders = orders;
-      const moved = this.pages.apply(orders.leases);
+      this.results.confirm(orders.segmentsSeen);
+      const moved = this.pages.apply(orders.leases, (lease) => this.results.onTheWay(lease));
       this.dropWaiting();
       this.budget.apply(orders.granted, orders.freeze);
-      this.results.confirm(orders.segmentsSeen);
+      this.parent.isBack();
       for (const limit of this.limits.values()) limit.setCeiling(orders.concurrency);
       // That segments are kept needs no answer.
-      if (moved || orders.freeze || orders.paused !== paused || orders.stop !== stop) this.parent.tell();
+      const isNew = orders.parentRun !== parentRun || orders.paused !== paused || orders.stop !== stop;
+      if (isNew || moved || orders.freeze) this.parent.tell();
     }
     this.dirty = true;
   }
@@ -119,9 +123,12 @@ export class Lane {
   mayBuy(): boolean {
     // Without money only what is bought already goes on: everything else has ended.
     const { paused, stop } = this.orders;
-    return (
-      !paused && stop !== 'cancel' && !this.isDraining() && !this.parent.gone && this.carried === undefined
-    );
+    return !paused && stop !== 'cancel' && !this.parent.gone && this.mayCollect();
+  }
+
+  /** What was bought before may be looked up, also where nothing more is bought. */
+  mayCollect(): boolean {
+    return !this.isDraining() && this.carried === undefined;
   }
 
   limitOf(row: LaneRow): AdaptiveLimit {
@@ -144,7 +151,9 @@ export class Lane {
 
   begin(lease: OpenLease, index: number, now: number): LaneRow {
     const row = newRow(lease, index, now);
-    lease.next = index + 1;
+    // A row that is begun anew has its money already.
+    if (!lease.redo.has(index)) this.budget.takeAnyway(row.spent);
+    lease.begin(index);
     this.rows.add(row);
     return row;
   }
@@ -153,15 +162,21 @@ export class Lane {
   end(row: LaneRow, result: CampaignRowResult): void {
     this.rows.delete(row);
     const { lease, index, opened } = row;
+    this.budget.settle(
+      row.cost + row.spent,
+      bookedMoney(result.ledger) - bookedMoney(opened.was?.ledger ?? []),
+    );
     this.results.add({ lease, index, result, was: opened.was, endedAt: Date.now() });
   }
 
-  /** Rows of pages that the parent gave to another lane, as far as they are not at the service. */
+  /** Rows of pages that another lane has, and rows that another lane has ended, as far as they are not at the service. */
   private dropWaiting(): void {
     for (const row of [...this.rows]) {
-      if (row.phase !== 'waiting' || !row.lease.dropped) continue;
-      this.budget.giveBack(row.cost);
+      const { phase, lease, index } = row;
+      if (phase !== 'waiting' || !(lease.dropped || lease.there.has(index))) continue;
+      this.budget.settle(row.cost + row.spent, 0);
       this.rows.delete(row);
+      if (lease.there.has(index)) lease.end(index);
     }
   }
 
@@ -172,7 +187,11 @@ export class Lane {
       this.drainingSince ??= now;
     this.openPages();
     this.restore();
-    if (this.carried === undefined) endUnbought(this, now);
+    if (this.carried === undefined) {
+      seekBegun(this, now);
+      if (this.pages.pending() === 0) this.seen = this.orders;
+      endUnbought(this, now);
+    }
     // After an outage what is finished is fetched first: links expire. Creates come last.
     this.watches.download(now);
     const needed = this.budget.needs;
@@ -182,7 +201,7 @@ export class Lane {
     if (this.budget.needs !== needed) this.parent.tell();
     const idle = this.isDraining() || (this.rows.size === 0 && this.pages.unbegun() === 0);
     this.results.write(now, idle, this.rows.size);
-    if (this.room() > this.toldRoom) this.parent.tell();
+    if (pageRoom(this) > this.toldRoom) this.parent.tell();
     const dueAt = this.results.dueAt();
     if (dueAt !== null) this.alarm.at(dueAt);
     if (this.drainingSince !== null) {
@@ -190,9 +209,10 @@ export class Lane {
       this.alarm.at(this.drainingSince + DRAIN_DOWNLOADS_MS);
       return;
     }
+    if (this.seen === null) return;
     const resting = this.rows.size === 0 || this.orders.paused;
     const nextReport = this.parent.report(now, resting, (n) => {
-      this.toldRoom = this.room();
+      this.toldRoom = pageRoom(this);
       return laneReport(this, n, this.toldRoom);
     });
     if (nextReport !== Infinity) this.alarm.at(nextReport);
@@ -209,7 +229,11 @@ export class Lane {
   private async openPage(lease: OpenLease): Promise<void> {
     try {
       const activities = campaignPagesActivities({ summary: `open page ${lease.page}` });
-      lease.opened = await activities[ACTIVITY.openPage]({ index: lease.index, page: lease.page });
+      lease.opened = await activities[ACTIVITY.openPage]({
+        index: lease.index,
+        page: lease.page,
+        campaign: this.input.campaign,
+      });
     } catch (error) {
       // Cancelled: the lane ends.
       if (!(error instanceof ActivityFailure)) throw error;
@@ -264,6 +288,7 @@ export class Lane {
     return {
       v: 1,
       orders: this.orders,
+      seen: this.seen === null ? null : { n: this.seen.n, parentRun: this.seen.parentRun },
       reports: this.parent.lastNumber(),
       segments: this.results.lastSeq(),
       committed: this.budget.committed(),
@@ -273,13 +298,5 @@ export class Lane {
       cadences,
       limits: [...this.limits].map(([key, limit]) => [key, limit.save()] as const),
     };
-  }
-
-  /** How many more pages would keep rows at hand. */
-  private room(): number {
-    if (this.isDraining()) return 0;
-    const atHand = this.pages.unbegun() + PAGE_ROWS * this.pages.pending();
-    const wanted = Math.max(AHEAD_ROWS, this.orders.concurrency / 4);
-    return Math.max(0, Math.ceil((wanted - atHand) / PAGE_ROWS));
   }
 }

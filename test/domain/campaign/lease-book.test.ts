@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { LeaseBook } from '../../../src/domain/campaign/lease-book';
-import { packRows, unpackRows } from '../../../src/domain/campaign/messages';
+import { packRows, pageName, unpackRows } from '../../../src/domain/campaign/messages';
 
 const plan = (pages: number, generation = 0) => ({ index: `index-${generation}`, generation, pages });
 
@@ -22,7 +22,8 @@ describe('leases of pages', () => {
         );
         expect(given).toEqual(all);
         expect(book.isDone()).toBe(all.length === 0);
-        all.forEach((_, lease) => book.close(lease));
+        for (const { lease, index, page } of [0, 1, 2].flatMap((lane) => book.of(lane)))
+          expect(book.close(lease, pageName({ index, page }), 0)).toBe(false);
         expect(book.isDone()).toBe(true);
       }),
     );
@@ -32,10 +33,31 @@ describe('leases of pages', () => {
     const book = new LeaseBook();
     book.addPlan(plan(1));
     book.lend(0);
-    expect(book.note(0, packRows([0, 5]))).toBe(0);
-    expect(book.note(0, packRows([5, 6]))).toBe(1);
+    expect(book.note(0, 'index-0/0', packRows([0, 5]))).toBe(0);
+    expect(book.note(0, 'index-0/0', packRows([5, 6]))).toBe(1);
     expect(unpackRows(book.of(0)[0]?.done ?? '')).toEqual(new Set([0, 5, 6]));
-    expect(book.note(7, packRows([1]))).toBeNull();
+    expect(book.note(7, 'index-0/0', packRows([1]))).toBeNull();
+  });
+
+  it('take no word for another page than theirs: numbers are given anew after a reset', () => {
+    const book = new LeaseBook();
+    book.addPlan(plan(1));
+    book.lend(0);
+    expect(book.note(0, 'index-7/0', packRows([0]))).toBeNull();
+    expect(book.close(0, 'index-7/0', 0)).toBe(false);
+    expect(book.has(0)).toBe(true);
+  });
+
+  it('stay open until every row of them has come', () => {
+    const book = new LeaseBook();
+    book.addPlan(plan(1));
+    book.lend(0);
+    book.note(0, 'index-0/0', packRows([0, 1]));
+    expect(book.close(0, 'index-0/0', 3)).toBe(true);
+    expect(book.isDone()).toBe(false);
+    book.note(0, 'index-0/0', packRows([2]));
+    expect(book.close(0, 'index-0/0', 3)).toBe(false);
+    expect(book.isDone()).toBe(true);
   });
 
   it('pack and unpack any set of rows', () => {

@@ -1,0 +1,34 @@
+import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
+import { type Campaign } from './campaign';
+
+/** Everything that the next run of a campaign needs of this one. */
+export function campaignCarried(
+  campaign: Campaign,
+  ordersN: number,
+  runs: readonly string[],
+): CampaignCarried {
+  const { startedAt, plan, results, remaining, before, lanes, concurrency, budget } = campaign;
+  const { paused, stop, wishes, doubled, overcounted, firstGeneration, notes } = campaign;
+  return {
+    v: 1,
+    startedAt,
+    plan,
+    results,
+    remaining,
+    before,
+    book: campaign.book.save(),
+    lanes,
+    concurrency,
+    budget,
+    paused,
+    stop,
+    wishes,
+    doubled,
+    overcounted,
+    firstGeneration,
+    rate: campaign.rate.save(),
+    notes,
+    ordersN,
+    runs,
+  };
+}

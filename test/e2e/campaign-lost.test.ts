@@ -1,0 +1,168 @@
+import { type WorkflowHandle } from '@temporalio/client';
+import { type ResultsRef } from '../../src/domain/campaign/results';
+import { type CampaignResult, type CampaignState, laneWorkflowId } from '../../src/domain/campaign/state';
+import { campaignStateOf, resultsOf, type Row, startCampaign } from '../support/campaign';
+import { eventually } from '../support/eventually';
+import { type MediaStack } from '../support/media-stack';
+import { resetWorkflow } from '../support/reset-workflow';
+import { sharedStack } from '../support/shared-stack';
+
+/** Micro-units of one row. */
+const PRICE = 100_000;
+const LIMIT_MS = 400_000;
+
+const videos = (count: number, name: string, directives = ''): Row[] =>
+  Array.from({ length: count }, (_, n) => ({
+    id: `${name}-${n}`,
+    model: 'cine-1',
+    prompt: `${directives}${name} ${n}.`,
+    duration: 2,
+  }));
+
+/** Workflows of a campaign that are gone: terminated, reset, started again. */
+describe('a campaign of which a part is lost', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 }, videos: 'shared' } });
+
+  /** Paid calls that the service accepted, by the id of the row. */
+  async function accepted(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
+    const ids = new Map(rows.map(({ prompt, id }) => [prompt, id as string]));
+    const counts = new Map<string, number>();
+    for (const { accepted: taken, json } of await media.sandbox.admin.requests({ operation: 'create' })) {
+      const id = ids.get((json as { prompt?: string }).prompt);
+      if (taken && id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  const total = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, n) => sum + n, 0);
+
+  /** Every row has one result, and counter, lines and totals agree. */
+  async function expectExact(
+    media: MediaStack,
+    rows: readonly Row[],
+    { results, counts, money }: Pick<CampaignResult, 'counts' | 'money'> & { readonly results: ResultsRef },
+  ): Promise<void> {
+    const lines = await resultsOf(media, results);
+    expect([...lines.keys()].sort()).toEqual(rows.map(({ id }) => id as string).sort());
+    const bought = await accepted(media, rows);
+    for (const [id, line] of lines) {
+      const paid = line.ledger.filter(({ state }) => state !== 'none');
+      expect([id, paid.length]).toEqual([id, bought.get(id) ?? 0]);
+      expect(new Set(paid.map(({ taskId }) => taskId)).size).toBe(paid.length);
+    }
+    expect(Object.values(counts).reduce((sum, n) => sum + n, 0)).toBe(rows.length);
+    expect(money.settled + money.reserved + money.needsReview).toBe(total(bought) * PRICE);
+  }
+
+  async function ended(handle: WorkflowHandle, count: number): Promise<CampaignState> {
+    return eventually(
+      `${count} results`,
+      async () => {
+        const state = await campaignStateOf(handle);
+        const sum = Object.values(state.counts).reduce((all, n) => all + n, 0);
+        return sum >= count && state;
+      },
+      LIMIT_MS,
+    );
+  }
+
+  async function bought(media: MediaStack, rows: readonly Row[], count: number): Promise<void> {
+    await eventually(`${count} creates`, async () => total(await accepted(media, rows)) >= count, LIMIT_MS);
+  }
+
+  it.concurrent(
+    '[C4.4a] a lane that is terminated in the middle is begun again on its open pages, and nothing is bought twice',
+    async () => {
+      const media = await stack();
+      const rows = videos(60, 'lane');
+      const budget = { microUnits: 60 * PRICE, currency: 'USD' };
+      const handle = await startCampaign(media, rows, { concurrency: 15, budget });
+      await bought(media, rows, 20);
+      await media.server.client.workflow.getHandle(laneWorkflowId(handle.workflowId, 0)).terminate('gone');
+      const result = await handle.result();
+      // A budget for exactly this: what the dead lane bought is not counted twice, nor forgotten.
+      expect(result.counts).toEqual({ completed: 60 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    '[C4.4a] a lane begun again buys no earlier attempt of a row that was refused and tried again',
+    async () => {
+      const media = await stack();
+      const rows = videos(4, 'refused', '[fail:capacity] [run:1s] ');
+      const handle = await startCampaign(media, rows, { maxAttempts: 3 });
+      await bought(media, rows, 6);
+      await media.server.client.workflow.getHandle(laneWorkflowId(handle.workflowId, 0)).terminate('gone');
+      const result = await handle.result();
+      expect(result.counts).toEqual({ failed: 4 });
+      expect(total(await accepted(media, rows))).toBe(12);
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    '[C4.4a] without its parent a lane buys what it holds at most; the parent reset, no row is lost or repeated',
+    async () => {
+      const media = await stack();
+      const rows = videos(240, 'reset');
+      // Money for a part of them: blocks that a lane had before the reset are no money for another one after it.
+      const budget = { microUnits: 150 * PRICE, currency: 'USD' };
+      const handle = await startCampaign(media, rows, { concurrency: 1_001, budget });
+      await handle.executeUpdate('pause');
+      await eventually('lanes', async () => (await campaignStateOf(handle)).lanes.length === 3, LIMIT_MS);
+      await handle.executeUpdate('setConcurrency', { args: [{ concurrency: 40 }] });
+      await handle.executeUpdate('resume');
+      await ended(handle, 30);
+      await handle.terminate('gone');
+      const granted = (await campaignStateOf(handle)).budget?.granted ?? 0;
+      // Until it reports, a lane does not know that nobody is there; a minute at most, a second while it has news.
+      await quiet(media, rows);
+      expect(total(await accepted(media, rows)) * PRICE).toBeLessThanOrEqual(granted);
+
+      const again = await resetWorkflow(media.server, handle.workflowId);
+      const result = (await again.result()) as CampaignResult;
+      const { completed = 0, skipped_budget: skipped = 0 } = result.counts;
+      expect([completed, skipped]).toEqual([150, 90]);
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    '[C4.4a] started again under its id with what was known of it, a terminated campaign buys only what is missing',
+    async () => {
+      const media = await stack();
+      const rows = videos(80, 'again');
+      const input = { concurrency: 20, budget: { microUnits: 80 * PRICE, currency: 'USD' } };
+      const handle = await startCampaign(media, rows, input);
+      await ended(handle, 20);
+      const { results } = await campaignStateOf(handle);
+      await bought(media, rows, 45);
+      await handle.terminate('gone');
+      const again = await startCampaign(media, rows, { ...input, previous: results }, handle.workflowId);
+      const result = await again.result();
+      expect(result.counts).toEqual({ completed: 80 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  /** Until the service has seen no create for some seconds. */
+  async function quiet(media: MediaStack, rows: readonly Row[]): Promise<void> {
+    let last = -1;
+    let since = Date.now();
+    await eventually(
+      'silence',
+      async () => {
+        const now = total(await accepted(media, rows));
+        if (now !== last) since = Date.now();
+        last = now;
+        return Date.now() - since > 6_000;
+      },
+      LIMIT_MS,
+    );
+  }
+});

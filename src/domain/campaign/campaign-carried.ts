@@ -31,6 +31,4 @@ export interface CampaignCarried {
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];
   readonly ordersN: number;
-  /** Latest runs of the campaign, whose orders still count. */
-  readonly runs: readonly string[];
 }

@@ -42,7 +42,7 @@ export interface LaneCarried {
   readonly v: 1;
   readonly orders: LaneOrders;
   /** The newest order that was carried out. */
-  readonly seen: OrderSeen | null;
+  readonly seen: number | null;
   readonly reports: number;
   readonly segments: number;
   readonly committed: number;
@@ -70,9 +70,6 @@ export interface CarriedLease extends Omit<PageLease, 'done'> {
   /** What was bought of it before is in flight. */
   readonly sought?: true;
 }
-
-/** An order by its number and the run that gave it. */
-export type OrderSeen = Pick<LaneOrders, 'n' | 'parentRun'>;
 
 export type RowPhase = 'waiting' | 'creating' | 'watching' | 'downloading' | 'drawing';
 

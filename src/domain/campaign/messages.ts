@@ -59,8 +59,6 @@ export interface LaneReport {
   readonly campaignRun: string;
   /** Number of the newest order that was carried out: its pages are open, so that `committed` holds what is bought of them. */
   readonly ordersSeen: number;
-  /** Who gave that order. */
-  readonly parentRun: string;
   /** Nobody was there at the last report: nothing is bought before an order comes. */
   readonly orphaned: boolean;
   /** Segments that the parent has not confirmed. */

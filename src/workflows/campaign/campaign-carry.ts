@@ -2,11 +2,7 @@ import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { type Campaign } from './campaign';
 
 /** Everything that the next run of a campaign needs of this one. */
-export function campaignCarried(
-  campaign: Campaign,
-  ordersN: number,
-  runs: readonly string[],
-): CampaignCarried {
+export function campaignCarried(campaign: Campaign, ordersN: number): CampaignCarried {
   const { startedAt, plan, results, remaining, before, lanes, concurrency, budget } = campaign;
   const { paused, stop, wishes, doubled, overcounted, firstGeneration, notes } = campaign;
   return {
@@ -29,6 +25,5 @@ export function campaignCarried(
     rate: campaign.rate.save(),
     notes,
     ordersN,
-    runs,
   };
 }

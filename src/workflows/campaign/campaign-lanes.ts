@@ -15,9 +15,6 @@ import { type campaignLane } from './campaign-lane';
 /** A lane of another campaign under this id is told so and given a moment to end. */
 const RETIRE_MS = 2_000;
 
-/** Runs of the campaign whose orders still count: a lane that has not heard of a newer one is told again. */
-const KEPT_RUNS = 5;
-
 /** Orders without their number. */
 export type Orders = Omit<LaneOrders, 'n' | 'campaignRun' | 'parentRun'>;
 
@@ -39,23 +36,19 @@ export class CampaignLanes {
   private readonly campaign = workflowInfo().workflowId;
   private readonly campaignRun = workflowInfo().firstExecutionRunId;
   private readonly run = workflowInfo().runId;
+  /** Only answers to orders after this number say what a lane holds; 0 unless this run was reset. */
+  private countsAfter = 0;
 
   constructor(
     private readonly settings: LaneSettings,
     private readonly priority: { readonly priorityKey?: number; readonly fairnessWeight?: number },
     /** Orders are numbered over resets of the campaign too: workflow time only goes on. */
     private n: number,
-    private readonly runs: readonly string[],
     private readonly onChange: () => void,
   ) {}
 
   lastNumber(): number {
     return this.n;
-  }
-
-  /** For the next run: those whose orders lanes may have seen last. */
-  lastRuns(): readonly string[] {
-    return [...this.runs, this.run].slice(-KEPT_RUNS);
   }
 
   isBusy(): boolean {
@@ -64,20 +57,29 @@ export class CampaignLanes {
 
   /**
    * A report came: the lane lives, whoever started it. @returns whether what it says counts: it is not of a life that is
-   * over, nor an answer to orders of a run that a reset has undone, of which this one knows nothing
+   * over, nor an answer to an order that a reset has undone, of which this run knows nothing. Told by numbers and not by
+   * run ids: a reset run replays what came before it under another id.
    */
-  hears(entry: LaneEntry, { life, parentRun, orphaned }: LaneReport): boolean {
+  hears(entry: LaneEntry, { life, ordersSeen, orphaned }: LaneReport): boolean {
     if (life < entry.lives) return false;
     const contact = this.contactOf(entry.lane);
     contact.notBefore = 0;
     if (life > entry.lives) catchUp(entry, life);
     if (orphaned) this.repeat(entry);
-    if (parentRun === this.run) contact.heard = true;
-    else if (!this.runs.includes(parentRun)) {
+    if (ordersSeen > entry.ordersN) {
+      this.onUndone();
       this.repeat(entry);
       return false;
     }
+    if (ordersSeen > this.countsAfter) contact.heard = true;
     return true;
+  }
+
+  /** This run was reset: what any lane holds has to be asked for anew. */
+  private onUndone(): void {
+    if (this.countsAfter > 0) return;
+    this.countsAfter = Math.max(1, this.n);
+    for (const contact of this.contacts.values()) Object.assign(contact, { heard: false, text: '' });
   }
 
   /** Whether everything that this lane has bought is known. */

@@ -82,7 +82,6 @@ export class Campaign {
         ...(fairnessWeight !== undefined && { fairnessWeight }),
       },
       carried?.ordersN ?? 0,
-      carried?.runs ?? [],
       wake,
     );
     this.alarm = new Alarm(wake);
@@ -185,7 +184,7 @@ export class Campaign {
   }
 
   carry(): CampaignCarried {
-    return campaignCarried(this, this.talk.lastNumber(), this.talk.lastRuns());
+    return campaignCarried(this, this.talk.lastNumber());
   }
 
   result(outcome: CampaignResult['outcome'], plan: CampaignPlan): CampaignResult {

@@ -28,8 +28,7 @@ export function laneReport(lane: Lane, n: number, room: number): LaneReport {
     life: lane.input.life,
     n,
     campaignRun: lane.input.campaignRun,
-    ordersSeen: lane.seen?.n ?? 0,
-    parentRun: lane.seen?.parentRun ?? '',
+    ordersSeen: lane.seen ?? 0,
     orphaned: lane.parent.gone,
     segments: lane.results.segments(),
     leases: lane.pages.all().map((lease) => ({

@@ -1,7 +1,7 @@
 import { ActivityFailure, condition, workflowInfo } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
-import { type LaneCarried, type LaneInput, type OrderSeen } from '../../domain/campaign/lane-state';
+import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
 import { type LaneOrders } from '../../domain/campaign/messages';
 import { bookedMoney } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
@@ -49,7 +49,7 @@ export class Lane {
   /** Pages that the last report asked for. */
   private toldRoom = 0;
   /** The newest order whose pages are open; before the first nothing is reported. */
-  seen: OrderSeen | null;
+  seen: number | null;
   orders: LaneOrders;
 
   constructor(readonly input: LaneInput) {
@@ -189,7 +189,7 @@ export class Lane {
     this.restore();
     if (this.carried === undefined) {
       seekBegun(this, now);
-      if (this.pages.pending() === 0) this.seen = this.orders;
+      if (this.pages.pending() === 0) this.seen = this.orders.n;
       endUnbought(this, now);
     }
     // After an outage what is finished is fetched first: links expire. Creates come last.
@@ -288,7 +288,7 @@ export class Lane {
     return {
       v: 1,
       orders: this.orders,
-      seen: this.seen === null ? null : { n: this.seen.n, parentRun: this.seen.parentRun },
+      seen: this.seen,
       reports: this.parent.lastNumber(),
       segments: this.results.lastSeq(),
       committed: this.budget.committed(),

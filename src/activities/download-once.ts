@@ -41,7 +41,7 @@ export async function downloadOnce(
   turn: DownloadTry,
   taskId: string,
 ): Promise<FetchedVideo | { readonly problem: DownloadProblem }> {
-  const record = await turn.client.getVideo(taskId, { signal: turn.signal });
+  const record = await turn.client.getVideo(taskId, { signal: turn.signal, purpose: 'content' });
   const result = await places(turn, taskId, record);
   return 'video' in result ? { video: result.video, record } : result;
 }

@@ -59,7 +59,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
   };
   const pollPool = once(
     () =>
-      connect('poll', origin, options.connections?.poll ?? 256, timeouts.pollHeadersMs, timeouts.pollBodyMs)
+      connect('poll', origin, options.connections?.poll ?? 64, timeouts.pollHeadersMs, timeouts.pollBodyMs)
         .dispatcher,
   );
   const contentPool = once(() =>
@@ -84,7 +84,10 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
       }),
     editImage: (body, send) =>
       sendPaid(caller, imageRoute('edits', baseUrl), body, { deadlineMs: timeouts.paidHttpMs, ...send }),
-    getVideo: async (taskId, get) => getVideo(caller, pollPool, taskId, timeouts.pollBodyMs, get?.signal),
+    getVideo: async (taskId, { purpose = 'poll', signal } = {}) => {
+      const pool = purpose === 'poll' ? pollPool : () => contentPool().dispatcher;
+      return getVideo(caller, pool, taskId, timeouts.pollBodyMs, signal);
+    },
     contentUrl: (taskId) => {
       if (!isUsableTaskId(taskId)) throw new TypeError('This is no task id of a service.');
       return apiUrl(baseUrl, 'videos', taskId, 'content');

@@ -26,10 +26,16 @@ export interface MediaClientOptions {
   readonly userAgent?: string;
   /** Milliseconds since the epoch; for Retry-After dates. */
   readonly now?: () => number;
-  /** Largest number of sockets of the poll and the content pool. @default 256 and 32 */
+  /** Largest number of sockets of the poll and the content pool. @default 64 and 32 */
   readonly connections?: { readonly poll?: number; readonly content?: number };
   /** How sockets are opened. @default direct, or through HTTPS_PROXY / HTTP_PROXY unless NO_PROXY says otherwise */
   readonly connectionFactory?: ConnectionFactory;
+}
+
+export interface GetVideoOptions {
+  readonly signal?: AbortSignal;
+  /** Whose sockets are used: a download never waits behind thousands of polls. @default 'poll' */
+  readonly purpose?: 'poll' | 'content';
 }
 
 /** The five operations of the contract (C0.1) over HTTP. Knows no Temporal, keeps nothing, repeats nothing. */
@@ -43,7 +49,7 @@ export interface MediaClient {
   /** POST /v1/images/edits, sent at most once; files are streamed from where they are. */
   editImage(body: WireMultipartBody, options: PaidSendOptions): Promise<ImageSendResult>;
   /** GET /v1/videos/{task_id}: one try. A non-2xx with a full record in its body is a record (wire-facts). */
-  getVideo(taskId: string, options?: { readonly signal?: AbortSignal }): Promise<GetVideoResult>;
+  getVideo(taskId: string, options?: GetVideoOptions): Promise<GetVideoResult>;
   /** Address of GET /v1/videos/{task_id}/content. Throws a TypeError for an id that can be in no path. */
   contentUrl(taskId: string): URL;
   /** One GET with its redirects; the key goes to the service's own origin only (C5.3). */

@@ -11,11 +11,12 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 /** Minutes that each suite may take on two cores. */
 const LIMITS = {
   'create-model': 15,
-  simulation: 20,
+  simulation: 12,
   'wire-faults': 8,
   'temporal-faults': 10,
-  'kill-points': 5,
+  'kill-points': 4,
   'kill-random': 44,
+  'campaign-kills': 12,
   properties: 12,
   fuzz: 15,
   'malicious-server': 3,

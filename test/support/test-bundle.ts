@@ -21,9 +21,11 @@ export function testBundle(workflowsPath = ''): Promise<TestBundle> {
   return bundle;
 }
 
-/** File of the package's own bundle, for a worker in another process. */
-export async function testBundlePath(): Promise<string> {
-  return (await cachedWorkflowBundle(CACHE)).codePath;
+let packageBundle: Promise<string> | undefined;
+
+/** File of the package's own bundle, for workers in other processes: one test has one, whatever becomes of the sources. */
+export function testBundlePath(): Promise<string> {
+  return (packageBundle ??= cachedWorkflowBundle(CACHE).then(({ codePath }) => codePath));
 }
 
 async function bundleOfTest(workflowsPath: string): Promise<TestBundle> {

@@ -1,0 +1,137 @@
+import { startCampaign } from '../support/campaign';
+import { proved, sized } from '../support/proof';
+import { booksOf, judgeRows, paidLines, type serviceRows } from './campaign-kills/judge';
+import { runKilledCampaign } from './campaign-kills/kill-campaign';
+import { isUnclear } from './campaign-kills/manifest';
+import { pollingGaps } from './campaign-kills/polling-gaps';
+import { type KillSite, startKillSite } from './campaign-kills/site';
+import { seededRandom } from './kills/seeded-random';
+
+const SEED = Number(process.env['PROOF_SEED'] ?? 1);
+const ROWS = Number(process.env['PROOF_ROWS'] ?? sized({ change: 150, deep: 1_000 }));
+const KILLS = Number(process.env['PROOF_KILLS'] ?? sized({ change: 4, deep: 20 }));
+const LIMIT_MS = sized({ change: 15, deep: 60 }) * 60_000;
+const REPEAT = `PROOF_SEED=${SEED} PROOF_ROWS=${ROWS} PROOF_KILLS=${KILLS} npx jest --runTestsByPath test/proof/campaign-kills.test.ts`;
+
+/**
+ * A campaign of videos, images and edits whose service loses replies, has no room and is away now and then, and whose
+ * worker, server or both are killed at random times. The service's log, the results and the books must agree to the
+ * micro-unit, and nobody is asked about a row but where nobody can know.
+ */
+describe('a campaign whose worker and server are killed at random times', () => {
+  const counts: Record<string, number> = {};
+  let site: KillSite | undefined;
+
+  it(
+    `[C4.4a] [C4.4c] buys every row at most once and accounts for all of it (${REPEAT})`,
+    async () => {
+      site = await startKillSite({
+        timing: { queuedMs: 0, runningMs: 1_000 },
+        videos: 'shared',
+        faults: [
+          { operation: 'create', times: 0, action: { type: 'delay', ms: 500 } },
+          { operation: 'generate', times: 0, action: { type: 'delay', ms: 500 } },
+          { operation: 'edit', times: 0, action: { type: 'delay', ms: 500 } },
+        ],
+      });
+      const { stack } = site;
+      const random = seededRandom(SEED);
+      const begun = Date.now();
+      const campaign = await runKilledCampaign(site, {
+        rows: ROWS,
+        kills: KILLS,
+        inFlight: ROWS / 5,
+        random,
+      });
+      const { rows, result, decisions, id, input } = campaign;
+      const budget = input.budget?.microUnits ?? 0;
+
+      // Before the operator decides about the rest.
+      const first = await judgeRows(stack, rows, result.results);
+      const aside = new Set([
+        ...decisions.decided.keys(),
+        ...[...first.lines.values()].flatMap(({ outcome, key }) => (outcome === 'unconfirmed' ? [key] : [])),
+      ]);
+      const killed = new Set([...site.leftOpen].map((key) => key.slice(id.length + 1).replace(/\/\d+$/, '')));
+      const expected = new Set([...killed, ...bought(rows, first.service).filter(isUnclear)]);
+      const wrong = [
+        ...[...aside]
+          .filter((key) => !expected.has(key))
+          .map((key) => `${key}: set aside, and its fate is known`),
+        ...[...expected].filter((key) => !aside.has(key)).map((key) => `${key}: not set aside`),
+      ];
+      const problems = [...first.problems, ...wrong];
+
+      // Adopt what was accepted, declare the rest lost, and take those rows up again.
+      const during = decisions.decided.size;
+      await decisions.decideRest(result.results);
+      const again = await startCampaign(
+        stack,
+        rows,
+        { ...input, previous: result.results, select: { rows: 'again', outcomes: ['unconfirmed'] } },
+        id,
+      );
+      const last = await again.result();
+      const end = await judgeRows(stack, rows, last.results);
+      problems.push(...decisions.problems, ...end.problems);
+      let accepted = 0;
+      let unequal = 0;
+      for (const [key, line] of end.lines) {
+        const seen = end.service.get(key)?.accepted ?? 0;
+        accepted += seen;
+        if (seen === paidLines(line).length) continue;
+        unequal += 1;
+        problems.push(`${key} (${line.outcome}): ${seen} accepted, ${paidLines(line).length} on the books`);
+      }
+      const { creates, images } = await stack.sandbox.admin.counters();
+      const { settled, reserved, needsReview } = booksOf(end.lines.values());
+      const spent = settled + reserved + needsReview;
+      if (spent > budget) problems.push(`${spent} micro-units spent of ${budget}`);
+
+      const gaps = await pollingGaps(stack, site.outages);
+      process.stdout.write(
+        `polling gaps over restarts of the worker, ms: ${gaps.join(', ')}; counts ${JSON.stringify(last.counts)}; ${
+          Date.now() - begun
+        } ms; seed ${SEED}\n`,
+      );
+      Object.assign(counts, {
+        rows: rows.length,
+        lanes: campaign.lanes,
+        kills: campaign.kills.worker + campaign.kills.server + campaign.kills.both,
+        'kills of the worker': campaign.kills.worker,
+        'kills of the server': campaign.kills.server,
+        'kills of both': campaign.kills.both,
+        'kills at a continue-as-new': campaign.atHandovers,
+        'rows without a result': rows.length - end.lines.size,
+        'rows hit inside the window': killed.size,
+        'rows set aside': aside.size,
+        'set aside although their fate is known, or the reverse': wrong.length,
+        'decided while it ran': during,
+        'adopted or declared lost': decisions.decided.size,
+        'paid calls accepted': creates.accepted + images.accepted,
+        'accepted and not on the books, or booked and not accepted': unequal,
+        'micro-units above the budget': Math.max(0, spent - budget),
+        'micro-units by which totals and books differ': Math.abs(
+          spent - last.money.settled - last.money.reserved - last.money.needsReview,
+        ),
+      });
+      expect(problems).toEqual([]);
+      expect(accepted).toBe(creates.accepted + images.accepted);
+      expect(campaign.lanes).toBeGreaterThan(1);
+    },
+    LIMIT_MS,
+  );
+
+  afterAll(async () => {
+    await site?.stop();
+    proved('campaign-kills', counts);
+  });
+});
+
+/** Rows of which a paid call reached the service. */
+function bought(
+  rows: readonly { readonly [column: string]: unknown }[],
+  service: Awaited<ReturnType<typeof serviceRows>>,
+): string[] {
+  return rows.map(({ id }) => id as string).filter((id) => (service.get(id)?.calls.length ?? 0) > 0);
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { type EpochView } from '../../../src/domain/create-journal';
+import { createFileJournal } from '../../../src/journal';
+import { type SandboxOptions } from '../../../src/testing/sandbox';
+import { startMediaStack, type MediaStack } from '../../support/media-stack';
+import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
+import { startKillableServer } from '../temporal-faults/killable-server';
+import { epochWord } from '../kills/create-facts';
+
+/** What a kill hits. */
+export type Target = 'worker' | 'server' | 'both';
+
+/** A Temporal server on a file, a service, and a worker in a process of its own: each can be killed at any time. */
+export interface KillSite {
+  readonly stack: MediaStack;
+  readonly journal: string;
+  /** Milliseconds since the epoch at which a worker died, and at which its successor ran. */
+  readonly outages: readonly (readonly [from: number, until: number])[];
+  /** SIGKILL, and the next one. Keys whose intent the dead worker left without an outcome are remembered. */
+  kill(target: Target): Promise<void>;
+  /** Creation keys that a dead worker left open: nobody can know what they came to. */
+  readonly leftOpen: ReadonlySet<string>;
+  stop(): Promise<void>;
+}
+
+export async function startKillSite(sandbox: SandboxOptions): Promise<KillSite> {
+  const server = await startKillableServer();
+  let stack: MediaStack | undefined;
+  try {
+    stack = await startMediaStack({ sandbox, temporal: server });
+    return await site(stack, server);
+  } catch (error) {
+    await stack?.stop();
+    await server.stop();
+    throw error;
+  }
+}
+
+async function site(
+  stack: MediaStack,
+  server: Awaited<ReturnType<typeof startKillableServer>>,
+): Promise<KillSite> {
+  const journal = join(stack.dataDir, 'journal');
+  const outages: (readonly [number, number])[] = [];
+  const leftOpen = new Set<string>();
+  const start = (): Promise<WorkerProcess> =>
+    startWorkerProcess(stack, join(__dirname, 'killed-worker.js'), { MEDIA_JOURNAL: journal });
+  let worker = await start();
+
+  async function killWorker(): Promise<void> {
+    worker.signal('SIGKILL');
+    await worker.gone;
+    // Before anybody takes over: the files are what the dead worker left.
+    for (const key of await openKeys(journal)) leftOpen.add(key);
+  }
+
+  return {
+    stack,
+    journal,
+    outages,
+    leftOpen,
+    kill: async (target) => {
+      const from = Date.now();
+      if (target !== 'server') await killWorker();
+      if (target !== 'worker') await server.killAndRestart();
+      if (target === 'server') {
+        // It may have given up while nobody answered.
+        const gone = await Promise.race([worker.gone.then(() => true), moment(3_000)]);
+        if (gone !== true) return;
+        for (const key of await openKeys(journal)) leftOpen.add(key);
+      }
+      worker = await start();
+      outages.push([from, Date.now()]);
+    },
+    stop: async () => {
+      worker.signal('SIGKILL');
+      await worker.gone;
+      await stack.stop();
+      await server.stop();
+    },
+  };
+}
+
+const moment = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
+
+/** Keys with an intent and no outcome. */
+async function openKeys(root: string): Promise<string[]> {
+  const open: string[] = [];
+  for (const [key, views] of await journalKeys(root))
+    if (views.some((view) => epochWord(view) === 'intent')) open.push(key);
+  return open;
+}
+
+/** Everything in a journal, by creation key. */
+export async function journalKeys(root: string): Promise<Map<string, readonly EpochView[]>> {
+  const journal = createFileJournal({ root });
+  const keys = new Map<string, readonly EpochView[]>();
+  for (let after: string | null = null; ;) {
+    const page = await journal.scan(after, 1_000);
+    for (const { epochs } of page.keys) {
+      const intent = epochs.map(({ slot }) => slot).find((slot) => slot?.kind === 'intent');
+      if (intent?.kind === 'intent' && intent.creationKey !== undefined) keys.set(intent.creationKey, epochs);
+    }
+    after = page.next;
+    if (after === null) return keys;
+  }
+}

@@ -86,3 +86,19 @@ export {
   type VideoModel,
 } from './model-config';
 export { FAILURE_TABLE, failureRow, type FailureRow } from './failure-table';
+export {
+  type CampaignInput,
+  type CampaignPlan,
+  type ManifestIssue,
+  type ManifestSource,
+  type PlanRefusal,
+  type RowSelection,
+} from './campaign/plan';
+export { type MoneyTotals, type ResultsRef, type RowCounts } from './campaign/results';
+export { type CampaignRowResult, type LedgerLine, type RowOutcome } from './campaign/row';
+export {
+  type CampaignResult,
+  type CampaignState,
+  type CampaignUpdateResult,
+  type CampaignUpdates,
+} from './campaign/state';

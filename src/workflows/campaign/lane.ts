@@ -46,6 +46,7 @@ export class Lane {
   private dirty = true;
   private retired = false;
   private drainingSince: number | null = null;
+  private begunAt = { events: 0, bytes: 0 };
   /** Pages that the last report asked for. */
   private toldRoom = 0;
   /** The newest order whose pages are open; before the first nothing is reported. */
@@ -183,8 +184,9 @@ export class Lane {
   private pump(now: number): void {
     const { historyLength, historySize, continueAsNewSuggested } = workflowInfo();
     const { eventsPerRun } = this.input.settings;
-    if (continueAsNewSuggested || historyLength >= eventsPerRun || historySize >= MAX_BYTES)
-      this.drainingSince ??= now;
+    // Counted from where the rows of the run before were back: opening their pages must not end the run at once.
+    const [events, bytes] = [historyLength - this.begunAt.events, historySize - this.begunAt.bytes];
+    if (continueAsNewSuggested || events >= eventsPerRun || bytes >= MAX_BYTES) this.drainingSince ??= now;
     this.openPages();
     this.restore();
     if (this.carried === undefined) {
@@ -255,6 +257,8 @@ export class Lane {
     });
     if (!open) return;
     this.carried = undefined;
+    const { historyLength, historySize } = workflowInfo();
+    this.begunAt = { events: historyLength, bytes: historySize };
     for (const row of restoreRows(carried, this.pages, this.input.campaign)) {
       this.rows.add(row);
       this.watches.takeUp(row);

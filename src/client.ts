@@ -9,7 +9,6 @@ import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
-  type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { awaitVideoWorkflowId } from './client/await-video-id';
@@ -28,6 +27,7 @@ import {
   type DecisionInput,
   type ReviewInput,
 } from './client/review-journal';
+import { started } from './client/started';
 import { startAgain, unfinishedVideo } from './client/start-again';
 import { watchStates } from './client/watch-states';
 import { type FoundVideoTask } from './domain/activities';
@@ -295,13 +295,4 @@ export function requestFingerprint(paid: PaidRequest, account?: string): string 
   return createHash('sha256')
     .update(fingerprintText(paid, account ?? null))
     .digest('hex');
-}
-
-function started<Outcome>(handle: WorkflowHandle, runId: string, isNew: boolean): Started<Outcome> {
-  return {
-    workflowId: handle.workflowId,
-    runId,
-    isNew,
-    result: () => handle.result() as Promise<Outcome>,
-  };
 }

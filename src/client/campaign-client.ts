@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowHandle,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { type CampaignInput, type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import {
@@ -18,9 +13,12 @@ import {
   CampaignConflictError,
   CampaignEndedError,
   CampaignNotFoundError,
-  CampaignOrderError,
+  RUNS_ANOTHER,
+  accepted,
+  taken,
   CampaignUnreadableError,
 } from './campaign-errors';
+import { started } from './started';
 import {
   campaignFingerprint,
   campaignMemo,
@@ -289,7 +287,7 @@ export class CampaignClient {
         memo,
         args: [{ ...input, ...(previous !== undefined && { previous }) }],
       });
-      return startedCampaign(handle, handle.firstExecutionRunId, true);
+      return started(handle, handle.firstExecutionRunId, true);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       // Somebody else was faster: it is attached to where it is the same.
@@ -300,29 +298,6 @@ export class CampaignClient {
   }
 
   #attach(id: string, runId = ''): Started<CampaignResult> {
-    return startedCampaign(this.client.workflow.getHandle(id), runId, false);
+    return started(this.client.workflow.getHandle(id), runId, false);
   }
-}
-
-/** What the campaign answers to an order that it carried out. @throws CampaignOrderError */
-function accepted(id: string, { accepted: isAccepted, message }: CampaignUpdateResult): string {
-  if (!isAccepted) throw new CampaignOrderError(id, message);
-  return message;
-}
-
-const RUNS_ANOTHER = 'It runs with another manifest or account.';
-
-function taken(id: string, why: string): CampaignConflictError {
-  const message = `The id "${id}" is taken. ${why} Nothing was started: use another id, or wait until it has ended.`;
-  return new CampaignConflictError(id, message);
-}
-
-/** Without a run id: a campaign continues as new, and its result is that of the last run. */
-function startedCampaign(handle: WorkflowHandle, runId: string, isNew: boolean): Started<CampaignResult> {
-  return {
-    workflowId: handle.workflowId,
-    runId,
-    isNew,
-    result: () => handle.result() as Promise<CampaignResult>,
-  };
 }

@@ -1,3 +1,4 @@
+import { type CampaignUpdateResult } from '../domain/campaign/state';
 /** The id of a campaign belongs to something else, or its campaign runs with another manifest. Nothing was started. */
 export class CampaignConflictError extends Error {
   override readonly name = 'CampaignConflictError';
@@ -48,4 +49,17 @@ export class CampaignUnreadableError extends Error {
   ) {
     super(`No worker answers for the state of the campaign "${campaign}". Nothing was started.`, options);
   }
+}
+
+/** What the campaign answers to an order that it carried out. @throws CampaignOrderError */
+export function accepted(id: string, { accepted: isAccepted, message }: CampaignUpdateResult): string {
+  if (!isAccepted) throw new CampaignOrderError(id, message);
+  return message;
+}
+
+export const RUNS_ANOTHER = 'It runs with another manifest or account.';
+
+export function taken(id: string, why: string): CampaignConflictError {
+  const message = `The id "${id}" is taken. ${why} Nothing was started: use another id, or wait until it has ended.`;
+  return new CampaignConflictError(id, message);
 }

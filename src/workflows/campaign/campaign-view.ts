@@ -1,7 +1,9 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { freeMoney } from '../../domain/campaign/grants';
-import { type CampaignState, laneWorkflowId } from '../../domain/campaign/state';
+import { type CampaignPlan } from '../../domain/campaign/plan';
+import { type CampaignResult, type CampaignState, laneWorkflowId } from '../../domain/campaign/state';
 import { type Campaign } from './campaign';
+import { grantContext } from './grant-context';
 
 /** Rows under way that a person is shown. */
 const SHOWN_ROWS = 5;
@@ -40,10 +42,31 @@ export function campaignState(campaign: Campaign, phase: CampaignState['phase'])
 }
 
 function budgetOf(campaign: Campaign): CampaignState['budget'] {
-  const context = campaign.grantContext();
+  const context = grantContext(campaign);
   if (context === null || campaign.budget === null) return null;
   const granted = campaign.lanes.reduce((sum, lane) => sum + (lane.granted ?? 0), 0);
   return { total: campaign.budget, granted, left: freeMoney(context, campaign.lanes) };
 }
 
 const iso = (time: number) => new Date(time).toISOString();
+
+/** What the campaign came to. */
+export function campaignResult(
+  { results, startedAt }: Campaign,
+  outcome: CampaignResult['outcome'],
+  plan: CampaignPlan,
+): CampaignResult {
+  const { counts, currency, money } = results;
+  return {
+    v: 1,
+    outcome,
+    campaign: workflowInfo().workflowId,
+    plan,
+    counts,
+    currency,
+    money,
+    results,
+    startedAt: iso(startedAt),
+    finishedAt: iso(Date.now()),
+  };
+}

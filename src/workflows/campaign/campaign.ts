@@ -1,13 +1,12 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { EndRate } from '../../domain/campaign/end-rate';
-import { grantMoney, type GrantContext } from '../../domain/campaign/grants';
+import { grantMoney } from '../../domain/campaign/grants';
 import { type LaneEntry, newLane, noteReport } from '../../domain/campaign/lane-entry';
 import { LeaseBook } from '../../domain/campaign/lease-book';
 import { type LaneReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import { NO_MONEY, type ResultsRef, sumOf } from '../../domain/campaign/results';
-import { type CampaignResult } from '../../domain/campaign/state';
 import { campaignCarried } from './campaign-carry';
 import { foldSegments, noResults, recounted, withSegment } from './campaign-results';
 import { CampaignLanes, type Orders } from './campaign-lanes';
@@ -18,6 +17,7 @@ import {
   LANE_ROWS,
   MAX_LANES,
 } from './campaign-settings';
+import { grantContext } from './grant-context';
 import { Alarm } from './lane-alarm';
 
 /** Segments are named by an index once there are so many. */
@@ -172,35 +172,8 @@ export class Campaign {
       this.lanes.push(newLane(this.lanes.length, Date.now(), this.budget !== null));
   }
 
-  grantContext(): GrantContext | null {
-    if (this.budget === null) return null;
-    const { plan } = this;
-    const priced = plan === null ? 0 : plan.planned - plan.unpriced;
-    return {
-      budget: this.budget.microUnits,
-      before: sumOf(this.before) - this.overcounted,
-      rowPrice: plan === null || priced === 0 ? 1 : plan.estimate / priced,
-    };
-  }
-
   carry(): CampaignCarried {
     return campaignCarried(this, this.talk.lastNumber());
-  }
-
-  result(outcome: CampaignResult['outcome'], plan: CampaignPlan): CampaignResult {
-    const { results, startedAt } = this;
-    return {
-      v: 1,
-      outcome,
-      campaign: workflowInfo().workflowId,
-      plan,
-      counts: results.counts,
-      currency: results.currency,
-      money: results.money,
-      results,
-      startedAt: new Date(startedAt).toISOString(),
-      finishedAt: new Date().toISOString(),
-    };
   }
 
   /** What was given up for want of money is looked for at the end: lanes may still be giving up more of it. */
@@ -282,7 +255,7 @@ export class Campaign {
   }
 
   private grant(): void {
-    const context = this.grantContext();
+    const context = grantContext(this);
     if (context === null || this.stop !== null) return;
     // Whoever has not said yet what it bought may hold more than was known of it.
     if (!this.lanes.every((entry) => this.talk.isHeard(entry))) return;

@@ -18,7 +18,7 @@ import { planCampaignActivity } from '../proxies';
 import { Campaign } from './campaign';
 import { inputIssue } from './campaign-settings';
 import { acceptUpdates } from './campaign-updates';
-import { campaignState } from './campaign-view';
+import { campaignResult, campaignState } from './campaign-view';
 
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
 const PLAN_FAILED = 'The manifest could not be planned: no worker could read it in time.';
@@ -48,7 +48,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
         const first = campaign.plan === null;
         const plan = await makePlan(campaign, wish);
         if (first && plan === null) throw ApplicationFailure.nonRetryable(PLAN_FAILED, 'PlanFailed');
-        if (first && plan?.refused !== undefined) return campaign.result('refused', plan);
+        if (first && plan?.refused !== undefined) return campaignResult(campaign, 'refused', plan);
         // What runs goes on, whatever is wrong with what was asked for besides.
         if (plan === null || plan.refused !== undefined)
           campaign.notes.push(plan?.refused?.message ?? PLAN_FAILED);
@@ -64,7 +64,11 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
       await condition(allHandlersFinished);
       // Somebody may have asked for more in this very moment.
       if (campaign.wishes.length === 0 && campaign.plan !== null)
-        return campaign.result(campaign.stop === 'cancel' ? 'cancelled' : 'completed', campaign.plan);
+        return campaignResult(
+          campaign,
+          campaign.stop === 'cancel' ? 'cancelled' : 'completed',
+          campaign.plan,
+        );
     }
   });
 }

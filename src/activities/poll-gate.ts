@@ -14,6 +14,11 @@ export class PollGate {
     return last === undefined ? 0 : Math.max(0, last + minIntervalMs - this.now());
   }
 
+  /** When this process polled a task last, in milliseconds since the epoch; 0 for never. */
+  lastPolled(task: string): number {
+    return this.lastPollAt.get(task) ?? 0;
+  }
+
   polled(task: string): void {
     // Insertion order is age order: the oldest go first when the map is full.
     this.lastPollAt.delete(task);

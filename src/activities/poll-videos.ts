@@ -39,6 +39,11 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
         answers: targets.map(({ index }) => ({ index, error: 'account_not_configured', unsent: true })),
       };
     }
+    // What waited longest comes first: a tick that is cut short must not leave out the same tasks every time.
+    const last = new Map(
+      targets.map(({ taskId }) => [taskId, gate.lastPolled(`${input.account} ${taskId}`)]),
+    );
+    targets.sort((a, b) => (last.get(a.taskId) ?? 0) - (last.get(b.taskId) ?? 0));
     const tick = new Tick(input, account.client, gate, open);
     await inLanes(targets, Math.min(deps.pollConcurrency ?? 64, targets.length), (target) =>
       tick.poll(target),

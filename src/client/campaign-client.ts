@@ -273,11 +273,8 @@ export class CampaignClient {
     { limit, sample }: Pick<CampaignStart, 'limit' | 'sample'> = input,
   ): Promise<Started<CampaignResult>> {
     const { select: _select, limit: _limit, sample: _sample, ...lasting } = input;
-    const memo = campaignMemo({
-      ...lasting,
-      ...(limit !== undefined && { limit }),
-      ...(sample !== undefined && { sample }),
-    });
+    const scope = { ...(limit !== undefined && { limit }), ...(sample !== undefined && { sample }) };
+    const memo = campaignMemo({ ...lasting, ...scope });
     try {
       const handle = await this.client.workflow.start(WORKFLOW.runCampaign, {
         taskQueue: this.taskQueue,

@@ -30,3 +30,14 @@ function end(lane: Lane, row: LaneRow, stop: 'budget' | 'cancel', now: number): 
     lane.end(row, unboughtResult(facts, 'cancelled', 'The campaign was cancelled.', now));
   else lane.end(row, unboughtResult(facts, 'skipped_budget', 'The budget was spent.', now));
 }
+
+/** Rows of pages that another lane has, and rows that another lane has ended, as far as they are not at the service. */
+export function dropWaiting(lane: Lane): void {
+  for (const row of [...lane.rows]) {
+    const { phase, lease, index } = row;
+    if (phase !== 'waiting' || !(lease.dropped || lease.there.has(index))) continue;
+    lane.budget.settle(row.cost + row.spent, 0);
+    lane.rows.delete(row);
+    if (lease.there.has(index)) lease.end(index);
+  }
+}

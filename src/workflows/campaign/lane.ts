@@ -6,7 +6,7 @@ import { type LaneOrders } from '../../domain/campaign/messages';
 import { bookedMoney } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { campaignPagesActivities } from '../proxies';
-import { endUnbought } from './end-unbought';
+import { dropWaiting, endUnbought } from './end-unbought';
 import { Alarm } from './lane-alarm';
 import { LaneBudget } from './lane-budget';
 import { carryRows, restoreRows } from './lane-carry';
@@ -94,7 +94,7 @@ export class Lane {
       this.orders = orders;
       this.results.confirm(orders.segmentsSeen);
       const moved = this.pages.apply(orders.leases, (lease) => this.results.onTheWay(lease));
-      this.dropWaiting();
+      dropWaiting(this);
       this.budget.apply(orders.granted, orders.freeze);
       this.parent.isBack();
       for (const limit of this.limits.values()) limit.setCeiling(orders.concurrency);
@@ -168,17 +168,6 @@ export class Lane {
       bookedMoney(result.ledger) - bookedMoney(opened.was?.ledger ?? []),
     );
     this.results.add({ lease, index, result, was: opened.was, endedAt: Date.now() });
-  }
-
-  /** Rows of pages that another lane has, and rows that another lane has ended, as far as they are not at the service. */
-  private dropWaiting(): void {
-    for (const row of [...this.rows]) {
-      const { phase, lease, index } = row;
-      if (phase !== 'waiting' || !(lease.dropped || lease.there.has(index))) continue;
-      this.budget.settle(row.cost + row.spent, 0);
-      this.rows.delete(row);
-      if (lease.there.has(index)) lease.end(index);
-    }
   }
 
   private pump(now: number): void {

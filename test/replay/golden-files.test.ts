@@ -47,7 +47,7 @@ describe('golden histories', () => {
     );
   });
 
-  it('show continue-as-new in a create, in a watch and in the ledger', () => {
+  it('show continue-as-new in a create, in a watch, in the ledger and in campaigns', () => {
     const carried = files
       .map(goldenHistory)
       .filter((history) => attributesOf(history, 'workflowExecutionContinuedAsNewEventAttributes').length > 0)
@@ -55,10 +55,12 @@ describe('golden histories', () => {
     expect(new Set(carried)).toEqual(
       new Set([
         'awaitVideo.continued',
+        'campaignLane.continued',
         'generateVideo.continued-creating',
         'generateVideo.continued-in-retry-after',
         'generateVideo.continued-watching',
         'mediaJournal.continued',
+        'runCampaign.continued',
       ]),
     );
   });

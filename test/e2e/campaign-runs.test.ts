@@ -1,5 +1,4 @@
 import {
-  type CampaignResult,
   type CampaignUpdateResult,
   type CampaignUpdates,
   laneWorkflowId,
@@ -82,7 +81,7 @@ describe('a campaign', () => {
       { ...input, budget: raised, previous: result.results },
       handle.workflowId,
     );
-    const second = (await again.result());
+    const second = await again.result();
     expect(second.counts).toEqual({ completed: 40, skipped_budget: 20 });
     expect(second.money.settled).toBe(40 * PRICE);
     expect(await acceptedOf(media, rows)).toBe(40);
@@ -163,7 +162,7 @@ describe('a campaign', () => {
       ];
       const previous = first.results;
       const again = await startCampaign(media, changed, { previous, waitFor: '6s' }, handle.workflowId);
-      const second = (await again.result());
+      const second = await again.result();
       const lines = await resultsOf(media, second.results);
       expect(lines.get('d')).toMatchObject({ outcome: 'completed' });
       expect(lines.get('c')).toMatchObject({ outcome: 'changed' });

@@ -45,7 +45,7 @@ async function main(args) {
 }
 
 function described(name) {
-  return `${name.padEnd(16)}${require(`./figures/${name}.js`).title}`;
+  return `${name.padEnd(21)}${require(`./figures/${name}.js`).title}`;
 }
 
 async function runOne(name, { quick, minutes }) {

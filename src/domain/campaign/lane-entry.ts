@@ -25,22 +25,27 @@ export interface LaneEntry {
   lives: number;
 }
 
+/** What is known of a life of a lane that has not said anything yet. */
+const UNHEARD = {
+  frozenBy: null,
+  reportN: 0,
+  ordersSeen: 0,
+  needs: null,
+  room: 0,
+  inFlight: 0,
+  settling: 0,
+  waiting: 0,
+  sample: [],
+} as const;
+
 export function newLane(lane: number, now: number, budgeted: boolean): LaneEntry {
   return {
     lane,
     ordersN: 0,
     granted: budgeted ? 0 : null,
-    frozenBy: null,
-    reportN: 0,
-    ordersSeen: 0,
+    ...UNHEARD,
     segmentsSeen: 0,
     committed: 0,
-    needs: null,
-    room: 0,
-    inFlight: 0,
-    settling: 0,
-    waiting: 0,
-    sample: [],
     lastReportAt: now,
     booked: 0,
     lives: 0,
@@ -79,17 +84,5 @@ export function noteReport(entry: LaneEntry, report: LaneReport, now: number): v
 /** The lane is gone: another life of it begins on its open pages. Its grant stays: what it bought of it is found again. */
 export function bury(entry: LaneEntry, now: number): void {
   entry.segmentsSeen = firstSegmentOf(entry.lives + 1);
-  entry.reportN = 0;
-  entry.ordersSeen = 0;
-  entry.committed = entry.booked;
-  Object.assign(entry, {
-    needs: null,
-    room: 0,
-    inFlight: 0,
-    settling: 0,
-    waiting: 0,
-    sample: [],
-    frozenBy: null,
-  });
-  entry.lastReportAt = now;
+  Object.assign(entry, UNHEARD, { committed: entry.booked, lastReportAt: now });
 }

@@ -81,6 +81,11 @@ export class LeaseBook {
     return this.leases.has(number);
   }
 
+  /** How many lanes hold pages. */
+  holders(): number {
+    return new Set([...this.leases.values()].map(({ lane }) => lane)).size;
+  }
+
   /** Whether every page was given out and came back. */
   isDone(): boolean {
     return this.plans.length === 0 && this.leases.size === 0;

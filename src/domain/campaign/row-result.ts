@@ -97,7 +97,7 @@ export function unboughtResult(
 /** Rejections before the journal was read, or of another request under the same key. */
 const UNASKED: readonly string[] = ['not_sent', 'account_not_configured', 'creation_key_conflict'];
 
-export function ledgerLine(
+function ledgerLine(
   { attempt, creationKey, spec }: Pick<RowFacts, 'attempt' | 'creationKey' | 'spec'>,
   { estimate, state }: Pick<Billing, 'estimate' | 'state'>,
   taskId: string | null,
@@ -109,7 +109,7 @@ export function ledgerLine(
  * The books with the line of this attempt: an attempt that is taken up again keeps one line. An answer that nobody was
  * asked for takes nothing off the books: it says nothing of what was sent under the key before.
  */
-export function withAttempt(
+function withAttempt(
   { ledger }: Pick<RowFacts, 'ledger'>,
   line: LedgerLine,
   unasked: boolean,

@@ -93,7 +93,8 @@ export class Campaign {
 
   /** A signal of a lane. Kept until the loop comes to it: handlers only enqueue. */
   onReport(report: LaneReport): void {
-    if (report.campaignRun !== workflowInfo().firstExecutionRunId) return;
+    // Anybody may send a signal: a throw here would hang the campaign.
+    if (report?.campaignRun !== workflowInfo().firstExecutionRunId) return;
     this.reports.push(report);
     this.wake();
   }
@@ -116,8 +117,9 @@ export class Campaign {
   /** Tells every lane that nothing follows, and names all segments in indexes. */
   async finish(): Promise<void> {
     await condition(() => !this.talk.isBusy());
+    const share = this.share();
     for (const entry of this.lanes)
-      if (entry.lives > 0) this.talk.send(entry, this.ordersFor(entry, true), true);
+      if (entry.lives > 0) this.talk.send(entry, this.ordersFor(entry, share, true), true);
     await condition(() => !this.talk.isBusy());
     await condition(() => !this.folding);
     if (this.results.segments.length > 0) await this.fold();
@@ -138,20 +140,20 @@ export class Campaign {
     this.wake();
   }
 
+  /** A plan that was not refused: its pages are given out. */
   addPlan(plan: CampaignPlan): void {
     this.plan = plan;
     this.firstGeneration ??= plan.generation;
+    const { generation, pages } = plan;
+    const index = plan.index.sha256;
     this.results = {
       ...this.results,
-      generation: plan.generation,
+      generation,
       currency: plan.currency ?? this.results.currency,
+      plans: [...(this.results.plans ?? []), { generation, index }],
     };
-    if (plan.refused !== undefined) return;
-    const { generation, index } = plan;
-    const plans = [...(this.results.plans ?? []), { generation, index: index.sha256 }];
-    this.results = { ...this.results, plans };
     this.remaining += plan.planned;
-    this.book.addPlan({ index: plan.index.sha256, generation: plan.generation, pages: plan.pages });
+    this.book.addPlan({ index, generation, pages });
     this.addLanes();
   }
 
@@ -194,8 +196,7 @@ export class Campaign {
       // A lane that a run before a reset has started holds money too.
       this.haveLanes(report.lane + 1);
       const entry = this.lanes[report.lane];
-      if (entry === undefined) continue;
-      if (!this.talk.hears(entry, report)) continue;
+      if (entry === undefined || !this.talk.hears(entry, report)) continue;
       this.takeSegments(entry, report);
       if (report.n <= entry.reportN) continue;
       noteReport(entry, report, now);
@@ -232,10 +233,11 @@ export class Campaign {
   private pump(now: number): void {
     this.lend();
     this.grant();
+    const share = this.share();
     for (const entry of this.lanes) {
       const limit = entry.inFlight + entry.waiting > 0 ? SILENT_MS : RESTING_MS;
       const silent = now - Math.max(entry.lastReportAt, entry.ordersN) >= limit;
-      this.talk.send(entry, this.ordersFor(entry, false), silent);
+      this.talk.send(entry, this.ordersFor(entry, share, false), silent);
     }
     this.alarm.at(Math.min(now + SILENT_MS, this.talk.nextAt(now)));
   }
@@ -278,12 +280,16 @@ export class Campaign {
     this.wake();
   }
 
-  private ordersFor(entry: LaneEntry, last: boolean): Orders {
-    const working = this.lanes.filter(({ lane }) => this.book.of(lane).length > 0).length;
+  /** What each lane that has pages may have in flight. */
+  private share(): number {
+    return Math.max(1, Math.floor(this.concurrency / Math.max(1, this.book.holders())));
+  }
+
+  private ordersFor(entry: LaneEntry, concurrency: number, last: boolean): Orders {
     return {
       leases: this.book.of(entry.lane).map(({ lane: _, ...lease }) => lease),
       last,
-      concurrency: Math.max(1, Math.floor(this.concurrency / Math.max(1, working))),
+      concurrency,
       paused: this.paused,
       stop: this.stop,
       granted: entry.granted,

@@ -1,4 +1,3 @@
-import { type PollingProfile } from '../../domain/polling-profile';
 import { beginWatch, type WatchState } from '../../domain/poll-watch';
 import { type LaneCarried, type RowRecord, type SharedTask, taskOf } from '../../domain/campaign/lane-state';
 import { type LanePages } from './lane-pages';
@@ -116,12 +115,4 @@ function restoreRow(
 function restoreWatch(video: WatchState['video'], brief: Partial<WatchState>): WatchState {
   const { startedAt = 0, deadlineAt = 0, dueAt = 0 } = brief;
   return { ...beginWatch({ video, now: startedAt, deadlineAt, firstPollAt: dueAt }), ...brief, video };
-}
-
-/** One cadence of a loop between two runs: a group without its watches. */
-export interface CarriedCadence {
-  readonly account: string;
-  readonly polling: PollingProfile;
-  readonly lastTickAt: number;
-  readonly intervalMs: number;
 }

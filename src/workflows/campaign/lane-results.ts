@@ -71,14 +71,12 @@ export class LaneResults {
   }
 
   /** The parent has everything up to this number. */
-  confirm(seen: number): boolean {
+  confirm(seen: number): void {
     // A parent that was reset knows less than it said before.
     const again = this.kept.filter(({ seq }) => seq > seen);
     const confirmed = this.waiting.filter(({ seq }) => seq <= seen);
-    if (again.length === 0 && confirmed.length === 0) return false;
     this.kept = [...this.kept.filter(({ seq }) => seq <= seen), ...confirmed].slice(-KEPT_SEGMENTS);
     this.waiting = [...again, ...this.waiting.filter(({ seq }) => seq > seen)];
-    return true;
   }
 
   /** Rows of a page that have ended and that the parent has not confirmed. */

@@ -4,6 +4,7 @@ import { outcomes } from '../../domain/outcomes';
 import { beginWatch, type WatchState } from '../../domain/poll-watch';
 import { type PollLoopSnapshot } from '../../domain/poll-loop-snapshot';
 import { bandKey } from '../../domain/polling-profile';
+import { videoTaskById } from '../../domain/video-task';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { type LaneCarried } from '../../domain/campaign/lane-state';
 import { PollLoop, type WatchResult } from '../poll-loop';
@@ -24,8 +25,6 @@ export class LaneWatches {
   private fetching = 0;
   private open = 0;
   private stopping = false;
-  /** States of the open watches once the loop has stopped. */
-  private stopped: PollLoopSnapshot | null = null;
 
   constructor(
     private readonly lane: Lane,
@@ -84,14 +83,12 @@ export class LaneWatches {
   /** Asks the loop to stop at the end of its tick. @returns whether it has */
   stop(): boolean {
     this.stopping = true;
-    if (this.open > 0) return false;
-    this.stopped ??= this.loop.snapshot();
-    return true;
+    return this.open === 0;
   }
 
   /** Brings the rows up to date with the stopped loop, and names its cadences. */
   save(): LaneCarried['cadences'] {
-    const groups = (this.stopped ?? this.loop.snapshot()).groups;
+    const { groups } = this.loop.snapshot();
     const byTask = new Map(
       groups.flatMap(({ watches }) => watches).map((watch) => [watch.video.taskId, watch]),
     );
@@ -115,12 +112,10 @@ export class LaneWatches {
   }
 
   private ended(row: LaneRow, result: WatchResult): void {
-    if (result.kind === 'handover') return;
-    row.watch = result.state;
-    const estimate = row.created?.estimate ?? null;
-    const end = { video: result.state.video, estimate, state: result.state };
-    if (result.kind === 'cancelled') return;
-    const { verdict } = result;
+    if (result.kind !== 'verdict') return;
+    const { verdict, state } = result;
+    row.watch = state;
+    const end = { video: state.video, estimate: row.created?.estimate ?? null, state };
     switch (verdict.kind) {
       case 'completed':
         this.lane.limitOf(row).onSuccess();
@@ -174,17 +169,7 @@ function ofDownload(row: LaneRow, result: DownloadVideoResult, now: number): Vid
 /** The groups of a loop as they ticked last: each is named by one of its watches. */
 function cadencesOf(carried: LaneCarried | undefined): PollLoopSnapshot {
   const groups = (carried?.cadences ?? []).map(({ account, polling, lastTickAt, intervalMs }) => {
-    const video = {
-      taskId: bandKey(polling),
-      model: null,
-      durationSeconds: null,
-      resolution: null,
-      referenceMode: null,
-      account,
-      polling,
-      createdAt: null,
-      source: 'unknown' as const,
-    };
+    const video = videoTaskById(bandKey(polling), account, polling);
     const watches = [beginWatch({ video, now: 0, deadlineAt: 0, firstPollAt: 0 })];
     return { account, lastTickAt, intervalMs, watches };
   });

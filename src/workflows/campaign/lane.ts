@@ -88,6 +88,8 @@ export class Lane {
 
   /** A newer order replaces everything that was ordered before. */
   order(orders: LaneOrders): void {
+    // Anybody may send a signal: one that is no order changes nothing, and a throw here would hang the lane.
+    if (typeof orders?.campaignRun !== 'string') return;
     if (orders.campaignRun !== this.input.campaignRun) this.retired = true;
     else if (orders.n > this.orders.n) {
       const { paused, stop, parentRun } = this.orders;

@@ -52,6 +52,11 @@ export function newLane(lane: number, now: number, budgeted: boolean): LaneEntry
   };
 }
 
+/** A life was started. Its first report may have come before the server said so, and is not to count as an older life's. */
+export function begun(entry: LaneEntry, life: number): void {
+  entry.lives = Math.max(entry.lives, life);
+}
+
 /** A lane that is at a later life than the parent knows: the parent was reset. Its segments have numbers of their own. */
 export function catchUp(entry: LaneEntry, life: number): void {
   if (life > 1) entry.segmentsSeen = Math.max(entry.segmentsSeen, firstSegmentOf(life));

@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { SIGNAL, WORKFLOW } from '../../domain/names';
-import { bury, catchUp, type LaneEntry } from '../../domain/campaign/lane-entry';
+import { begun, bury, catchUp, type LaneEntry } from '../../domain/campaign/lane-entry';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { type LaneOrders, type LaneReport } from '../../domain/campaign/messages';
 import { laneWorkflowId } from '../../domain/campaign/state';
@@ -155,6 +155,7 @@ export class CampaignLanes {
 
   private async start(entry: LaneEntry, orders: LaneOrders, contact: Contact): Promise<boolean> {
     const { priorityKey, fairnessWeight } = this.priority;
+    const life = entry.lives + 1;
     try {
       const child = await startChild<typeof campaignLane>(WORKFLOW.campaignLane, {
         workflowId: laneWorkflowId(this.campaign, entry.lane),
@@ -165,7 +166,7 @@ export class CampaignLanes {
             lane: entry.lane,
             settings: this.settings,
             orders,
-            life: entry.lives + 1,
+            life,
             committed: entry.booked,
           },
         ],
@@ -178,7 +179,7 @@ export class CampaignLanes {
           ...(fairnessWeight !== undefined && { fairnessWeight }),
         },
       });
-      entry.lives += 1;
+      begun(entry, life);
       contact.closed = false;
       const onClose = () => {
         contact.closed = true;

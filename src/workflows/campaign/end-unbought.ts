@@ -31,6 +31,22 @@ function end(lane: Lane, row: LaneRow, stop: 'budget' | 'cancel', now: number): 
   else lane.end(row, unboughtResult(facts, 'skipped_budget', 'The budget was spent.', now));
 }
 
+/**
+ * Nothing is in the journal of the last attempt that was begun before: it is bought now. One that the books hold never
+ * is, whatever the journal has forgotten: its row stays what it was.
+ */
+export function buyOrKeep(lane: Lane, row: LaneRow): void {
+  const { was } = row.opened;
+  if (was === undefined || !isBought(lane.input.campaign, row)) {
+    Object.assign(row, { phase: 'waiting', begun: -1 });
+    return;
+  }
+  lane.end(row, unboughtResult(factsOf(lane.input.campaign, row), was.outcome, FORGOTTEN, Date.now()));
+}
+
+const FORGOTTEN =
+  'It was bought before, and the journal no longer knows of it: it is not bought again by itself. Ask the service for its task, or give the row another id.';
+
 /** Rows of pages that another lane has, and rows that another lane has ended, as far as they are not at the service. */
 export function dropWaiting(lane: Lane): void {
   for (const row of [...lane.rows]) {

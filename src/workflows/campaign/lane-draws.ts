@@ -1,5 +1,6 @@
 import { type ImageOutcome } from '../../domain/outcome';
 import { endOrRetry } from './end-row';
+import { buyOrKeep } from './end-unbought';
 import { drawRow } from './lane-images';
 import { type Lane } from './lane';
 import { costOf, isBegun, limitKeyOf, type LaneRow } from './lane-row';
@@ -51,7 +52,7 @@ export class LaneDraws {
       const isLookedUp = isBegun(row);
       const outcome = await drawRow(row, lane.input.campaign, lane.input.settings);
       if (isLookedUp && row.attempt >= row.begun && isAbsent(outcome)) {
-        Object.assign(row, { phase: 'waiting', begun: -1 });
+        buyOrKeep(lane, row);
         return;
       }
       if (outcome.outcome === 'completed') lane.limitOf(row).onSuccess();

@@ -1,6 +1,7 @@
 import { outcomes } from '../../domain/outcomes';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { endOrRetry } from './end-row';
+import { buyOrKeep } from './end-unbought';
 import { createRows, type RowAnswer } from './lane-creates';
 import { type Lane } from './lane';
 import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type LaneRow } from './lane-row';
@@ -127,12 +128,9 @@ export class LaneStarts {
     }
   }
 
-  /** Of an attempt that was begun before nothing came: the one after it is there, or it is bought now. */
+  /** Of an attempt that was begun before nothing came: the one after it is there, or this was the last. */
   private onAbsent(row: LaneRow, { epoch, account, estimate, mayBeOwed }: RowAnswer['answer']): void {
-    if (row.attempt >= row.begun) {
-      Object.assign(row, { phase: 'waiting', begun: -1 });
-      return;
-    }
+    if (row.attempt >= row.begun) return buyOrKeep(this.lane, row);
     const key = creationKeyOf(this.lane.input.campaign, row);
     const common = { epoch, sent: false, account, estimate, ...(mayBeOwed === true && { mayBeOwed }) };
     const message = 'It was refused for now, and tried again.';

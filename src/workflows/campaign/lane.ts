@@ -15,7 +15,7 @@ import { laneReport, pageRoom } from './lane-view';
 import { LanePages, type OpenLease } from './lane-pages';
 import { LaneParent } from './lane-parent';
 import { LaneResults } from './lane-results';
-import { limitKeyOf, type LaneRow, newRow } from './lane-row';
+import { isBought, limitKeyOf, type LaneRow, newRow } from './lane-row';
 import { LaneStarts } from './lane-starts';
 import { LaneWatches } from './lane-watches';
 import { seekBegun } from './seek-begun';
@@ -154,6 +154,7 @@ export class Lane {
 
   begin(lease: OpenLease, index: number, now: number): LaneRow {
     const row = newRow(lease, index, now);
+    if (isBought(this.input.campaign, row)) row.begun = Math.max(row.begun, row.attempt);
     // A row that is begun anew has its money already.
     if (!lease.redo.has(index)) this.budget.takeAnyway(row.spent);
     lease.begin(index);

@@ -29,6 +29,8 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly file?: (path: string) => Promise<ArtifactRef | undefined>;
   /** Whether there is a credential of this name. @default every name passes */
   readonly knowsAccount?: (name: string) => boolean;
+  /** Whether what is bought is written down. Without that nothing may be sent: a lane that is repeated would buy again. @default true */
+  readonly hasJournal?: boolean;
   readonly signal?: AbortSignal;
   /** Told now and then. */
   readonly onProgress?: (progress: PlanProgress) => void;
@@ -209,6 +211,7 @@ class PlanWork {
   }
 
   #refusal(): PlanRefusal | undefined {
+    if (this.options.hasJournal === false) return NO_JOURNAL;
     const { rows, invalid } = this.#counts;
     if (invalid > 0 && this.options.onInvalid === 'fail')
       return {
@@ -229,3 +232,9 @@ class PlanWork {
     return this.#tally.refusal(budget);
   }
 }
+
+const NO_JOURNAL: PlanRefusal = {
+  reason: 'no_journal',
+  message:
+    'The worker has no create journal (journal: "none"), so nobody could tell which rows were bought before. Give it one: a folder or a store that all workers of the task queue share.',
+};

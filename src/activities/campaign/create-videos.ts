@@ -8,7 +8,7 @@ import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { createOneVideo } from '../create-one-video';
 import { startHeartbeat } from '../heartbeat';
 import { pendingAnswer, rejectedAnswer, type AnswerBase } from '../paid-answers';
-import { caller, refuseUnsafeRetries, type Caller, type PaidDeps } from '../paid-context';
+import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { type PageReader } from './page-reader';
 import { withoutPage } from './without-page';
 
@@ -24,9 +24,10 @@ export function createCreateVideos(
   pages: PageReader,
 ): (input: CreateVideosInput) => Promise<CreateVideosResult> {
   return async (input) => {
-    refuseUnsafeRetries(deps.journal);
     const { rows } = input;
     if (rows.length > MAX_BATCH) throw new RangeError(`At most ${MAX_BATCH} rows travel in one batch.`);
+    // That this activity is tried once only is not enough: a lane that is reset sends its batch again.
+    if (deps.journal === 'none') return { answers: rows.map((row) => withoutJournal(baseOf(row, input))) };
     // By place in `rows`: an operator who finds a dead batch sees which tasks its creates came to.
     const taskIds: (string | null)[] = rows.map(() => null);
     const beat = startHeartbeat(() => ({ begun: true, taskIds }));
@@ -56,6 +57,11 @@ export function createCreateVideos(
       beat.stop();
     }
   };
+}
+
+function withoutJournal(base: AnswerBase): CreateVideoAnswer {
+  const message = 'The worker has no create journal (journal: "none"), and a campaign needs one. Nothing was sent.';
+  return rejectedAnswer(base, 'unsafe_retry_policy', message);
 }
 
 async function createRow(

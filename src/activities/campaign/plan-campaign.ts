@@ -4,6 +4,7 @@ import { ArtifactError } from '../../artifacts/artifact-error';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { ingestFile } from '../../artifacts/ingest-file';
 import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign/plan';
+import { type CreateJournal } from '../../domain/create-journal';
 import { type ArtifactRef } from '../../domain/media';
 import { ModelsDownError } from '../../manifest/manifest-error';
 import { planManifest, type PlanProgress } from '../../manifest/plan-manifest';
@@ -19,13 +20,14 @@ export interface PlanCampaignDeps {
   readonly artifacts: ArtifactStore;
   readonly models: ModelSource;
   readonly inputRoots: readonly string[];
+  readonly journal: CreateJournal | 'none';
 }
 
 /**
  * The body of `media.planCampaign`. Reads, judges, joins and writes; sends nothing to the service. Repeated, it writes
  * the same bytes under the same names. Beats with counts only.
  */
-export function createPlanCampaign({ accounts, artifacts, models, inputRoots }: PlanCampaignDeps) {
+export function createPlanCampaign({ accounts, artifacts, models, inputRoots, journal }: PlanCampaignDeps) {
   return async ({ manifest, ...input }: PlanCampaignInput): Promise<CampaignPlan> => {
     const context = Context.current();
     const signal = context.cancellationSignal;
@@ -41,6 +43,7 @@ export function createPlanCampaign({ accounts, artifacts, models, inputRoots }: 
         store: artifacts,
         sink: artifacts,
         file: (path) => inputFile(path, artifacts, inputRoots),
+        hasJournal: journal !== 'none',
         knowsAccount: (name) => accounts.find(name) !== undefined,
         signal,
         onProgress: (now) => {

@@ -10,7 +10,10 @@ export type CampaignEnd =
   | { readonly ok: true; readonly type: 'done' | 'still_running'; readonly exitCode: ExitCode }
   | { readonly ok: false; readonly type: CampaignErrorType; readonly exitCode: ExitCode };
 
-type CampaignErrorType = CommandErrorType | 'rejected/account_not_configured';
+type CampaignErrorType =
+  | CommandErrorType
+  | 'rejected/account_not_configured'
+  | 'rejected/unsafe_retry_policy';
 
 const REFUSED: { readonly [reason in PlanRefusal['reason']]: CampaignErrorType } = {
   manifest_unreadable: 'manifest_unreadable',
@@ -20,6 +23,7 @@ const REFUSED: { readonly [reason in PlanRefusal['reason']]: CampaignErrorType }
   unpriced_models: 'budget_refused',
   budget_currency: 'budget_refused',
   account_not_configured: 'rejected/account_not_configured',
+  no_journal: 'rejected/unsafe_retry_policy',
 };
 
 /** Rows of these outcomes wait for a person. */

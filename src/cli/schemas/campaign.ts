@@ -79,6 +79,7 @@ const campaignPlan = z
           'unpriced_models',
           'budget_currency',
           'account_not_configured',
+          'no_journal',
         ]),
         message: z.string(),
       }),

@@ -136,7 +136,8 @@ export interface PlanRefusal {
     | 'mixed_currencies'
     | 'unpriced_models'
     | 'budget_currency'
-    | 'account_not_configured';
+    | 'account_not_configured'
+    | 'no_journal';
   readonly message: string;
 }
 

@@ -81,8 +81,12 @@ export class CreateHarness {
   }
 
   /** All rows of the page in one activity; keys are given by place. */
-  async batch(key: (index: number) => string, rows = this.rows): Promise<readonly CreateVideoAnswer[]> {
-    const create = createCreateVideos({ ...this.deps, models: this.models }, this.pages);
+  async batch(
+    key: (index: number) => string,
+    rows = this.rows,
+    deps: Partial<PaidDeps> = {},
+  ): Promise<readonly CreateVideoAnswer[]> {
+    const create = createCreateVideos({ ...this.deps, models: this.models, ...deps }, this.pages);
     const batch = rows.map((row) => ({ page: PAGE, index: row.row, creationKey: key(row.row), epoch: 0 }));
     const { answers } = await this.environment.run<
       [CreateVideosInput],

@@ -57,6 +57,15 @@ describe('media.createVideos', () => {
     expect(harness.service.seen).toHaveLength(2 * sent);
   });
 
+  it('[C4.4a] without a journal nothing is sent: a lane that is reset would send its batch again', async () => {
+    harness.rows = ['one', 'two'].map((prompt, row) => rowOf(row, video(prompt)));
+    const answers = await harness.batch((index) => `row-${index}`, harness.rows, { journal: 'none' });
+    expect(answers).toMatchObject(
+      harness.rows.map(() => ({ outcome: 'rejected', reason: 'unsafe_retry_policy', sent: false })),
+    );
+    expect(harness.service.seen).toHaveLength(0);
+  });
+
   it('[C4.4b] each row is recorded and found by its task id; heartbeats name the tasks by their place', async () => {
     harness.rows = ['one', 'moderated', 'three'].map((prompt, row) => rowOf(row, video(prompt)));
     const answers = await harness.batch((index) => `row-${index}`);

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type Account, accountRegistry } from '../../../src/activities/accounts';
-import { createPlanCampaign } from '../../../src/activities/campaign/plan-campaign';
+import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
 import { createPageReader } from '../../../src/activities/campaign/page-reader';
 import { createFileStore, type FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type CampaignPlan, type PlanCampaignInput } from '../../../src/domain/campaign/plan';
 import { type MediaSource } from '../../../src/domain/media';
+import { createFileJournal } from '../../../src/journal';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type ModelSource } from '../../../src/models/model-source';
 import { modelSource } from '../../manifest/models';
@@ -66,12 +67,14 @@ describe('media.planCampaign', () => {
     input: Partial<PlanCampaignInput> = {},
     models: ModelSource = modelSource(),
     environment = new MockActivityEnvironment(),
+    journal: PlanCampaignDeps['journal'] = createFileJournal({ root: join(root, 'journal') }),
   ): Promise<CampaignPlan> {
     const activity = createPlanCampaign({
       accounts: accountRegistry([account]),
       artifacts: store,
       models,
       inputRoots: [roots],
+      journal,
     });
     const whole: PlanCampaignInput = {
       campaign: 'spring',
@@ -190,6 +193,12 @@ describe('media.planCampaign', () => {
     expect((await plan({ artifact }, { account: 'other' })).refused?.reason).toBe('account_not_configured');
     const rows = await stored('model,prompt,account\ncine-1,x,default\ncine-1,y,other\n');
     expect((await plan({ artifact: rows })).issues).toMatchObject([{ line: 3, column: 'account' }]);
+  });
+
+  it('[C4.4a] refuses every campaign of a worker without a journal', async () => {
+    const artifact = await stored(MANIFEST);
+    const result = await plan({ artifact }, {}, modelSource(), new MockActivityEnvironment(), 'none');
+    expect(result).toMatchObject({ planned: 0, pages: 0, refused: { reason: 'no_journal' } });
   });
 
   it('beats with counts, and ends where it is cancelled', async () => {

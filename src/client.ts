@@ -56,13 +56,13 @@ export {
 } from './client/campaign-errors';
 export { type CampaignExecution, type CampaignStart } from './client/campaign-records';
 export { type RetriedOutcome } from './client/campaign-selection';
+export { CampaignClient } from './client/campaign-client';
 export {
-  CampaignClient,
   type CampaignChanges,
   type CampaignOrder,
   type TakenUp,
   type TakeUpOptions,
-} from './client/campaign-client';
+} from './client/campaign-orders';
 export { CreationKeyConflictError, ResumeError } from './client/errors';
 export { type DecisionInput, type ReviewInput } from './client/review-journal';
 export {

@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { type CampaignInput, type RowSelection } from '../domain/campaign/plan';
+import { type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
-import {
-  type CampaignResult,
-  type CampaignState,
-  type CampaignUpdateResult,
-  type CampaignUpdates,
-} from '../domain/campaign/state';
+import { type CampaignResult, type CampaignState, type CampaignUpdateResult } from '../domain/campaign/state';
 import { FINGERPRINT_MEMO, UPDATE, WORKFLOW } from '../domain/names';
 import {
   CampaignConflictError,
@@ -18,6 +13,13 @@ import {
   taken,
   CampaignUnreadableError,
 } from './campaign-errors';
+import {
+  type CampaignChanges,
+  type CampaignOrder,
+  type OrderInput,
+  type TakenUp,
+  type TakeUpOptions,
+} from './campaign-orders';
 import { started } from './started';
 import {
   campaignFingerprint,
@@ -39,37 +41,6 @@ import {
 } from './campaign-selection';
 import { type StartOptions, type Started, type WatchOptions } from './options';
 import { watchStates } from './watch-states';
-
-/** Names of the Updates of a campaign; `pause`, `resume` and `cancel` take nothing. */
-export type CampaignOrder = keyof CampaignUpdates | 'pause' | 'resume' | 'cancel';
-
-/** What an order takes. */
-export type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
-  ? [CampaignUpdates[Order]]
-  : [];
-
-/** What may be changed when a campaign is taken up again. */
-export type CampaignChanges = Pick<CampaignStart, 'concurrency' | 'budget' | 'waitFor' | 'maxAttempts'>;
-
-/** How a campaign is taken up. */
-export interface TakeUpOptions extends CampaignChanges {
-  /**
-   * Called before anything is ordered or started, with what is about to be planned: earlier results and selection
-   * included. What it throws keeps everything from happening.
-   */
-  readonly confirm?: (input: CampaignInput) => Promise<void>;
-}
-
-/** How a campaign goes on. */
-export interface TakenUp {
-  /** `order`: the campaign runs and was told so. `start`: a new run under the same id. `nothing`: no row needs it. */
-  readonly by: 'order' | 'start' | 'nothing';
-  /** Rows that were taken up; null where only the plan of the new run will tell. */
-  readonly rows: number | null;
-  /** What the campaign answered, for a person. */
-  readonly messages: readonly string[];
-  readonly started: Started<CampaignResult>;
-}
 
 /** Campaigns from outside: the part of `TemporalMediaClient` that starts, follows and steers them. */
 export class CampaignClient {
@@ -175,10 +146,16 @@ export class CampaignClient {
   async resumeCampaign(id: string, { confirm, ...changes }: TakeUpOptions = {}): Promise<TakenUp> {
     const found = await this.findCampaign(id);
     if (found.status !== 'RUNNING') return this.#goOn(found, changes, confirm);
-    const { phase, results } = await this.campaignState(id);
+    const state = await this.campaignState(id);
+    const { phase, results } = state;
+    const outcomes = present(results.counts, RESUMED_OUTCOMES);
+    // Both may buy: more money, and rows that had been left out.
+    if (confirm !== undefined && (outcomes.length > 0 || changes.budget !== undefined)) {
+      const input = await this.#lastInput(found, state);
+      await confirm({ ...input, ...changes, select: again(outcomes), previous: results });
+    }
     const messages = await this.#change(id, changes);
     if (phase === 'paused') messages.push(accepted(id, await this.orderCampaign(id, 'resume')));
-    const outcomes = present(results.counts, RESUMED_OUTCOMES);
     if (outcomes.length > 0) return this.#takeUp(found, again(outcomes), messages);
     const by = messages.length > 0 ? 'order' : 'nothing';
     return { by, rows: 0, messages, started: this.#attach(id, found.runId) };
@@ -230,7 +207,7 @@ export class CampaignClient {
   /** What the campaign was started with, as it was changed since; without what says which rows are taken up. */
   async #lastInput(found: CampaignExecution, known?: CampaignState): Promise<CampaignStart> {
     if (found.input === null) {
-      const message = `The campaign "${found.campaign}" was not started by this client: start it again with its manifest.`;
+      const message = `What the campaign "${found.campaign}" was started with is not kept: another client started it, or its manifest is not an artifact. Start it again with its manifest.`;
       throw new CampaignConflictError(found.campaign, message);
     }
     const { select: _select, limit: _limit, sample: _sample, ...input } = found.input;

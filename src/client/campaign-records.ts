@@ -24,7 +24,7 @@ export interface CampaignExecution {
   /** ISO 8601. */
   readonly startedAt: string;
   readonly closedAt: string | null;
-  /** What it was started with; null for one that this client did not start. */
+  /** What it was started with; null for one that this client did not start, or whose manifest is no artifact. */
   readonly input: CampaignStart | null;
   /** Of manifest and account; null for one that this client did not start. */
   readonly fingerprint: string | null;
@@ -41,8 +41,12 @@ export function campaignFingerprint({ manifest, account }: CampaignStart): strin
   return createHash('sha256').update(text).digest('hex');
 }
 
+/** An address may be signed and a path tells of a machine: neither goes where everybody who lists workflows reads it. */
 export function campaignMemo(input: CampaignStart): { readonly [name: string]: unknown } {
-  return { [FINGERPRINT_MEMO]: campaignFingerprint(input), [CAMPAIGN_MEMO]: input };
+  return {
+    [FINGERPRINT_MEMO]: campaignFingerprint(input),
+    ...('artifact' in input.manifest.source && { [CAMPAIGN_MEMO]: input }),
+  };
 }
 
 /** The newest run under this id; undefined when the server has none. */

@@ -74,6 +74,8 @@ describe('the life of a campaign', () => {
     await bought(before + 1);
     const limited = await runs.run('set', id, '--budget', '0.30', '--max-spend', '0.05');
     expect([limited.code, limited.type]).toEqual([6, 'spend_not_confirmed']);
+    const taken = await runs.run('resume', id, '--budget', '0.30', '--max-spend', '0.05');
+    expect([taken.code, taken.type]).toEqual([6, 'spend_not_confirmed']);
     const lower = await runs.run('set', id, '--budget', '0.05');
     expect([lower.code, lower.type]).toEqual([65, 'campaign_order_refused']);
     const raised = await runs.run('set', id, '--budget', '0.30', '--concurrency', '5');

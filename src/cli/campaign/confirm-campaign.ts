@@ -49,6 +49,17 @@ export async function confirmUnjudged(
   await confirmSpend(report, { limit, estimate: mostSpent(null, budget), unknownBecause });
 }
 
+/** What a campaign that runs may spend more than before. @throws CliError `spend_not_confirmed` */
+export async function confirmMore(
+  report: Report,
+  { limit, yes, budget }: CampaignConsent,
+  before: Money | undefined,
+): Promise<void> {
+  if (budget === undefined || limit === undefined || yes) return;
+  const more = budget.microUnits - (before?.microUnits ?? 0);
+  if (more > 0) await confirmSpend(report, { limit, estimate: { ...budget, microUnits: more } });
+}
+
 export function refused(plan: CampaignPlan): CliError {
   const { refused: refusal } = plan;
   if (refusal === undefined) throw new Error('The plan stands.');

@@ -2,10 +2,10 @@ import { type CampaignUpdateResult } from '../../domain/campaign/state';
 import { badInput, CliError } from '../cli-error';
 import { type CommandContext, type CommonOptions, effectiveEnvironment } from '../command-context';
 import { type Connected } from '../connect';
-import { confirmSpend } from '../spend/confirm-spend';
 import { spendLimitOf } from '../spend/spend-limit';
 import { withServer } from '../with-server';
 import { amountOf, type ConsentOptions, countOf, moneyOf } from './campaign-options';
+import { confirmMore } from './confirm-campaign';
 
 export interface SetOptions extends CommonOptions, ConsentOptions {
   readonly concurrency?: string;
@@ -42,9 +42,7 @@ export async function setCampaign(context: CommandContext, id: string, options: 
       const before = state.budget?.total;
       const budget = moneyOf('--budget', amount, before?.currency ?? state.currency);
       if (budget !== undefined) {
-        const more = budget.microUnits - (before?.microUnits ?? 0);
-        if (limit !== undefined && options.yes !== true && more > 0)
-          await confirmSpend(report, { limit, estimate: { ...budget, microUnits: more } });
+        await confirmMore(report, { limit, yes: options.yes === true, budget }, before);
         results.push(await media.orderCampaign(id, 'raiseBudget', { budget }));
       }
     }

@@ -10,7 +10,7 @@ import { commandFor } from '../shell-word';
 import { spendLimitOf } from '../spend/spend-limit';
 import { withServer } from '../with-server';
 import { amountOf, changesOf, moneyOf, type TakeUpCommandOptions } from './campaign-options';
-import { confirmPlan, confirmUnjudged, showPlan } from './confirm-campaign';
+import { confirmMore, confirmPlan, confirmUnjudged, showPlan } from './confirm-campaign';
 import { needWorker } from './order-campaign';
 import { modelsKnownHere, planHere } from './plan-here';
 import { followCampaign } from './watch-campaign';
@@ -32,10 +32,13 @@ export async function takeUpCampaign(
   await withServer(context, options, async (connected) => {
     const { media } = connected;
     await needWorker(connected, id);
+    const running = (await media.findCampaign(id)).status === 'RUNNING';
     const state = await media.campaignState(id).catch(() => undefined);
     const budget = moneyOf('--budget', amount, state?.budget?.total.currency ?? state?.currency);
     const confirm = (input: CampaignInput): Promise<void> => {
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
+      // Of a campaign that runs, everything within its budget was agreed to.
+      if (running && budget !== undefined) return confirmMore(report, consent, state?.budget?.total);
       return confirmTakeUp(context, { id, config, env }, input, consent);
     };
     const all = { ...changes, ...given({ budget }), confirm };

@@ -15,9 +15,12 @@ describe('the memo of a campaign', () => {
   it.each<MediaSource>([
     { url: 'https://files.example/rows.csv?X-Amz-Signature=canary' },
     { file: '/home/canary/rows.csv' },
-  ])('[C5.4b] [C5.4c] holds no address and no path, which everybody who lists workflows would read', (source) => {
-    const memo = campaignMemo({ manifest: { source } });
-    expect(JSON.stringify(memo)).not.toContain('canary');
-    expect(Object.keys(memo)).toHaveLength(1);
-  });
+  ])(
+    '[C5.4b] [C5.4c] holds no address and no path, which everybody who lists workflows would read',
+    (source) => {
+      const memo = campaignMemo({ manifest: { source } });
+      expect(JSON.stringify(memo)).not.toContain('canary');
+      expect(Object.keys(memo)).toHaveLength(1);
+    },
+  );
 });

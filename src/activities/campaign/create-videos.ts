@@ -60,7 +60,8 @@ export function createCreateVideos(
 }
 
 function withoutJournal(base: AnswerBase): CreateVideoAnswer {
-  const message = 'The worker has no create journal (journal: "none"), and a campaign needs one. Nothing was sent.';
+  const message =
+    'The worker has no create journal (journal: "none"), and a campaign needs one. Nothing was sent.';
   return rejectedAnswer(base, 'unsafe_retry_policy', message);
 }
 

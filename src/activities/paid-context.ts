@@ -29,6 +29,8 @@ export interface Caller {
   readonly runId: string | null;
   readonly activityId: string;
   readonly attempt: number;
+  /** When the server scheduled this attempt, ISO 8601. */
+  readonly attemptAt: string;
   readonly isLastAttempt: boolean;
   readonly startToCloseMs: number;
   readonly startedAt: number;
@@ -43,6 +45,7 @@ export function caller(now: number): Caller {
     runId: info.workflowExecution?.runId ?? null,
     activityId: info.activityId,
     attempt: info.attempt,
+    attemptAt: new Date(info.currentAttemptScheduledTimestampMs).toISOString(),
     isLastAttempt: attempts > 0 && info.attempt >= attempts,
     startToCloseMs: info.startToCloseTimeoutMs,
     startedAt: now,

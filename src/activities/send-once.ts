@@ -96,7 +96,9 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const prepared = await spec.prepare(account).catch(() => PREPARATION_FAILED);
   const fingerprint =
     prepared.kind === 'unreadable' ? null : fingerprintOf(spec.paid, account, prepared.fileHashes);
-  const asker = { fingerprint, runId: who.runId, now: Date.now(), reopenOwn: spec.reopenOwn };
+  const { runId, activityId, attemptAt } = who;
+  const attempt = { activityId, attemptAt };
+  const asker = { fingerprint, runId, now: Date.now(), reopenOwn: spec.reopenOwn, attempt };
   let opened: OpenedEpoch;
   try {
     opened = await openEpoch(deps.journal, key, spec.epoch, asker);
@@ -215,6 +217,7 @@ function intentOf<Body extends { readonly bodyHash: string }>(
     workflowId: who.workflowId,
     runId: who.runId,
     activityId: who.activityId,
+    attemptAt: who.attemptAt,
     fingerprint,
     bodyHash: ready.body.bodyHash,
     account: account.name,

@@ -28,6 +28,8 @@ export interface SlotIntent {
   readonly workflowId: string | null;
   readonly runId: string | null;
   readonly activityId: string;
+  /** When the server scheduled this attempt of the activity, ISO 8601: tells attempts apart over a reset of the activity too. */
+  readonly attemptAt?: string;
   readonly fingerprint: string;
   readonly bodyHash: string;
   readonly account: string;
@@ -146,6 +148,8 @@ export interface EpochAsker {
   readonly now: number;
   /** Whether even the run that recorded a proven refusal may go on after it: image activities retry by themselves. */
   readonly reopenOwn?: boolean;
+  /** The attempt that asks: one that stood still never goes past what a later attempt of its activity was told. */
+  readonly attempt?: Pick<SlotIntent, 'activityId' | 'attemptAt'>;
 }
 
 export type EpochDecision =
@@ -171,12 +175,19 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
       : { do: 'return', outcome: { v: 1, nonce: decisionId, at, answer }, slot };
   }
   if (outcome !== null) {
-    const mayReopen = asker.reopenOwn === true || (slot !== null && slot.runId !== asker.runId);
+    const isOwn = slot !== null && slot.runId === asker.runId;
+    const mayReopen = asker.reopenOwn === true ? !(isOwn && isOvertaken(slot, asker)) : slot !== null && !isOwn;
     return mayReopen && isReopenable(outcome.answer, asker.now)
       ? { do: 'next_epoch' }
       : { do: 'return', outcome, slot };
   }
   return slot === null ? { do: 'send' } : { do: 'pending', slot };
+}
+
+/** Whether a later attempt of the same activity has sent: its answer may have ended the call. */
+function isOvertaken({ activityId, attemptAt }: SlotIntent, { attempt }: EpochAsker): boolean {
+  if (attemptAt === undefined || attempt?.attemptAt === undefined) return false;
+  return activityId === attempt.activityId && Date.parse(attemptAt) > Date.parse(attempt.attemptAt);
 }
 
 /**

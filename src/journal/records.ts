@@ -21,6 +21,7 @@ const intent = z.looseObject({
   fingerprint: z.string(),
   at: z.string(),
   sendWindowEnd: time,
+  attemptAt: time.optional(),
 });
 const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: z.string() });
 /** What decisions rest on; everything else of an answer is handed on as it was written. */

@@ -94,6 +94,22 @@ describe('what an epoch says to somebody who wants to send', () => {
     expect(doOf(refused, asker({ reopenOwn: true }))).toBe('next_epoch');
     expect(doOf(refused, asker({ runId: 'later' }))).toBe('next_epoch');
   });
+
+  it('[C4.4a] an attempt that stood still never goes past what a later attempt was told', () => {
+    const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
+    const refused: EpochView = { ...view(answers.refused(0)), slot: { ...intent, attemptAt: at(60) } };
+    const attempt = (seconds: number, activityId = '1') => ({
+      reopenOwn: true,
+      attempt: { activityId, attemptAt: at(seconds) },
+    });
+    expect(doOf(refused, asker(attempt(0)))).toBe('return');
+    expect(mayFollow(refused, asker(attempt(0)))).toBe(false);
+    for (const later of [60, 120]) expect(doOf(refused, asker(attempt(later)))).toBe('next_epoch');
+    // Another activity or another run is no earlier attempt, and records of the first versions do not say.
+    expect(doOf(refused, asker(attempt(0, '2')))).toBe('next_epoch');
+    expect(doOf(refused, asker({ ...attempt(0), runId: 'later' }))).toBe('next_epoch');
+    expect(doOf(view(answers.refused(0)), asker(attempt(0)))).toBe('next_epoch');
+  });
 });
 
 describe('whether asking again can help', () => {

@@ -176,7 +176,8 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
   }
   if (outcome !== null) {
     const isOwn = slot !== null && slot.runId === asker.runId;
-    const mayReopen = asker.reopenOwn === true ? !(isOwn && isOvertaken(slot, asker)) : slot !== null && !isOwn;
+    const mayReopen =
+      asker.reopenOwn === true ? !(isOwn && isOvertaken(slot, asker)) : slot !== null && !isOwn;
     return mayReopen && isReopenable(outcome.answer, asker.now)
       ? { do: 'next_epoch' }
       : { do: 'return', outcome, slot };

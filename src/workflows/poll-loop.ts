@@ -7,10 +7,11 @@ import { PollGroup } from '../domain/poll-group';
 import { pollVideosActivity } from './proxies';
 
 /** How a watch came back: its verdict, or the loop stopped so that the workflow can continue as new. */
-export type WatchResult =
+export type FollowResult =
   | { readonly kind: 'verdict'; readonly verdict: WatchVerdict; readonly state: WatchState }
-  | { readonly kind: 'handover' }
-  | { readonly kind: 'cancelled'; readonly state: WatchState };
+  | { readonly kind: 'handover' };
+
+export type WatchResult = FollowResult | { readonly kind: 'cancelled'; readonly state: WatchState };
 
 export interface PollLoopOptions {
   /** Task queue of `media.pollVideos`; default: the workflow's own. */
@@ -25,7 +26,7 @@ export interface PollLoopOptions {
 
 interface Watcher {
   state: WatchState;
-  settle(result: WatchResult): void;
+  settle(result: FollowResult): void;
 }
 
 /**
@@ -67,6 +68,15 @@ export class PollLoop {
       return { kind: 'cancelled', state: watcher.state };
     });
     return Promise.race([settled, cancellation]);
+  }
+
+  /**
+   * Watches one task until its verdict or a hand-over, whatever is cancelled. Without a promise: the SDK keeps a formatted
+   * stack of every open one, some 10 kB for each task that is watched (docs/adr/0011).
+   * @param onEnd called once, while the loop ticks
+   */
+  follow(state: WatchState, onEnd: (result: FollowResult) => void): void {
+    this.groupOf(state).add({ state, settle: onEnd });
   }
 
   /** State of every open watch, for queries. */

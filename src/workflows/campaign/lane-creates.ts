@@ -35,13 +35,20 @@ export async function createRows(
 ): Promise<void> {
   const states = rows.map((row) => row.create ?? beginCreate(creationKeyOf(campaign, row), Date.now()));
   const answers = await sendBatch(rows, states, settings);
-  await Promise.all(
-    rows.map(async (row, place) => {
-      const state = states[place] as CreateOnceState;
-      onRow(row, await settle(row, state, 'lost' in answers ? answers.lost : answers.all[place], settings));
-    }),
-  );
+  const open: Promise<void>[] = [];
+  rows.forEach((row, place) => {
+    const state = states[place] as CreateOnceState;
+    // A worker of another version may answer fewer rows: nobody knows what it did for the others.
+    const got = 'lost' in answers ? answers.lost : (answers.all[place] ?? UNANSWERED);
+    const known = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
+    // Promises only where something is waited for (docs/adr/0011).
+    if (known !== undefined) onRow(row, known);
+    else open.push(reconciled(row, state, got, settings).then((answer) => onRow(row, answer)));
+  });
+  await Promise.all(open);
 }
+
+const UNANSWERED: NoValue = { cause: 'activity_failed', neverStarted: false };
 
 async function sendBatch(
   rows: readonly LaneRow[],
@@ -79,39 +86,40 @@ async function sendBatch(
   return first === 'lost' ? { lost: { cause: 'no_answer_in_time', neverStarted: false } } : first;
 }
 
-async function settle(
+/** What an answer comes to; undefined when it has to be reconciled first. */
+function stepOf(
   row: LaneRow,
   state: CreateOnceState,
-  got: CreateVideoAnswer | NoValue | undefined,
+  answer: CreateVideoAnswer,
+  isReconciled: boolean,
+): RowAnswer | undefined {
+  if (isAbsent(row, answer)) return { step: { do: 'absent' }, answer };
+  const step = nextStep(state, answer, {
+    now: Date.now(),
+    random: Math.random(),
+    startLimitMs: DEFAULT_START_LIMIT_MS,
+    reconciled: isReconciled,
+  });
+  return step.do === 'reconcile' ? undefined : { step, answer };
+}
+
+async function reconciled(
+  row: LaneRow,
+  state: CreateOnceState,
+  got: CreateVideoAnswer | NoValue,
   settings: LaneSettings,
 ): Promise<RowAnswer> {
-  if (got !== undefined && 'outcome' in got) {
-    if (isAbsent(row, got)) return { step: { do: 'absent' }, answer: got };
-    const step = nextStep(state, got, context(false));
-    if (step.do !== 'reconcile') return { step, answer: got };
-    const found = await reconcile(row, state, settings, null);
-    // What the send itself left as evidence says more than a look that found nothing out.
-    return settled(
-      row,
-      state,
-      got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? got : found,
-    );
-  }
-  // A worker of another version may answer fewer rows: nobody knows what it did for the others.
-  const lost = got ?? { cause: 'activity_failed', neverStarted: false };
-  return settled(row, state, await reconcile(row, state, settings, lost));
+  const found = await reconcile(row, state, settings, 'outcome' in got ? null : got);
+  // What the send itself left as evidence says more than a look that found nothing out.
+  const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
+  const step = stepOf(row, state, keepsOwn ? got : found, true);
+  if (step === undefined) throw new Error('media.reconcileCreate answered "pending"');
+  return step;
 }
 
 /** An attempt that was begun before, and of which nothing came. */
 function isAbsent(row: LaneRow, { outcome }: CreateVideoAnswer): boolean {
   return isBegun(row) && (outcome === 'not_sent' || outcome === 'refused_for_now');
-}
-
-function settled(row: LaneRow, state: CreateOnceState, answer: CreateVideoAnswer): RowAnswer {
-  if (isAbsent(row, answer)) return { step: { do: 'absent' }, answer };
-  const step = nextStep(state, answer, context(true));
-  if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
-  return { step, answer };
 }
 
 function reconcile(
@@ -131,8 +139,4 @@ function reconcile(
     },
     lost,
   );
-}
-
-function context(reconciled: boolean) {
-  return { now: Date.now(), random: Math.random(), startLimitMs: DEFAULT_START_LIMIT_MS, reconciled };
 }

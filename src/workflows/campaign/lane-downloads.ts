@@ -20,11 +20,17 @@ export async function downloadRows(
 ): Promise<void> {
   const { results, waitMs } = await tryAll(videos, queues.download);
   onTried();
-  await Promise.all(
-    videos.map(async (video, place) =>
-      onVideo(place, results[place] ?? (await downloadOne(video, queues.download, waitMs?.[place] ?? 0))),
-    ),
-  );
+  const open: Promise<void>[] = [];
+  videos.forEach((video, place) => {
+    const result = results[place];
+    // Promises only where something is waited for (docs/adr/0011).
+    if (result) onVideo(place, result);
+    else {
+      const one = downloadOne(video, queues.download, waitMs?.[place] ?? 0);
+      open.push(one.then((found) => onVideo(place, found)));
+    }
+  });
+  await Promise.all(open);
 }
 
 async function tryAll(

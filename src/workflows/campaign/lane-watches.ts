@@ -7,7 +7,7 @@ import { bandKey } from '../../domain/polling-profile';
 import { videoTaskById } from '../../domain/video-task';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { type LaneCarried } from '../../domain/campaign/lane-state';
-import { PollLoop, type WatchResult } from '../poll-loop';
+import { type FollowResult, PollLoop } from '../poll-loop';
 import { endOrRetry } from './end-row';
 import { downloadRows } from './lane-downloads';
 import { type Lane } from './lane';
@@ -104,14 +104,14 @@ export class LaneWatches {
   private watch(row: LaneRow, state: WatchState): void {
     row.phase = 'watching';
     this.open += 1;
-    void this.loop.watch(state).then((result) => {
+    this.loop.follow(state, (result) => {
       this.open -= 1;
       this.ended(row, result);
       this.onChange();
     });
   }
 
-  private ended(row: LaneRow, result: WatchResult): void {
+  private ended(row: LaneRow, result: FollowResult): void {
     if (result.kind !== 'verdict') return;
     const { verdict, state } = result;
     row.watch = state;

@@ -65,9 +65,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   if (unknownModels !== undefined && unknownModels !== 'allow' && unknownModels !== 'refuse') {
     throw new ConfigurationError('MEDIA_UNKNOWN_MODELS', 'must be allow or refuse.');
   }
+  // Asked for with every poll, and a look into the environment costs as much as a header.
+  const given = { file: env['MEDIA_API_KEY_FILE'], key: env['MEDIA_API_KEY'] };
   return {
     baseUrl: text('MEDIA_BASE_URL'),
-    apiKey: () => readApiKey(env),
+    apiKey: () => readApiKey(given),
     credential: text('MEDIA_CREDENTIAL') ?? DEFAULT_CREDENTIAL,
     models: text('MEDIA_MODELS'),
     unknownModels,
@@ -100,9 +102,14 @@ function readNumber(
   return Number(value);
 }
 
-function readApiKey(env: NodeJS.ProcessEnv): string {
-  const file = env['MEDIA_API_KEY_FILE'];
-  let key = env['MEDIA_API_KEY'] ?? '';
+/** A file is read for each call: it may be replaced while the worker runs. */
+function readApiKey({
+  file,
+  key = '',
+}: {
+  readonly file?: string | undefined;
+  key?: string | undefined;
+}): string {
   if (file !== undefined && file !== '') {
     try {
       key = readFileSync(file, 'utf8');

@@ -140,7 +140,14 @@ function flatten(input: PollVideosInput): PollTarget[] {
   return targets;
 }
 
+const DIGESTS = new WeakMap<PolledRecord, string>();
+
 /** Eight characters are enough to tell a record from its predecessor; they cross with every tick. */
 function digestOf(record: PolledRecord): string {
-  return hash('sha256', JSON.stringify(record), 'base64url').slice(0, 8);
+  // A record that did not change is the same object (see RecentReadings).
+  const known = DIGESTS.get(record);
+  if (known !== undefined) return known;
+  const digest = hash('sha256', JSON.stringify(record), 'base64url').slice(0, 8);
+  DIGESTS.set(record, digest);
+  return digest;
 }

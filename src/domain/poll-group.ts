@@ -16,7 +16,7 @@ import {
 
 /** The soft budget of a tick ends this long before the next one is due (design 4.4). */
 const BUDGET_MARGIN_MS = 1000;
-/** Kept from both ends of a band, so that scheduling noise does not push an interval out of it. */
+/** Share of a band kept from both its ends, so that scheduling noise does not push an interval out of it. */
 const BAND_MARGIN = 0.1;
 
 /**
@@ -32,6 +32,7 @@ export class PollGroup {
   constructor(
     profile: PollingProfile,
     private readonly slow?: { readonly afterMs: number; readonly intervalMs: number },
+    private readonly bandMargin = BAND_MARGIN,
   ) {
     this.minIntervalMs = profile.minSeconds * 1000;
     this.maxIntervalMs = Math.max(profile.maxSeconds * 1000, this.minIntervalMs);
@@ -58,7 +59,8 @@ export class PollGroup {
     if (due.length === 0) return due;
     const band = this.maxIntervalMs - this.minIntervalMs;
     this.lastTickAt = now;
-    this.intervalMs = Math.round(this.minIntervalMs + band * (BAND_MARGIN + random * (1 - 2 * BAND_MARGIN)));
+    const margin = this.bandMargin;
+    this.intervalMs = Math.round(this.minIntervalMs + band * (margin + random * (1 - 2 * margin)));
     return due;
   }
 

@@ -17,6 +17,8 @@ export interface Redactor {
 
 const MAX_LENGTH = 500;
 const MAX_NAME = 100;
+/** Cleaned names that are kept; a service that sends more of them has them cleaned each time. */
+const KEPT_NAMES = 1_000;
 /** A status word or a public name of a model has fewer; a prompt seldom. */
 const MAX_NAME_WORDS = 4;
 /** Scripts without blanks between words say a sentence in this many characters. */
@@ -73,11 +75,24 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     return capped(withoutSecrets(oneLine(clean)), maxLength);
   };
 
+  const name = (value: string, maxLength = MAX_NAME): string => {
+    const clean = text(value, maxLength);
+    return isSentence(clean) ? '[text]' : clean;
+  };
+  /** Names of models, resolutions and states come with every poll, and are few. */
+  const names = new Map<string, string>();
+
   return {
     text,
     name: (value, maxLength = MAX_NAME) => {
-      const clean = text(value, maxLength);
-      return isSentence(clean) ? '[text]' : clean;
+      if (value.length > MAX_NAME) return name(value, maxLength);
+      const key = `${maxLength} ${value}`;
+      let clean = names.get(key);
+      if (clean === undefined) {
+        clean = name(value, maxLength);
+        if (names.size < KEPT_NAMES) names.set(key, clean);
+      }
+      return clean;
     },
     url: (value) => capped(withoutSecrets(originOf(value)), MAX_LENGTH),
     page: (bytes) => {

@@ -18,6 +18,8 @@ export interface PollLoopOptions {
   readonly taskQueue?: string | undefined;
   /** Milliseconds between polls once a wait is older than `afterMs`. */
   readonly slow?: { readonly afterMs: number; readonly intervalMs: number } | undefined;
+  /** Share of the band that intervals keep from both its ends, below 0.5: more of it makes them steadier. @default 0.1 */
+  readonly bandMargin?: number | undefined;
   /** Told after every tick: what `states` and `nextTickAt` say has changed. */
   readonly onTick?: () => void;
   /** Asked after every tick: true stops the loop, and every open watch comes back as `handover`. */
@@ -102,9 +104,9 @@ export class PollLoop {
     const key = `${account} ${bandKey(polling)}`;
     let group = this.groups.get(key);
     if (group === undefined) {
-      group = new RunningGroup(account, new PollGroup(polling, this.options.slow), this.options, () =>
-        this.onTickEnd(),
-      );
+      const { slow, bandMargin } = this.options;
+      const cadence = new PollGroup(polling, slow, bandMargin);
+      group = new RunningGroup(account, cadence, this.options, () => this.onTickEnd());
       this.groups.set(key, group);
       // A loop that stopped takes nothing up any more: the watch comes back at once and is carried over.
       if (this.handedOver) group.stop();

@@ -124,6 +124,18 @@ describe('a tick', () => {
     expect(group.nextWakeAt([watchOf('new', 'x', START + 9000)])).toBe(START + 9000);
   });
 
+  it.each([
+    [undefined, 3200, 4800],
+    [0.3, 3600, 4400],
+  ])('[C4.7] with a margin of %s intervals stay between %i and %i ms', (margin, shortest, longest) => {
+    const intervalAt = (random: number) => {
+      const group = new PollGroup(DEFAULT_POLLING, undefined, margin);
+      group.beginTick([watchOf('a', 'x')], START, random);
+      return group.save().intervalMs;
+    };
+    expect([intervalAt(0), intervalAt(0.5), intervalAt(1)]).toEqual([shortest, 4000, longest]);
+  });
+
   it('an empty group has nothing to wake for', () => {
     expect(new PollGroup(DEFAULT_POLLING).nextWakeAt([])).toBe(Infinity);
   });

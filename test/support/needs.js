@@ -32,6 +32,7 @@ const NEED_OF = {
   'test/cli/status-line.test.ts': 'nothing',
   'test/cli/status-unreadable.test.ts': 'nothing',
   'test/cli/usage.test.ts': 'lib',
+  'test/client/campaign-memo.test.ts': 'nothing',
   'test/client/campaign-selection.test.ts': 'nothing',
   'test/compat/': 'time',
   'test/compat/workflows.test.ts': 'server',

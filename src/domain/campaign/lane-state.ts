@@ -18,6 +18,8 @@ export interface LaneSettings {
   readonly queues: MediaQueues;
   /** History events after which a run is left behind. */
   readonly eventsPerRun: number;
+  /** See `PollLoopOptions.bandMargin`. Absent in lanes of the first versions. */
+  readonly pollBandMargin?: number;
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }

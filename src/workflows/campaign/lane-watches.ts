@@ -33,6 +33,7 @@ export class LaneWatches {
   ) {
     this.loop = PollLoop.from(cadencesOf(carried), {
       taskQueue: lane.input.settings.queues.poll,
+      bandMargin: lane.input.settings.pollBandMargin,
       onTick: onChange,
       shouldHandOver: () => this.stopping,
     });

@@ -1,0 +1,37 @@
+import { campaignStateOf, resultsOf, startCampaign, type Row } from '../support/campaign';
+import { sharedStack } from '../support/shared-stack';
+
+/** Two campaigns of one worker: same rows, same queues. */
+describe('two campaigns at once', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 300 } } });
+  const rows = (count: number): Row[] =>
+    Array.from({ length: count }, (_unused, n) => ({
+      id: `r${n}`,
+      model: 'cine-1',
+      prompt: `a kite ${n}`,
+      duration: 2,
+    }));
+
+  it('each buys its own rows, and a small one does not wait for the end of a large one', async () => {
+    const media = await stack();
+    const large = await startCampaign(media, rows(150), { concurrency: 10 });
+    const small = await startCampaign(media, rows(10), { concurrency: 10, fairnessWeight: 2, priority: 2 });
+    const first = await small.result();
+    const meanwhile = await campaignStateOf(large);
+    expect(meanwhile.phase).toBe('running');
+    const second = await large.result();
+    expect([first.counts, second.counts]).toEqual([{ completed: 10 }, { completed: 150 }]);
+    // The same text bought twice is two purchases, each on the books of its own campaign.
+    const { creates } = await media.sandbox.admin.counters();
+    expect(creates).toEqual({ received: 160, accepted: 160 });
+    for (const [handle, { results }, count] of [
+      [small, first, 10],
+      [large, second, 150],
+    ] as const) {
+      const lines = [...(await resultsOf(media, results)).values()];
+      expect(lines).toHaveLength(count);
+      for (const { key, ledger } of lines)
+        expect(ledger.map(({ creationKey }) => creationKey)).toEqual([`${handle.workflowId}/${key}/0`]);
+    }
+  });
+});

@@ -66,10 +66,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     throw new ConfigurationError('MEDIA_UNKNOWN_MODELS', 'must be allow or refuse.');
   }
   // Asked for with every poll, and a look into the environment costs as much as a header.
-  const given = { file: env['MEDIA_API_KEY_FILE'], key: env['MEDIA_API_KEY'] };
+  const keySource = { file: env['MEDIA_API_KEY_FILE'], value: env['MEDIA_API_KEY'] };
   return {
     baseUrl: text('MEDIA_BASE_URL'),
-    apiKey: () => readApiKey(given),
+    apiKey: () => readApiKey(keySource),
     credential: text('MEDIA_CREDENTIAL') ?? DEFAULT_CREDENTIAL,
     models: text('MEDIA_MODELS'),
     unknownModels,
@@ -102,14 +102,14 @@ function readNumber(
   return Number(value);
 }
 
+interface KeySource {
+  readonly file: string | undefined;
+  readonly value: string | undefined;
+}
+
 /** A file is read for each call: it may be replaced while the worker runs. */
-function readApiKey({
-  file,
-  key = '',
-}: {
-  readonly file?: string | undefined;
-  key?: string | undefined;
-}): string {
+function readApiKey({ file, value }: KeySource): string {
+  let key = value ?? '';
   if (file !== undefined && file !== '') {
     try {
       key = readFileSync(file, 'utf8');

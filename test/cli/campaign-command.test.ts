@@ -1,4 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { campaignEstimate, campaignResult, campaignRow, campaignState } from '../../src/cli/schemas/campaign';
 import { event } from '../../src/cli/schemas/reply';
@@ -6,7 +8,7 @@ import { renderImage } from '../../src/testing/sandbox/render-image';
 import { expectDocumented } from './schemas/documented';
 import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';
-import { runCli, runJson } from './support/run-cli';
+import { replyOf, runCli, runJson, startCli } from './support/run-cli';
 
 /** A manifest becomes files, by the real binary, server and sandbox. */
 describe('campaign run', () => {
@@ -142,6 +144,32 @@ describe('campaign run', () => {
     expect(reply.data?.['plan']).toMatchObject({ issues: [{ line: 3, column: 'duration' }] });
     const limited = await runJson(['campaign', 'run', manifest, '--max-spend', '100'], env);
     expect([limited.code, limited.reply.error?.type]).toEqual([6, 'spend_not_confirmed']);
+  });
+
+  test('[C5.4b] a manifest from standard input, and one from an address, run as one from a file does', async () => {
+    const rows = (id: string) => `id,model,prompt,duration\n${id},cine-1,a boat named ${id},2\n`;
+    const piped = startCli(['campaign', 'run', '-', '--json'], bench.workerEnv, undefined, rows('piped'));
+    const first = await piped.ended;
+    expect([first.code, replyOf(first).data?.['counts']]).toEqual([0, { completed: 1 }]);
+    const server = createServer((_request, response) => void response.end(rows('fetched')));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const address = `http://127.0.0.1:${port}/rows.csv?token=canary`;
+      const second = await runs.run('run', address);
+      expect([second.code, second.result.counts]).toEqual([0, { completed: 1 }]);
+      // What is signed in the address is nowhere: the rows were stored, and the store is named.
+      const id = String(second.result['workflowId']);
+      const handle = bench.server.client.workflow.getHandle(id);
+      const [history, { memo }] = [await handle.fetchHistory(), await handle.describe()];
+      const kept = JSON.stringify([history, memo], (_name, value: unknown) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+      );
+      expect(kept).toContain('artifact:sha256/');
+      expect(kept).not.toContain('canary');
+    } finally {
+      server.close();
+    }
   });
 
   test('lines of -o jsonl: the start, states, the answer', async () => {

@@ -14,7 +14,7 @@ import { bindingOf } from '../../src/cli/doctor/read-binding';
 import { runChecks } from '../../src/cli/doctor/run-checks';
 import { judgeServiceAnswer } from '../../src/cli/doctor/service-answer';
 import { judgeServerVersion } from '../../src/cli/doctor/temporal-server';
-import { judgePollers } from '../../src/cli/doctor/workers';
+import { judgeActivityQueues, judgePollers } from '../../src/cli/doctor/workers';
 import { errorType } from '../../src/cli/error-types';
 import { type GetVideoResult } from '../../src/service/get-video-result';
 import { sdkCopies } from '../../src/sdk-copies';
@@ -100,6 +100,27 @@ describe('workers', () => {
       state,
       ...(state === 'failed' && { errorType: 'no_worker' }),
     });
+  });
+});
+
+describe('the queues of campaigns', () => {
+  const now = 1_000_000;
+  const served: Finding = { state: 'ok', message: '1 worker polls the task queue "q"' };
+
+  test('all polled of late: nothing is said', () => {
+    const queues = ['q/create', 'q/poll'].map((queue) => [queue, [now - 1_000]] as const);
+    expect(judgeActivityQueues(served, queues, now)).toBe(served);
+  });
+
+  test('one that nobody polls, or nobody any more, is a warning that names it', () => {
+    const queues = [
+      ['q/create', []],
+      ['q/poll', [now - 91_000]],
+      ['q/image', [now - 91_000, now]],
+    ] as const;
+    const finding = judgeActivityQueues(served, queues, now);
+    expect(finding.state).toBe('warning');
+    expect(finding.message).toContain('none polls q/create, q/poll: campaigns');
   });
 });
 

@@ -14,19 +14,19 @@ describe('two campaigns at once', () => {
 
   it('each buys its own rows, and a small one does not wait for the end of a large one', async () => {
     const media = await stack();
-    const large = await startCampaign(media, rows(150), { concurrency: 10 });
-    const small = await startCampaign(media, rows(10), { concurrency: 10, fairnessWeight: 2, priority: 2 });
+    const large = await startCampaign(media, rows(40), { concurrency: 5 });
+    const small = await startCampaign(media, rows(5), { concurrency: 5, fairnessWeight: 2, priority: 2 });
     const first = await small.result();
     const meanwhile = await campaignStateOf(large);
     expect(meanwhile.phase).toBe('running');
     const second = await large.result();
-    expect([first.counts, second.counts]).toEqual([{ completed: 10 }, { completed: 150 }]);
+    expect([first.counts, second.counts]).toEqual([{ completed: 5 }, { completed: 40 }]);
     // The same text bought twice is two purchases, each on the books of its own campaign.
     const { creates } = await media.sandbox.admin.counters();
-    expect(creates).toEqual({ received: 160, accepted: 160 });
+    expect(creates).toEqual({ received: 45, accepted: 45 });
     for (const [handle, { results }, count] of [
-      [small, first, 10],
-      [large, second, 150],
+      [small, first, 5],
+      [large, second, 40],
     ] as const) {
       const lines = [...(await resultsOf(media, results)).values()];
       expect(lines).toHaveLength(count);

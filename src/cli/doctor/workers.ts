@@ -1,4 +1,5 @@
-import { type Check, failed, type Finding, ok } from './check';
+import { activityQueues } from '../../domain/names';
+import { type Check, failed, type Finding, ok, warning } from './check';
 import { errorType } from '../error-types';
 import { lastPolls, type PollerKind, STALE_POLL_MS } from '../queue-pollers';
 
@@ -24,16 +25,40 @@ export const workers: Check = {
     const [workflows, activities] = await Promise.all(
       KINDS.map((kind) => lastPolls(connection, namespace, taskQueue, kind, CALL_MS)),
     );
+    const now = Date.now();
     const finding = judgePollers(
       { workflows: workflows ?? [], activities: activities ?? [] },
       taskQueue,
-      Date.now(),
+      now,
     );
+    if (finding.state === 'ok') {
+      const queues = Object.values(activityQueues(taskQueue));
+      const looks = queues.map(async (queue) => {
+        const polls = await lastPolls(connection, namespace, queue, 'activities', CALL_MS);
+        return [queue, polls] as const;
+      });
+      return judgeActivityQueues(finding, await Promise.all(looks), now);
+    }
     if (finding.state !== 'failed' || dev === undefined || dev.taskQueue === taskQueue) return finding;
     const remedy = `${finding.remedy} The \`dev\` of this data directory serves "${dev.taskQueue}".`;
     return { ...finding, remedy };
   },
 };
+
+/** Campaigns run their activities on queues of their own; a worker that was made by hand may not serve them. */
+export function judgeActivityQueues(
+  served: Finding,
+  queues: readonly (readonly [queue: string, polls: readonly number[]])[],
+  now: number,
+): Finding {
+  const unserved = queues.filter(([, polls]) => polls.every((at) => now - at > STALE_POLL_MS));
+  if (unserved.length === 0) return served;
+  const names = unserved.map(([queue]) => queue).join(', ');
+  return warning(
+    `${served.message}, but none polls ${names}: campaigns would wait.`,
+    'Serve them with `temporal-media worker` or createMediaWorker, or give campaigns `queues` that are served.',
+  );
+}
 
 /** @param now milliseconds since the epoch; a clock that is behind the server's counts as just now */
 export function judgePollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {

@@ -36,13 +36,19 @@ export function cleanEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   };
 }
 
-/** Starts the compiled command line as a user does. */
-export function startCli(args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): CliProcess {
+/** Starts the compiled command line as a user does. @param input what stands on its standard input */
+export function startCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd?: string,
+  input?: string,
+): CliProcess {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: cleanEnvironment(env),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),
   });
+  child.stdin.on('error', () => undefined).end(input);
   const text = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   for (const stream of ['stdout', 'stderr'] as const) {

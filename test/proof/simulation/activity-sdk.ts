@@ -14,6 +14,7 @@ export interface Execution extends Actor {
     readonly workflowExecution: { readonly workflowId: string; readonly runId: string };
     readonly activityId: string;
     readonly attempt: number;
+    readonly currentAttemptScheduledTimestampMs: number;
     readonly heartbeatDetails: unknown;
     readonly startToCloseTimeoutMs: number;
     readonly heartbeatTimeoutMs: number | undefined;

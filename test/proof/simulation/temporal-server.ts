@@ -201,6 +201,7 @@ export class TemporalServer {
         workflowExecution: { workflowId: run.workflowId, runId: run.runId },
         activityId: activity.id,
         attempt: activity.attempt,
+        currentAttemptScheduledTimestampMs: time.now,
         heartbeatDetails: activity.lastBeat,
         startToCloseTimeoutMs: startToClose,
         heartbeatTimeoutMs: options.heartbeatTimeout,

@@ -48,6 +48,8 @@ export interface LaneCarried {
   readonly reports: number;
   readonly segments: number;
   readonly committed: number;
+  /** Absent in runs of the first versions: what the orders say. */
+  readonly grant?: LaneGrant;
   readonly unconfirmedSegments: readonly ReportedSegment[];
   readonly leases: readonly CarriedLease[];
   readonly rows: readonly RowRecord[];
@@ -71,6 +73,12 @@ export interface CarriedLease extends Omit<PageLease, 'done'> {
   readonly redo?: string;
   /** What was bought of it before is in flight. */
   readonly sought?: true;
+}
+
+/** What a lane takes for granted, in micro-units, and the first order of the run of the parent that it follows. */
+export interface LaneGrant {
+  readonly held: number | null;
+  readonly since: number;
 }
 
 export type RowPhase = 'waiting' | 'creating' | 'watching' | 'downloading' | 'drawing';

@@ -41,6 +41,8 @@ export interface LaneOrders {
   readonly freeze: boolean;
   /** Segments up to this number are kept by the parent. */
   readonly segmentsSeen: number;
+  /** Newest order that the lane was heard to have carried out; absent from parents of the first versions. */
+  readonly heard?: number;
 }
 
 export interface ReportedSegment extends SegmentEntry {
@@ -69,6 +71,9 @@ export interface LaneReport {
   readonly room: number;
   /** Micro-units spent or reserved, of all that was granted. */
   readonly committed: number;
+  /** What the lane takes for granted, and the first order of the run of the parent that it follows: absent from lanes of the first versions. */
+  readonly granted?: number | null;
+  readonly parentSince?: number;
   /** Estimate of the cheapest row that does not fit into what is left of the grant; null when nothing waits for money. */
   readonly needs: number | null;
   readonly inFlight: number;

@@ -28,6 +28,10 @@ interface Contact {
   notBefore: number;
   /** Its present life has said what it holds, to this run: what was known before may be older than a reset. */
   heard: boolean;
+  /** This run was reset, and what the lane holds of what was granted since is not known yet. */
+  undone: boolean;
+  /** First order of the run that it follows, as it said last. */
+  parentSince: number;
 }
 
 /** The parent's side of the talk: starts lanes, sends orders, notices lanes that are gone. */
@@ -60,26 +64,46 @@ export class CampaignLanes {
    * over, nor an answer to an order that a reset has undone, of which this run knows nothing. Told by numbers and not by
    * run ids: a reset run replays what came before it under another id.
    */
-  hears(entry: LaneEntry, { life, ordersSeen, orphaned }: LaneReport): boolean {
+  hears(entry: LaneEntry, report: LaneReport): boolean {
+    const { life, ordersSeen, orphaned } = report;
     if (life < entry.lives) return false;
     const contact = this.contactOf(entry.lane);
     contact.notBefore = 0;
     if (life > entry.lives) catchUp(entry, life);
     if (orphaned) this.repeat(entry);
     if (ordersSeen > entry.ordersN) {
-      this.onUndone();
+      if (this.countsAfter === 0) this.onUndone();
       this.repeat(entry);
       return false;
     }
+    this.noteGrant(entry, report, contact);
     if (ordersSeen > this.countsAfter) contact.heard = true;
     return true;
   }
 
+  /**
+   * A lane that this run has heard before, and that follows it only now: this run may have been reset, and have granted
+   * other money in what was undone. All are asked anew. None adds to what it holds before it is told that it was heard,
+   * so what it says that it holds is what it has.
+   */
+  private noteGrant(
+    entry: LaneEntry,
+    { parentSince = 0, granted, committed }: LaneReport,
+    contact: Contact,
+  ): void {
+    if (parentSince <= contact.parentSince || entry.granted === null) return;
+    contact.parentSince = parentSince;
+    if (contact.heard) this.onUndone();
+    if (!contact.undone) return;
+    contact.undone = false;
+    if (typeof granted === 'number') entry.granted = Math.min(entry.granted, Math.max(granted, committed));
+  }
+
   /** This run was reset: what any lane holds has to be asked for anew. */
   private onUndone(): void {
-    if (this.countsAfter > 0) return;
     this.countsAfter = Math.max(1, this.n);
-    for (const contact of this.contacts.values()) Object.assign(contact, { heard: false, text: '' });
+    for (const contact of this.contacts.values())
+      Object.assign(contact, { heard: false, undone: true, text: '' });
   }
 
   /** Whether everything that this lane has bought is known. */
@@ -107,7 +131,7 @@ export class CampaignLanes {
     contact.busy = true;
     this.n = Math.max(this.n + 1, Date.now());
     const { n, campaignRun, run } = this;
-    const numbered: LaneOrders = { ...orders, n, campaignRun, parentRun: run };
+    const numbered: LaneOrders = { ...orders, n, campaignRun, parentRun: run, heard: entry.ordersSeen };
     entry.ordersN = this.n;
     if (entry.frozenBy === Infinity) entry.frozenBy = this.n;
     void this.deliver(entry, numbered, contact).then(
@@ -126,7 +150,15 @@ export class CampaignLanes {
   private contactOf(lane: number): Contact {
     let contact = this.contacts.get(lane);
     if (contact === undefined) {
-      contact = { text: '', busy: false, closed: false, notBefore: 0, heard: false };
+      contact = {
+        text: '',
+        busy: false,
+        closed: false,
+        notBefore: 0,
+        heard: false,
+        undone: false,
+        parentSince: 0,
+      };
       this.contacts.set(lane, contact);
     }
     return contact;

@@ -1,3 +1,8 @@
+import { type LaneGrant } from '../../domain/campaign/lane-state';
+import { type LaneOrders } from '../../domain/campaign/messages';
+
+type GrantOrder = Pick<LaneOrders, 'n' | 'granted' | 'freeze' | 'heard'>;
+
 /**
  * A lane's part of the budget in integer micro-units. The parent grants, the lane commits before it sends; what provably
  * bought nothing is given back. Without a budget everything fits.
@@ -6,15 +11,35 @@ export class LaneBudget {
   /** Estimate of the row that waits for money; null when none does. */
   needs: number | null = null;
 
-  constructor(
-    private granted: number | null,
-    private spent: number,
-    private frozen: boolean,
-  ) {}
+  private granted: number | null;
+  private frozen: boolean;
+  /** Number of the first order of the run of the parent that is followed. */
+  private since: number;
 
-  apply(granted: number | null, frozen: boolean): void {
-    this.granted = granted;
-    this.frozen = frozen;
+  constructor(
+    { granted, freeze }: GrantOrder,
+    private spent: number,
+    carried?: LaneGrant,
+  ) {
+    this.granted = carried === undefined ? granted : carried.held;
+    this.frozen = freeze;
+    this.since = carried?.since ?? 0;
+  }
+
+  /**
+   * Another run of the parent may be one that was reset: what it grants, it may have given to another lane in what was
+   * undone. So nothing is added before it has heard of an order of its own, and with it what each lane holds.
+   */
+  apply({ n, granted, freeze, heard }: GrantOrder, isOtherRun: boolean): void {
+    if (heard !== undefined && isOtherRun) this.since = n;
+    const { granted: held } = this;
+    const waits = heard !== undefined && heard < this.since;
+    this.granted = waits && held !== null && granted !== null ? Math.min(held, granted) : granted;
+    this.frozen = freeze;
+  }
+
+  grant(): LaneGrant {
+    return { held: this.granted, since: this.since };
   }
 
   /** Takes `cost` out of the grant. @returns whether it fitted */

@@ -22,6 +22,7 @@ const SAMPLE = 3;
 /** Everything that the parent should know of a lane. */
 export function laneReport(lane: Lane, n: number, room: number): LaneReport {
   const rows = [...lane.rows];
+  const { held, since } = lane.budget.grant();
   const waiting = rows.filter(({ phase }) => phase === 'waiting').length;
   return {
     lane: lane.input.lane,
@@ -38,6 +39,8 @@ export function laneReport(lane: Lane, n: number, room: number): LaneReport {
     })),
     room,
     committed: lane.budget.committed(),
+    granted: held,
+    parentSince: since,
     needs: lane.budget.needs,
     inFlight: rows.length - waiting,
     settling: rows.length - waiting + lane.results.unwritten(),

@@ -62,11 +62,7 @@ export class Lane {
       this.dirty = true;
     };
     this.pages = new LanePages(carried?.leases ?? []);
-    this.budget = new LaneBudget(
-      this.orders.granted,
-      carried?.committed ?? input.committed,
-      this.orders.freeze,
-    );
+    this.budget = new LaneBudget(this.orders, carried?.committed ?? input.committed, carried?.grant);
     this.results = new LaneResults(
       carried?.segments ?? this.orders.segmentsSeen,
       carried?.unconfirmedSegments ?? [],
@@ -97,7 +93,7 @@ export class Lane {
       this.results.confirm(orders.segmentsSeen);
       const moved = this.pages.apply(orders.leases, (lease) => this.results.onTheWay(lease));
       dropWaiting(this);
-      this.budget.apply(orders.granted, orders.freeze);
+      this.budget.apply(orders, orders.parentRun !== parentRun);
       this.parent.isBack();
       for (const limit of this.limits.values()) limit.setCeiling(orders.concurrency);
       // That segments are kept needs no answer.
@@ -288,6 +284,7 @@ export class Lane {
       reports: this.parent.lastNumber(),
       segments: this.results.lastSeq(),
       committed: this.budget.committed(),
+      grant: this.budget.grant(),
       unconfirmedSegments: this.results.segments(),
       leases: this.pages.carry(),
       ...carryRows(this.rows),

@@ -25,7 +25,7 @@ describe('temporal-media demo', () => {
     expect(report.rows.map(({ name }) => name)).toEqual(DEMO_CASES.map(({ name }) => name));
     expect(report.checks.every(({ ok }) => ok)).toBe(true);
     const files = report.rows.flatMap((row) => row.files);
-    expect(files.filter((file) => file.endsWith('.mp4'))).toHaveLength(4);
+    expect(files.filter((file) => file.endsWith('.mp4'))).toHaveLength(8);
     expect(files.filter((file) => file.endsWith('.png'))).toHaveLength(2);
     for (const file of files) {
       if (file.endsWith('.png')) expect(imageSize(await readFile(file)).type).toBe('png');

@@ -1,3 +1,4 @@
+import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type TemporalMediaClient } from '../../client';
 import { type ArtifactRef } from '../../domain/media';
 import { type RunningChild } from '../child-process';
@@ -10,6 +11,8 @@ export interface DemoStage {
   readonly media: TemporalMediaClient;
   /** A task queue with a journal of its own, whose worker a case starts and kills. */
   readonly fragile: FragileQueue;
+  /** Where that queue keeps its artifacts. */
+  readonly store: ArtifactStore;
   /** Two image files of the user, in the artifact store. */
   readonly inputs: readonly [ArtifactRef, ArtifactRef];
   /** Accepted paid calls with exactly this prompt, as the sandbox counted them. */

@@ -2,6 +2,7 @@ import { failureRow } from '../../domain/failure-table';
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { type VideoRequest } from '../../domain/request';
 import { type DemoCase, type DemoResult, type DemoStage } from './demo-case';
+import { campaignCase } from './campaign-case';
 import { killedWorkerCase } from './killed-worker-case';
 import { resultOf, wordOf } from './demo-result';
 
@@ -67,6 +68,7 @@ export const DEMO_CASES: readonly DemoCase[] = [
     run: lostReply,
   },
   killedWorkerCase,
+  campaignCase,
   {
     name: 'image',
     why: 'one call, its results are stored before anything else happens',

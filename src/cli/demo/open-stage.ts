@@ -91,6 +91,7 @@ export async function openStage(options: OpenStageOptions): Promise<OpenStage> {
     const stage: DemoStage = {
       id: (name) => `demo-${run}-${name}`,
       media: new TemporalMediaClient(client, { taskQueue: queues.steady }),
+      store,
       inputs: await demoInputs(store, join(options.out, 'inputs')),
       accepted: async (prompt) => (await admin.counters()).acceptedByPromptHash[promptHash(prompt)] ?? 0,
       say,

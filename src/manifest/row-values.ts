@@ -71,16 +71,18 @@ export class RowValues {
     return undefined;
   }
 
-  /** One or several: a list, or a text with `|` between them. */
   several(key: string): readonly JsonValue[] {
     const found = this.get(key);
-    if (found === undefined) return [];
-    const { value } = found;
-    if (Array.isArray(value)) return value;
-    if (typeof value !== 'string') return [value];
-    return value
-      .split('|')
-      .map((one) => one.trim())
-      .filter((one) => one !== '');
+    return found === undefined ? [] : severalOf(found.value);
   }
+}
+
+/** One or several: a list, or a text with `|` between them. */
+export function severalOf(value: JsonValue): readonly JsonValue[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== 'string') return [value];
+  return value
+    .split('|')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
 }

@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
-import { Agent, type Dispatcher, fetch } from 'undici';
-import { environmentConnections } from '../service/connections';
+import { getterWithoutCredentials, type PlainGet } from '../service/get-without-credentials';
 
 /** Largest configuration, in bytes. */
 export const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
@@ -17,27 +16,12 @@ export function isUrl(location: string): boolean {
   return /^https?:\/\//i.test(location);
 }
 
-/** Longest wait for a tunnel or a connection, for headers and inside a body; the caller's signal limits the whole. */
-const CONNECTION = {
-  purpose: 'models',
-  connections: 1,
-  connectTimeoutMs: 10_000,
-  headersTimeoutMs: 30_000,
-  bodyTimeoutMs: 30_000,
-} as const;
-
-/**
- * Reads a file, or GETs a URL without any credentials of ours: the key of the service never goes there (C5.3). Proxies
- * are those of `env`, by the same rules as for calls of the service; a redirect may lead to another one.
- */
+/** Reads a file, or GETs a URL without any credentials of ours. */
 export function locationReader(env: NodeJS.ProcessEnv): ReadLocation {
-  const connections = environmentConnections(env);
-  const dispatcher = new Agent({
-    factory: (origin) => connections(new URL(origin), CONNECTION).dispatcher,
-  });
+  const get = getterWithoutCredentials(env);
   return async (location, signal) => {
     try {
-      return isUrl(location) ? await readUrl(location, signal, dispatcher) : await readFileText(location);
+      return isUrl(location) ? await readUrl(location, signal, get) : await readFileText(location);
     } catch (error) {
       if (error instanceof LocationError) throw error;
       throw new LocationError(signal.aborted ? 'no answer in time' : reasonOf(error));
@@ -48,22 +32,15 @@ export function locationReader(env: NodeJS.ProcessEnv): ReadLocation {
 /** With the environment of this process. */
 export const readLocation: ReadLocation = locationReader(process.env);
 
-async function readUrl(location: string, signal: AbortSignal, dispatcher: Dispatcher): Promise<string> {
-  const response = await fetch(location, {
-    dispatcher,
-    signal,
-    headers: { accept: 'application/json' },
-    // Not a browser: no cookies are kept between calls, and none is sent.
-    credentials: 'omit',
-  });
-  const downgraded = /^https:/i.test(location) && !/^https:/i.test(response.url);
-  if (!response.ok || downgraded || response.body === null) {
-    await response.body?.cancel();
-    throw new LocationError(downgraded ? 'it redirects from https to http' : `HTTP ${response.status}`);
-  }
+async function readUrl(location: string, signal: AbortSignal, get: PlainGet): Promise<string> {
+  const reply = await get(location, { signal, headers: { accept: 'application/json' } });
+  if (!('body' in reply))
+    throw new LocationError(
+      reply.refused === 'downgraded' ? 'it redirects from https to http' : `HTTP ${reply.status}`,
+    );
   const chunks: Uint8Array[] = [];
   let total = 0;
-  for await (const chunk of response.body) {
+  for await (const chunk of reply.body) {
     chunks.push(chunk as Uint8Array);
     total += (chunk as Uint8Array).length;
     if (total > MAX_CONFIGURATION_BYTES) throw tooLarge();

@@ -4,6 +4,7 @@ import { columnOf } from '../../manifest/columns';
 import { ManifestHeaderError, ManifestUnreadableError } from '../../manifest/manifest-error';
 import { type ManifestRow, type ManifestValue } from '../../manifest/manifest-row';
 import { readManifest } from '../../manifest/read-manifest';
+import { severalOf } from '../../manifest/row-values';
 import { readSource } from '../../manifest/sources';
 
 /** Columns that name sources. */
@@ -26,7 +27,7 @@ export async function namesFiles(
   try {
     for await (const { values } of readManifest(bytes, format))
       for (const value of values.values())
-        if (SOURCES.has(value.column.name) && sourcesOf(value).some(isFile)) return true;
+        if (SOURCES.has(value.column.name) && severalOf(value.value).some(isFile)) return true;
     return false;
   } catch (error) {
     if (error instanceof ManifestHeaderError || error instanceof ManifestUnreadableError) return false;
@@ -77,7 +78,7 @@ function spoil(object: { [name: string]: JsonValue }, column: string | null): vo
 }
 
 async function storedSources(value: ManifestValue, find: FindFile): Promise<JsonValue> {
-  const sources = sourcesOf(value);
+  const sources = severalOf(value.value);
   if (!sources.some(isFile)) return value.value;
   const stored = await Promise.all(sources.map((source) => storedSource(source, find)));
   const [only] = stored;
@@ -96,16 +97,6 @@ async function storedSource(source: JsonValue, find: FindFile): Promise<JsonValu
     ...(field !== undefined && { field }),
     artifact: { ...artifact },
   };
-}
-
-/** One or several, as the judge of rows takes them apart. */
-function sourcesOf({ value }: ManifestValue): readonly JsonValue[] {
-  if (Array.isArray(value)) return value;
-  if (typeof value !== 'string') return [value];
-  return value
-    .split('|')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
 }
 
 function isFile(source: JsonValue): boolean {

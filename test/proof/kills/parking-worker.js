@@ -38,9 +38,7 @@ files.link = async (source, destination) => {
 };
 
 const { activityInfo } = require('@temporalio/activity');
-const { DefaultLogger, makeTelemetryFilterString, Runtime } = require('@temporalio/worker');
-const { createFileJournal } = require('../../../lib/journal');
-const { createMediaWorker, readConfig } = require('../../../lib/worker');
+const { runWorkerProcess } = require('../../support/worker-main.js');
 
 function ownPoint() {
   try {
@@ -49,13 +47,6 @@ function ownPoint() {
     return undefined;
   }
 }
-
-Runtime.install({
-  logger: new DefaultLogger('ERROR'),
-  telemetryOptions: {
-    logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) },
-  },
-});
 
 function parking(journal) {
   return {
@@ -98,21 +89,4 @@ process.once('SIGCONT', () => {
   release();
 });
 
-async function main() {
-  process.stdin.once('end', () => process.exit()).resume();
-  process.stdin.unref();
-  const config = readConfig();
-  const media = await createMediaWorker({
-    config,
-    journal: parking(createFileJournal({ root: config.journal })),
-    workflows: { workflowBundle: { codePath: process.env['WORKFLOW_BUNDLE'] } },
-  });
-  const running = media.run();
-  say('ready');
-  await running;
-}
-
-main().catch((error) => {
-  process.stderr.write(`${error.stack}\n`);
-  process.exit(1);
-});
+runWorkerProcess(parking);

@@ -1,0 +1,38 @@
+'use strict';
+/**
+ * The main function of a media worker in a process of its own that a test kills or stops. Says `ready` once it runs, and
+ * ends with the process that started it. What is worth a look is put around its journal.
+ */
+const { DefaultLogger, makeTelemetryFilterString, Runtime } = require('@temporalio/worker');
+const { createFileJournal } = require('../../lib/journal');
+const { createMediaWorker, readConfig } = require('../../lib/worker');
+
+/** @param around the journal as the worker is to see it @param core level of the SDK's core; servers that are killed make it loud */
+function runWorkerProcess(around, { core = 'ERROR' } = {}) {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: {
+      logging: { forward: {}, filter: makeTelemetryFilterString({ core, other: core }) },
+    },
+  });
+  main(around).catch((error) => {
+    process.stderr.write(`${error.stack}\n`);
+    process.exit(1);
+  });
+}
+
+async function main(around) {
+  process.stdin.once('end', () => process.exit()).resume();
+  process.stdin.unref();
+  const config = readConfig();
+  const media = await createMediaWorker({
+    config,
+    journal: around(createFileJournal({ root: config.journal })),
+    workflows: { workflowBundle: { codePath: process.env['WORKFLOW_BUNDLE'] } },
+  });
+  const running = media.run();
+  process.stdout.write('ready\n');
+  await running;
+}
+
+module.exports = { runWorkerProcess };

@@ -10,6 +10,7 @@ import { prepareVideo } from './prepare-video';
 import { sendOnce, type PaidSpec } from './send-once';
 
 type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
+type VideoCall = CreateVideoInput & Pick<PaidSpec<WireJsonBody, Answer>, 'agreedPrice'>;
 
 /**
  * One POST at most for one epoch of one creation key (design 4.3), alone or as a row of a batch. Every outcome is a
@@ -19,7 +20,7 @@ type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
 export async function createOneVideo(
   deps: PaidDeps,
   who: Caller,
-  input: CreateVideoInput,
+  input: VideoCall,
   onTask: (taskId: string) => void,
 ): Promise<CreateVideoAnswer> {
   const result = await sendOnce(deps, who, specOf(input, deps, onTask));
@@ -33,7 +34,7 @@ export async function createOneVideo(
 }
 
 function specOf(
-  input: CreateVideoInput,
+  input: VideoCall,
   deps: PaidDeps,
   onTask: (taskId: string) => void,
 ): PaidSpec<WireJsonBody, Answer> {
@@ -53,6 +54,7 @@ function specOf(
     facts,
     httpBudgetMs: CREATE_TIMEOUTS.httpBudgetMs,
     reopenOwn: false,
+    agreedPrice: input.agreedPrice,
     ...(input.recordedOnly === true && { recordedOnly: true }),
     prepare: (account) => prepareVideo(request, account, deps),
     post: async ({ account, ready, intent, base, options }) => {

@@ -20,6 +20,8 @@ type ImageInput = GenerateImageInput | EditImageInput;
 type ImageCallInput = Omit<ImageInput, 'request'> & {
   /** Only what is recorded under the key is wanted: nothing is sent. */
   readonly recordedOnly?: true;
+  /** See {@link PaidSpec}. */
+  readonly agreedPrice?: number | null;
 };
 
 /** `media.generateImage` and `media.editImage`: one image call ({@link callForImages}). */
@@ -76,6 +78,7 @@ function specOf(
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
     httpBudgetMs: IMAGE_TIMEOUTS.httpBudgetMs,
     reopenOwn: true,
+    agreedPrice: input.agreedPrice,
     ...(input.recordedOnly === true && { recordedOnly: true }),
     prepare: () => prepareImage(paid, deps),
     post: async ({ account, ready, intent, base, options }) => {

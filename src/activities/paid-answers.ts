@@ -89,6 +89,15 @@ export function openElsewhereAnswer(base: AnswerBase, open: JournalPlace): Rejec
   );
 }
 
+/** A live configuration may change while a campaign runs for days, and a budget counts with what was planned. */
+export function priceChangedAnswer(base: AnswerBase): RejectedCall {
+  return rejectedAnswer(
+    { ...base, sent: false },
+    'price_changed',
+    'It costs more now than when it was planned, or its price is no longer known. Nothing was sent. Plan it again.',
+  );
+}
+
 /** A send that came to no success, with what the slot knew about it. */
 export function failureAnswer(
   failure: PaidFailure,

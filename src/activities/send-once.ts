@@ -6,6 +6,7 @@ import {
   type RecordedAnswer,
   type SlotIntent,
 } from '../domain/create-journal';
+import { type Money } from '../domain/billing';
 import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy';
 import { fingerprintText } from '../domain/fingerprint';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
@@ -21,6 +22,7 @@ import {
   fencedAnswer,
   invalidAnswer,
   openElsewhereAnswer,
+  priceChangedAnswer,
   rejectedAnswer,
   waitingAnswer,
   type AnswerBase,
@@ -45,6 +47,8 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Only what is recorded is wanted; an epoch that is open stays as it is. */
   readonly recordedOnly?: true;
+  /** What was agreed to, in micro-units: nothing is sent where it costs more by now. Null or absent: nothing was agreed to. */
+  readonly agreedPrice?: number | null | undefined;
   prepare(account: Account): Promise<Prepared<Body>>;
   /** The one send, classified. `base.sent` is already true. */
   post(call: {
@@ -125,6 +129,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
   if (prepared.kind !== 'ready') return ended(invalidAnswer(base, prepared.issue));
   base = { ...base, estimate: prepared.estimate };
+  if (costsMore(prepared.estimate, spec.agreedPrice)) return ended(priceChangedAnswer(base));
   if (!(await account.hasKey())) {
     const message =
       'The worker has no key for this account (MEDIA_API_KEY or MEDIA_API_KEY_FILE). Nothing was sent.';
@@ -177,6 +182,10 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       },
     });
   }
+}
+
+function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
+  return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
 }
 
 /** Before the marker a shutdown or a late start is settled as not sent; after it nothing is cut off (failure-model row 12). */

@@ -273,6 +273,14 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'The fate of the call was unknown, or its results were lost, and a person declared it closed.',
     'Use a new id to buy it.',
   ),
+  row(
+    'rejected/price_changed',
+    'later',
+    'no',
+    'no',
+    'The row of a campaign costs more now than when it was planned, or its price is no longer known. Nothing was sent.',
+    'Run the campaign again under its id: it is planned, and agreed to, at the price of now.',
+  ),
 ];
 
 /** The row of an outcome; undefined for `completed`. */

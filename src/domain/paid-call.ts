@@ -58,7 +58,8 @@ export type RejectReason =
   | 'retry_later'
   | 'unsafe_retry_policy'
   | 'unconfirmed_open'
-  | 'declared_lost';
+  | 'declared_lost'
+  | 'price_changed';
 
 /** What a person needs to settle a create of unknown fate; no prompt, key or address (failure-model 3, issue text). */
 export interface CreateEvidence {

@@ -26,6 +26,7 @@ const TEMPORARY_REASONS: ReadonlySet<string> = new Set([
   'quota',
   'account_not_configured',
   'capacity',
+  'price_changed',
 ]);
 
 /** Outcomes that `retry` means when none is named. */

@@ -36,6 +36,7 @@ export function createCampaignImage(
       const account = row.account ?? input.account;
       return await callForImages(deps, who, row.call, {
         creationKey,
+        agreedPrice: row.estimate,
         ...(input.recordedOnly === true && { recordedOnly: true }),
         ...(account === undefined ? {} : { account }),
         ...(policy === undefined ? {} : { policy }),

@@ -87,6 +87,7 @@ async function createRow(
       creationKey: row.creationKey,
       epoch: row.epoch,
       request: planned.call.request,
+      agreedPrice: planned.estimate,
       ...(row.recordedOnly === true && { recordedOnly: true }),
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),

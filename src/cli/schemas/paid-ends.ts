@@ -33,6 +33,7 @@ export const rejected = z
       'unsafe_retry_policy',
       'unconfirmed_open',
       'declared_lost',
+      'price_changed',
     ]),
     message: z.string(),
     field: z.exactOptional(z.string()),

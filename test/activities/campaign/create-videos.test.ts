@@ -1,6 +1,7 @@
 import { type ServerResponse } from 'node:http';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type VideoRequest } from '../../../src/domain/request';
+import { modelSource } from '../../manifest/models';
 import { json, type SeenRequest } from '../../service/loopback-service';
 import { CreateHarness, promptOf, rowOf, video } from './create-harness';
 
@@ -64,6 +65,32 @@ describe('media.createVideos', () => {
       harness.rows.map(() => ({ outcome: 'rejected', reason: 'unsafe_retry_policy', sent: false })),
     );
     expect(harness.service.seen).toHaveLength(0);
+  });
+
+  it('[C1.5] nothing is sent for more than was agreed to: prices change while a campaign runs', async () => {
+    harness.models = modelSource();
+    const film = {
+      operation: 'create_video',
+      request: { model: 'cine-1', prompt: 'a', durationSeconds: 4 },
+    } as const;
+    harness.rows = [
+      rowOf(0, film, { estimate: 200_000 }),
+      rowOf(1, film, { estimate: 300_000 }),
+      rowOf(2, film, { estimate: 199_999 }),
+      rowOf(3, { operation: 'create_video', request: { model: 'free-form', prompt: 'b' } }, { estimate: 5 }),
+    ];
+    const answers = await harness.batch((index) => `row-${index}`);
+    expect(answers.map((answer) => ('reason' in answer ? answer.reason : answer.outcome))).toEqual([
+      'created',
+      'created',
+      'price_changed',
+      'price_changed',
+    ]);
+    expect(harness.service.seen).toHaveLength(2);
+    // Nothing stands in the way of the same key once the new price is agreed to.
+    harness.rows = [rowOf(0, film, { estimate: 200_000 })];
+    const [again] = await harness.batch(() => 'row-2');
+    expect(again?.outcome).toBe('created');
   });
 
   it('[C4.4b] each row is recorded and found by its task id; heartbeats name the tasks by their place', async () => {

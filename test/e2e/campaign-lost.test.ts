@@ -131,6 +131,26 @@ describe('a campaign of which a part is lost', () => {
     LIMIT_MS,
   );
 
+  it.concurrent.each([0, 0.5, 0.9])(
+    '[C4.4a] a parent that is reset while its lanes buy, with %d of its history kept, grants no money twice',
+    async (place) => {
+      const media = await stack();
+      const rows = videos(150, `undone-${place * 10}`);
+      const budget = { microUnits: 90 * PRICE, currency: 'USD' };
+      const handle = await startCampaign(media, rows, { concurrency: 1_001, budget });
+      await handle.executeUpdate('pause');
+      await eventually('lanes', async () => (await campaignStateOf(handle)).lanes.length >= 2, LIMIT_MS);
+      await handle.executeUpdate('setConcurrency', { args: [{ concurrency: 30 }] });
+      await handle.executeUpdate('resume');
+      await bought(media, rows, 40);
+      const again = await resetWorkflow(media.server, handle.workflowId, place);
+      const result = (await again.result()) as CampaignResult;
+      expect(result.counts).toEqual({ completed: 90, skipped_budget: 60 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
   it.concurrent(
     '[C4.4a] started again under its id with what was known of it, a terminated campaign buys only what is missing',
     async () => {

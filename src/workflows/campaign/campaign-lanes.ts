@@ -30,8 +30,9 @@ interface Contact {
   heard: boolean;
   /** This run was reset, and what the lane holds of what was granted since is not known yet. */
   undone: boolean;
-  /** First order of the run that it follows, as it said last. */
+  /** First order of the run that it follows, as it said last, and the first that this run gave it. */
   parentSince: number;
+  firstN: number;
 }
 
 /** The parent's side of the talk: starts lanes, sends orders, notices lanes that are gone. */
@@ -65,7 +66,7 @@ export class CampaignLanes {
    * run ids: a reset run replays what came before it under another id.
    */
   hears(entry: LaneEntry, report: LaneReport): boolean {
-    const { life, ordersSeen, orphaned } = report;
+    const { life, ordersSeen, orphaned, parentSince } = report;
     if (life < entry.lives) return false;
     const contact = this.contactOf(entry.lane);
     contact.notBefore = 0;
@@ -77,13 +78,15 @@ export class CampaignLanes {
       return false;
     }
     this.noteGrant(entry, report, contact);
-    if (ordersSeen > this.countsAfter) contact.heard = true;
+    // Before it follows this run it may still buy with what another one granted.
+    const follows = parentSince === undefined || (contact.firstN > 0 && parentSince >= contact.firstN);
+    if (follows && ordersSeen > this.countsAfter) contact.heard = true;
     return true;
   }
 
   /**
-   * A lane that this run has heard before, and that follows it only now: this run may have been reset, and have granted
-   * other money in what was undone. All are asked anew. None adds to what it holds before it is told that it was heard,
+   * A lane that this run has heard before, and that follows it only now: this run was reset, and may have granted other
+   * money in what was undone. All are asked anew. None adds to what it holds before it is told that it was heard,
    * so what it says that it holds is what it has.
    */
   private noteGrant(
@@ -133,6 +136,7 @@ export class CampaignLanes {
     const { n, campaignRun, run } = this;
     const numbered: LaneOrders = { ...orders, n, campaignRun, parentRun: run, heard: entry.ordersSeen };
     entry.ordersN = this.n;
+    if (contact.firstN === 0) contact.firstN = n;
     if (entry.frozenBy === Infinity) entry.frozenBy = this.n;
     void this.deliver(entry, numbered, contact).then(
       (sent) => {
@@ -158,6 +162,7 @@ export class CampaignLanes {
         heard: false,
         undone: false,
         parentSince: 0,
+        firstN: 0,
       };
       this.contacts.set(lane, contact);
     }

@@ -13,17 +13,17 @@ export class LaneBudget {
 
   private granted: number | null;
   private frozen: boolean;
-  /** Number of the first order of the run of the parent that is followed. */
+  /** Number of the first order of the run of the parent that is followed; 0 where parents of the first versions speak. */
   private since: number;
 
   constructor(
-    { granted, freeze }: GrantOrder,
+    { n, granted, freeze, heard }: GrantOrder,
     private spent: number,
     carried?: LaneGrant,
   ) {
     this.granted = carried === undefined ? granted : carried.held;
     this.frozen = freeze;
-    this.since = carried?.since ?? 0;
+    this.since = carried?.since ?? (heard === undefined ? 0 : n);
   }
 
   /**

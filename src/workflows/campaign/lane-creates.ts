@@ -36,14 +36,20 @@ export async function createRows(
   const states = rows.map((row) => row.create ?? beginCreate(creationKeyOf(campaign, row), Date.now()));
   const answers = await sendBatch(rows, states, settings);
   const open: Promise<void>[] = [];
-  rows.forEach((row, place) => {
+  // Promises only where something is waited for (docs/adr/0011).
+  const known = rows.map((row, place) => {
     const state = states[place] as CreateOnceState;
     // A worker of another version may answer fewer rows: nobody knows what it did for the others.
     const got = 'lost' in answers ? answers.lost : (answers.all[place] ?? UNANSWERED);
-    const known = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
-    // Promises only where something is waited for (docs/adr/0011).
-    if (known !== undefined) onRow(row, known);
-    else open.push(reconciled(row, state, got, settings).then((answer) => onRow(row, answer)));
+    const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
+    if (step === undefined)
+      open.push(reconciled(row, state, got, settings).then((answer) => onRow(row, answer)));
+    return step;
+  });
+  // All reconciliations are ordered before the first row goes on: histories have their commands in this order.
+  rows.forEach((row, place) => {
+    const step = known[place];
+    if (step !== undefined) onRow(row, step);
   });
   await Promise.all(open);
 }

@@ -135,6 +135,7 @@ export type ConfigurationReading =
 
 /** Issues that a message names; the first ones say enough. */
 const SHOWN = 5;
+const MAX_ISSUE = 500;
 
 /**
  * Reads the live model configuration (contract 2.3, design 4.10). Strict: a misspelt key would silently mean
@@ -144,9 +145,16 @@ export function readModelConfiguration(document: unknown): ConfigurationReading 
   const parsed = modelConfigurationSchema.safeParse(document);
   if (parsed.success) return { ok: true, configuration: parsed.data };
   const { issues } = parsed.error;
-  const lines = issues.slice(0, SHOWN).map(({ path, message }) => `${place(document, path)}: ${message}`);
+  const lines = issues
+    .slice(0, SHOWN)
+    .map(({ path, message }) => shortened(`${place(document, path)}: ${message}`));
   const more = issues.length > SHOWN ? ` (and ${issues.length - SHOWN} more)` : '';
   return { ok: false, message: `${lines.join('; ')}${more}` };
+}
+
+/** A misspelt key is named whole in its issue, however long it is. */
+function shortened(issue: string): string {
+  return issue.length <= MAX_ISSUE ? issue : `${issue.slice(0, MAX_ISSUE - 1)}…`;
 }
 
 /** `model "video-1", durations[0]` instead of `models.3.durations.0`. */

@@ -124,3 +124,10 @@ it('reads a document of a hundred thousand models without comparing each with ea
   expect(compared).not.toHaveBeenCalled();
   compared.mockRestore();
 });
+
+test('a message stays short, however long the key is that it names', () => {
+  const reading = read({ kind: 'video', [`id${'b64_json'.repeat(6_000)}`]: 'open-canvas' });
+  if (reading.ok) throw new Error('It was taken.');
+  expect(reading.message).toContain('model number 1');
+  expect(reading.message.length).toBeLessThan(3_000);
+});

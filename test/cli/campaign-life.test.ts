@@ -128,6 +128,21 @@ describe('the life of a campaign', () => {
     expect(await runs.created()).toBe(before + 1);
   });
 
+  test('retry of a campaign that runs asks too, whatever its budget', async () => {
+    const id = runs.id('retry-running');
+    const rows = [film('a', 'x [run:20s]'), film('b', 'refused while it runs [http:400]')];
+    await detached(await runs.manifest('retry-running', rows), id, '--budget', '1USD');
+    await eventually('a refusal', async () => {
+      const { result } = await runs.run('status', id);
+      return (result['state'] as { counts: Record<string, number> } | null)?.counts['rejected'] === 1;
+    });
+    const before = await runs.created();
+    const asked = await runs.run('retry', id, '--budget', '1USD', '--max-spend', '0.01');
+    expect([asked.code, asked.type]).toEqual([6, 'spend_not_confirmed']);
+    expect(await runs.created()).toBe(before);
+    await runs.run('cancel', id);
+  });
+
   test('still running at the end of its wait: 75, and a resume collects it', async () => {
     const [id, before] = [runs.id('still'), await runs.created()];
     const manifest = await runs.manifest('still', [film('a', 'x [run:15s]')]);

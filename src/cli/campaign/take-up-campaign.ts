@@ -31,15 +31,15 @@ export async function takeUpCampaign(
   const limit = spendLimitOf(options.maxSpend, env);
   await withServer(context, options, async (connected) => {
     const { media } = connected;
-    await needWorker(connected, id);
-    const running = (await media.findCampaign(id)).status === 'RUNNING';
+    const running = (await needWorker(connected, id)).status === 'RUNNING';
     const state = await media.campaignState(id).catch(() => undefined);
     const budget = moneyOf('--budget', amount, state?.budget?.total.currency ?? state?.currency);
-    const confirm = (input: CampaignInput): Promise<void> => {
+    const confirm = async (input: CampaignInput): Promise<void> => {
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
-      // Of a campaign that runs, everything within its budget was agreed to.
-      if (running && budget !== undefined) return confirmMore(report, consent, state?.budget?.total);
-      return confirmTakeUp(context, { id, config, env }, input, consent);
+      const raised = running && budget !== undefined;
+      if (raised) await confirmMore(report, consent, state?.budget?.total);
+      // What a resume takes up of a campaign that runs was agreed to within its budget; a retry buys other attempts.
+      if (!raised || how === 'retry') await confirmTakeUp(context, { id, config, env }, input, consent);
     };
     const all = { ...changes, ...given({ budget }), confirm };
     const taken =

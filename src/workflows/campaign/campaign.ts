@@ -194,7 +194,7 @@ export class Campaign {
   private takeReports(now: number): void {
     for (const report of this.reports.splice(0)) {
       // A lane that a run before a reset has started holds money too.
-      this.haveLanes(report.lane + 1);
+      this.haveLanes(Math.min(report.lane + 1, MAX_LANES));
       const entry = this.lanes[report.lane];
       if (entry === undefined || !this.talk.hears(entry, report)) continue;
       this.takeSegments(entry, report);

@@ -1,3 +1,5 @@
+import { setNewest } from '../domain/set-newest';
+
 /**
  * Two lower bounds that hold for a whole process, whatever workflows ask (C8.2, C7.4): the shortest time between two
  * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
@@ -20,14 +22,7 @@ export class PollGate {
   }
 
   polled(task: string): void {
-    // Insertion order is age order: the oldest go first when the map is full.
-    this.lastPollAt.delete(task);
-    this.lastPollAt.set(task, this.now());
-    if (this.lastPollAt.size <= MAX_REMEMBERED) return;
-    for (const oldest of this.lastPollAt.keys()) {
-      this.lastPollAt.delete(oldest);
-      break;
-    }
+    setNewest(this.lastPollAt, task, this.now(), MAX_REMEMBERED);
   }
 
   close(accountAndModel: string, forMs: number): void {

@@ -19,6 +19,8 @@ export interface PollDeps {
 interface PollTarget {
   readonly index: number;
   readonly taskId: string;
+  /** The task among those of all accounts. */
+  readonly task: string;
   readonly model: string;
   readonly seen: string;
 }
@@ -40,10 +42,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
       };
     }
     // What waited longest comes first: a tick that is cut short must not leave out the same tasks every time.
-    const last = new Map(
-      targets.map(({ taskId }) => [taskId, gate.lastPolled(`${input.account} ${taskId}`)]),
-    );
-    targets.sort((a, b) => (last.get(a.taskId) ?? 0) - (last.get(b.taskId) ?? 0));
+    targets.sort((a, b) => gate.lastPolled(a.task) - gate.lastPolled(b.task));
     const tick = new Tick(input, account.client, gate, open);
     await inLanes(targets, Math.min(deps.pollConcurrency ?? 64, targets.length), (target) =>
       tick.poll(target),
@@ -76,14 +75,15 @@ class Tick {
     this.endNow();
   }
 
-  async poll({ index, taskId, model, seen }: PollTarget): Promise<void> {
+  async poll(target: PollTarget): Promise<void> {
+    const { index, model, seen } = target;
     const closed = `${this.input.account} ${model}`;
     const closedFor = this.gate.closedFor(closed);
     if (closedFor > 0) {
       this.answers.push({ index, error: 'rate_limited', retryAfterMs: closedFor, unsent: true });
       return;
     }
-    const result = Date.now() >= this.endsAt ? 'late' : await Promise.race([this.get(taskId), this.ended]);
+    const result = Date.now() >= this.endsAt ? 'late' : await Promise.race([this.get(target), this.ended]);
     if (result === 'late') {
       this.answers.push({ index, error: 'late', unsent: true });
       return;
@@ -106,8 +106,8 @@ class Tick {
   }
 
   /** One GET per task at a time, and never sooner after the last one than the cadence's minimum. */
-  private async get(taskId: string): Promise<GetVideoResult> {
-    const task = `${this.input.account} ${taskId}`;
+  private async get(target: PollTarget): Promise<GetVideoResult> {
+    const { task, taskId } = target;
     const running = this.open.get(task);
     if (running !== undefined) return running;
     const wait = this.gate.floorWait(task, this.input.minIntervalMs);
@@ -116,7 +116,7 @@ class Tick {
       await new Promise((resolve) => setTimeout(resolve, wait));
       const other = this.open.get(task);
       if (other !== undefined) return other;
-      if (this.gate.floorWait(task, this.input.minIntervalMs) > 0) return this.get(taskId);
+      if (this.gate.floorWait(task, this.input.minIntervalMs) > 0) return this.get(target);
     }
     this.gate.polled(task);
     const get = this.client.getVideo(taskId).finally(() => this.open.delete(task));
@@ -125,13 +125,14 @@ class Tick {
   }
 }
 
-function flatten(input: PollVideosInput): PollTarget[] {
+function flatten({ account, byModel }: PollVideosInput): PollTarget[] {
   const targets: PollTarget[] = [];
-  for (const batch of input.byModel) {
+  for (const batch of byModel) {
     batch.ids.forEach((taskId, place) => {
       targets.push({
         index: targets.length,
         taskId,
+        task: `${account} ${taskId}`,
         model: batch.model ?? '',
         seen: batch.seen[place] ?? '',
       });

@@ -1,3 +1,4 @@
+import { setNewest } from '../domain/set-newest';
 import { type GetVideoResult } from './get-video-result';
 
 /** Tasks whose last reading is kept, and the longest record that is: a record with its pictures in it is read anew. */
@@ -18,16 +19,10 @@ export class RecentReadings {
   }
 
   keep(taskId: string, bytes: string, result: GetVideoResult): void {
-    this.#byTask.delete(taskId);
     // What has ended is not polled again.
     const inWork = result.kind === 'record' && !ENDED.has(result.record.phase);
-    if (!inWork || bytes.length > LONGEST) return;
-    this.#byTask.set(taskId, { bytes, result });
-    if (this.#byTask.size <= MOST_TASKS) return;
-    for (const oldest of this.#byTask.keys()) {
-      this.#byTask.delete(oldest);
-      break;
-    }
+    if (inWork && bytes.length <= LONGEST) setNewest(this.#byTask, taskId, { bytes, result }, MOST_TASKS);
+    else this.#byTask.delete(taskId);
   }
 }
 

@@ -1,4 +1,4 @@
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import { type MediaActivities } from '../domain/activities';
 import { type CampaignActivities } from '../domain/campaign/activities';
 import {
@@ -194,23 +194,24 @@ export function campaignImageActivity(
   })[ACTIVITY.campaignImage];
 }
 
-/** Reading the whole manifest takes minutes for a million rows. */
+/** Reading a whole manifest, or all its results, takes minutes for a million rows. */
+const WHOLE_READ: ActivityOptions = {
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1s', maximumInterval: '1 minute' },
+};
+
 export function planCampaignActivity(placement: Placement): CampaignActivities[typeof ACTIVITY.planCampaign] {
   return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.planCampaign>>({
     ...placed(placement),
-    startToCloseTimeout: '2 hours',
-    heartbeatTimeout: '1 minute',
-    retry: { initialInterval: '1s', maximumInterval: '1 minute' },
+    ...WHOLE_READ,
   })[ACTIVITY.planCampaign];
 }
 
-/** Reading all results takes minutes for a million rows. */
 export function countResultsActivity(placement: Placement): CampaignActivities[typeof ACTIVITY.countResults] {
   return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.countResults>>({
     ...placed(placement),
-    startToCloseTimeout: '2 hours',
-    heartbeatTimeout: '1 minute',
-    retry: { initialInterval: '1s', maximumInterval: '1 minute' },
+    ...WHOLE_READ,
   })[ACTIVITY.countResults];
 }
 

@@ -1,4 +1,5 @@
 import { type WorkflowHandle } from '@temporalio/client';
+import { type Money } from '../../src/domain/billing';
 import { type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignResult, type CampaignState, laneWorkflowId } from '../../src/domain/campaign/state';
 import { campaignStateOf, resultsOf, type Row, startCampaign } from '../support/campaign';
@@ -52,6 +53,21 @@ describe('a campaign of which a part is lost', () => {
     }
     expect(Object.values(counts).reduce((sum, n) => sum + n, 0)).toBe(rows.length);
     expect(money.settled + money.reserved + money.needsReview).toBe(total(bought) * PRICE);
+  }
+
+  /** A campaign with all the lanes that its pages allow, and few rows in flight: each of them holds money for long. */
+  async function startWide(media: MediaStack, rows: readonly Row[], budget: Money, concurrency: number) {
+    const handle = await startCampaign(media, rows, { concurrency: 1_001, budget });
+    await handle.executeUpdate('pause');
+    const lanes = Math.min(3, Math.ceil(rows.length / 100));
+    await eventually(
+      `${lanes} lanes`,
+      async () => (await campaignStateOf(handle)).lanes.length === lanes,
+      LIMIT_MS,
+    );
+    await handle.executeUpdate('setConcurrency', { args: [{ concurrency }] });
+    await handle.executeUpdate('resume');
+    return handle;
   }
 
   async function ended(handle: WorkflowHandle, count: number): Promise<CampaignState> {
@@ -110,11 +126,7 @@ describe('a campaign of which a part is lost', () => {
       const rows = videos(240, 'reset');
       // Money for a part of them: blocks that a lane had before the reset are no money for another one after it.
       const budget = { microUnits: 150 * PRICE, currency: 'USD' };
-      const handle = await startCampaign(media, rows, { concurrency: 1_001, budget });
-      await handle.executeUpdate('pause');
-      await eventually('lanes', async () => (await campaignStateOf(handle)).lanes.length === 3, LIMIT_MS);
-      await handle.executeUpdate('setConcurrency', { args: [{ concurrency: 40 }] });
-      await handle.executeUpdate('resume');
+      const handle = await startWide(media, rows, budget, 40);
       await ended(handle, 30);
       await handle.terminate('gone');
       const granted = (await campaignStateOf(handle)).budget?.granted ?? 0;
@@ -137,11 +149,7 @@ describe('a campaign of which a part is lost', () => {
       const media = await stack();
       const rows = videos(150, `undone-${place * 10}`);
       const budget = { microUnits: 90 * PRICE, currency: 'USD' };
-      const handle = await startCampaign(media, rows, { concurrency: 1_001, budget });
-      await handle.executeUpdate('pause');
-      await eventually('lanes', async () => (await campaignStateOf(handle)).lanes.length >= 2, LIMIT_MS);
-      await handle.executeUpdate('setConcurrency', { args: [{ concurrency: 30 }] });
-      await handle.executeUpdate('resume');
+      const handle = await startWide(media, rows, budget, 30);
       await bought(media, rows, 40);
       const again = await resetWorkflow(media.server, handle.workflowId, place);
       const result = (await again.result()) as CampaignResult;

@@ -22,22 +22,19 @@ export const workers: Check = {
   run: async ({ target, dev, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
     const { namespace, taskQueue } = target;
-    const [workflows, activities] = await Promise.all(
-      KINDS.map((kind) => lastPolls(connection, namespace, taskQueue, kind, CALL_MS)),
-    );
+    const look = (queue: string, kind: PollerKind) => lastPolls(connection, namespace, queue, kind, CALL_MS);
+    const queues = Object.values(activityQueues(taskQueue));
+    // All at once: one look after another would outlast the limit of the check.
+    const [workflows, activities, ...others] = await Promise.all([
+      ...KINDS.map((kind) => look(taskQueue, kind)),
+      ...queues.map((queue) => look(queue, 'activities')),
+    ]);
     const now = Date.now();
-    const finding = judgePollers(
-      { workflows: workflows ?? [], activities: activities ?? [] },
-      taskQueue,
-      now,
-    );
+    const pollers = { workflows: workflows ?? [], activities: activities ?? [] };
+    const finding = judgePollers(pollers, taskQueue, now);
     if (finding.state === 'ok') {
-      const queues = Object.values(activityQueues(taskQueue));
-      const looks = queues.map(async (queue) => {
-        const polls = await lastPolls(connection, namespace, queue, 'activities', CALL_MS);
-        return [queue, polls] as const;
-      });
-      return judgeActivityQueues(finding, await Promise.all(looks), now);
+      const served = queues.map((queue, place) => [queue, others[place] ?? []] as const);
+      return judgeActivityQueues(finding, served, now);
     }
     if (finding.state !== 'failed' || dev === undefined || dev.taskQueue === taskQueue) return finding;
     const remedy = `${finding.remedy} The \`dev\` of this data directory serves "${dev.taskQueue}".`;

@@ -16,41 +16,6 @@ export interface BodyLimits {
   readonly withinMs: number;
 }
 
-/** Bodies that say that they are no longer than this are collected without a thought of the disk. */
-const SHORT = 64 * 1024;
-
-/**
- * {@link readBoundedBody} for a body with a Content-Length, which HTTP/1.1 ends there: thousands of polls a second
- * are short, and an iterator costs as much as the rest of their reading.
- */
-export function readAnnouncedBody(
-  body: Readable,
-  announced: string | string[] | undefined,
-  limits: BodyLimits,
-): Promise<BoundedBody> {
-  const length = typeof announced === 'string' && /^\d{1,9}$/.test(announced) ? Number(announced) : Infinity;
-  if (length > Math.min(SHORT, limits.maxBytes)) return readBoundedBody(body, limits);
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      body.destroy();
-    }, limits.withinMs);
-    const end = (how: BoundedBody['end']): void => {
-      clearTimeout(timer);
-      const [only] = chunks;
-      resolve({ bytes: only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks), end: how });
-    };
-    body
-      .on('data', (chunk: Buffer) => chunks.push(chunk))
-      .once('end', () => end('complete'))
-      // The listener stays: a destroyed body still reports the end of its socket.
-      .on('error', () => end(late ? 'too_late' : 'broken'))
-      .once('close', () => end(late ? 'too_late' : 'broken'));
-  });
-}
-
 /** Reads a body up to a number of bytes and a moment; what is over is cut off and the stream destroyed. */
 export async function readBoundedBody(body: Readable, limits: BodyLimits): Promise<BoundedBody> {
   const kept = new ReplyBytes();

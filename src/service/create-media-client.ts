@@ -43,7 +43,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     connections: number,
     headersTimeoutMs: number,
     bodyTimeoutMs: number,
-  ): HopConnection => {
+  ): HopConnection & { readonly bare: Dispatcher } => {
     const connection = caller.connectionFactory(to, {
       purpose,
       connections,
@@ -55,12 +55,10 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     const { dispatcher, viaProxy } = connection;
     open.add(dispatcher);
     const limited = dispatcher.compose(interimLimit(headersTimeoutMs));
-    return { dispatcher: limited, viaProxy, release: () => close(dispatcher) };
+    return { dispatcher: limited, bare: dispatcher, viaProxy, release: () => close(dispatcher) };
   };
-  const pollPool = once(
-    () =>
-      connect('poll', origin, options.connections?.poll ?? 64, timeouts.pollHeadersMs, timeouts.pollBodyMs)
-        .dispatcher,
+  const pollPool = once(() =>
+    connect('poll', origin, options.connections?.poll ?? 64, timeouts.pollHeadersMs, timeouts.pollBodyMs),
   );
   const contentPool = once(() =>
     connect('content', origin, options.connections?.content ?? 32, 30_000, 30_000),
@@ -85,8 +83,10 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     editImage: (body, send) =>
       sendPaid(caller, imageRoute('edits', baseUrl), body, { deadlineMs: timeouts.paidHttpMs, ...send }),
     getVideo: async (taskId, { purpose = 'poll', signal } = {}) => {
-      const pool = purpose === 'poll' ? pollPool : () => contentPool().dispatcher;
-      return getVideo(caller, pool, taskId, timeouts.pollBodyMs, signal);
+      const pool = purpose === 'poll' ? pollPool : contentPool;
+      const within = { headersMs: timeouts.pollHeadersMs, bodyMs: timeouts.pollBodyMs };
+      // It keeps the time of interim replies by itself.
+      return getVideo(caller, () => pool().bare, taskId, within, signal);
     },
     contentUrl: (taskId) => {
       if (!isUsableTaskId(taskId)) throw new TypeError('This is no task id of a service.');

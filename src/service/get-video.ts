@@ -2,7 +2,8 @@ import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/video-task';
 import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
 import { apiUrl, pathSegment } from './base-url';
-import { parseJsonBody, readAnnouncedBody } from './bounded-body';
+import { parseJsonBody } from './bounded-body';
+import { type CollectedReply, collectReply } from './collect-reply';
 import { decodedBody } from './decoded-body';
 import { meaningOfGet } from './errors';
 import { type GetVideoResult } from './get-video-result';
@@ -20,7 +21,7 @@ export async function getVideo(
   caller: ApiCaller,
   pool: () => Dispatcher,
   taskId: string,
-  bodyWithinMs: number,
+  within: { readonly headersMs: number; readonly bodyMs: number },
   signal?: AbortSignal,
 ): Promise<GetVideoResult> {
   if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return { kind: 'error', error: 'bad_request' };
@@ -28,13 +29,17 @@ export async function getVideo(
   if (credentials === undefined) return { kind: 'error', error: 'credentials' };
   if (isAborted(signal)) return { kind: 'error', error: 'late' };
   try {
-    const reply = await pool().request({
-      ...addressOf(caller, taskId),
-      method: 'GET',
-      headers: { ...apiHeaders(caller, credentials), accept: 'application/json' },
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return await readReply(caller, credentials, { taskId, reply }, bodyWithinMs, signal);
+    const reply = await collectReply(
+      pool(),
+      {
+        ...addressOf(caller, taskId),
+        method: 'GET',
+        headers: { ...apiHeaders(caller, credentials), accept: 'application/json' },
+      },
+      { headersWithinMs: within.headersMs, withinMs: within.bodyMs, maxBytes: MAX_RECORD },
+      signal,
+    );
+    return readReply(caller, credentials, { taskId, reply }, signal);
   } catch {
     return { kind: 'error', error: isAborted(signal) ? 'late' : 'network' };
   }
@@ -62,16 +67,13 @@ function addressOf(caller: ApiCaller, taskId: string): { readonly origin: string
   return { origin: place.origin, path: place.tasks + pathSegment(taskId) };
 }
 
-async function readReply(
+function readReply(
   caller: ApiCaller,
   { redactor }: Credentials,
-  { taskId, reply }: { readonly taskId: string; readonly reply: Dispatcher.ResponseData },
-  withinMs: number,
+  { taskId, reply }: { readonly taskId: string; readonly reply: CollectedReply },
   signal: AbortSignal | undefined,
-): Promise<GetVideoResult> {
-  const status = reply.statusCode;
-  const announced = reply.headers['content-length'];
-  const body = await readAnnouncedBody(reply.body, announced, { maxBytes: MAX_RECORD, withinMs });
+): GetVideoResult {
+  const { status, body } = reply;
   if (isAborted(signal) && body.end !== 'complete') return { kind: 'error', error: 'late' };
   const readings = status === 200 && body.end === 'complete' ? readingsOf(redactor) : undefined;
   const raw = readings === undefined ? '' : body.bytes.toString('latin1');

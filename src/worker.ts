@@ -12,6 +12,7 @@ import { FileArtifactStore } from './artifacts/file-store';
 import { type ArtifactStore } from './artifacts/artifact-store';
 import { accountRegistry } from './activities/accounts';
 import { createMediaActivities } from './activities/create-media-activities';
+import { pollInThread } from './activities/poll-in-thread';
 import { type TaskRecords } from './activities/task-records';
 import { ConfigurationError, readConfig, type MediaConfig } from './config';
 import { refuseTwoSdkCopies } from './sdk-copies';
@@ -57,6 +58,11 @@ export interface MediaWorkerOptions {
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
   /** Slots and rates of the activity queues that are served beside the worker's own. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
   readonly queues?: ActivityQueuesOptions;
+  /**
+   * Whether polls have a thread of their own, so that creates and downloads never delay them.
+   * @default true; false keeps them in the thread of the worker, where hooks of its own process see them
+   */
+  readonly pollThread?: boolean;
 }
 
 export interface MediaWorker {
@@ -114,6 +120,10 @@ async function makeWorker(
     allowedMediaOrigins: config.allowedMediaOrigins,
     connections: { poll: config.pollConnections, content: config.downloadConnections },
   });
+  const polls =
+    options.pollThread === false
+      ? undefined
+      : pollInThread({ account: name, baseUrl, connections: config.pollConnections }, config.apiKey);
   let bound = false;
   const activities = createMediaActivities({
     accounts: accountRegistry([{ name, client, hasKey: async () => hasKey(config) }]),
@@ -128,6 +138,7 @@ async function makeWorker(
     taskRecords: options.taskRecords,
     inputRoots: config.inputRoots,
     pollConcurrency: config.pollConnections,
+    pollVideos: polls === undefined ? undefined : (input) => polls.pollVideos(input),
   });
   await bindJournal({
     client: new Client({ connection, namespace }),
@@ -171,7 +182,7 @@ async function makeWorker(
       try {
         await runTogether(workers);
       } finally {
-        await client.close();
+        await Promise.all([client.close(), polls?.close()]);
         if (ownConnection) await connection.close();
       }
     },

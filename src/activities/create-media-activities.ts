@@ -3,6 +3,7 @@ import { type MediaActivities } from '../domain/activities';
 import { type CreateJournal } from '../domain/create-journal';
 import { type CreatePolicy } from '../domain/create-policy';
 import { ACTIVITY } from '../domain/names';
+import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
 import { createCampaignImage } from './campaign/campaign-image';
@@ -42,6 +43,8 @@ export interface MediaActivityDeps {
   readonly inputRoots?: readonly string[];
   /** GETs of one poll tick that are open at a time. @default 64 */
   readonly pollConcurrency?: number;
+  /** Asks the ticks of `media.pollVideos` somewhere else. @default in this thread, with the clients of `accounts` */
+  readonly pollVideos?: ((input: PollVideosInput) => Promise<PollVideosResult>) | undefined;
 }
 
 /** The activities under their registered names, for `Worker.create({ activities })`. */
@@ -82,7 +85,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.createVideo]: createCreateVideo(paid),
     [ACTIVITY.reconcileCreate]: createReconcileCreate(paid),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
-    [ACTIVITY.pollVideos]: createPollVideos(deps),
+    [ACTIVITY.pollVideos]: deps.pollVideos ?? createPollVideos(deps),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     [ACTIVITY.generateImage]: createImageCall('generate_image', paid),
     [ACTIVITY.editImage]: createImageCall('edit_image', paid),

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+
+/** What the thread is started with. Its key comes with each tick. */
+export interface PollThreadData {
+  /** Full name of the account; ticks of others are answered as everywhere. */
+  readonly account: string;
+  readonly baseUrl: string;
+  /** Sockets, and GETs of one tick that are open at a time. */
+  readonly connections: number;
+}
+
+export interface PollJob {
+  readonly id: number;
+  /** Empty when there is none: then nothing is asked. */
+  readonly key: string;
+  readonly input: PollVideosInput;
+}
+
+export type PollReply =
+  | { readonly id: number; readonly result: PollVideosResult }
+  | { readonly id: number; readonly error: string };
+
+/** `media.pollVideos`, asked in another thread. */
+export interface PollThread {
+  pollVideos(input: PollVideosInput): Promise<PollVideosResult>;
+  /** Ends the thread; ticks that are open fail, and so does every later one. */
+  close(): Promise<void>;
+}
+
+const ENTRY = join(__dirname, 'poll-thread.js');
+
+interface Waiting {
+  readonly resolve: (result: PollVideosResult) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Polls in a thread of its own: thousands of GETs a second beside creates, downloads and workflow tasks are more than one
+ * event loop does in time, and a thread without Temporal's activity context does each of them for less (ADR 12).
+ * The thread begins with the first tick and does not keep the process alive; one that dies fails its ticks, which Temporal
+ * tries again, and the next tick begins another.
+ * @param key asked before each tick; what it throws counts as no key
+ * @returns undefined where the code of the thread is not a file beside this one: bundled, or not compiled
+ */
+export function pollInThread(data: PollThreadData, key: () => string, entry = ENTRY): PollThread | undefined {
+  if (!existsSync(entry)) return undefined;
+  const waiting = new Map<number, Waiting>();
+  let thread: Worker | undefined;
+  let ids = 0;
+  let closed = false;
+
+  function failAll(why: string): void {
+    const all = [...waiting.values()];
+    waiting.clear();
+    for (const { reject } of all) reject(new Error(why));
+  }
+
+  function start(): Worker {
+    const started = new Worker(entry, { workerData: data });
+    started.unref();
+    const ended = (why: string): void => {
+      if (thread !== started) return;
+      thread = undefined;
+      failAll(why);
+    };
+    started.on('message', (reply: PollReply) => {
+      const tick = waiting.get(reply.id);
+      waiting.delete(reply.id);
+      if ('result' in reply) tick?.resolve(reply.result);
+      else tick?.reject(new Error(reply.error));
+    });
+    started.on('error', (error) => ended(`The thread that polls failed: ${String(error)}`));
+    started.on('exit', () => ended('The thread that polls ended.'));
+    return started;
+  }
+
+  return {
+    pollVideos: (input) =>
+      new Promise((resolve, reject) => {
+        if (closed) throw new Error('The worker has ended: nothing is polled any more.');
+        thread ??= start();
+        const id = (ids += 1);
+        waiting.set(id, { resolve, reject });
+        thread.postMessage({ id, key: keyOr(key), input } satisfies PollJob);
+      }),
+    close: async () => {
+      closed = true;
+      const ending = thread;
+      thread = undefined;
+      failAll('The worker has ended.');
+      await ending?.terminate();
+    },
+  };
+}
+
+function keyOr(key: () => string): string {
+  try {
+    return key();
+  } catch {
+    return '';
+  }
+}

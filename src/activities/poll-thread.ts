@@ -1,0 +1,27 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createMediaClient } from '../service/create-media-client';
+import { accountRegistry } from './accounts';
+import { createPollVideos } from './poll-videos';
+import { type PollJob, type PollReply, type PollThreadData } from './poll-in-thread';
+
+// Entry of the thread that pollInThread starts: ticks in, answers out.
+const { account, baseUrl, connections } = workerData as PollThreadData;
+let key = '';
+const client = createMediaClient({ baseUrl, apiKey: () => key, connections: { poll: connections } });
+const pollVideos = createPollVideos({
+  accounts: accountRegistry([{ name: account, client, hasKey: () => Promise.resolve(key !== '') }]),
+  pollConcurrency: connections,
+});
+
+function tell(reply: PollReply): void {
+  parentPort?.postMessage(reply);
+}
+
+parentPort?.on('message', (job: PollJob) => {
+  // Of the newest tick: a key that was changed holds from here on.
+  key = job.key;
+  pollVideos(job.input).then(
+    (result) => tell({ id: job.id, result }),
+    (error: unknown) => tell({ id: job.id, error: String(error) }),
+  );
+});

@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { accountRegistry } from '../../src/activities/accounts';
+import { pollInThread, type PollThread } from '../../src/activities/poll-in-thread';
+import { createPollVideos } from '../../src/activities/poll-videos';
+import { type PollVideosInput } from '../../src/domain/poll-answers';
+import { createMediaClient } from '../../src/service/create-media-client';
+import { createSandbox, type Sandbox, SandboxAdmin } from '../../src/testing/sandbox';
+
+const ENTRY = join(__dirname, '../../lib/activities/poll-thread.js');
+const ACCOUNT = 'default@00000000';
+const KEY = 'sandbox-key';
+
+function tickOf(ids: readonly string[], account = ACCOUNT): PollVideosInput {
+  const byModel = [{ model: 'cine-1', ids, seen: ids.map(() => '') }];
+  return { account, byModel, budgetMs: 30_000, minIntervalMs: 0 };
+}
+
+describe('polls in a thread of their own', () => {
+  let sandbox: Sandbox;
+  let admin: SandboxAdmin;
+  let thread: PollThread;
+  let key: () => string;
+
+  beforeAll(async () => {
+    sandbox = await createSandbox({ timing: { queuedMs: 0, runningMs: 600_000 } });
+    admin = new SandboxAdmin(sandbox.adminUrl);
+  });
+  afterAll(() => sandbox.close());
+
+  beforeEach(() => {
+    key = () => KEY;
+    const started = pollInThread(
+      { account: ACCOUNT, baseUrl: sandbox.url, connections: 4 },
+      () => key(),
+      ENTRY,
+    );
+    if (started === undefined) throw new Error('lib is not built');
+    thread = started;
+  });
+  afterEach(() => thread.close());
+
+  async function newTask(): Promise<string> {
+    const reply = await fetch(`${sandbox.url}/v1/videos`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'cine-1', prompt: 'a kite', seconds: 2 }),
+    });
+    expect(reply.status).toBe(200);
+    return ((await reply.json()) as { id: string }).id;
+  }
+
+  async function pollsSeen(): Promise<number> {
+    return (await admin.counters()).operations.poll.received;
+  }
+
+  it('answer as polls in this thread do, many ticks at a time', async () => {
+    const ids = await Promise.all([newTask(), newTask(), newTask()]);
+    const client = createMediaClient({ baseUrl: sandbox.url, apiKey: key });
+    const accounts = accountRegistry([{ name: ACCOUNT, client, hasKey: () => Promise.resolve(true) }]);
+    const here = createPollVideos({ accounts });
+    for (const input of [tickOf(ids), tickOf(['task_unknown']), tickOf(ids, 'other@11111111')]) {
+      const [expected, one, two] = await Promise.all([
+        here(input),
+        thread.pollVideos(input),
+        thread.pollVideos(input),
+      ]);
+      expect(expected.answers).toHaveLength(input.byModel[0]?.ids.length ?? 0);
+      expect([one, two]).toEqual([expected, expected]);
+    }
+    await client.close();
+  });
+
+  it('[C5.2] use the key of the moment, and send nothing without one', async () => {
+    const tick = tickOf([await newTask()]);
+    const before = await pollsSeen();
+    key = () => {
+      throw new Error('no such file');
+    };
+    expect(await thread.pollVideos(tick)).toEqual({ answers: [{ index: 0, error: 'credentials' }] });
+    expect(await pollsSeen()).toBe(before);
+    key = () => KEY;
+    expect((await thread.pollVideos(tick)).answers).toMatchObject([
+      { index: 0, record: { phase: 'in_progress' } },
+    ]);
+    key = () => 'another-key';
+    expect((await thread.pollVideos(tick)).answers).toMatchObject([
+      { index: 0, error: 'credentials', httpStatus: 401 },
+    ]);
+  });
+
+  it('fail with their thread, and the next ones have a new one', async () => {
+    const data = { account: ACCOUNT, baseUrl: sandbox.url, connections: 4 };
+    const dying = pollInThread(data, () => KEY, join(__dirname, 'support', 'dying-thread.js'));
+    const tick = tickOf(['task_1']);
+    const both = await Promise.allSettled([dying?.pollVideos(tick), dying?.pollVideos(tick)]);
+    const failed = { status: 'rejected', reason: new Error('The thread that polls ended.') };
+    expect(both).toEqual([failed, failed]);
+    await expect(dying?.pollVideos(tick)).rejects.toThrow('The thread that polls ended.');
+    await dying?.close();
+  });
+
+  it('end with their worker', async () => {
+    await admin.addFaults([{ operation: 'poll', action: { type: 'delay', ms: 60_000 } }]);
+    const open = thread.pollVideos(tickOf([await newTask()]));
+    const failed = expect(open).rejects.toThrow('The worker has ended.');
+    await thread.close();
+    await failed;
+    await expect(thread.pollVideos(tickOf(['task_1']))).rejects.toThrow('nothing is polled any more');
+    await admin.clearFaults();
+  });
+
+  it('stay in the thread of the worker where their code is no file of its own', () => {
+    const data = { account: ACCOUNT, baseUrl: sandbox.url, connections: 4 };
+    expect(pollInThread(data, () => KEY, join(__dirname, 'no-such-file.js'))).toBeUndefined();
+  });
+});

@@ -71,6 +71,11 @@ const campaignCases = [
     concurrency: 8,
     eventsPerRun: 40,
   }),
+  // Lanes that keep pace: tasks join a group that waits for its next poll, before and after continue-as-new.
+  campaign('runCampaign.steady', 'completed', videos(24, '[run:7s] a mill'), {
+    concurrency: 12,
+    eventsPerRun: 60,
+  }),
   campaign('runCampaign.two-lanes', 'completed', videos(110, '[queue:0s] [run:1s] a swan'), {
     concurrency: 600,
   }),

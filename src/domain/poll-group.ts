@@ -19,6 +19,17 @@ const BUDGET_MARGIN_MS = 1000;
 /** Share of a band kept from both its ends, so that scheduling noise does not push an interval out of it. */
 const BAND_MARGIN = 0.1;
 
+/** How a group draws its intervals. */
+export interface PollPace {
+  /** Share of the band that intervals keep from both its ends, below 0.5: more of it makes them steadier. @default 0.1 */
+  readonly bandMargin?: number | undefined;
+  /**
+   * Whether a tick that came late makes the next interval shorter by as much, down to the band's shortest: otherwise every
+   * delay of a timer is added to the gap between two polls. @default false
+   */
+  readonly keepsPace?: boolean | undefined;
+}
+
 /**
  * The cadence of one group, start to start: pure decisions over its tasks' states, driven in virtual time by tests
  * and by the PollLoop in workflows.
@@ -32,7 +43,7 @@ export class PollGroup {
   constructor(
     profile: PollingProfile,
     private readonly slow?: { readonly afterMs: number; readonly intervalMs: number },
-    private readonly bandMargin = BAND_MARGIN,
+    private readonly pace: PollPace = {},
   ) {
     this.minIntervalMs = profile.minSeconds * 1000;
     this.maxIntervalMs = Math.max(profile.maxSeconds * 1000, this.minIntervalMs);
@@ -58,10 +69,16 @@ export class PollGroup {
     const due = awake ? states.filter((state) => isPollable(state, now)) : [];
     if (due.length === 0) return due;
     const band = this.maxIntervalMs - this.minIntervalMs;
+    const margin = this.pace.bandMargin ?? BAND_MARGIN;
+    // Never by more than the margin: the shortest interval is the service's.
+    const late = this.pace.keepsPace === true ? Math.min(this.lateness(now), band * margin) : 0;
     this.lastTickAt = now;
-    const margin = this.bandMargin;
-    this.intervalMs = Math.round(this.minIntervalMs + band * (margin + random * (1 - 2 * margin)));
+    this.intervalMs = Math.round(this.minIntervalMs + band * (margin + random * (1 - 2 * margin)) - late);
     return due;
+  }
+
+  private lateness(now: number): number {
+    return this.lastTickAt === 0 ? 0 : Math.max(0, now - this.lastTickAt - this.intervalMs);
   }
 
   /** One activity for the tick: tasks grouped by model. `order[i]` is the place in `states` of the i-th id. */

@@ -3,7 +3,7 @@ import { type PollAnswer } from '../domain/poll-answers';
 import { type PollGroupSnapshot, type PollLoopSnapshot } from '../domain/poll-loop-snapshot';
 import { bandKey } from '../domain/polling-profile';
 import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
-import { PollGroup } from '../domain/poll-group';
+import { PollGroup, type PollPace } from '../domain/poll-group';
 import { pollVideosActivity } from './proxies';
 
 /** How a watch came back: its verdict, or the loop stopped so that the workflow can continue as new. */
@@ -13,13 +13,11 @@ export type FollowResult =
 
 export type WatchResult = FollowResult | { readonly kind: 'cancelled'; readonly state: WatchState };
 
-export interface PollLoopOptions {
+export interface PollLoopOptions extends PollPace {
   /** Task queue of `media.pollVideos`; default: the workflow's own. */
   readonly taskQueue?: string | undefined;
   /** Milliseconds between polls once a wait is older than `afterMs`. */
   readonly slow?: { readonly afterMs: number; readonly intervalMs: number } | undefined;
-  /** Share of the band that intervals keep from both its ends, below 0.5: more of it makes them steadier. @default 0.1 */
-  readonly bandMargin?: number | undefined;
   /** Told after every tick: what `states` and `nextTickAt` say has changed. */
   readonly onTick?: () => void;
   /** Asked after every tick: true stops the loop, and every open watch comes back as `handover`. */
@@ -104,8 +102,7 @@ export class PollLoop {
     const key = `${account} ${bandKey(polling)}`;
     let group = this.groups.get(key);
     if (group === undefined) {
-      const { slow, bandMargin } = this.options;
-      const cadence = new PollGroup(polling, slow, bandMargin);
+      const cadence = new PollGroup(polling, this.options.slow, this.options);
       group = new RunningGroup(account, cadence, this.options, () => this.onTickEnd());
       this.groups.set(key, group);
       // A loop that stopped takes nothing up any more: the watch comes back at once and is carried over.
@@ -193,11 +190,22 @@ class RunningGroup {
   private async waitForNextTick(): Promise<void> {
     for (;;) {
       this.changed = false;
-      const wait = this.nextWakeAt() - Date.now();
+      const at = this.nextWakeAt();
+      const wait = at - Date.now();
       if (this.watchers.length === 0 || this.stopping || wait <= 0) return;
       const summary = `next poll of ${this.watchers.length}`;
-      if (!(await condition(() => this.changed, wait, { summary }))) return;
+      if (!(await condition(() => this.changed && this.mustWakeBefore(at), wait, { summary }))) return;
     }
+  }
+
+  /**
+   * Whether a timer for this time is too late by now. A group that keeps pace leaves its timer alone otherwise: one that is
+   * set anew within a second of its time may fire a second late, because a server of Temporal reads timers that far ahead.
+   */
+  private mustWakeBefore(at: number): boolean {
+    if (this.options.keepsPace !== true) return true;
+    this.changed = false;
+    return this.watchers.length === 0 || this.stopping || this.nextWakeAt() < at;
   }
 
   private async tick(due: ReadonlySet<WatchState>, at: number): Promise<void> {

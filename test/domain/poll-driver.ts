@@ -1,5 +1,5 @@
 import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
-import { PollGroup } from '../../src/domain/poll-group';
+import { PollGroup, type PollPace } from '../../src/domain/poll-group';
 import { type PollingProfile } from '../../src/domain/polling-profile';
 import {
   beginWatch,
@@ -44,6 +44,9 @@ export interface DriveOptions {
   readonly profile?: PollingProfile;
   readonly tasks?: number;
   readonly slow?: { readonly afterMs: number; readonly intervalMs: number };
+  readonly pace?: PollPace;
+  /** By how much a timer comes late. */
+  readonly lateMs?: (wake: number) => number;
   /** How long the activity of a tick takes. */
   readonly tickMs?: number;
   readonly random?: () => number;
@@ -55,7 +58,7 @@ export interface DriveOptions {
 export function drive(options: DriveOptions): Driven[] {
   const { service, waitMs = DEFAULT_WAIT_MS, tickMs = 0, tasks = 1, random = () => 0.5 } = options;
   const first = makeVideoTask({ ...(options.profile === undefined ? {} : { polling: options.profile }) });
-  let group = new PollGroup(first.polling, options.slow);
+  let group = new PollGroup(first.polling, options.slow, options.pace);
   let now = START;
   let watches = Array.from({ length: tasks }, (_, index) =>
     beginWatch({
@@ -85,11 +88,12 @@ export function drive(options: DriveOptions): Driven[] {
     if (wake > 50_000) throw new Error('the wait never ended');
     if (options.snapshotEvery !== undefined && wake % options.snapshotEvery === 0) {
       const saved = group.save();
-      group = new PollGroup(first.polling, options.slow);
+      group = new PollGroup(first.polling, options.slow, options.pace);
       group.restore(JSON.parse(JSON.stringify(saved)) as typeof saved);
       watches = JSON.parse(JSON.stringify(watches)) as WatchState[];
     }
-    now = Math.max(now, group.nextWakeAt(watches));
+    const wakeAt = group.nextWakeAt(watches);
+    if (wakeAt > now) now = wakeAt + (options.lateMs?.(wake) ?? 0);
     const before = watches.length;
     settle();
     if (watches.length === 0) break;

@@ -129,11 +129,33 @@ describe('a tick', () => {
     [0.3, 3600, 4400],
   ])('[C4.7] with a margin of %s intervals stay between %i and %i ms', (margin, shortest, longest) => {
     const intervalAt = (random: number) => {
-      const group = new PollGroup(DEFAULT_POLLING, undefined, margin);
+      const group = new PollGroup(DEFAULT_POLLING, undefined, { bandMargin: margin });
       group.beginTick([watchOf('a', 'x')], START, random);
       return group.save().intervalMs;
     };
     expect([intervalAt(0), intervalAt(0.5), intervalAt(1)]).toEqual([shortest, 4000, longest]);
+  });
+
+  it.each([
+    [false, 4_500],
+    [true, 4_000],
+  ])('[C4.7] timers that come 0.5 s late: gaps when it keeps pace (%s) are %i ms', (keepsPace, gap) => {
+    const service = ({ count }: { readonly count: number }) =>
+      count < 9 ? 'unchanged' : record('completed');
+    const [driven] = drive({ service, pace: { bandMargin: 0.4, keepsPace }, lateMs: () => 500 });
+    const [, ...regular] = gapsOf(driven?.polls ?? []);
+    expect(regular).toEqual(Array<number>(8).fill(gap));
+  });
+
+  it('makes up for no more than the margin, whatever a timer does', () => {
+    const service = ({ count }: { readonly count: number }) =>
+      count < 9 ? 'unchanged' : record('completed');
+    const [driven] = drive({
+      service,
+      pace: { bandMargin: 0.4, keepsPace: true },
+      lateMs: (wake) => (wake === 3 ? 60_000 : 0),
+    });
+    expect(gapsOf(driven?.polls ?? [])).toEqual([4_000, 64_000, 3_200, ...Array<number>(6).fill(4_000)]);
   });
 
   it('an empty group has nothing to wake for', () => {

@@ -37,17 +37,21 @@ describe('whatever the service does', () => {
     tickMs: fc.nat(3000),
     tasks: fc.integer({ min: 1, max: 3 }),
     slow: fc.boolean(),
+    pace: fc.record({ bandMargin: fc.double({ min: 0, max: 0.49, noNaN: true }), keepsPace: fc.boolean() }),
+    late: fc.array(fc.nat(2_000), { minLength: 1, maxLength: 5 }),
   });
   const optionsOf = ({
     replies,
     family,
     jitter,
     slow,
+    late,
     ...rest
   }: typeof run extends fc.Arbitrary<infer T> ? T : never) => ({
     ...rest,
     profile: FAMILIES[family] as (typeof FAMILIES)[string],
     random: () => jitter,
+    lateMs: (wake: number) => late[wake % late.length] ?? 0,
     ...(slow ? { slow: { afterMs: 5 * MINUTE, intervalMs: MINUTE } } : {}),
     service: (({ count, task }) =>
       replies[(count + Number(task.taskId.slice(5))) % replies.length] as Reply) satisfies Service,
@@ -67,7 +71,7 @@ describe('whatever the service does', () => {
             const next = polls[index + 1] as number;
             expect(START + next).toBeGreaterThanOrEqual(before.notBefore);
           });
-          expect(endedAt).toBeLessThanOrEqual(given.waitMs + 5 * 15_000 + 6 * given.tickMs);
+          expect(endedAt).toBeLessThanOrEqual(given.waitMs + 5 * 15_000 + 6 * (given.tickMs + 2_000));
           if (verdict.kind === 'still_running') {
             const last = polls.at(-1) ?? 0;
             expect(last >= given.waitMs || state.notBefore > START + given.waitMs).toBe(true);

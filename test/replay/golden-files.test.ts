@@ -56,6 +56,7 @@ describe('golden histories', () => {
       new Set([
         'awaitVideo.continued',
         'campaignLane.continued',
+        'campaignLane.steady',
         'generateVideo.continued-creating',
         'generateVideo.continued-in-retry-after',
         'generateVideo.continued-watching',

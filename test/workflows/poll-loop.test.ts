@@ -40,4 +40,34 @@ describe('PollLoop', () => {
     expect(result).toEqual<LateWatch>({ kinds: ['handover', 'handover'], carried: ['first', 'late'] });
     expect(polled).toEqual(['first']);
   });
+
+  test.each([true, false])(
+    'tasks that join a waiting group set its timer anew unless it keeps pace (%s)',
+    async (keepsPace) => {
+      const taskQueue = server.uniqueId('joining');
+      const worker = await Worker.create({
+        connection: server.nativeConnection,
+        namespace: server.namespace,
+        taskQueue,
+        workflowsPath: join(__dirname, '..', 'support', 'workflows', 'joining-watches.ts'),
+        activities: {
+          [ACTIVITY.pollVideos]: ({ byModel }: PollVideosInput): PollVideosResult => {
+            const ids = byModel.flatMap((batch) => batch.ids);
+            const record = { status: 'completed', phase: 'completed' } as const;
+            return { answers: ids.map((_, index) => ({ index, digest: 'x', record })) };
+          },
+        },
+      });
+      const handle = await server.client.workflow.start('joiningWatches', {
+        taskQueue,
+        workflowId: server.uniqueId('joining'),
+        workflowExecutionTimeout: '30s',
+        args: [keepsPace],
+      });
+      expect(await worker.runUntil(handle.result())).toEqual(Array(4).fill('completed'));
+      const { events } = await handle.fetchHistory();
+      const cancelled = events?.filter(({ timerCanceledEventAttributes: timer }) => timer != null) ?? [];
+      expect(cancelled.length > 0).toBe(!keepsPace);
+    },
+  );
 });

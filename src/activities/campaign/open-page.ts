@@ -4,6 +4,7 @@ import {
   type OpenPageInput,
   type RowSpec,
 } from '../../domain/campaign/activities';
+import { unpackRows } from '../../domain/campaign/messages';
 import { type CampaignRow } from '../../domain/campaign/row';
 import { type CreateJournal } from '../../domain/create-journal';
 import { inLanes } from '../../domain/in-lanes';
@@ -26,13 +27,14 @@ export interface OpenPageDeps {
  * sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
  */
 export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
-  return async ({ index, page, campaign }: OpenPageInput): Promise<OpenedPage> => {
+  return async ({ index, page, campaign, known = '' }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
     const begun: Awaited<ReturnType<typeof begunBefore>>[] = rows.map(() => ({}));
     if (campaign !== undefined && journal !== 'none') {
       const { namespace } = caller(Date.now());
+      const left = unpackRows(known);
       await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
-        begun[place] = await begunBefore(journal, namespace, campaign, row);
+        if (!left.has(place)) begun[place] = await begunBefore(journal, namespace, campaign, row);
       });
     }
     const numbers = new Map<string, number>();

@@ -19,6 +19,8 @@ export interface PageAddress {
 export interface OpenPageInput extends PageAddress {
   /** Part of the creation keys: tells what was bought of the page before. @default nobody looks */
   readonly campaign?: string;
+  /** Rows of which the lane knows by itself what was begun, as `packRows`: nobody looks for them. @default none */
+  readonly known?: string;
 }
 
 /** What a lane must know of the rows of a page; prompts stay in the artifact. */

@@ -18,8 +18,10 @@ export interface LaneSettings {
   readonly queues: MediaQueues;
   /** History events after which a run is left behind. */
   readonly eventsPerRun: number;
-  /** See `PollLoopOptions.bandMargin`. Absent in lanes of the first versions. */
+  /** See `PollPace.bandMargin`. Absent in lanes of the first versions. */
   readonly pollBandMargin?: number;
+  /** See `PollPace.keepsPace`. Absent in lanes of the first versions. */
+  readonly pollKeepsPace?: true;
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }

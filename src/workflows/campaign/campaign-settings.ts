@@ -42,6 +42,7 @@ export function laneSettings(input: CampaignInput): LaneSettings {
     maxAttempts: maxAttempts ?? DEFAULT_ATTEMPTS,
     eventsPerRun: input.eventsPerRun ?? DEFAULT_EVENTS_PER_RUN,
     pollBandMargin: POLL_BAND_MARGIN,
+    pollKeepsPace: true,
     queues: input.queues ?? activityQueues(workflowInfo().taskQueue),
     ...(account !== undefined && { account }),
     ...(policy !== undefined && { policy }),

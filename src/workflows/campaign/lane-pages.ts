@@ -72,6 +72,18 @@ export class OpenLease {
     return this.next < rows ? this.next : undefined;
   }
 
+  /** Rows that this lane has begun or ended: what was begun of them before is known here. @param inFlight of the run before */
+  known(inFlight: readonly number[]): ReadonlySet<number> {
+    const known = new Set([...Array(this.next).keys(), ...this.ended, ...this.ahead, ...inFlight]);
+    for (const row of this.redo) known.delete(row);
+    return known;
+  }
+
+  /** Whether a row of these is to be begun anew, so that what is known of it is not enough. */
+  wantsAnyOf(rows: ReadonlySet<number>): boolean {
+    return [...this.redo].some((row) => rows.has(row));
+  }
+
   end(row: number): void {
     this.ahead.delete(row);
     this.ended.add(row);

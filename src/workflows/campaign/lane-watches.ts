@@ -34,6 +34,7 @@ export class LaneWatches {
     this.loop = PollLoop.from(cadencesOf(carried), {
       taskQueue: lane.input.settings.queues.poll,
       bandMargin: lane.input.settings.pollBandMargin,
+      keepsPace: lane.input.settings.pollKeepsPace,
       onTick: onChange,
       shouldHandOver: () => this.stopping,
     });

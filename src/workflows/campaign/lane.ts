@@ -1,8 +1,8 @@
-import { ActivityFailure, condition, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, condition, patched, workflowInfo } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
 import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
-import { type LaneOrders } from '../../domain/campaign/messages';
+import { type LaneOrders, packRows } from '../../domain/campaign/messages';
 import { bookedMoney } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { campaignPagesActivities } from '../proxies';
@@ -219,11 +219,15 @@ export class Lane {
   private async openPage(lease: OpenLease): Promise<void> {
     try {
       const activities = campaignPagesActivities({ summary: `open page ${lease.page}` });
-      lease.opened = await activities[ACTIVITY.openPage]({
-        index: lease.index,
-        page: lease.page,
-        campaign: this.input.campaign,
-      });
+      const { index, page } = lease;
+      const { campaign } = this.input;
+      const inFlight = this.carried?.rows.flatMap((row) => (row.lease === lease.lease ? [row.index] : []));
+      while (lease.opened === null) {
+        const known = lease.known(inFlight ?? []);
+        const opened = await activities[ACTIVITY.openPage]({ index, page, campaign, known: packRows(known) });
+        // A parent that was reset meanwhile may want rows again that nobody looked for: then once more.
+        if (!lease.wantsAnyOf(known) || !patched('look-for-rows-wanted-again')) lease.opened = opened;
+      }
     } catch (error) {
       // Cancelled: the lane ends.
       if (!(error instanceof ActivityFailure)) throw error;

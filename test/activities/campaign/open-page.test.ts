@@ -1,9 +1,13 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFoldResults } from '../../../src/activities/campaign/fold-results';
 import { createOpenPage } from '../../../src/activities/campaign/open-page';
 import { createPageReader } from '../../../src/activities/campaign/page-reader';
 import { createRecordRows } from '../../../src/activities/campaign/record-rows';
+import { type OpenedPage, type OpenPageInput } from '../../../src/domain/campaign/activities';
+import { packRows } from '../../../src/domain/campaign/messages';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
-import { type CampaignRow, type CampaignRowResult } from '../../../src/domain/campaign/row';
+import { type CampaignRow, type CampaignRowResult, rowCreationKey } from '../../../src/domain/campaign/row';
+import { type CreateJournal, type JournalKey, type SlotIntent } from '../../../src/domain/create-journal';
 import { readResults } from '../../../src/manifest/results';
 import { memoryStore } from '../../manifest/memory-store';
 
@@ -100,6 +104,30 @@ describe('media.openPage', () => {
       { ...common, row: 4, line: 6, key: 'r4', spec: 3 },
     ]);
     expect(JSON.stringify(opened)).not.toContain('canary');
+  });
+
+  it('asks the journal about every row but those of which the lane knows', async () => {
+    const { store, index } = await stored([[row(0), row(1), row(2), row(3)]]);
+    const asked: string[] = [];
+    const intent = { kind: 'intent', nonce: 'x' } as unknown as SlotIntent;
+    const keyOf = (number: number, attempt = 0) => rowCreationKey('spring', row(number), attempt);
+    const begun = keyOf(2);
+    const journal = {
+      read: (key: JournalKey, epoch: number) => {
+        asked.push(`${key.creationKey}@${epoch}`);
+        const slot = key.creationKey === begun && epoch === 0 ? intent : null;
+        return Promise.resolve({ slot, outcome: null, resolution: null });
+      },
+    } as unknown as CreateJournal;
+    const openPage = createOpenPage({ pages: createPageReader(store), journal });
+    const input = { index, page: 0, campaign: 'spring' };
+    const environment = new MockActivityEnvironment();
+    const { rows } = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, {
+      ...input,
+      known: packRows([1, 3]),
+    });
+    expect(rows.map((opened) => opened.begun)).toEqual([undefined, undefined, 0, undefined]);
+    expect(asked.sort()).toEqual([`${keyOf(0)}@0`, `${begun}@0`, `${begun}@1`, `${keyOf(2, 1)}@0`].sort());
   });
 
   it('says so when a plan has no such page', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, unlink } from 'node:fs/promises';
+import { link, mkdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { bareFiles } from './bare-files';
 
 /**
  * Creates a file with its whole content, or says that somebody else did. Durable when it returns: file and folders are
@@ -31,12 +32,12 @@ export async function createIfAbsent(
 }
 
 async function writeDraft(draft: string, content: string): Promise<void> {
-  const handle = await open(draft, 'wx', 0o600);
+  const descriptor = await bareFiles.open(draft, 'wx', 0o600);
   try {
-    await handle.writeFile(content);
-    await handle.sync();
+    await bareFiles.write(descriptor, content);
+    await bareFiles.sync(descriptor);
   } finally {
-    await handle.close();
+    await bareFiles.close(descriptor);
   }
 }
 
@@ -58,10 +59,10 @@ async function makeFolders(folder: string): Promise<string[]> {
 export async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder for syncing; its file system journals the name itself.
   if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
+  const descriptor = await bareFiles.open(folder, 'r');
   try {
-    await handle.sync();
+    await bareFiles.sync(descriptor);
   } finally {
-    await handle.close();
+    await bareFiles.close(descriptor);
   }
 }

@@ -1,6 +1,7 @@
-import fs, { type FileHandle } from 'node:fs/promises';
+import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
+import { bareFiles } from '../../src/journal/bare-files';
 import { createIfAbsent } from '../../src/journal/create-if-absent';
 
 let folder: string;
@@ -17,7 +18,9 @@ const failure = (code: string) => Object.assign(new Error(code), { code });
 /** Records what is done to the disk, in order; `failing` makes one step fail. */
 function watchDisk(failing?: (step: string) => Error | undefined): string[] {
   const steps: string[] = [];
-  const { open, link, unlink } = fs;
+  const { link, unlink } = fs;
+  const { open, sync, close } = bareFiles;
+  const opened = new Map<number, string>();
   const name = (path: string) =>
     path.endsWith('.tmp') ? 'draft' : relative(folder, path).replaceAll('\\', '/') || '.';
   const step = (text: string): void => {
@@ -25,20 +28,19 @@ function watchDisk(failing?: (step: string) => Error | undefined): string[] {
     const error = failing?.(text);
     if (error !== undefined) throw error;
   };
-  jest.spyOn(fs, 'open').mockImplementation(async (path, flags, mode) => {
-    const handle: FileHandle = await open(path, flags, mode);
-    const what = name(String(path));
-    const [sync, close] = [handle.sync.bind(handle), handle.close.bind(handle)];
-    if (flags === 'wx') steps.push(`open ${what} ${Number(mode).toString(8)}`);
-    handle.sync = async () => {
-      step(`sync ${what}`);
-      await sync();
-    };
-    handle.close = async () => {
-      steps.push(`close ${what}`);
-      await close();
-    };
-    return handle;
+  jest.spyOn(bareFiles, 'open').mockImplementation(async (path, flags, mode) => {
+    const descriptor = await open(path, flags, mode);
+    opened.set(descriptor, name(String(path)));
+    if (flags === 'wx') steps.push(`open ${opened.get(descriptor)} ${Number(mode).toString(8)}`);
+    return descriptor;
+  });
+  jest.spyOn(bareFiles, 'sync').mockImplementation(async (descriptor) => {
+    step(`sync ${opened.get(descriptor)}`);
+    await sync(descriptor);
+  });
+  jest.spyOn(bareFiles, 'close').mockImplementation(async (descriptor) => {
+    steps.push(`close ${opened.get(descriptor)}`);
+    await close(descriptor);
   });
   jest.spyOn(fs, 'link').mockImplementation(async (from, to) => {
     step(`link ${name(String(to))}`);

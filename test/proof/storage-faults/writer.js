@@ -6,6 +6,7 @@ const fs = require('node:fs/promises');
 const path = require('node:path');
 const { setInterval } = require('node:timers');
 const { createFileStore } = require('../../../lib/artifacts/file-store');
+const { bareFiles } = require('../../../lib/journal/bare-files');
 const { createFileJournal } = require('../../../lib/journal/file-journal');
 
 const [root, what, point] = process.argv.slice(2);
@@ -44,6 +45,7 @@ function stopAt(where) {
       handle[name] = wrap.bind(undefined, handle[name].bind(handle));
     return handle;
   };
+  hookBareFiles(where, { half, sync });
   async function half(write, content, ...rest) {
     if (where !== 'half') return write(content, ...rest);
     await write(content.slice(0, content.length / 2));
@@ -62,6 +64,27 @@ function stopAt(where) {
     if (where === 'named') await stop();
     await unlink(file);
     if (where === 'done') await stop();
+  };
+}
+
+/** The same places where files are opened by their descriptors. */
+function hookBareFiles(where, { half, sync }) {
+  const { open, write, sync: reallySync } = bareFiles;
+  const drafts = new Set();
+  bareFiles.open = async (file, flags, mode) => {
+    const descriptor = await open(file, flags, mode);
+    if (!String(flags).startsWith('wx')) {
+      drafts.delete(descriptor);
+      return descriptor;
+    }
+    drafts.add(descriptor);
+    if (where === 'open') await stop();
+    return descriptor;
+  };
+  bareFiles.write = (descriptor, content) => half((part) => write(descriptor, part), content);
+  bareFiles.sync = (descriptor) => {
+    const really = () => reallySync(descriptor);
+    return drafts.has(descriptor) ? sync(really) : really();
   };
 }
 

@@ -53,6 +53,9 @@ export const faults = z.array(
     model: z.exactOptional(z.string()),
     taskId: z.exactOptional(z.string()),
     skip: z.exactOptional(z.number()).describe('matching requests that pass unharmed first (default 0)'),
+    every: z
+      .exactOptional(z.number())
+      .describe('of those that follow, one of so many: 500 is a fault of 0.2 % (default 1)'),
     times: z.exactOptional(z.number()).describe('how often the rule applies; 0 is for ever (default 1)'),
     action,
   }),

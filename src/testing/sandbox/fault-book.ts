@@ -10,7 +10,8 @@ export interface FaultSubject {
 
 interface OpenRule {
   rule: FaultRule;
-  skip: number;
+  /** Matching requests that pass before the next one that the rule applies to. */
+  pass: number;
   left: number;
 }
 
@@ -31,7 +32,7 @@ export class FaultBook {
   add(rules: readonly FaultRule[]): void {
     for (const rule of rules) {
       const times = rule.times ?? 1;
-      const open: OpenRule = { rule, skip: rule.skip ?? 0, left: times === 0 ? Infinity : times };
+      const open: OpenRule = { rule, pass: rule.skip ?? 0, left: times === 0 ? Infinity : times };
       if (rule.taskId === undefined) this.open.push(open);
       else this.byTask.set(rule.taskId, [...(this.byTask.get(rule.taskId) ?? []), open]);
     }
@@ -67,10 +68,11 @@ export class FaultBook {
   }
 
   private use(one: OpenRule): boolean {
-    if (one.skip > 0) {
-      one.skip -= 1;
+    if (one.pass > 0) {
+      one.pass -= 1;
       return false;
     }
+    one.pass = (one.rule.every ?? 1) - 1;
     one.left -= 1;
     if (one.left > 0) return true;
     const { taskId } = one.rule;

@@ -66,6 +66,8 @@ export interface FaultRule {
   taskId?: string;
   /** Matching requests that pass unharmed first. @default 0 */
   skip?: number;
+  /** Of those that follow, one of so many: 500 is a fault of 0.2 %. @default 1 */
+  every?: number;
   /** How often the rule applies; 0 = for ever. @default 1 */
   times?: number;
   action: FaultAction;

@@ -102,6 +102,14 @@ describe('sandbox faults', () => {
     expect((await rawCall(sandbox.taskUrl(String(two.id)))).status).toBe(503);
   });
 
+  test('every takes one of so many requests', async () => {
+    const action: FaultAction = { type: 'status', status: 503 };
+    await sandbox.admin.addFaults([{ operation: 'create', action, skip: 1, every: 3, times: 2 }]);
+    const statuses = [];
+    for (let turn = 0; turn < 9; turn += 1) statuses.push((await sandbox.create(aVideo)).status);
+    expect(statuses).toEqual([200, 503, 200, 200, 503, 200, 200, 200, 200]);
+  });
+
   test('delay combines with the next rule', async () => {
     const id = await sandbox.newTask();
     await sandbox.admin.addFaults([

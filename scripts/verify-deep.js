@@ -35,9 +35,11 @@ const LIMITS = {
 /** For a suite that is not in the table yet. */
 const OTHER_LIMIT = 5;
 
-/** The files of the properties are one suite: a reporter adds up what they count. */
+/** Suites of several files, which run at once and add up what they count. */
+const IN_PARTS = ['fuzz', 'properties'];
+
 function suiteOf(file) {
-  return file.startsWith('properties-') ? 'properties' : file;
+  return IN_PARTS.find((suite) => file.startsWith(`${suite}-`)) ?? file;
 }
 
 /** Suites that are there, in the order of the table, mutation last. */
@@ -57,7 +59,7 @@ function suites() {
 function commandOf(name) {
   if (name === 'mutation') return [path.join(__dirname, 'mutation.js')];
   const jest = require.resolve('jest/bin/jest');
-  if (name === 'properties') return [jest, 'test/proof/properties-'];
+  if (IN_PARTS.includes(name)) return [jest, `test/proof/${name}-`];
   return [jest, '--runTestsByPath', `test/proof/${name}.test.ts`];
 }
 
@@ -106,7 +108,7 @@ function forget(name, out) {
   const folder = path.join(out, 'deep');
   if (!fs.existsSync(folder)) return;
   for (const file of fs.readdirSync(folder))
-    if (file === `${name}.json` || file.startsWith(`${name}.`)) fs.rmSync(path.join(folder, file));
+    if (file === name || file.startsWith(`${name}.`)) fs.rmSync(path.join(folder, file), { recursive: true });
 }
 
 function lacksOf(name, out) {

@@ -14,6 +14,7 @@ const NEEDS = ['nothing', 'time', 'lib', 'server'];
 /** The longest path wins. What is not listed needs a server: slower, but never wrong. */
 const NEED_OF = {
   'test/activities/': 'nothing',
+  'test/activities/poll-in-thread.test.ts': 'lib',
   'test/artifacts/': 'nothing',
   'test/bench/': 'lib',
   'test/browser/campaign-gallery.test.ts': 'nothing',

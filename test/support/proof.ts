@@ -11,6 +11,11 @@ export function sized<T>(sizes: Readonly<Record<ProofSize, T>>): T {
   return sizes[PROOF_SIZE];
 }
 
+/** Where the suites of this size write what they reached. */
+export function proofFolder(): string {
+  return resolve(process.env['PROOF_OUT'] ?? 'node_modules/.cache/temporal-media/proof', PROOF_SIZE);
+}
+
 /** What a suite reached: words of its own, integers or ratios. */
 export type ProofCounts = Readonly<Record<string, number>>;
 
@@ -24,7 +29,7 @@ export function proved(suite: string, counts: ProofCounts): void {
     .map(([what, count]) => `${count.toLocaleString('en-US')} ${what}`)
     .join(', ');
   process.stdout.write(`proof ${suite} (${PROOF_SIZE}): ${text}\n`);
-  const folder = resolve(process.env['PROOF_OUT'] ?? 'node_modules/.cache/temporal-media/proof', PROOF_SIZE);
+  const folder = proofFolder();
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${suite.replaceAll('/', '.')}.json`);
   writeFileSync(file, `${JSON.stringify({ v: 1, suite, size: PROOF_SIZE, counts }, null, 2)}\n`);

@@ -35,6 +35,8 @@ export interface KilledCampaign {
 const TARGETS: readonly Target[] = ['worker', 'both', 'worker', 'server'];
 /** A campaign of several lanes: each takes 500 rows of it. */
 const WIDE = 1_500;
+/** All kills come before so many of the rows were begun: the budget ends the campaign before the last of them. */
+const KILLED_SHARE = 0.8;
 /** Each kill comes up to this long after so many rows were begun. */
 const SPREAD_MS = 4_000;
 
@@ -64,7 +66,7 @@ export async function runKilledCampaign(site: KillSite, plan: KillPlan): Promise
   const kills = { worker: 0, server: 0, both: 0 };
   let atHandovers = 0;
   for (let kill = 0; kill < plan.kills; kill++) {
-    const after = ((kill + plan.random()) / (plan.kills + 1)) * plan.rows;
+    const after = ((kill + plan.random()) / (plan.kills + 1)) * KILLED_SHARE * plan.rows;
     const pause = plan.random() * SPREAD_MS;
     const target = TARGETS[kill % TARGETS.length] ?? 'worker';
     const running = await untilSent(stack, handle, after);

@@ -140,7 +140,7 @@ function finding(parser: FuzzedParser, input: Buffer, seed: number, problem: str
   const base64 = input.toString('base64');
   const lines = [
     `${parser.name}: ${problem} (seed ${seed}, ${input.length} bytes)`,
-    `Repeat: FUZZ_INPUT=${base64} npx jest test/proof/fuzz.test.ts -t '${parser.name}'`,
+    `Repeat: FUZZ_INPUT=${base64} npx jest test/proof/fuzz- -t '${parser.name}'`,
   ];
   return new Error(lines.join('\n'));
 }

@@ -49,6 +49,16 @@ function wrongOfKinds(...reasons: readonly string[]) {
   };
 }
 
+/** The names of {@link mediaParsers}: known before its samples are made. */
+export const MEDIA_PARSER_NAMES = [
+  'mp4 boxes and samples',
+  'image header',
+  'data url',
+  'base64',
+  'content encoding',
+  'bounded json',
+];
+
 /** Readers of the bytes that are to become files. */
 export function mediaParsers(mp4: Buffer): FuzzedParser[] {
   return [

@@ -1,0 +1,5 @@
+import { makeMp4 } from '../artifacts/make-media';
+import { fuzzSuite } from './fuzz/fuzz-suite';
+import { MEDIA_PARSER_NAMES, mediaParsers } from './fuzz/media-parsers';
+
+fuzzSuite('media', MEDIA_PARSER_NAMES, async () => mediaParsers(await makeMp4(2)));

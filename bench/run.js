@@ -24,6 +24,7 @@ const NAMES = [
   'journal',
   'campaign-scale',
   'campaign-throughput',
+  'campaign-disturbed',
   'campaign-rows',
 ];
 

@@ -8,9 +8,8 @@ const { round } = require('../framework/statistics.js');
 const title = 'sustained create, poll and download of small videos a second, with 10,000 in flight';
 const IN_FLIGHT = 10_000;
 const RATES = [50, 100, 150, 200, 300];
-/** Below this share of what was offered, or with later polls than this, the machine is past the knee. */
+/** Below this share of what was offered the machine is past the knee. */
 const KEPT_UP = 0.95;
-const LATE_MS = 4_500;
 
 async function run(context) {
   const { quick, minutes, say } = context;
@@ -37,15 +36,15 @@ async function run(context) {
     notes: [
       best === undefined
         ? 'Not even the lowest rate was kept up.'
-        : `The knee: ${best.rate}/s was kept up (at least ${KEPT_UP * 100} % of it, p95 of the gap at most ${LATE_MS / 1000} s).`,
+        : `The knee: ${best.rate}/s was kept up (at least ${KEPT_UP * 100} % of it), with a p95 of the gap of ${round((best.gaps.p95 ?? 0) / 1000, 2)} s.`,
       limitOf(measured.at(-1)),
       'Each rate on a server, a database, a sandbox and a worker of its own; videos have bytes of their own.',
     ],
   };
 }
 
-function keptUp({ rate, downloadsPerSecond, gaps }) {
-  return downloadsPerSecond >= KEPT_UP * rate && (gaps.p95 ?? Infinity) <= LATE_MS;
+function keptUp({ rate, downloadsPerSecond }) {
+  return downloadsPerSecond >= KEPT_UP * rate;
 }
 
 /** What was busiest at the last rate. */

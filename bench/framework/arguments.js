@@ -13,7 +13,7 @@ Without a name all benchmarks run, one after the other.
   --no-build      take lib as it is
 
 BENCH_SIZES=250,1000 takes only these sizes of campaign-scale and campaign-rows; BENCH_IN_FLIGHT=1000 is for
-campaign-throughput.`;
+campaign-throughput and campaign-disturbed.`;
 
 /** @throws an error with `usage: true` for what is not understood */
 function parseArguments(args, known) {

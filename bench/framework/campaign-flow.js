@@ -27,29 +27,37 @@ async function inOwnStack({ scope, say }, work) {
   }
 }
 
-async function startFlow({ media, folder }, { id, rows, inFlight }) {
+async function startFlow({ media, folder }, { id, rows, inFlight, eventsPerRun }) {
   const file = path.join(folder, `${id}.jsonl`);
   await writeManifest(file, rows);
   return media.startCampaign(
-    { manifest: { source: { file }, format: 'jsonl' }, concurrency: inFlight, waitFor: '24 hours' },
+    {
+      manifest: { source: { file }, format: 'jsonl' },
+      concurrency: inFlight,
+      waitFor: '24 hours',
+      ...(eventsPerRun === undefined ? {} : { eventsPerRun }),
+    },
     { id },
   );
 }
 
 /**
- * Runs until `inFlight` videos are there or `rampMs` is over, then for `windowMs`.
- * `reached` says how many were in flight when the window began.
+ * Runs until `inFlight` videos are there or `rampMs` is over, then for `windowMs`, in which the sandbox obeys `faults`.
+ * `reached` says how many were in flight when the window began, `newRuns` how many workflows began anew in it.
  */
-async function measureFlow(context, { inFlight, rate, windowMs, rampMs }) {
+async function measureFlow(context, { inFlight, rate, windowMs, rampMs, eventsPerRun, faults = [] }) {
   return inOwnStack(context, async (stack) => {
     const { client, sandbox, worker } = stack;
     const id = 'bench-flow';
     // The first ones end when the last of them has begun.
     const leadSeconds = Math.ceil(inFlight / RAMP_PER_SECOND) + 10;
     const count = inFlight + Math.ceil(rate * (windowMs / 1000 + rampMs / 1000 + 120));
-    await startFlow(stack, { id, inFlight, rows: flowRows({ inFlight, rate, count, leadSeconds }) });
+    const startsPerSecond = RAMP_PER_SECOND;
+    const rows = flowRows({ inFlight, rate, count, leadSeconds, startsPerSecond });
+    await startFlow(stack, { id, inFlight, rows, eventsPerRun });
     const memory = watchMemory(worker.pid, 500);
     const reached = await untilInFlight(context, sandbox, { inFlight, rampMs, leadSeconds });
+    await sandbox.admin.addFaults(faults);
     await setTimeout(Math.min(SETTLE_MS, windowMs));
     const histories = [await lookAtHistories(client, id, sandbox)];
     await sandbox.admin.pollGaps({ begin: true });
@@ -72,16 +80,21 @@ async function measureFlow(context, { inFlight, rate, windowMs, rampMs }) {
   });
 }
 
-/** Creates a second while a campaign fills up; slower is fine, it only moves the first ends. */
-const RAMP_PER_SECOND = 100 * Math.max(1, cpus().length / 2);
+/** Creates a second while a campaign fills up, as measured on two cores; slower only makes the first ends rarer. */
+const RAMP_PER_SECOND = 250 * Math.max(1, cpus().length / 2);
 const SETTLE_MS = 15_000;
 
 async function untilInFlight({ say }, sandbox, { inFlight, rampMs, leadSeconds }) {
   const begun = Date.now();
   const until = begun + rampMs;
+  let full = false;
   for (;;) {
     const { operations } = await sandbox.admin.counters({ prompts: false });
     const there = operations.create.accepted - operations.content.accepted;
+    if (!full && there >= 0.98 * inFlight) {
+      full = true;
+      say(`full after ${Math.round((Date.now() - begun) / 1000)} s`);
+    }
     const leadOver = Date.now() > begun + leadSeconds * 1000;
     if ((there >= 0.98 * inFlight && leadOver) || Date.now() > until) {
       say(`${there} of ${inFlight} in flight after ${Math.round((Date.now() - begun) / 1000)} s`);
@@ -94,7 +107,8 @@ async function untilInFlight({ say }, sandbox, { inFlight, rampMs, leadSeconds }
 function perVideo(first, last) {
   const videos = last.downloads - first.downloads;
   const of = (name) => (videos === 0 ? null : (last[name] - first[name]) / videos);
-  return { runs: last.runs, eventsPerVideo: of('events'), historyBytesPerVideo: of('bytes') };
+  const newRuns = last.runs - first.runs;
+  return { runs: last.runs, newRuns, eventsPerVideo: of('events'), historyBytesPerVideo: of('bytes') };
 }
 
 module.exports = { inOwnStack, measureFlow, startFlow };

@@ -7,13 +7,14 @@ const { once } = require('node:events');
 const MODEL = 'motion-omni';
 
 /**
- * `count` rows. A video runs for `inFlight / rate` seconds; of the first `inFlight`, which start together, each runs for
- * its share of that, so that they end as if they had been started one after the other.
+ * `count` rows. A video runs for `inFlight / rate` seconds; of the first `inFlight`, which are started as fast as a
+ * campaign does, each runs for its share of that, so that they end at the wanted rate from `leadSeconds` on.
+ * @param startsPerSecond how fast the first ones are started
  */
-function* flowRows({ inFlight, rate, count, leadSeconds = 0 }) {
+function* flowRows({ inFlight, rate, count, leadSeconds, startsPerSecond }) {
   const whole = inFlight / rate;
   for (let n = 0; n < count; n += 1) {
-    const seconds = n < inFlight ? leadSeconds + (whole * (n + 1)) / inFlight : whole;
+    const seconds = n < inFlight ? leadSeconds + (n + 1) / rate - n / startsPerSecond : whole;
     yield { id: `v-${n}`, model: MODEL, prompt: promptOf(n, seconds), duration: 3, resolution: '480p' };
   }
 }

@@ -51,6 +51,8 @@ async function startWorker({ scope }, { server, sandbox, folder, taskQueue, env 
       MEDIA_ALLOWED_MEDIA_ORIGINS: new URL(sandbox.mediaUrl).origin,
       MEDIA_DATA_DIR: folder,
       MEDIA_TASK_QUEUE: taskQueue,
+      // As docs/campaigns.md advises for large campaigns.
+      MALLOC_ARENA_MAX: '2',
       ...env,
     },
   });

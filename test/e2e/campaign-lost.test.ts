@@ -160,6 +160,25 @@ describe('a campaign of which a part is lost', () => {
   );
 
   it.concurrent(
+    '[C4.4a] a parent that is reset after rows were skipped counts each of them once',
+    async () => {
+      const media = await stack();
+      // Some are under way for long, so that the campaign has not ended when the others have.
+      const rows = [...videos(20, 'slow', '[run:20s] '), ...videos(220, 'quick')];
+      const budget = { microUnits: 40 * PRICE, currency: 'USD' };
+      const handle = await startWide(media, rows, budget, 30);
+      // What is done is heard of by a parent that does not know yet who holds which page.
+      await ended(handle, 200);
+      await handle.terminate('gone');
+      const again = await resetWorkflow(media.server, handle.workflowId);
+      const result = (await again.result()) as CampaignResult;
+      expect(result.counts).toEqual({ completed: 40, skipped_budget: 200 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
     '[C4.4a] started again under its id with what was known of it, a terminated campaign buys only what is missing',
     async () => {
       const media = await stack();

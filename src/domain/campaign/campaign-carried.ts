@@ -24,6 +24,8 @@ export interface CampaignCarried {
   readonly wishes: readonly RowSelection[];
   /** Some rows may have been counted twice: the totals are counted again from the results. */
   readonly doubled: boolean;
+  /** Results came of a page that nobody held: whatever comes later may be counted twice. Absent in runs of the first versions. */
+  readonly strayed?: boolean;
   /** Generation of the first plan of this campaign; null before it. */
   readonly firstGeneration: number | null;
   /** Micro-units that stand twice on the books of lanes: both had a row, and one purchase. */

@@ -4,7 +4,7 @@ import { type Campaign } from './campaign';
 /** Everything that the next run of a campaign needs of this one. */
 export function campaignCarried(campaign: Campaign, ordersN: number): CampaignCarried {
   const { startedAt, plan, results, remaining, before, lanes, concurrency, budget } = campaign;
-  const { paused, stop, wishes, doubled, overcounted, firstGeneration, notes } = campaign;
+  const { paused, stop, wishes, firstGeneration, notes } = campaign;
   return {
     v: 1,
     startedAt,
@@ -19,8 +19,7 @@ export function campaignCarried(campaign: Campaign, ordersN: number): CampaignCa
     paused,
     stop,
     wishes,
-    doubled,
-    overcounted,
+    ...campaign.doubles.save(),
     firstGeneration,
     rate: campaign.rate.save(),
     notes,

@@ -8,7 +8,7 @@ import { type LaneReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import { NO_MONEY, type ResultsRef, sumOf } from '../../domain/campaign/results';
 import { campaignCarried } from './campaign-carry';
-import { foldSegments, noResults, recounted, withSegment } from './campaign-results';
+import { foldSegments, noResults, withSegment } from './campaign-results';
 import { CampaignLanes, type Orders } from './campaign-lanes';
 import {
   DEFAULT_CONCURRENCY,
@@ -17,6 +17,7 @@ import {
   LANE_ROWS,
   MAX_LANES,
 } from './campaign-settings';
+import { DoubleCounts } from './double-counts';
 import { grantContext } from './grant-context';
 import { Alarm } from './lane-alarm';
 
@@ -31,13 +32,13 @@ export class Campaign {
   readonly book: LeaseBook;
   readonly lanes: LaneEntry[];
   readonly rate: EndRate;
+  readonly doubles: DoubleCounts;
   readonly startedAt: number;
   readonly before: CampaignCarried['before'];
   private readonly talk: CampaignLanes;
   private readonly alarm: Alarm;
   private dirty = true;
   private folding = false;
-  private counting = false;
   private reports: LaneReport[] = [];
   plan: CampaignPlan | null;
   results: ResultsRef;
@@ -47,10 +48,8 @@ export class Campaign {
   paused: boolean;
   stop: CampaignCarried['stop'];
   wishes: RowSelection[];
-  doubled: boolean;
   /** Generation of the first plan of this campaign; null before it. */
   firstGeneration: number | null;
-  overcounted: number;
   notes: string[];
 
   constructor(readonly input: CampaignInput) {
@@ -68,9 +67,8 @@ export class Campaign {
     this.paused = carried?.paused ?? false;
     this.stop = carried?.stop ?? null;
     this.wishes = [...(carried?.wishes ?? [input.select ?? { rows: 'missing' }])];
-    this.doubled = carried?.doubled ?? false;
+    this.doubles = new DoubleCounts(carried);
     this.firstGeneration = carried?.firstGeneration ?? null;
-    this.overcounted = carried?.overcounted ?? 0;
     this.rate = new EndRate(carried?.rate);
     this.notes = [...(carried?.notes ?? [])];
     const wake = () => this.wake();
@@ -108,7 +106,7 @@ export class Campaign {
       if (this.isNextWishFree()) return 'plan';
       if (this.book.isDone()) return 'done';
       if (this.shouldHandOver()) {
-        if (!this.talk.isBusy() && !this.folding && !this.counting) return 'handover';
+        if (!this.talk.isBusy() && !this.folding && !this.doubles.isCounting) return 'handover';
       } else this.pump(now);
       await condition(() => this.dirty);
     }
@@ -123,8 +121,8 @@ export class Campaign {
     await condition(() => !this.talk.isBusy());
     await condition(() => !this.folding);
     if (this.results.segments.length > 0) await this.fold();
-    await condition(() => !this.counting);
-    if (this.doubled) await this.recount();
+    await condition(() => !this.doubles.isCounting);
+    if (this.doubles.any) await this.recount();
   }
 
   /** Rows are taken up again, once no earlier wish is under way: the same row never stands in two plans. */
@@ -222,8 +220,7 @@ export class Campaign {
       if (segment.seq <= entry.segmentsSeen) continue;
       entry.segmentsSeen = segment.seq;
       const { rows, money, done } = segment;
-      for (const [lease, packed, page] of done)
-        if (this.book.note(lease, page, packed) !== 0) this.doubled = true;
+      for (const [lease, packed, page] of done) this.doubles.note(this.book.note(lease, page, packed));
       this.results = withSegment(this.results, segment);
       entry.booked += sumOf(money);
       this.remaining = Math.max(0, this.remaining - rows);
@@ -261,22 +258,18 @@ export class Campaign {
     if (context === null || this.stop !== null) return;
     // Whoever has not said yet what it bought may hold more than was known of it.
     if (!this.lanes.every((entry) => this.talk.isHeard(entry))) return;
-    if (grantMoney(context, this.lanes).do !== 'spent' || this.counting) return;
+    if (grantMoney(context, this.lanes).do !== 'spent' || this.doubles.isCounting) return;
     // What is in flight may come to nothing, and what stands twice on the books was spent once.
     if (this.lanes.some(({ settling }) => settling > 0)) return;
-    if (this.doubled) return void this.recount();
+    if (this.doubles.any) return void this.recount();
     this.stop = 'budget';
     this.notes.push('The budget is spent: rows that were not bought are skipped.');
   }
 
   private async recount(): Promise<void> {
-    this.counting = true;
-    this.doubled = false;
-    const place = await recounted(this.results);
+    const booked = () => this.lanes.reduce((sum, entry) => sum + entry.booked, sumOf(this.before));
+    const place = await this.doubles.recount(this.results, booked);
     this.results = place(this.results);
-    const booked = this.lanes.reduce((sum, entry) => sum + entry.booked, sumOf(this.before));
-    this.overcounted = Math.max(0, booked - sumOf(this.results.money));
-    this.counting = false;
     this.wake();
   }
 

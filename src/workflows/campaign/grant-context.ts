@@ -3,12 +3,12 @@ import { sumOf } from '../../domain/campaign/results';
 import { type Campaign } from './campaign';
 
 /** What the blocks of a budget depend on; null without a budget. */
-export function grantContext({ budget, before, overcounted, plan }: Campaign): GrantContext | null {
+export function grantContext({ budget, before, doubles, plan }: Campaign): GrantContext | null {
   if (budget === null) return null;
   const priced = plan === null ? 0 : plan.planned - plan.unpriced;
   return {
     budget: budget.microUnits,
-    before: sumOf(before) - overcounted,
+    before: sumOf(before) - doubles.overcounted,
     rowPrice: plan === null || priced === 0 ? 1 : plan.estimate / priced,
   };
 }

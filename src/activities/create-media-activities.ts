@@ -10,6 +10,7 @@ import { createCampaignImage } from './campaign/campaign-image';
 import { createCountResults } from './campaign/count-results';
 import { createCreateVideos } from './campaign/create-videos';
 import { createDownloadVideos } from './campaign/download-videos';
+import { createFindPurchases } from './campaign/find-purchases';
 import { createFoldResults } from './campaign/fold-results';
 import { createOpenPage } from './campaign/open-page';
 import { createPageReader } from './campaign/page-reader';
@@ -99,5 +100,6 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.recordRows]: createRecordRows(deps),
     [ACTIVITY.foldResults]: createFoldResults(deps),
     [ACTIVITY.countResults]: createCountResults(deps),
+    [ACTIVITY.findPurchases]: createFindPurchases({ pages, journal: deps.journal }),
   };
 }

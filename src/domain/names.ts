@@ -22,6 +22,7 @@ export const ACTIVITY = {
   recordRows: 'media.recordRows',
   foldResults: 'media.foldResults',
   countResults: 'media.countResults',
+  findPurchases: 'media.findPurchases',
 } as const;
 
 /** Workflow types (design 4.1). */

@@ -194,7 +194,7 @@ export function campaignImageActivity(
   })[ACTIVITY.campaignImage];
 }
 
-/** Reading a whole manifest, or all its results, takes minutes for a million rows. */
+/** Reading a whole manifest, all its results or its pages takes minutes for a million rows. */
 const WHOLE_READ: ActivityOptions = {
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: '1 minute',
@@ -206,6 +206,15 @@ export function planCampaignActivity(placement: Placement): CampaignActivities[t
     ...placed(placement),
     ...WHOLE_READ,
   })[ACTIVITY.planCampaign];
+}
+
+export function findPurchasesActivity(
+  placement: Placement,
+): CampaignActivities[typeof ACTIVITY.findPurchases] {
+  return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.findPurchases>>({
+    ...placed(placement),
+    ...WHOLE_READ,
+  })[ACTIVITY.findPurchases];
 }
 
 export function countResultsActivity(placement: Placement): CampaignActivities[typeof ACTIVITY.countResults] {

@@ -56,8 +56,14 @@ describe('a campaign of which a part is lost', () => {
   }
 
   /** A campaign with all the lanes that its pages allow, and few rows in flight: each of them holds money for long. */
-  async function startWide(media: MediaStack, rows: readonly Row[], budget: Money, concurrency: number) {
-    const handle = await startCampaign(media, rows, { concurrency: 1_001, budget });
+  async function startWide(
+    media: MediaStack,
+    rows: readonly Row[],
+    budget: Money,
+    concurrency: number,
+    id?: string,
+  ) {
+    const handle = await startCampaign(media, rows, { concurrency: 1_001, budget }, id);
     await handle.executeUpdate('pause');
     const lanes = Math.min(3, Math.ceil(rows.length / 100));
     await eventually(
@@ -192,6 +198,31 @@ describe('a campaign of which a part is lost', () => {
       const again = await startCampaign(media, rows, { ...input, previous: results }, handle.workflowId);
       const result = await again.result();
       expect(result.counts).toEqual({ completed: 80 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent.each(['started again', 'reset to its beginning', 'reset to a late moment'])(
+    '[C4.4a] a campaign whose workflows are all gone, %s, spends what is left of its budget and no more',
+    async (how) => {
+      const media = await stack();
+      const name = how.replaceAll(' ', '-');
+      // All of the budget is spent: by one lane much less than by the others, which would like to go on.
+      const rows = [...videos(10, `${name}-slow`, '[run:10s] '), ...videos(230, `${name}-quick`)];
+      const budget = { microUnits: 40 * PRICE, currency: 'USD' };
+      const handle = await startWide(media, rows, budget, 30);
+      await bought(media, rows, 40);
+      const { workflow } = media.server.client;
+      for (const id of [handle.workflowId, ...[0, 1, 2].map((n) => laneWorkflowId(handle.workflowId, n))])
+        await workflow.getHandle(id).terminate('gone');
+      // What the journal alone knows of is money too: nobody has results of it.
+      const again =
+        how === 'started again'
+          ? await startWide(media, rows, budget, 30, handle.workflowId)
+          : await resetWorkflow(media.server, handle.workflowId, how === 'reset to its beginning' ? 0 : 0.8);
+      const result = (await again.result()) as CampaignResult;
+      expect(result.counts).toEqual({ completed: 40, skipped_budget: 200 });
       await expectExact(media, rows, result);
     },
     LIMIT_MS,

@@ -123,6 +123,24 @@ export interface CountedResults {
   readonly money: MoneyTotals;
 }
 
+/** Pages of one plan: from the first to the one before `until`. */
+export interface PageRange {
+  readonly index: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Input of `media.findPurchases`. */
+export interface FindPurchasesInput {
+  readonly campaign: string;
+  readonly ranges: readonly PageRange[];
+}
+
+/** Micro-units that the journal knows of and no results: `range` is a place in the input. Pages without any are left out. */
+export interface FoundPurchases {
+  readonly found: readonly (readonly [range: number, page: number, microUnits: number])[];
+}
+
 /** Activities of campaigns. */
 export interface CampaignActivities {
   [ACTIVITY.planCampaign](input: PlanCampaignInput): Promise<CampaignPlan>;
@@ -133,4 +151,5 @@ export interface CampaignActivities {
   [ACTIVITY.recordRows](input: RecordRowsInput): Promise<{ readonly sha256: string }>;
   [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
   [ACTIVITY.countResults](input: ResultsRef): Promise<CountedResults>;
+  [ACTIVITY.findPurchases](input: FindPurchasesInput): Promise<FoundPurchases>;
 }

@@ -1,8 +1,13 @@
+import { type FoundPurchases, type PageRange } from './activities';
 import { type PageLease, packRows, pageName, unpackRows } from './messages';
 
 /** A page that a lane holds, as the parent keeps it. */
 export interface Lease extends PageLease {
   readonly lane: number;
+  /** Micro-units that the journal knows of, until its lane says what it has bought. */
+  readonly found?: number;
+  /** Its lane has said so. */
+  readonly seen?: true;
 }
 
 /** A plan of which pages are still to be given out. */
@@ -12,6 +17,8 @@ export interface OpenPlan {
   readonly pages: number;
   /** Next page that no lane has had. */
   readonly next: number;
+  /** Micro-units that the journal knows of, by page. */
+  readonly found?: readonly (readonly [page: number, microUnits: number])[];
 }
 
 export interface LeaseBookState {
@@ -42,11 +49,17 @@ export class LeaseBook {
     const [plan] = this.plans;
     if (plan === undefined) return undefined;
     const { index, generation, next: page } = plan;
-    const lease: Lease = { lease: this.next, lane, index, page, generation, done: '' };
+    const found = plan.found?.find(([at]) => at === page)?.[1];
+    const bare = { lease: this.next, lane, index, page, generation, done: '' };
+    const lease: Lease = found === undefined ? bare : { ...bare, found };
     this.next += 1;
     this.leases.set(lease.lease, lease);
     if (page + 1 >= plan.pages) this.plans.shift();
-    else this.plans[0] = { ...plan, next: page + 1 };
+    else {
+      const left = plan.found?.filter(([at]) => at > page) ?? [];
+      const { found: _, ...rest } = plan;
+      this.plans[0] = { ...rest, next: page + 1, ...(left.length > 0 && { found: left }) };
+    }
     return lease;
   }
 
@@ -79,6 +92,53 @@ export class LeaseBook {
 
   has(number: number): boolean {
     return this.leases.has(number);
+  }
+
+  /** The pages of a lane have to be opened anew: what was bought of them is unknown until then. */
+  forget(lane: number): void {
+    for (const { seen: _, ...lease } of this.of(lane)) this.leases.set(lease.lease, lease);
+  }
+
+  /** The lane has said what it holds, and with it what was bought of this page. */
+  see(number: number, page: string): void {
+    const lease = this.leases.get(number);
+    if (lease === undefined || lease.seen === true || pageName(lease) !== page) return;
+    const { found: _, ...rest } = lease;
+    this.leases.set(number, { ...rest, seen: true });
+  }
+
+  /** Pages of which nobody has said what was bought of them: those of lanes, then those that are still to be given out. */
+  unseen(): PageRange[] {
+    const lent = [...this.leases.values()].filter(({ seen }) => seen !== true);
+    return [
+      ...lent.map(({ index, page }) => ({ index, from: page, until: page + 1 })),
+      ...this.plans.map(({ index, next, pages }) => ({ index, from: next, until: pages })),
+    ];
+  }
+
+  /** What the journal knows of pages that are not seen yet, in place of what was found before. @param ranges from {@link unseen} */
+  find(ranges: readonly PageRange[], { found }: FoundPurchases): void {
+    const amounts = new Map<string, number>();
+    for (const [range, page, money] of found) amounts.set(`${ranges[range]?.index ?? ''}/${page}`, money);
+    this.plans = this.plans.map(({ found: _, ...plan }) => {
+      const ahead = found.flatMap(([range, page, money]) =>
+        ranges[range]?.index === plan.index && page >= plan.next ? [[page, money] as const] : [],
+      );
+      return ahead.length > 0 ? { ...plan, found: ahead } : plan;
+    });
+    for (const { found: _, ...lease } of [...this.leases.values()]) {
+      if (lease.seen === true) continue;
+      const amount = amounts.get(`${lease.index}/${lease.page}`);
+      this.leases.set(lease.lease, amount === undefined ? lease : { ...lease, found: amount });
+    }
+  }
+
+  /** Micro-units that were found and that no lane has spoken of: of pages of lanes, and of those still to be given out. */
+  foundMoney(): { readonly lent: number; readonly ahead: number } {
+    let lent = 0;
+    for (const { found = 0 } of this.leases.values()) lent += found;
+    const ahead = this.plans.flatMap(({ found = [] }) => found).reduce((sum, [, money]) => sum + money, 0);
+    return { lent, ahead };
   }
 
   /** How many lanes hold pages. */

@@ -52,6 +52,15 @@ export interface ReportedSegment extends SegmentEntry {
   readonly done: readonly (readonly [lease: number, rows: string, page: string])[];
 }
 
+export interface ReportedLease {
+  readonly lease: number;
+  readonly page: string;
+  /** Number of its rows once all of them have ended, else null. */
+  readonly done: number | null;
+  /** Its rows are not known yet, so that `committed` lacks what was bought of them before. */
+  readonly open?: false;
+}
+
 /** Lane to parent. */
 export interface LaneReport {
   readonly lane: number;
@@ -65,8 +74,8 @@ export interface LaneReport {
   readonly orphaned: boolean;
   /** Segments that the parent has not confirmed. */
   readonly segments: readonly ReportedSegment[];
-  /** Leases that the lane holds until an order drops them; `done`: number of its rows once all of them have ended, else null. */
-  readonly leases: readonly { readonly lease: number; readonly page: string; readonly done: number | null }[];
+  /** Leases that the lane holds until an order drops them. */
+  readonly leases: readonly ReportedLease[];
   /** How many more pages it would take. */
   readonly room: number;
   /** Micro-units spent or reserved, of all that was granted. */

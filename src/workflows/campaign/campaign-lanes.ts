@@ -50,6 +50,8 @@ export class CampaignLanes {
     /** Orders are numbered over resets of the campaign too: workflow time only goes on. */
     private n: number,
     private readonly onChange: () => void,
+    /** A lane is gone, and what it bought since its last report is not known. */
+    private readonly onLost: (entry: LaneEntry) => void,
   ) {}
 
   lastNumber(): number {
@@ -176,6 +178,7 @@ export class CampaignLanes {
     if (orders.last) return true;
     // It closed: terminated, or failed. What it bought stands in the journal, so that its open pages are begun anew.
     bury(entry, Date.now());
+    this.onLost(entry);
     contact.heard = false;
     return this.start(entry, { ...orders, segmentsSeen: entry.segmentsSeen, freeze: false }, contact);
   }

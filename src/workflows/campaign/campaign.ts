@@ -9,7 +9,8 @@ import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../
 import { NO_MONEY, type ResultsRef, sumOf } from '../../domain/campaign/results';
 import { campaignCarried } from './campaign-carry';
 import { foldSegments, noResults, withSegment } from './campaign-results';
-import { CampaignLanes, type Orders } from './campaign-lanes';
+import { CampaignLanes } from './campaign-lanes';
+import { ordersFor } from './campaign-orders';
 import {
   DEFAULT_CONCURRENCY,
   DEFAULT_EVENTS_PER_RUN,
@@ -20,6 +21,7 @@ import {
 import { DoubleCounts } from './double-counts';
 import { grantContext } from './grant-context';
 import { Alarm } from './lane-alarm';
+import { Purchases } from './purchases';
 
 /** Segments are named by an index once there are so many. */
 const FOLD_AT = 100;
@@ -33,6 +35,7 @@ export class Campaign {
   readonly lanes: LaneEntry[];
   readonly rate: EndRate;
   readonly doubles: DoubleCounts;
+  private readonly purchases: Purchases;
   readonly startedAt: number;
   readonly before: CampaignCarried['before'];
   private readonly talk: CampaignLanes;
@@ -72,6 +75,7 @@ export class Campaign {
     this.rate = new EndRate(carried?.rate);
     this.notes = [...(carried?.notes ?? [])];
     const wake = () => this.wake();
+    this.purchases = new Purchases(this.book, wake);
     const { priority, fairnessWeight } = input;
     this.talk = new CampaignLanes(
       laneSettings(input),
@@ -81,6 +85,10 @@ export class Campaign {
       },
       carried?.ordersN ?? 0,
       wake,
+      (entry) => {
+        this.book.forget(entry.lane);
+        if (this.budget !== null) this.purchases.look();
+      },
     );
     this.alarm = new Alarm(wake);
   }
@@ -106,7 +114,8 @@ export class Campaign {
       if (this.isNextWishFree()) return 'plan';
       if (this.book.isDone()) return 'done';
       if (this.shouldHandOver()) {
-        if (!this.talk.isBusy() && !this.folding && !this.doubles.isCounting) return 'handover';
+        if (!this.talk.isBusy() && !this.folding && !this.doubles.isCounting && !this.purchases.isLooking())
+          return 'handover';
       } else this.pump(now);
       await condition(() => this.dirty);
     }
@@ -117,7 +126,7 @@ export class Campaign {
     await condition(() => !this.talk.isBusy());
     const share = this.share();
     for (const entry of this.lanes)
-      if (entry.lives > 0) this.talk.send(entry, this.ordersFor(entry, share, true), true);
+      if (entry.lives > 0) this.talk.send(entry, ordersFor(this, entry, share, true), true);
     await condition(() => !this.talk.isBusy());
     await condition(() => !this.folding);
     if (this.results.segments.length > 0) await this.fold();
@@ -152,6 +161,7 @@ export class Campaign {
     };
     this.remaining += plan.planned;
     this.book.addPlan({ index, generation, pages });
+    if (this.budget !== null) this.purchases.look();
     this.addLanes();
   }
 
@@ -200,8 +210,10 @@ export class Campaign {
       noteReport(entry, report, now);
       // After a reset the lane knows better what it was granted.
       if (entry.granted !== null) entry.granted = Math.max(entry.granted, entry.committed);
-      for (const { lease, page, done } of report.leases)
+      for (const { lease, page, done, open } of report.leases) {
+        if (open !== false) this.book.see(lease, page);
         if (done !== null && this.book.close(lease, page, done)) this.talk.repeat(entry);
+      }
     }
     this.rate.note(now, this.ended());
     if (this.results.segments.length >= FOLD_AT && !this.folding) void this.fold();
@@ -234,7 +246,7 @@ export class Campaign {
     for (const entry of this.lanes) {
       const limit = entry.inFlight + entry.waiting > 0 ? SILENT_MS : RESTING_MS;
       const silent = now - Math.max(entry.lastReportAt, entry.ordersN) >= limit;
-      this.talk.send(entry, this.ordersFor(entry, share, false), silent);
+      this.talk.send(entry, ordersFor(this, entry, share, false), silent);
     }
     this.alarm.at(Math.min(now + SILENT_MS, this.talk.nextAt(now)));
   }
@@ -255,10 +267,11 @@ export class Campaign {
 
   private grant(): void {
     const context = grantContext(this);
-    if (context === null || this.stop !== null) return;
+    if (context === null || this.stop !== null || this.purchases.isLooking()) return;
     // Whoever has not said yet what it bought may hold more than was known of it.
     if (!this.lanes.every((entry) => this.talk.isHeard(entry))) return;
     if (grantMoney(context, this.lanes).do !== 'spent' || this.doubles.isCounting) return;
+    if (this.purchases.areAwaited(this.lanes, this.share())) return;
     // What is in flight may come to nothing, and what stands twice on the books was spent once.
     if (this.lanes.some(({ settling }) => settling > 0)) return;
     if (this.doubles.any) return void this.recount();
@@ -276,18 +289,5 @@ export class Campaign {
   /** What each lane that has pages may have in flight. */
   private share(): number {
     return Math.max(1, Math.floor(this.concurrency / Math.max(1, this.book.holders())));
-  }
-
-  private ordersFor(entry: LaneEntry, concurrency: number, last: boolean): Orders {
-    return {
-      leases: this.book.of(entry.lane).map(({ lane: _, ...lease }) => lease),
-      last,
-      concurrency,
-      paused: this.paused,
-      stop: this.stop,
-      granted: entry.granted,
-      freeze: entry.frozenBy !== null,
-      segmentsSeen: entry.segmentsSeen,
-    };
   }
 }

@@ -36,6 +36,7 @@ export function laneReport(lane: Lane, n: number, room: number): LaneReport {
       lease: lease.lease,
       page: lease.name(),
       done: lease.isDone() ? (lease.opened?.rows.length ?? null) : null,
+      ...(!lease.sought && { open: false as const }),
     })),
     room,
     committed: lane.budget.committed(),

@@ -1,0 +1,28 @@
+import { type LaneEntry } from '../../domain/campaign/lane-entry';
+import { type Campaign } from './campaign';
+import { type Orders } from './campaign-lanes';
+
+/** What a lane is told: whole state, no history. @param last no page follows */
+export function ordersFor(
+  { book, paused, stop }: Campaign,
+  entry: LaneEntry,
+  concurrency: number,
+  last: boolean,
+): Orders {
+  return {
+    leases: book.of(entry.lane).map(({ lease, index, page, generation, done }) => ({
+      lease,
+      index,
+      page,
+      generation,
+      done,
+    })),
+    last,
+    concurrency,
+    paused,
+    stop,
+    granted: entry.granted,
+    freeze: entry.frozenBy !== null,
+    segmentsSeen: entry.segmentsSeen,
+  };
+}

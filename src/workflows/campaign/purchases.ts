@@ -1,0 +1,59 @@
+import { patched, workflowInfo } from '@temporalio/workflow';
+import { type LaneEntry } from '../../domain/campaign/lane-entry';
+import { type LeaseBook } from '../../domain/campaign/lease-book';
+import { PAGE_ROWS } from '../../domain/campaign/plan';
+import { findPurchasesActivity } from '../proxies';
+
+/**
+ * What was bought of pages that no lane has opened, by lanes that are gone: this campaign was reset, or started again
+ * under its id. Until the journal was asked, no money is given out: it may be spent.
+ */
+export class Purchases {
+  private looking = false;
+  private again = false;
+
+  constructor(
+    private readonly book: LeaseBook,
+    private readonly onChange: () => void,
+  ) {}
+
+  isLooking(): boolean {
+    return this.looking;
+  }
+
+  /** There are new pages, or a lane is gone. */
+  look(): void {
+    if (!patched('look-for-purchases')) return;
+    this.again = true;
+    if (!this.looking) void this.run();
+  }
+
+  /**
+   * Whether money that was found is in no lane's account yet, so that nobody can say that the budget is spent: it may
+   * turn out to have bought nothing. Gives out the pages that it was found in.
+   * @param share rows that each lane may have in flight
+   */
+  areAwaited(lanes: readonly LaneEntry[], share: number): boolean {
+    const { lent, ahead } = this.book.foundMoney();
+    if (lent > 0 || ahead === 0) return lent > 0;
+    for (const { lane, waiting, settling } of lanes) {
+      // No more than it can collect: what was bought it takes up all at once.
+      const hasRoom = settling === 0 || waiting < share + PAGE_ROWS;
+      if (hasRoom && this.book.of(lane).every(({ seen }) => seen === true)) this.book.lend(lane);
+    }
+    return true;
+  }
+
+  private async run(): Promise<void> {
+    this.looking = true;
+    while (this.again) {
+      this.again = false;
+      const ranges = this.book.unseen();
+      if (ranges.length === 0) continue;
+      const find = findPurchasesActivity({ summary: 'look for what was bought' });
+      this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
+    }
+    this.looking = false;
+    this.onChange();
+  }
+}

@@ -23,7 +23,7 @@ function campaign(name, expect, rows, input = {}, act = undefined) {
         workflowId: name,
         args: [{ manifest: { source: { artifact }, format: 'jsonl' }, ...input }],
       });
-      await act?.(handle);
+      await act?.(handle, client);
       await handle.result();
       const lanes = await lanesOf(client, name);
       const stem = name.replace('runCampaign', 'campaignLane');
@@ -80,6 +80,17 @@ const campaignCases = [
     concurrency: 600,
   }),
   campaign('runCampaign.budget-spent', 'completed', videos(12, '[run:1s] a lake'), { budget: price(5) }),
+  // The journal is asked for what was bought before, at the beginning and when a lane is gone.
+  campaign(
+    'runCampaign.lane-lost',
+    'completed',
+    videos(12, '[run:3s] a lamp'),
+    { concurrency: 4, budget: price(12) },
+    async (handle, client) => {
+      await until(handle, ({ inFlight }) => inFlight > 0);
+      await client.workflow.getHandle(`${handle.workflowId}/lane/0`).terminate('gone');
+    },
+  ),
   campaign('runCampaign.refused', 'refused', [video('bad', 'a kite', { duration: 3 })]),
   campaign(
     'runCampaign.paused-and-taken-up',

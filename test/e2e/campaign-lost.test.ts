@@ -221,6 +221,8 @@ describe('a campaign of which a part is lost', () => {
         how === 'started again'
           ? await startWide(media, rows, budget, 30, handle.workflowId)
           : await resetWorkflow(media.server, handle.workflowId, how === 'reset to its beginning' ? 0 : 0.8);
+      // An order more: whoever is silent is looked for after minutes otherwise.
+      await again.executeUpdate('setConcurrency', { args: [{ concurrency: 60 }] });
       const result = (await again.result()) as CampaignResult;
       expect(result.counts).toEqual({ completed: 40, skipped_budget: 200 });
       await expectExact(media, rows, result);

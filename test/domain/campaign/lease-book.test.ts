@@ -67,4 +67,74 @@ describe('leases of pages', () => {
       }),
     );
   });
+
+  it('[C4.4a] keep what the journal knows of a page until its lane has said what it holds', () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('lend' as const), lane: fc.nat(2) }),
+      fc.record({ do: fc.constant('see' as const), lease: fc.nat(8) }),
+      fc.record({ do: fc.constant('forget' as const), lane: fc.nat(2) }),
+      fc.record({ do: fc.constant('look' as const) }),
+      fc.record({ do: fc.constant('save' as const) }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
+        fc.array(step, { maxLength: 30 }),
+        (money, steps) => {
+          let book = new LeaseBook();
+          book.addPlan(plan(money.length));
+          // Pages that were looked at since their lane, if any, last spoke of them.
+          let looked = new Set<number>();
+          const seen = new Set<number>();
+          for (const now of steps) {
+            if (now.do === 'lend') book.lend(now.lane);
+            else if (now.do === 'save')
+              book = new LeaseBook(JSON.parse(JSON.stringify(book.save())) as ReturnType<typeof book.save>);
+            else if (now.do === 'forget') {
+              for (const { page } of book.of(now.lane)) seen.delete(page);
+              book.forget(now.lane);
+            } else if (now.do === 'see') {
+              book.see(now.lease, `index-0/${now.lease}`);
+              if (!book.has(now.lease)) continue;
+              seen.add(now.lease);
+              looked.delete(now.lease);
+            } else {
+              const ranges = book.unseen();
+              const found = ranges.flatMap(({ from, until }, range) =>
+                money.flatMap((amount, page) =>
+                  amount > 0 && page >= from && page < until ? [[range, page, amount] as const] : [],
+                ),
+              );
+              book.find(ranges, { found });
+              looked = new Set(money.keys());
+              for (const page of seen) looked.delete(page);
+            }
+            const { lent, ahead } = book.foundMoney();
+            const sum = [...looked].reduce((all, page) => all + (money[page] ?? 0), 0);
+            expect(lent + ahead).toBe(sum);
+          }
+          expect(book.unseen().reduce((pages, { from, until }) => pages + until - from, 0)).toBe(
+            money.length - seen.size,
+          );
+        },
+      ),
+    );
+  });
+
+  it('keep nothing that a look finds on a page whose lane spoke meanwhile', () => {
+    const book = new LeaseBook();
+    book.addPlan(plan(2));
+    book.lend(0);
+    const ranges = book.unseen();
+    book.see(0, 'index-0/0');
+    book.find(ranges, {
+      found: [
+        [0, 0, 5],
+        [1, 1, 7],
+      ],
+    });
+    expect(book.foundMoney()).toEqual({ lent: 0, ahead: 7 });
+    book.lend(1);
+    expect(book.foundMoney()).toEqual({ lent: 7, ahead: 0 });
+  });
 });

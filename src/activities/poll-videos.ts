@@ -9,6 +9,7 @@ import {
 import { type GetVideoResult, type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from './accounts';
 import { PollGate } from './poll-gate';
+import { dueAt } from './poll-spread';
 
 export interface PollDeps {
   readonly accounts: AccountRegistry;
@@ -23,6 +24,8 @@ interface PollTarget {
   readonly task: string;
   readonly model: string;
   readonly seen: string;
+  /** In milliseconds since the epoch. */
+  dueAt: number;
 }
 
 /**
@@ -41,8 +44,11 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
         answers: targets.map(({ index }) => ({ index, error: 'account_not_configured', unsent: true })),
       };
     }
+    const now = Date.now();
+    for (const target of targets)
+      target.dueAt = dueAt(target.task, gate.lastPolled(target.task), now, input.spread);
     // What waited longest comes first: a tick that is cut short must not leave out the same tasks every time.
-    targets.sort((a, b) => gate.lastPolled(a.task) - gate.lastPolled(b.task));
+    targets.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
     const tick = new Tick(input, account.client, gate, open);
     await inLanes(targets, Math.min(deps.pollConcurrency ?? 64, targets.length), (target) =>
       tick.poll(target),
@@ -77,6 +83,8 @@ class Tick {
 
   async poll(target: PollTarget): Promise<void> {
     const { index, model, seen } = target;
+    const early = target.dueAt - Date.now();
+    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     const closed = `${this.input.account} ${model}`;
     const closedFor = this.gate.closedFor(closed);
     if (closedFor > 0) {
@@ -135,6 +143,7 @@ function flatten({ account, byModel }: PollVideosInput): PollTarget[] {
         task: `${account} ${taskId}`,
         model: batch.model ?? '',
         seen: batch.seen[place] ?? '',
+        dueAt: 0,
       });
     });
   }

@@ -15,7 +15,17 @@ export interface PollVideosInput {
   readonly budgetMs: number;
   /** Shortest time between two polls of one task, in milliseconds: the floor that the worker keeps (C8.2). */
   readonly minIntervalMs: number;
+  /** Absent: all tasks are asked for as soon as they can be. */
+  readonly spread?: PollSpread;
   readonly byModel: readonly PollBatch[];
+}
+
+/** How the GETs of one tick are spread, in milliseconds. */
+export interface PollSpread {
+  /** From one poll of a task to the next, as far as the tick allows. */
+  readonly everyMs: number;
+  /** Part of the tick, from its beginning, in which all GETs are sent. */
+  readonly overMs: number;
 }
 
 /** What of a service's record crosses into workflow code: never a URL (design 4.4). */

@@ -1,4 +1,4 @@
-import { type PollAnswer, type PollBatch, type PollVideosInput } from './poll-answers';
+import { type PollAnswer, type PollBatch, type PollSpread, type PollVideosInput } from './poll-answers';
 import { type PollingProfile } from './polling-profile';
 import {
   isPollable,
@@ -19,13 +19,17 @@ const BUDGET_MARGIN_MS = 1000;
 /** Share of a band kept from both its ends, so that scheduling noise does not push an interval out of it. */
 const BAND_MARGIN = 0.1;
 
+/** What each task of a tick adds to the time over which its GETs are spread. */
+const SPREAD_MS = 4;
+
 /** How a group draws its intervals. */
 export interface PollPace {
   /** Share of the band that intervals keep from both its ends, below 0.5: more of it makes them steadier. @default 0.1 */
   readonly bandMargin?: number | undefined;
   /**
    * Whether a tick that came late makes the next interval shorter by as much, down to the band's shortest: otherwise every
-   * delay of a timer is added to the gap between two polls. @default false
+   * delay of a timer is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first
+   * half, so that each task keeps its own time. @default false
    */
   readonly keepsPace?: boolean | undefined;
 }
@@ -95,13 +99,22 @@ export class PollGroup {
       ids: indexes.map((index) => (states[index] as WatchState).video.taskId),
       seen: indexes.map((index) => (states[index] as WatchState).seen),
     }));
+    const budgetMs = this.intervalMs - BUDGET_MARGIN_MS;
     const input: PollVideosInput = {
       account,
-      budgetMs: this.intervalMs - BUDGET_MARGIN_MS,
+      budgetMs,
       minIntervalMs: this.minIntervalMs,
+      ...(this.pace.keepsPace === true && { spread: this.spread(states.length, budgetMs) }),
       byModel: batches,
     };
     return { input, order: [...byModel.values()].flat() };
+  }
+
+  private spread(tasks: number, budgetMs: number): PollSpread {
+    return {
+      everyMs: Math.round((this.minIntervalMs + this.maxIntervalMs) / 2),
+      overMs: Math.min(tasks * SPREAD_MS, Math.max(0, Math.floor(budgetMs / 2))),
+    };
   }
 
   /** One task's answer in the tick that started at `at` and ended at `answeredAt`; no answer means unchanged. */

@@ -1,5 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { accountRegistry } from '../../src/activities/accounts';
+import { dueAt } from '../../src/activities/poll-spread';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { type MediaClient } from '../../src/service/media-client';
@@ -15,8 +16,9 @@ describe('the order of polls in a tick', () => {
     } as unknown as MediaClient;
     const accounts = accountRegistry([{ name: 'a@00000000', client, hasKey: async () => true }]);
     const poll = createPollVideos({ accounts, pollConcurrency: 1 });
-    const tick = (ids: readonly string[]): Promise<PollVideosResult> => {
+    const tick = (ids: readonly string[], spread?: PollVideosInput['spread']): Promise<PollVideosResult> => {
       const input: PollVideosInput = {
+        ...(spread !== undefined && { spread }),
         account: 'a@00000000',
         byModel: [{ model: 'm', ids, seen: ids.map(() => '') }],
         budgetMs: 60_000,
@@ -29,5 +31,13 @@ describe('the order of polls in a tick', () => {
     const { answers } = await tick(['one', 'two', 'three', 'four']);
     expect(asked).toEqual(['three', 'four', 'one', 'two']);
     expect(answers.map(({ index }) => index)).toEqual([2, 3, 0, 1]);
+    // Spread over a part of the tick, each at its own time.
+    asked.length = 0;
+    const spread = { everyMs: 400, overMs: 200 };
+    const fresh = ['five', 'six', 'seven', 'eight'];
+    const times = new Map(fresh.map((id) => [id, dueAt(`a@00000000 ${id}`, 0, 1e12, spread)]));
+    expect(new Set(times.values()).size).toBe(fresh.length);
+    await tick(fresh, spread);
+    expect(asked).toEqual([...times].sort(([, a], [, b]) => a - b).map(([id]) => id));
   });
 });

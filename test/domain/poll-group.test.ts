@@ -109,6 +109,18 @@ describe('a tick', () => {
     expect(order).toEqual([0, 2, 1, 3]);
   });
 
+  it('[C4.7] that keeps pace gives each task its own time in the first half of its budget', () => {
+    const states = Array.from({ length: 500 }, (_, n) => watchOf(`task_${n}`, 'x'));
+    const spreadOf = (tasks: number) => {
+      const group = new PollGroup(DEFAULT_POLLING, undefined, { keepsPace: true });
+      const due = group.beginTick(states.slice(0, tasks), START, 0.5);
+      return group.tickInput('account', due).input.spread;
+    };
+    expect(spreadOf(500)).toEqual({ everyMs: 4000, overMs: 1500 });
+    // Few tasks are asked for at once: whoever waits for one of them should not wait for the others.
+    expect(spreadOf(2)).toEqual({ everyMs: 4000, overMs: 8 });
+  });
+
   it('leaves out tasks that are not due, and is none when no task is', () => {
     const group = new PollGroup(DEFAULT_POLLING);
     const [now, later] = [watchOf('now', 'x'), watchOf('later', 'x', START + 4000)];

@@ -1,8 +1,11 @@
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, patched, sleep, workflowInfo } from '@temporalio/workflow';
 import { type LaneEntry } from '../../domain/campaign/lane-entry';
 import { type LeaseBook } from '../../domain/campaign/lease-book';
 import { PAGE_ROWS } from '../../domain/campaign/plan';
 import { findPurchasesActivity } from '../proxies';
+
+/** Before another look, after somebody has failed one by hand. */
+const AGAIN_MS = 60_000;
 
 /**
  * What was bought of pages that no lane has opened, by lanes that are gone: this campaign was reset, or started again
@@ -51,7 +54,14 @@ export class Purchases {
       const ranges = this.book.unseen();
       if (ranges.length === 0) continue;
       const find = findPurchasesActivity({ summary: 'look for what was bought' });
-      this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
+      try {
+        this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
+      } catch (error) {
+        // It is tried until it works, unless a person ends it. Without it money could be spent twice.
+        if (!(error instanceof ActivityFailure)) throw error;
+        await sleep(AGAIN_MS);
+        this.again = true;
+      }
     }
     this.looking = false;
     this.onChange();

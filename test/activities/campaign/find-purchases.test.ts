@@ -44,7 +44,8 @@ describe('media.findPurchases', () => {
       JSON_TYPE,
     );
     const environment = new MockActivityEnvironment();
-    const { namespace } = environment.context.info;
+    const { workflowNamespace, namespace: own } = environment.context.info;
+    const namespace = workflowNamespace ?? own;
     const journal = createFileJournal({ root });
     for (const begun of [row(0), row(1), row(3), changed])
       await journal.putSlot({ namespace, creationKey: rowCreationKey('spring', begun, 0) }, 0, slotIntent());

@@ -2,6 +2,8 @@ import { isOpenFate, isPaid, type CreateJournal, type EpochView } from '../../do
 import { type OpenedRow } from '../../domain/campaign/activities';
 import { isBooked } from '../../domain/campaign/row-result';
 import { rowCreationKey, type CampaignRow } from '../../domain/campaign/row';
+import { inLanes } from '../../domain/in-lanes';
+import { caller } from '../paid-context';
 
 /**
  * What a lane that is gone, or an earlier run that nobody has results of, began of a row: its attempts follow each other
@@ -23,6 +25,24 @@ export async function begunBefore(
     if (epochs.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
   }
   return begun === undefined ? {} : { begun, ...(bought > 0 && { bought }) };
+}
+
+/** Rows that are looked up in the journal at a time. */
+const LOOKS = 16;
+
+/** {@link begunBefore} of rows of this campaign, each in its place; nothing is known of those that are not wanted. */
+export async function begunOfRows(
+  journal: CreateJournal,
+  campaign: string,
+  rows: readonly CampaignRow[],
+  isWanted: (row: CampaignRow, place: number) => boolean,
+): Promise<Pick<OpenedRow, 'begun' | 'bought'>[]> {
+  const { namespace } = caller(Date.now());
+  const begun: Pick<OpenedRow, 'begun' | 'bought'>[] = rows.map(() => ({}));
+  await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
+    if (isWanted(row, place)) begun[place] = await begunBefore(journal, namespace, campaign, row);
+  });
+  return begun;
 }
 
 async function epochsOf(

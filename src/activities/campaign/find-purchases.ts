@@ -1,13 +1,8 @@
 import { type FindPurchasesInput, type FoundPurchases } from '../../domain/campaign/activities';
 import { type CreateJournal } from '../../domain/create-journal';
-import { inLanes } from '../../domain/in-lanes';
 import { startHeartbeat } from '../heartbeat';
-import { caller } from '../paid-context';
-import { begunBefore } from './begun-before';
+import { begunOfRows } from './begun-before';
 import { type PageReader } from './page-reader';
-
-/** Rows that are looked up in the journal at a time. */
-const LOOKS = 16;
 
 export interface FindPurchasesDeps {
   readonly pages: PageReader;
@@ -23,22 +18,20 @@ export interface FindPurchasesDeps {
 export function createFindPurchases({ pages, journal = 'none' }: FindPurchasesDeps) {
   return async ({ campaign, ranges }: FindPurchasesInput): Promise<FoundPurchases> => {
     if (journal === 'none') return { found: [] };
-    const { namespace } = caller(Date.now());
     const found: [range: number, page: number, microUnits: number][] = [];
     let looked = 0;
     const beat = startHeartbeat(() => ({ rows: looked }));
     try {
       for (const [range, { index, from, until }] of ranges.entries()) {
         for (let page = from; page < until; page += 1) {
-          let money = 0;
           const { rows } = await pages.page({ index, page });
-          await inLanes(rows, LOOKS, async (row) => {
-            looked += 1;
-            // What was bought with another text is not taken up again: it is on the books already.
-            if (row.changed === true) return;
-            const { bought = 0 } = await begunBefore(journal, namespace, campaign, row);
-            money += bought * (row.estimate ?? 0);
-          });
+          // What was bought with another text is not taken up again: it is on the books already.
+          const begun = await begunOfRows(journal, campaign, rows, ({ changed }) => changed !== true);
+          const money = rows.reduce(
+            (sum, { estimate }, place) => sum + (begun[place]?.bought ?? 0) * (estimate ?? 0),
+            0,
+          );
+          looked += rows.length;
           if (money > 0) found.push([range, page, money]);
         }
       }

@@ -7,14 +7,9 @@ import {
 import { unpackRows } from '../../domain/campaign/messages';
 import { type CampaignRow } from '../../domain/campaign/row';
 import { type CreateJournal } from '../../domain/create-journal';
-import { inLanes } from '../../domain/in-lanes';
 import { referenceModeOf } from '../../domain/media';
-import { caller } from '../paid-context';
-import { begunBefore } from './begun-before';
+import { begunOfRows } from './begun-before';
 import { type PageReader } from './page-reader';
-
-/** Rows that are looked up in the journal at a time. */
-const LOOKS = 16;
 
 export interface OpenPageDeps {
   readonly pages: PageReader;
@@ -29,14 +24,11 @@ export interface OpenPageDeps {
 export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
   return async ({ index, page, campaign, known = '' }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
-    const begun: Awaited<ReturnType<typeof begunBefore>>[] = rows.map(() => ({}));
-    if (campaign !== undefined && journal !== 'none') {
-      const { namespace } = caller(Date.now());
-      const left = unpackRows(known);
-      await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
-        if (!left.has(place)) begun[place] = await begunBefore(journal, namespace, campaign, row);
-      });
-    }
+    const left = unpackRows(known);
+    const begun =
+      campaign === undefined || journal === 'none'
+        ? []
+        : await begunOfRows(journal, campaign, rows, (_, place) => !left.has(place));
     const numbers = new Map<string, number>();
     const specs: RowSpec[] = [];
     const opened = rows.map((row, place): OpenedRow => {

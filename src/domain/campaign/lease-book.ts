@@ -17,7 +17,7 @@ export interface OpenPlan {
   readonly pages: number;
   /** Next page that no lane has had. */
   readonly next: number;
-  /** Micro-units that the journal knows of, by page. */
+  /** Micro-units that the journal knows of, by page; of pages before `next` their leases know. */
   readonly found?: readonly (readonly [page: number, microUnits: number])[];
 }
 
@@ -55,11 +55,7 @@ export class LeaseBook {
     this.next += 1;
     this.leases.set(lease.lease, lease);
     if (page + 1 >= plan.pages) this.plans.shift();
-    else {
-      const left = plan.found?.filter(([at]) => at > page) ?? [];
-      const { found: _, ...rest } = plan;
-      this.plans[0] = { ...rest, next: page + 1, ...(left.length > 0 && { found: left }) };
-    }
+    else this.plans[0] = { ...plan, next: page + 1 };
     return lease;
   }
 
@@ -122,7 +118,7 @@ export class LeaseBook {
     for (const [range, page, money] of found) amounts.set(`${ranges[range]?.index ?? ''}/${page}`, money);
     this.plans = this.plans.map(({ found: _, ...plan }) => {
       const ahead = found.flatMap(([range, page, money]) =>
-        ranges[range]?.index === plan.index && page >= plan.next ? [[page, money] as const] : [],
+        ranges[range]?.index === plan.index ? [[page, money] as const] : [],
       );
       return ahead.length > 0 ? { ...plan, found: ahead } : plan;
     });
@@ -137,7 +133,9 @@ export class LeaseBook {
   foundMoney(): { readonly lent: number; readonly ahead: number } {
     let lent = 0;
     for (const { found = 0 } of this.leases.values()) lent += found;
-    const ahead = this.plans.flatMap(({ found = [] }) => found).reduce((sum, [, money]) => sum + money, 0);
+    let ahead = 0;
+    for (const { found = [], next } of this.plans)
+      for (const [page, money] of found) if (page >= next) ahead += money;
     return { lent, ahead };
   }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type PollSpread } from '../domain/poll-answers';
 
 /**
@@ -20,11 +21,7 @@ export function dueAt(
   return Math.min(Math.max(next, tickAt), tickAt + overMs);
 }
 
-/** From 0 to below 1, the same for the same task (FNV-1a). */
+/** From 0 to below 1, the same for the same task. */
 function placeOf(task: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < task.length; at += 1) hash = Math.imul(hash ^ task.charCodeAt(at), 0x01000193);
-  // The last characters alone hardly reach the high bits.
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32;
+  return parseInt(hash('sha256', task, 'hex').slice(0, 8), 16) / 2 ** 32;
 }

@@ -25,7 +25,7 @@ interface PollTarget {
   readonly model: string;
   readonly seen: string;
   /** In milliseconds since the epoch. */
-  dueAt: number;
+  readonly dueAt: number;
 }
 
 /**
@@ -37,16 +37,14 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
   const open = new Map<string, Promise<GetVideoResult>>();
 
   return async (input) => {
-    const targets = flatten(input);
+    const now = Date.now();
+    const targets = flatten(input, (task) => dueAt(task, gate.lastPolled(task), now, input.spread));
     const account = deps.accounts.find(input.account);
     if (account === undefined) {
       return {
         answers: targets.map(({ index }) => ({ index, error: 'account_not_configured', unsent: true })),
       };
     }
-    const now = Date.now();
-    for (const target of targets)
-      target.dueAt = dueAt(target.task, gate.lastPolled(target.task), now, input.spread);
     // What waited longest comes first: a tick that is cut short must not leave out the same tasks every time.
     targets.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
     const tick = new Tick(input, account.client, gate, open);
@@ -133,17 +131,18 @@ class Tick {
   }
 }
 
-function flatten({ account, byModel }: PollVideosInput): PollTarget[] {
+function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) => number): PollTarget[] {
   const targets: PollTarget[] = [];
   for (const batch of byModel) {
     batch.ids.forEach((taskId, place) => {
+      const task = `${account} ${taskId}`;
       targets.push({
         index: targets.length,
         taskId,
-        task: `${account} ${taskId}`,
+        task,
         model: batch.model ?? '',
         seen: batch.seen[place] ?? '',
-        dueAt: 0,
+        dueAt: dueOf(task),
       });
     });
   }

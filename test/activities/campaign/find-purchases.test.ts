@@ -5,23 +5,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFindPurchases } from '../../../src/activities/campaign/find-purchases';
 import { createPageReader } from '../../../src/activities/campaign/page-reader';
 import { type FindPurchasesInput, type FoundPurchases } from '../../../src/domain/campaign/activities';
-import { type CampaignRow, rowCreationKey } from '../../../src/domain/campaign/row';
+import { rowCreationKey } from '../../../src/domain/campaign/row';
 import { createFileJournal } from '../../../src/journal';
-import { memoryStore } from '../../manifest/memory-store';
 import { slotIntent } from '../slot-intent';
-
-const JSON_TYPE = { mediaType: 'application/json' };
-
-const row = (number: number, own: Partial<CampaignRow> = {}): CampaignRow => ({
-  row: number,
-  line: number + 2,
-  key: `r${number}`,
-  content: 'c'.repeat(64),
-  call: { operation: 'create_video', request: { model: 'm', prompt: 'a kite', durationSeconds: 2 } },
-  estimate: 200_000,
-  attempt: 0,
-  ...own,
-});
+import { plannedRow as row, storedPages } from './stored-pages';
 
 describe('media.findPurchases', () => {
   let root: string;
@@ -32,17 +19,7 @@ describe('media.findPurchases', () => {
 
   it('[C4.4a] sums up what the journal knows of and no results do, by page', async () => {
     const changed = row(4, { changed: true });
-    const pages = [[row(0), row(1)], [row(2)], [row(3), changed]];
-    const store = memoryStore();
-    const entries = [];
-    for (const [page, rows] of pages.entries()) {
-      const { sha256 } = await store.putBuffer(Buffer.from(JSON.stringify({ v: 1, page, rows })), JSON_TYPE);
-      entries.push({ sha256, rows: rows.length });
-    }
-    const { sha256: index } = await store.putBuffer(
-      Buffer.from(JSON.stringify({ v: 1, pages: entries })),
-      JSON_TYPE,
-    );
+    const { store, index } = await storedPages([[row(0), row(1)], [row(2)], [row(3), changed]]);
     const environment = new MockActivityEnvironment();
     const { workflowNamespace, namespace: own } = environment.context.info;
     const namespace = workflowNamespace ?? own;

@@ -6,39 +6,11 @@ import { createRecordRows } from '../../../src/activities/campaign/record-rows';
 import { type OpenedPage, type OpenPageInput } from '../../../src/domain/campaign/activities';
 import { packRows } from '../../../src/domain/campaign/messages';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
-import { type CampaignRow, type CampaignRowResult, rowCreationKey } from '../../../src/domain/campaign/row';
+import { type CampaignRowResult, rowCreationKey } from '../../../src/domain/campaign/row';
 import { type CreateJournal, type JournalKey, type SlotIntent } from '../../../src/domain/create-journal';
 import { readResults } from '../../../src/manifest/results';
 import { memoryStore } from '../../manifest/memory-store';
-
-const JSON_TYPE = { mediaType: 'application/json' };
-
-function row(number: number, own: Partial<CampaignRow> = {}): CampaignRow {
-  return {
-    row: number,
-    line: number + 2,
-    key: `r${number}`,
-    content: 'c'.repeat(64),
-    call: {
-      operation: 'create_video',
-      request: { model: 'cine-1', prompt: 'canary', durationSeconds: 4, resolution: '720p' },
-    },
-    estimate: 200_000,
-    attempt: 0,
-    ...own,
-  };
-}
-
-async function stored(pages: readonly (readonly CampaignRow[])[]) {
-  const store = memoryStore();
-  const entries: { sha256: string; rows: number }[] = [];
-  for (const [page, rows] of pages.entries()) {
-    const { sha256 } = await store.putBuffer(Buffer.from(JSON.stringify({ v: 1, page, rows })), JSON_TYPE);
-    entries.push({ sha256, rows: rows.length });
-  }
-  const index = await store.putBuffer(Buffer.from(JSON.stringify({ v: 1, pages: entries })), JSON_TYPE);
-  return { store, index: index.sha256 };
-}
+import { plannedRow as row, storedPages as stored } from './stored-pages';
 
 describe('media.openPage', () => {
   it('[C5.4c] names each kind of call once, and no prompt, source or field of a model', async () => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../domain/in-lanes';
 import {
   type PollAnswer,
@@ -82,7 +83,7 @@ class Tick {
   async poll(target: PollTarget): Promise<void> {
     const { index, model, seen } = target;
     const early = target.dueAt - Date.now();
-    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+    if (early > 0) await delay(early);
     const closed = `${this.input.account} ${model}`;
     const closedFor = this.gate.closedFor(closed);
     if (closedFor > 0) {
@@ -119,7 +120,7 @@ class Tick {
     const wait = this.gate.floorWait(task, this.input.minIntervalMs);
     if (wait > 0) {
       if (Date.now() + wait >= this.endsAt) return new Promise<never>(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      await delay(wait);
       const other = this.open.get(task);
       if (other !== undefined) return other;
       if (this.gate.floorWait(task, this.input.minIntervalMs) > 0) return this.get(target);

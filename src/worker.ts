@@ -138,7 +138,7 @@ async function makeWorker(
     taskRecords: options.taskRecords,
     inputRoots: config.inputRoots,
     pollConcurrency: config.pollConnections,
-    pollVideos: polls === undefined ? undefined : (input) => polls.pollVideos(input),
+    pollVideos: polls?.pollVideos,
   });
   await bindJournal({
     client: new Client({ connection, namespace }),

@@ -25,7 +25,7 @@ export type PollReply =
 
 /** `media.pollVideos`, asked in another thread. */
 export interface PollThread {
-  pollVideos(input: PollVideosInput): Promise<PollVideosResult>;
+  readonly pollVideos: (input: PollVideosInput) => Promise<PollVideosResult>;
   /** Ends the thread; ticks that are open fail, and so does every later one. */
   close(): Promise<void>;
 }

@@ -221,9 +221,10 @@ export class Lane {
       const activities = campaignPagesActivities({ summary: `open page ${lease.page}` });
       const { index, page } = lease;
       const { campaign } = this.input;
-      const inFlight = this.carried?.rows.flatMap((row) => (row.lease === lease.lease ? [row.index] : []));
+      const carried = this.carried?.rows ?? [];
+      const inFlight = carried.flatMap((row) => (row.lease === lease.lease ? [row.index] : []));
       while (lease.opened === null) {
-        const known = lease.known(inFlight ?? []);
+        const known = lease.known(inFlight);
         const opened = await activities[ACTIVITY.openPage]({ index, page, campaign, known: packRows(known) });
         // A parent that was reset meanwhile may want rows again that nobody looked for: then once more.
         if (!lease.wantsAnyOf(known) || !patched('look-for-rows-wanted-again')) lease.opened = opened;

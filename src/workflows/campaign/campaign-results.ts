@@ -7,6 +7,7 @@ import {
   type ResultsRef,
   type SegmentEntry,
 } from '../../domain/campaign/results';
+import { failedByHand } from '../failed-by-hand';
 import { campaignPagesActivities, countResultsActivity } from '../proxies';
 
 export function noResults(): ResultsRef {
@@ -34,12 +35,17 @@ export async function foldSegments(
   segments: readonly string[],
 ): Promise<(results: ResultsRef) => ResultsRef> {
   const activities = campaignPagesActivities({ summary: `name ${segments.length} segments` });
-  const { sha256 } = await activities[ACTIVITY.foldResults]({ segments });
-  return (results) => ({
-    ...results,
-    indexes: [...results.indexes, sha256],
-    segments: results.segments.slice(segments.length),
-  });
+  for (;;)
+    try {
+      const { sha256 } = await activities[ACTIVITY.foldResults]({ segments });
+      return (results) => ({
+        ...results,
+        indexes: [...results.indexes, sha256],
+        segments: results.segments.slice(segments.length),
+      });
+    } catch (error) {
+      await failedByHand(error);
+    }
 }
 
 /**
@@ -48,10 +54,15 @@ export async function foldSegments(
  */
 export async function recounted(counted: ResultsRef): Promise<(results: ResultsRef) => ResultsRef> {
   const count = countResultsActivity({ summary: 'count the results' });
-  const { counts, money } = await count(counted);
-  return (results) => ({
-    ...results,
-    counts: addCounts(addCounts(results.counts, counted.counts, -1), counts),
-    money: addMoney(subtractMoney(results.money, counted.money), money),
-  });
+  for (;;)
+    try {
+      const { counts, money } = await count(counted);
+      return (results) => ({
+        ...results,
+        counts: addCounts(addCounts(results.counts, counted.counts, -1), counts),
+        money: addMoney(subtractMoney(results.money, counted.money), money),
+      });
+    } catch (error) {
+      await failedByHand(error);
+    }
 }

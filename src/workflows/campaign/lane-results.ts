@@ -3,6 +3,7 @@ import { type OpenedRow } from '../../domain/campaign/activities';
 import { packRows, type ReportedSegment, unpackRows } from '../../domain/campaign/messages';
 import { totalsOf } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
+import { failedByHand, unlessCancelled } from '../failed-by-hand';
 import { campaignPagesActivities } from '../proxies';
 import { type OpenLease } from './lane-pages';
 
@@ -57,11 +58,11 @@ export class LaneResults {
     this.writing = true;
     const rows = this.ended.splice(0, SEGMENT_ROWS);
     this.written = rows;
-    void this.record(rows).finally(() => {
+    void this.record(rows).then(() => {
       this.writing = false;
       this.written = [];
       this.onSegment();
-    });
+    }, unlessCancelled);
   }
 
   /** When the oldest row must be written, in workflow time; null when none waits. */
@@ -112,7 +113,16 @@ export class LaneResults {
   private async record(rows: readonly EndedRow[]): Promise<void> {
     const activities = campaignPagesActivities({ summary: `results of ${rows.length}` });
     const results = rows.map(({ result }) => result);
-    const { sha256 } = await activities[ACTIVITY.recordRows]({ rows: results });
+    for (;;)
+      try {
+        const { sha256 } = await activities[ACTIVITY.recordRows]({ rows: results });
+        return this.note(rows, sha256);
+      } catch (error) {
+        await failedByHand(error);
+      }
+  }
+
+  private note(rows: readonly EndedRow[], sha256: string): void {
     const byLease = new Map<OpenLease, number[]>();
     for (const { lease, index } of rows) {
       lease.unwritten -= 1;

@@ -1,10 +1,11 @@
-import { ActivityFailure, condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
 import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
 import { type LaneOrders, packRows } from '../../domain/campaign/messages';
 import { bookedMoney } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
+import { failedByHand, unlessCancelled } from '../failed-by-hand';
 import { campaignPagesActivities } from '../proxies';
 import { dropWaiting, endUnbought } from './end-unbought';
 import { Alarm } from './lane-alarm';
@@ -217,21 +218,20 @@ export class Lane {
   }
 
   private async openPage(lease: OpenLease): Promise<void> {
+    const activities = campaignPagesActivities({ summary: `open page ${lease.page}` });
+    const place = { index: lease.index, page: lease.page, campaign: this.input.campaign };
     try {
-      const activities = campaignPagesActivities({ summary: `open page ${lease.page}` });
-      const { index, page } = lease;
-      const { campaign } = this.input;
       const carried = this.carried?.rows ?? [];
       const inFlight = carried.flatMap((row) => (row.lease === lease.lease ? [row.index] : []));
       while (lease.opened === null) {
         const known = lease.known(inFlight);
-        const opened = await activities[ACTIVITY.openPage]({ index, page, campaign, known: packRows(known) });
+        const opened = await activities[ACTIVITY.openPage]({ ...place, known: packRows(known) });
         // A parent that was reset meanwhile may want rows again that nobody looked for: then once more.
         if (!lease.wantsAnyOf(known) || !patched('look-for-rows-wanted-again')) lease.opened = opened;
       }
     } catch (error) {
-      // Cancelled: the lane ends.
-      if (!(error instanceof ActivityFailure)) throw error;
+      // Begun anew by the next turn of the loop. A lane that is cancelled ends without it.
+      await failedByHand(error).catch(unlessCancelled);
     } finally {
       lease.opening = false;
       this.parent.tell();

@@ -1,11 +1,9 @@
-import { ActivityFailure, patched, sleep, workflowInfo } from '@temporalio/workflow';
+import { patched, workflowInfo } from '@temporalio/workflow';
 import { type LaneEntry } from '../../domain/campaign/lane-entry';
 import { type LeaseBook } from '../../domain/campaign/lease-book';
 import { PAGE_ROWS } from '../../domain/campaign/plan';
+import { failedByHand } from '../failed-by-hand';
 import { findPurchasesActivity } from '../proxies';
-
-/** Before another look, after somebody has failed one by hand. */
-const AGAIN_MS = 60_000;
 
 /**
  * What was bought of pages that no lane has opened, by lanes that are gone: this campaign was reset, or started again
@@ -57,9 +55,8 @@ export class Purchases {
       try {
         this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
       } catch (error) {
-        // It is tried until it works, unless a person ends it. Without it money could be spent twice.
-        if (!(error instanceof ActivityFailure)) throw error;
-        await sleep(AGAIN_MS);
+        // Without it money could be spent twice.
+        await failedByHand(error);
         this.again = true;
       }
     }

@@ -1,6 +1,6 @@
 const HEAD = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,"\s]*)*)(;base64)?,/i;
 
-/** The bytes of a `data:` URL; undefined when it is none or holds more than `maxBytes`. */
+/** The bytes of a `data:` URL; undefined when it is none, holds nothing, or holds more than `maxBytes`. */
 export function readDataUrl(url: string, maxBytes: number): Buffer | undefined {
   const head = HEAD.exec(url.slice(0, 512));
   if (head === null) return undefined;
@@ -9,7 +9,7 @@ export function readDataUrl(url: string, maxBytes: number): Buffer | undefined {
   // Percent-encoded text is never shorter than its bytes by more than the encoding of one character.
   if (payload.length > maxBytes * 3) return undefined;
   const bytes = Buffer.from(percentDecoded(payload) ?? '', 'utf8');
-  return bytes.length > maxBytes ? undefined : bytes;
+  return bytes.length === 0 || bytes.length > maxBytes ? undefined : bytes;
 }
 
 /** The bytes of a Base64 text in either alphabet, blanks tolerated; undefined when it is empty, broken or too large. */
@@ -17,6 +17,8 @@ export function readBase64(text: string | undefined, maxBytes: number): Buffer |
   if (text === undefined) return undefined;
   const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
   if (packed === '' || packed.length / 4 > Math.ceil(maxBytes / 3) + 1) return undefined;
+  // The decoder takes the low byte of a character for a character.
+  if (Buffer.byteLength(packed, 'utf8') !== packed.length) return undefined;
   // No pattern over the whole text: on megabytes it can exhaust the stack. The decoder passes over what it does not
   // know, so a text with anything else in it comes out too short.
   const end = packed.endsWith('==')

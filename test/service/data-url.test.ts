@@ -22,7 +22,7 @@ describe('bytes in texts', () => {
     );
   });
 
-  it.each(['', ' ', 'A', 'AAAAA', 'AA=A', '====', 'A%3D', '%%%', 'Ä', '{"error":1}'])(
+  it.each(['', ' ', 'A', 'AAAAA', 'AA=A', '====', 'A%3D', '%%%', 'Ä', 'AAA٤', '{"error":1}'])(
     '%j is no Base64',
     (text) => {
       expect(readBase64(text, 1000)).toBeUndefined();
@@ -36,6 +36,7 @@ describe('bytes in texts', () => {
     for (const text of [
       '',
       'data:',
+      'data:,',
       'https://h/x',
       'data:image/png;base64',
       'data:a b,x',

@@ -6,6 +6,7 @@ import {
   type Slot,
   type TaskIndexEntry,
 } from '../domain/create-journal';
+import { parseOwnJson } from '../domain/own-json';
 import { isUsableTaskId } from '../domain/video-task';
 
 const identity = z.object({ v: z.literal(1), journalId: z.string().min(1) });
@@ -81,7 +82,7 @@ export const parseIndexEntry = (text: string): TaskIndexEntry =>
 function parse<T>(schema: z.ZodType<T>, text: string, what: string): T {
   let json: unknown;
   try {
-    json = JSON.parse(text, ownField);
+    json = parseOwnJson(text, foreignField);
   } catch {
     throw new JournalRecordError(`The journal holds a ${what} that is no JSON; nothing is sent on its word.`);
   }
@@ -105,7 +106,6 @@ export function parsePlace(text: string): JournalPlace | undefined {
 }
 
 /** No record of ours has a field `__proto__`: one that has it was written by somebody else. */
-function ownField(name: string, value: unknown): unknown {
-  if (name === '__proto__') throw new SyntaxError('A field of that name is refused.');
-  return value;
+function foreignField(): never {
+  throw new SyntaxError('A field of that name is refused.');
 }

@@ -1,5 +1,6 @@
 import { type Readable } from 'node:stream';
 import { type JsonValue } from '../domain/json';
+import { parseOwnJson } from '../domain/own-json';
 import { ReplyBytes } from './reply-bytes';
 
 /** What could be read of a reply's body. Never thrown. */
@@ -58,7 +59,7 @@ export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
   if (isTooMuch(bytes)) return undefined;
   try {
     const text = bytes.toString('utf8');
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as JsonValue;
+    return parseOwnJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {
     return undefined;
   }

@@ -34,6 +34,7 @@ export async function checkSamples(source: ByteSource, boxes: readonly TopLevelB
   const file = createFile(false);
   let tableBytes = 0;
   let samples = 0;
+  const mediaBytes = boxes.reduce((sum, box) => sum + (box.type === 'mdat' ? box.end - box.start : 0), 0);
   try {
     for (const box of boxes) {
       if (!TABLES.has(box.type)) {
@@ -46,6 +47,8 @@ export async function checkSamples(source: ByteSource, boxes: readonly TopLevelB
       if (box.type !== 'ftyp' && !nestsWell(bytes, box.headerBytes)) return damaged();
       samples += claimedSamples(bytes, box.headerBytes);
       if (samples > MAX_SAMPLES) return tooMany();
+      // Each takes a byte at least; twelve bytes of a table can claim a million of them.
+      if (samples > mediaBytes) return truncated(`Not all of ${samples} samples fit into the file.`);
       silently(() => file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(toArrayBuffer(bytes), box.start)));
     }
     return silently(() => judge(file, boxes));

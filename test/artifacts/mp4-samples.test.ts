@@ -57,6 +57,23 @@ describe('[C4.3] the samples of a file', () => {
     });
   });
 
+  it('that are more than the media data has bytes are never listed', async () => {
+    const { start, end } = topLevel(whole).find(({ type }) => type === 'mdat')!;
+    const claims = (samples: number) => {
+      const bytes = changed('stsz', 8, samples);
+      bytes.writeUInt32BE(1, bytes.indexOf('stsz') + 8);
+      return check(bytes);
+    };
+    expect(await claims(end - start + 1)).toEqual({
+      ok: false,
+      reason: 'truncated',
+      message: `Not all of ${end - start + 1} samples fit into the file.`,
+    });
+    expect(await claims(end - start)).not.toMatchObject({
+      message: expect.stringContaining('fit') as string,
+    });
+  });
+
   it('that lie across two boxes of media data are counted as lost, the others are not', async () => {
     const result = await check(split(firstChunk() + 100));
     expect(result).toEqual({

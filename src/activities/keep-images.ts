@@ -22,6 +22,8 @@ export interface KeepImages {
 
 /** Largest single result, in bytes. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
+/** Results of one reply that are looked at: no service makes so many, and every one of them stands in the answer. */
+const MAX_RESULTS = 1_000;
 const AT_ONCE = 8;
 const FETCH_TRIES = 6;
 const FETCH_DELAY_MS = 500;
@@ -35,18 +37,19 @@ export async function keepImages(
   reply: ImagesAccepted,
   keep: KeepImages,
 ): Promise<CompletedImages | ResultsLost> {
-  const kept = await keepAll(reply.items, keep);
+  const kept = await keepAll(reply.items.slice(0, MAX_RESULTS), keep);
+  const unseen = reply.items.length - kept.length;
   const lost = kept.filter((result): result is { lost: string } => 'lost' in result);
   const { created, usage } = reply;
-  if (lost.length > 0 || kept.length === 0) {
-    const reason = lost[0]?.lost ?? 'no_results';
+  if (lost.length + unseen > 0 || kept.length === 0) {
+    const reason = lost[0]?.lost ?? (unseen > 0 ? 'too_many_results' : 'no_results');
     return {
       ...keep.base,
       outcome: 'results_lost',
       images: kept.map((result) => ('lost' in result ? null : result)),
       created,
       reason,
-      message: `The reply was read and the call is paid, but ${lost.length} of ${kept.length} results could not be kept (${reason}). It is not sent again.`,
+      message: `The reply was read and the call is paid, but ${lost.length + unseen} of ${reply.items.length} results could not be kept (${reason}). It is not sent again.`,
     };
   }
   const difference =

@@ -15,6 +15,9 @@ import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { loopback, type Loopback } from '../service/loopback-service';
 
+/** One pixel. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==';
 const BAD_URL = 'https://[bad/x.png';
 
 describe('bytes that do not come', () => {
@@ -64,6 +67,13 @@ describe('bytes that do not come', () => {
     const kept = await keep(`${service.origin}/generated/1.png`, 500, 100);
     expect(kept.outcome === 'results_lost' && kept.images).toHaveLength(100);
     expect(service.seen.length).toBeLessThanOrEqual(8);
+  });
+
+  it('[C8.6] a reply that names ten thousand results is lost with a thousand of them, so that the answer can be told', async () => {
+    const lost = await keep(`data:image/png;base64,${PNG}`, 30_000, 10_000);
+    expect(lost).toMatchObject({ outcome: 'results_lost', reason: 'too_many_results' });
+    expect(lost.images).toHaveLength(1_000);
+    expect(lost.images[999]).toMatchObject({ mediaType: 'image/png' });
   });
 
   it('a result address that is none is lost, not an error of ours after the payment', async () => {

@@ -137,6 +137,11 @@ export const IMAGES: readonly ImageCase[] = [
     says: ['unconfirmed', 'reply_unreadable'],
   },
   { name: '1,000 items that are none', data: Array(1000).fill({ url: 'x' }), says: [LOST, 'invalid_url'] },
+  {
+    name: '90,000 items that are none',
+    data: Array(90_000).fill(0),
+    says: [LOST, 'not_an_object'],
+  },
   { name: 'a file as address', data: [{ url: 'file:///etc/passwd' }], says: [LOST, 'invalid_url'] },
   { name: 'a script as address', data: [{ url: 'javascript:alert(1)' }], says: [LOST, 'invalid_url'] },
   { name: 'a path of the disk as address', data: [{ url: '/tmp/1.png' }], says: [LOST, 'invalid_url'] },

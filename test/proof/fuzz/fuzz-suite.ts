@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { proved, sized } from '../../support/proof';
 import { foundByPart, notePart } from './found-by-part';
 import { type FuzzCount, fuzzOne, fuzzParser, noInputs } from './fuzz-parser';
@@ -30,7 +31,7 @@ export function fuzzSuite(
       const parser = parsers.find((one) => one.name === name)!;
       const repeated = process.env['FUZZ_INPUT'];
       if (repeated !== undefined) {
-        await fuzzOne(parser, Buffer.from(repeated, 'base64'), noInputs(), SEED);
+        await fuzzOne(parser, readFileSync(repeated), noInputs(), SEED);
         return;
       }
       counts.set(name, await fuzzParser(parser, INPUTS, SEED));

@@ -20,13 +20,8 @@ describe('activities of a campaign that somebody fails by hand', () => {
         failed.add(name);
         throw ApplicationFailure.nonRetryable('failed by an operator');
       };
-    const worker = await handMadeWorker(
-      media,
-      {},
-      (activities) =>
-        Object.fromEntries(
-          KEEPING.map((name) => [name, failsOnce(activities, name)]),
-        ) as Partial<MediaActivities>,
+    const worker = await handMadeWorker(media, {}, (activities) =>
+      Object.fromEntries(KEEPING.map((name) => [name, failsOnce(activities, name)])),
     );
     const { taskQueue } = worker.options;
     const queues = { create: taskQueue, poll: taskQueue, download: taskQueue, image: taskQueue };

@@ -230,6 +230,27 @@ describe('a campaign of which a part is lost', () => {
     LIMIT_MS,
   );
 
+  it.concurrent.each([1_001, 30])(
+    '[C4.4a] terminated and started again at once, its lanes still buying, a campaign spends its budget and no more (%i at a time)',
+    async (concurrency) => {
+      const media = await stack();
+      const name = `at-once-${concurrency}`;
+      const rows = videos(240, name);
+      const budget = { microUnits: 40 * PRICE, currency: 'USD' };
+      await media.sandbox.admin.addFaults([
+        { operation: 'create', promptIncludes: name, times: 0, action: { type: 'delay', ms: 1_000 } },
+      ]);
+      const handle = await startWide(media, rows, budget, 30);
+      await bought(media, rows, 5);
+      await handle.terminate('gone');
+      const again = await startCampaign(media, rows, { concurrency, budget }, handle.workflowId);
+      const result = await again.result();
+      expect(result.counts).toEqual({ completed: 40, skipped_budget: 200 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
   /** Until the service has seen no create for some seconds. */
   async function quiet(media: MediaStack, rows: readonly Row[]): Promise<void> {
     let last = -1;

@@ -22,6 +22,8 @@ export interface LaneSettings {
   readonly pollBandMargin?: number;
   /** See `PollPace.keepsPace`. Absent in lanes of the first versions. */
   readonly pollKeepsPace?: true;
+  /** A run whose history is full begins no image call, and goes on until the open ones have ended. Absent in lanes of the first versions. */
+  readonly drawsEndFirst?: true;
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }

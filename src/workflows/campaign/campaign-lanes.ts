@@ -2,6 +2,8 @@ import {
   ChildWorkflowCancellationType,
   getExternalWorkflowHandle,
   ParentClosePolicy,
+  patched,
+  sleep,
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -11,6 +13,7 @@ import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { type LaneOrders, type LaneReport } from '../../domain/campaign/messages';
 import { laneWorkflowId } from '../../domain/campaign/state';
 import { type campaignLane } from './campaign-lane';
+import { MAX_LANES } from './campaign-settings';
 
 /** A lane of another campaign under this id is told so and given a moment to end. */
 const RETIRE_MS = 2_000;
@@ -26,6 +29,10 @@ interface Contact {
   closed: boolean;
   /** Not before: after a lane of another campaign was told to end. */
   notBefore: number;
+  /** It has reported to this run: it is of this campaign. */
+  known: boolean;
+  /** Another campaign's lane was found under its id, and told to end: what it has bought since is not known. */
+  retires: boolean;
   /** Its present life has said what it holds, to this run: what was known before may be older than a reset. */
   heard: boolean;
   /** This run was reset, and what the lane holds of what was granted since is not known yet. */
@@ -71,6 +78,7 @@ export class CampaignLanes {
     const { life, ordersSeen, orphaned, parentSince } = report;
     if (life < entry.lives) return false;
     const contact = this.contactOf(entry.lane);
+    contact.known = true;
     contact.notBefore = 0;
     if (life > entry.lives) catchUp(entry, life);
     if (orphaned) this.repeat(entry);
@@ -161,6 +169,8 @@ export class CampaignLanes {
         busy: false,
         closed: false,
         notBefore: 0,
+        known: false,
+        retires: false,
         heard: false,
         undone: false,
         parentSince: 0,
@@ -177,13 +187,29 @@ export class CampaignLanes {
     // A lane that has nothing to do may have ended.
     if (orders.last) return true;
     // It closed: terminated, or failed. What it bought stands in the journal, so that its open pages are begun anew.
-    bury(entry, Date.now());
+    bury(entry, Date.now(), entry.granted !== null && !patched('graves-hold-no-money'));
     this.onLost(entry);
     contact.heard = false;
-    return this.start(entry, { ...orders, segmentsSeen: entry.segmentsSeen, freeze: false }, contact);
+    const { segmentsSeen, granted } = entry;
+    return this.start(entry, { ...orders, segmentsSeen, granted, freeze: false }, contact);
   }
 
-  private async signal(lane: number, orders: LaneOrders): Promise<boolean> {
+  /** A lane of a campaign under this id that is over, which it does not know: it buys nothing more. */
+  retire(lane: unknown): void {
+    if (typeof lane !== 'number' || !Number.isInteger(lane) || lane < 0 || lane >= MAX_LANES) return;
+    void this.signal(lane, { campaignRun: this.campaignRun });
+  }
+
+  /** Tells all lanes that there may be which campaign this is. Returns when those of another one have ended. */
+  async strangersEnd(): Promise<void> {
+    const ended = async (lane: number): Promise<void> => {
+      while (!this.contactOf(lane).known && (await this.signal(lane, { campaignRun: this.campaignRun })))
+        await sleep(RETIRE_MS);
+    };
+    await Promise.all(Array.from({ length: MAX_LANES }, (_, lane) => ended(lane)));
+  }
+
+  private async signal(lane: number, orders: LaneOrders | Pick<LaneOrders, 'campaignRun'>): Promise<boolean> {
     try {
       const handle = getExternalWorkflowHandle(laneWorkflowId(this.campaign, lane));
       await handle.signal(SIGNAL.campaignOrders, orders);
@@ -221,6 +247,8 @@ export class CampaignLanes {
       });
       begun(entry, life);
       contact.closed = false;
+      if (contact.retires && patched('look-after-retiring')) this.onLost(entry);
+      contact.retires = false;
       const onClose = () => {
         contact.closed = true;
         this.onChange();
@@ -230,6 +258,7 @@ export class CampaignLanes {
     } catch {
       // One with this id is there: of a run of this campaign before a reset, which goes on, or of another, which ends.
       const reached = await this.signal(entry.lane, orders);
+      contact.retires ||= reached;
       if (reached) contact.notBefore = Date.now() + RETIRE_MS;
       return false;
     }

@@ -43,6 +43,7 @@ export function laneSettings(input: CampaignInput): LaneSettings {
     eventsPerRun: input.eventsPerRun ?? DEFAULT_EVENTS_PER_RUN,
     pollBandMargin: POLL_BAND_MARGIN,
     pollKeepsPace: true,
+    drawsEndFirst: true,
     queues: input.queues ?? activityQueues(workflowInfo().taskQueue),
     ...(account !== undefined && { account }),
     ...(policy !== undefined && { policy }),

@@ -1,4 +1,4 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { EndRate } from '../../domain/campaign/end-rate';
 import { grantMoney } from '../../domain/campaign/grants';
@@ -42,6 +42,8 @@ export class Campaign {
   private readonly alarm: Alarm;
   private dirty = true;
   private folding = false;
+  /** A plan is being made for rows that are taken up again. */
+  planning = false;
   private reports: LaneReport[] = [];
   plan: CampaignPlan | null;
   results: ResultsRef;
@@ -75,7 +77,6 @@ export class Campaign {
     this.rate = new EndRate(carried?.rate);
     this.notes = [...(carried?.notes ?? [])];
     const wake = () => this.wake();
-    this.purchases = new Purchases(this.book, wake);
     const { priority, fairnessWeight } = input;
     this.talk = new CampaignLanes(
       laneSettings(input),
@@ -90,6 +91,8 @@ export class Campaign {
         if (this.budget !== null) this.purchases.look();
       },
     );
+    const strangersEnd = carried === undefined ? () => this.talk.strangersEnd() : null;
+    this.purchases = new Purchases(this.book, wake, strangersEnd);
     this.alarm = new Alarm(wake);
   }
 
@@ -100,7 +103,10 @@ export class Campaign {
   /** A signal of a lane. Kept until the loop comes to it: handlers only enqueue. */
   onReport(report: LaneReport): void {
     // Anybody may send a signal: a throw here would hang the campaign.
-    if (report?.campaignRun !== workflowInfo().firstExecutionRunId) return;
+    if (report?.campaignRun !== workflowInfo().firstExecutionRunId) {
+      if (patched('retire-strangers')) this.talk.retire(report?.lane);
+      return;
+    }
     this.reports.push(report);
     this.wake();
   }
@@ -112,8 +118,8 @@ export class Campaign {
       const now = Date.now();
       this.takeReports(now);
       if (this.isNextWishFree()) return 'plan';
-      if (this.book.isDone()) return 'done';
-      if (this.shouldHandOver()) {
+      if (this.book.isDone() && !this.planning) return 'done';
+      if (this.shouldHandOver() && !this.planning) {
         if (!this.talk.isBusy() && !this.folding && !this.doubles.isCounting && !this.purchases.isLooking())
           return 'handover';
       } else this.pump(now);
@@ -189,7 +195,8 @@ export class Campaign {
   /** What was given up for want of money is looked for at the end: lanes may still be giving up more of it. */
   isNextWishFree(): boolean {
     const [wish] = this.wishes;
-    if (wish === undefined || this.book.isDone()) return wish !== undefined;
+    if (wish === undefined || this.planning) return false;
+    if (this.book.isDone()) return true;
     const waits = wish.rows !== 'missing' && wish.outcomes?.includes('skipped_budget') === true;
     return !waits && !this.book.hasTakenUp(this.firstGeneration);
   }

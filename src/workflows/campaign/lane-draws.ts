@@ -17,6 +17,10 @@ export class LaneDraws {
     private readonly onChange: () => void,
   ) {}
 
+  areOpen(): boolean {
+    return this.open > 0;
+  }
+
   start(now: number): void {
     const { lane } = this;
     if (!lane.mayCollect()) return;

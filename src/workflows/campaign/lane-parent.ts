@@ -12,6 +12,7 @@ export class LaneParent {
   private lastSentAt = 0;
   private sending = false;
   private news = true;
+  private asked = false;
   /** The parent was not there at the last report: nothing more is bought (design 4.11). */
   gone = false;
   /** Since when it has been gone, in workflow time; null while it is there. */
@@ -29,6 +30,11 @@ export class LaneParent {
     this.goneSince = null;
   }
 
+  /** The parent asks who is there. What may be bought it does not say. */
+  ask(): void {
+    this.asked = true;
+  }
+
   /** There is something that the parent should know. */
   tell(): void {
     this.news = true;
@@ -36,12 +42,14 @@ export class LaneParent {
 
   /** Sends a report when one is due. @returns when the next is due, in workflow time */
   report(now: number, idle: boolean, make: (n: number) => LaneReport): number {
-    const pause = this.news && !this.gone ? PACE_MS : idle ? IDLE_SIGN_OF_LIFE_MS : SIGN_OF_LIFE_MS;
+    const pause =
+      this.asked || (this.news && !this.gone) ? PACE_MS : idle ? IDLE_SIGN_OF_LIFE_MS : SIGN_OF_LIFE_MS;
     const dueAt = this.lastSentAt + pause;
     if (this.sending || now < dueAt) return this.sending ? Infinity : dueAt;
     this.n += 1;
     this.sending = true;
     this.news = false;
+    this.asked = false;
     this.lastSentAt = now;
     void this.send(make(this.n));
     return Infinity;

@@ -1,4 +1,4 @@
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
 import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
@@ -19,10 +19,9 @@ import { LaneResults } from './lane-results';
 import { isBought, limitKeyOf, type LaneRow, newRow } from './lane-row';
 import { LaneStarts } from './lane-starts';
 import { LaneWatches } from './lane-watches';
+import { RunFill } from './run-fill';
 import { seekBegun } from './seek-begun';
 
-/** A run is left behind at this many bytes of history too. */
-const MAX_BYTES = 2_000_000;
 /** How long downloads are waited for before a run is left behind; the next one starts the others again. */
 const DRAIN_DOWNLOADS_MS = 15_000;
 /** How long a lane without a parent keeps its results for one that comes back. */
@@ -47,7 +46,7 @@ export class Lane {
   private dirty = true;
   private retired = false;
   private drainingSince: number | null = null;
-  private begunAt = { events: 0, bytes: 0 };
+  private readonly fill: RunFill;
   /** Pages that the last report asked for. */
   private toldRoom = 0;
   /** The newest order whose pages are open; before the first nothing is reported. */
@@ -62,6 +61,7 @@ export class Lane {
     const wake = () => {
       this.dirty = true;
     };
+    this.fill = new RunFill(input.settings);
     this.pages = new LanePages(carried?.leases ?? []);
     this.budget = new LaneBudget(this.orders, carried?.committed ?? input.committed, carried?.grant);
     this.results = new LaneResults(
@@ -88,6 +88,7 @@ export class Lane {
     // Anybody may send a signal: one that is no order changes nothing, and a throw here would hang the lane.
     if (typeof orders?.campaignRun !== 'string') return;
     if (orders.campaignRun !== this.input.campaignRun) this.retired = true;
+    else if (typeof orders.n !== 'number') this.parent.ask();
     else if (orders.n > this.orders.n) {
       const { paused, stop, parentRun } = this.orders;
       this.orders = orders;
@@ -128,7 +129,7 @@ export class Lane {
 
   /** What was bought before may be looked up, also where nothing more is bought. */
   mayCollect(): boolean {
-    return !this.isDraining() && this.carried === undefined;
+    return !this.isDraining() && !this.retired && this.carried === undefined;
   }
 
   limitOf(row: LaneRow): AdaptiveLimit {
@@ -171,11 +172,7 @@ export class Lane {
   }
 
   private pump(now: number): void {
-    const { historyLength, historySize, continueAsNewSuggested } = workflowInfo();
-    const { eventsPerRun } = this.input.settings;
-    // Counted from where the rows of the run before were back: opening their pages must not end the run at once.
-    const [events, bytes] = [historyLength - this.begunAt.events, historySize - this.begunAt.bytes];
-    if (continueAsNewSuggested || events >= eventsPerRun || bytes >= MAX_BYTES) this.drainingSince ??= now;
+    if (this.fill.isFull(this.draws.areOpen())) this.drainingSince ??= now;
     this.openPages();
     this.restore();
     if (this.carried === undefined) {
@@ -187,7 +184,7 @@ export class Lane {
     this.watches.download(now);
     const needed = this.budget.needs;
     this.budget.needs = null;
-    this.draws.start(now);
+    if (this.fill.mayDraw()) this.draws.start(now);
     this.starts.start(now);
     if (this.budget.needs !== needed) this.parent.tell();
     const idle = this.isDraining() || (this.rows.size === 0 && this.pages.unbegun() === 0);
@@ -250,16 +247,20 @@ export class Lane {
     });
     if (!open) return;
     this.carried = undefined;
-    const { historyLength, historySize } = workflowInfo();
-    this.begunAt = { events: historyLength, bytes: historySize };
+    this.fill.begin();
     for (const row of restoreRows(carried, this.pages, this.input.campaign)) {
       this.rows.add(row);
       this.watches.takeUp(row);
     }
   }
 
+  private isBuying(): boolean {
+    return [...this.rows].some(({ phase }) => phase === 'creating' || phase === 'drawing');
+  }
+
   private isOver(now: number): boolean {
-    if (this.retired) return true;
+    // Whoever comes after it asks the journal what it bought.
+    if (this.retired) return !this.isBuying() || !patched('retire-when-bought');
     const { last, leases, segmentsSeen } = this.orders;
     const nothingLeft = this.rows.size === 0 && this.results.isWritten() && !this.parent.isSending();
     if (last && leases.length === 0 && nothingLeft && segmentsSeen >= this.results.lastSeq()) return true;
@@ -272,8 +273,7 @@ export class Lane {
     if (this.drainingSince === null || this.carried !== undefined) return false;
     if (this.pages.all().some(({ opening }) => opening)) return false;
     if (!this.results.isWritten() || this.parent.isSending()) return false;
-    const busy = [...this.rows].some(({ phase }) => phase === 'creating' || phase === 'drawing');
-    if (busy) return false;
+    if (this.isBuying()) return false;
     // Downloads that were not begun are begun by the next run.
     if (this.watches.isFetching() && now < this.drainingSince + DRAIN_DOWNLOADS_MS) return false;
     // From here on the poll loop stops at the end of its tick.

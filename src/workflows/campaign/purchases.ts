@@ -16,6 +16,8 @@ export class Purchases {
   constructor(
     private readonly book: LeaseBook,
     private readonly onChange: () => void,
+    /** Returns when no lane of another campaign under this id buys any more; null when an earlier run has waited for that. */
+    private strangersEnd: (() => Promise<void>) | null,
   ) {}
 
   isLooking(): boolean {
@@ -45,6 +47,15 @@ export class Purchases {
     return true;
   }
 
+  /** Somebody bought under this id before: lanes of a campaign that was terminated may go on until they are told. */
+  private async endStrangers(): Promise<void> {
+    const { lent, ahead } = this.book.foundMoney();
+    if (lent + ahead === 0 || this.strangersEnd === null || !patched('strangers-end-first')) return;
+    await this.strangersEnd();
+    this.strangersEnd = null;
+    this.again = true;
+  }
+
   private async run(): Promise<void> {
     this.looking = true;
     while (this.again) {
@@ -54,6 +65,7 @@ export class Purchases {
       const find = findPurchasesActivity({ summary: 'look for what was bought' });
       try {
         this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
+        await this.endStrangers();
       } catch (error) {
         // Without it money could be spent twice.
         await failedByHand(error);

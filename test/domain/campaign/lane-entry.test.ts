@@ -19,6 +19,18 @@ describe('what the parent knows of a lane', () => {
     expect(entry.reportN).toBe(0);
   });
 
+  it('a lane that is gone leaves no money to spend, but what stands on its books', () => {
+    const entry = newLane(0, 0, true);
+    Object.assign(entry, { granted: 50, committed: 30, booked: 20 });
+    bury(entry, 0, true);
+    expect(entry).toMatchObject({ granted: 50, committed: 20 });
+    bury(entry, 0);
+    expect(entry).toMatchObject({ granted: 20, committed: 20 });
+    const free = newLane(1, 0, false);
+    bury(free, 0);
+    expect(free.granted).toBeNull();
+  });
+
   it('a start that is heard of late takes nothing back', () => {
     const entry = newLane(0, 0, false);
     catchUp(entry, 3);

@@ -9,7 +9,7 @@ const videos = (count, prompt) =>
   Array.from({ length: count }, (_, n) => video(`row-${n}`, `${prompt} number ${n}`));
 const price = (rows) => ({ microUnits: rows * 100_000, currency: 'USD' });
 
-/** One campaign: `act` does something to it while it runs. */
+/** One campaign: `act` does something to it while it runs, and says whether another run is the one to keep. */
 function campaign(name, expect, rows, input = {}, act = undefined) {
   return {
     name,
@@ -18,12 +18,14 @@ function campaign(name, expect, rows, input = {}, act = undefined) {
       const { client } = stage.plain;
       const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
       const artifact = await stage.artifacts.putBuffer(bytes, { mediaType: 'application/jsonl' });
-      const handle = await client.workflow.start('runCampaign', {
-        taskQueue: QUEUES.real,
-        workflowId: name,
-        args: [{ manifest: { source: { artifact }, format: 'jsonl' }, ...input }],
-      });
-      await act?.(handle, client);
+      const start = () =>
+        client.workflow.start('runCampaign', {
+          taskQueue: QUEUES.real,
+          workflowId: name,
+          args: [{ manifest: { source: { artifact }, format: 'jsonl' }, ...input }],
+        });
+      const first = await start();
+      const handle = (await act?.(first, client, start)) ?? first;
       await handle.result();
       const lanes = await lanesOf(client, name);
       const stem = name.replace('runCampaign', 'campaignLane');
@@ -59,6 +61,18 @@ async function until(handle, what) {
   }
 }
 
+const loseLane = (name, prompt) =>
+  campaign(
+    name,
+    'completed',
+    videos(12, `[run:3s] ${prompt}`),
+    { concurrency: 4, budget: price(12) },
+    async (handle, client) => {
+      await until(handle, ({ inFlight }) => inFlight > 0);
+      await client.workflow.getHandle(`${handle.workflowId}/lane/0`).terminate('gone');
+    },
+  );
+
 const campaignCases = [
   campaign('runCampaign.completed', 'completed', [
     ...videos(3, '[run:1s] a kite'),
@@ -81,16 +95,9 @@ const campaignCases = [
   }),
   campaign('runCampaign.budget-spent', 'completed', videos(12, '[run:1s] a lake'), { budget: price(5) }),
   // The journal is asked for what was bought before, at the beginning and when a lane is gone.
-  campaign(
-    'runCampaign.lane-lost',
-    'completed',
-    videos(12, '[run:3s] a lamp'),
-    { concurrency: 4, budget: price(12) },
-    async (handle, client) => {
-      await until(handle, ({ inFlight }) => inFlight > 0);
-      await client.workflow.getHandle(`${handle.workflowId}/lane/0`).terminate('gone');
-    },
-  ),
+  loseLane('runCampaign.lane-lost', 'a lamp'),
+  // As soon as lanes that are gone left no money to spend, and strangers were asked for.
+  loseLane('runCampaign.lane-gone', 'a moon'),
   campaign('runCampaign.refused', 'refused', [video('bad', 'a kite', { duration: 3 })]),
   campaign(
     'runCampaign.paused-and-taken-up',
@@ -105,6 +112,39 @@ const campaignCases = [
       await until(handle, ({ counts }) => counts.failed === 1);
       await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
     },
+  ),
+  // The manifest is read again while rows are under way.
+  campaign(
+    'runCampaign.taken-up-beside',
+    'completed',
+    [...videos(6, '[run:8s] a cloud'), video('bad', '[run:0s] [fail:invalid] a cloud')],
+    { concurrency: 4, maxAttempts: 1 },
+    async (handle) => {
+      await until(handle, ({ counts }) => counts.failed === 1);
+      await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+    },
+  ),
+  // Its lane is told to end while it buys, and what it bought is looked up.
+  campaign(
+    'runCampaign.started-again',
+    'completed',
+    videos(12, '[run:3s] a gate'),
+    { concurrency: 4, budget: price(12) },
+    async (handle, client, start) => {
+      await until(handle, ({ inFlight }) => inFlight > 0);
+      await client.workflow.getHandle(handle.workflowId).terminate('gone');
+      return start();
+    },
+  ),
+  // An image call is open when a lane is full.
+  campaign(
+    'runCampaign.drawn-to-the-end',
+    'completed',
+    [
+      { id: 'image', operation: 'image', model: 'image-2', prompt: '[run:9s] a bay', size: '512x512' },
+      ...videos(30, '[run:1s] a bay'),
+    ],
+    { concurrency: 6, eventsPerRun: 60 },
   ),
   campaign(
     'runCampaign.cancelled',

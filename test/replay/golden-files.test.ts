@@ -56,12 +56,14 @@ describe('golden histories', () => {
       new Set([
         'awaitVideo.continued',
         'campaignLane.continued',
+        'campaignLane.drawn-to-the-end',
         'campaignLane.steady',
         'generateVideo.continued-creating',
         'generateVideo.continued-in-retry-after',
         'generateVideo.continued-watching',
         'mediaJournal.continued',
         'runCampaign.continued',
+        'runCampaign.drawn-to-the-end',
       ]),
     );
   });

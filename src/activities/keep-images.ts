@@ -23,7 +23,7 @@ export interface KeepImages {
 /** Largest single result, in bytes. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 /** Results of one reply that are looked at: no service makes so many, and every one of them stands in the answer. */
-const MAX_RESULTS = 1_000;
+export const MAX_RESULTS = 1_000;
 const AT_ONCE = 8;
 const FETCH_TRIES = 6;
 const FETCH_DELAY_MS = 500;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_REFERENCE_BYTES } from '../../src/activities/fetch-reference';
-import { MAX_IMAGE_BYTES } from '../../src/activities/keep-images';
+import { MAX_IMAGE_BYTES, MAX_RESULTS } from '../../src/activities/keep-images';
 import { MAX_IMAGE_PIXELS } from '../../src/artifacts/image-check';
 import { MAX_SENDS, RESEND_WINDOW_MS } from '../../src/domain/create-once';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
@@ -26,6 +26,7 @@ it('docs/limits.md tells the bounds of the code', () => {
     'Reply to a video create, bytes': count(MAX_VIDEO_REPLY),
     'Reply to an image call, bytes': count(MAX_IMAGE_REPLY),
     'One image result, bytes': count(MAX_IMAGE_BYTES),
+    'Results of one image reply': count(MAX_RESULTS),
     'One image result, pixels': count(MAX_IMAGE_PIXELS),
     'One video, bytes': count(DOWNLOAD_BOUNDS.maxBytes),
     'Task id, characters': count(MAX_TASK_ID_LENGTH),

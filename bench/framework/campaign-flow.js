@@ -1,6 +1,6 @@
 'use strict';
 // A campaign with so many videos in flight and so many ending a second, watched for a while once all are there.
-const { cpus } = require('node:os');
+const { availableParallelism } = require('node:os');
 const path = require('node:path');
 const { setTimeout } = require('node:timers/promises');
 const { flowRows, writeManifest } = require('./campaign-rows.js');
@@ -81,7 +81,7 @@ async function measureFlow(context, { inFlight, rate, windowMs, rampMs, eventsPe
 }
 
 /** Creates a second while a campaign fills up, as measured on two cores; slower only makes the first ends rarer. */
-const RAMP_PER_SECOND = 250 * Math.max(1, cpus().length / 2);
+const RAMP_PER_SECOND = 250 * Math.max(1, availableParallelism() / 2);
 const SETTLE_MS = 15_000;
 
 async function untilInFlight({ say }, sandbox, { inFlight, rampMs, leadSeconds }) {

@@ -5,11 +5,12 @@ const os = require('node:os');
 
 /** Facts at the beginning of a run; `loadAverage` tells whether others used the machine. */
 function machineFacts(root) {
-  const cpus = os.cpus();
+  const [cpu] = os.cpus();
   return {
     date: new Date().toISOString(),
-    cores: cpus.length,
-    cpu: cpus[0]?.model ?? 'unknown',
+    // Those that it may use: a process can be bound to some of them.
+    cores: os.availableParallelism(),
+    cpu: cpu?.model ?? 'unknown',
     memoryGiB: Math.round(os.totalmem() / 2 ** 30),
     platform: `${os.platform()} ${os.release().split('.').slice(0, 2).join('.')} ${os.arch()}`,
     node: process.version,

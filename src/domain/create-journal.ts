@@ -187,8 +187,9 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
 
 /** Whether a later attempt of the same activity has sent: its answer may have ended the call. */
 function isOvertaken({ activityId, attemptAt }: SlotIntent, { attempt }: EpochAsker): boolean {
-  if (attemptAt === undefined || attempt?.attemptAt === undefined) return false;
-  return activityId === attempt.activityId && Date.parse(attemptAt) > Date.parse(attempt.attemptAt);
+  // A time that nobody noted is no later one.
+  const sentAt = (time: string | undefined) => Date.parse(time ?? '');
+  return activityId === attempt?.activityId && sentAt(attemptAt) > sentAt(attempt?.attemptAt);
 }
 
 /**

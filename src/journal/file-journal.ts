@@ -80,10 +80,11 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     async findOpenByBody(bodyHash): Promise<readonly JournalPlace[]> {
       const folder = openFolder(root, bodyHash);
       const names = await filesIn(folder, '.json');
+      // A hint that is gone meanwhile is no hint.
       const texts = await Promise.all(
-        names.map((name) => readFile(join(folder, name), 'utf8').catch(() => null)),
+        names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')),
       );
-      return texts.flatMap((text) => (text === null ? [] : (parsePlace(text) ?? [])));
+      return texts.flatMap((text) => parsePlace(text) ?? []);
     },
 
     async forgetOpen(place, bodyHash): Promise<void> {

@@ -35,7 +35,7 @@ export async function pruneJournal(options: PruneOptions): Promise<Pruned> {
   const { root, dryRun } = options;
   const counts = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0 };
   if (!dryRun) await emptyTrash(options);
-  for await (const folder of keyFolders(root, null)) {
+  for await (const folder of keyFolders(root)) {
     counts.keys += 1;
     const kept =
       (await reasonToKeep(await readEpochs(folder.path), options)) ?? (await removed(folder, options));
@@ -96,9 +96,9 @@ function pointersTo(epochs: readonly Epoch[], root: string): string[] {
     const tasks = [outcome?.answer, resolution?.answer].flatMap((answer) =>
       answer?.outcome === 'created' ? [taskFile(root, answer.video.taskId, answer.video.account)] : [],
     );
-    if (slot?.kind !== 'intent' || slot.namespace === undefined || slot.creationKey === undefined)
-      return tasks;
-    const { namespace, creationKey, bodyHash } = slot;
+    if (slot?.kind !== 'intent') return tasks;
+    // Intents of the first versions do not say: then there is no such file.
+    const { namespace = '', creationKey = '', bodyHash } = slot;
     return [...tasks, openFile(root, { namespace, creationKey, epoch }, bodyHash)];
   });
 }

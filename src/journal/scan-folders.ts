@@ -12,13 +12,13 @@ export interface KeyFolder {
 }
 
 /** The folders of creation keys in the order of their names, those after `after` only. */
-export async function* keyFolders(root: string, after: string | null): AsyncGenerator<KeyFolder> {
+export async function* keyFolders(root: string, after = ''): AsyncGenerator<KeyFolder> {
   const firsts = (await filesIn(root, '')).filter((name) => /^[0-9a-f]{2}$/.test(name));
   for (const first of firsts) {
-    if (after !== null && first < after.slice(0, 2)) continue;
+    if (first < after.slice(0, 2)) continue;
     const parent = join(root, first);
     for (const hash of await filesIn(parent, '')) {
-      if (!/^[0-9a-f]{64}$/.test(hash) || (after !== null && hash <= after)) continue;
+      if (!/^[0-9a-f]{64}$/.test(hash) || hash <= after) continue;
       yield { hash, path: join(parent, hash), parent };
     }
   }
@@ -35,7 +35,7 @@ export async function readEpochs(folder: string): Promise<(EpochView & { epoch: 
 /** One page of creation keys; `next` is the name of the last folder. */
 export async function scanFolders(root: string, after: string | null, limit: number): Promise<JournalPage> {
   const keys: JournalPage['keys'][number][] = [];
-  for await (const { hash, path } of keyFolders(root, after)) {
+  for await (const { hash, path } of keyFolders(root, after ?? undefined)) {
     keys.push({ epochs: await readEpochs(path) });
     if (keys.length >= limit) return { keys, next: hash };
   }

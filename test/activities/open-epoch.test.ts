@@ -45,6 +45,30 @@ describe('the way over the epochs of one key', () => {
     expect(await open('later', 'another')).toMatchObject({ do: 'conflict', epoch: 0 });
   });
 
+  it('[C4.4a] tells of money that may be owed where a person went past an unknown fate, and nowhere else', async () => {
+    const decided = {
+      v: 1,
+      decisionId: 'd',
+      decision: 'resubmit',
+      by: 'ada',
+      reason: 'r',
+      at: '',
+      answer: null,
+    } as const;
+    await sender(0, 'first');
+    await journal.putResolution(KEY, 0, decided);
+    expect(await open('later')).toEqual({ do: 'send', epoch: 1, mayBeOwed: true });
+    // Here the refusal came after the decision: nothing was accepted.
+    await sender(1, 'first', answers.rejected(1));
+    await journal.putResolution(KEY, 1, decided);
+    expect(
+      await openEpoch(journal, KEY, 1, { fingerprint: slotIntent().fingerprint, runId: 'later', now: NOW }),
+    ).toEqual({
+      do: 'send',
+      epoch: 2,
+    });
+  });
+
   it('[C4.4c] ends at an unknown fate that nobody went past, also where a fence stands beyond it', async () => {
     await sender(0, 'first');
     expect(await open('later')).toMatchObject({ do: 'pending', epoch: 0 });

@@ -47,6 +47,12 @@ const view = (answer: RecordedAnswer): EpochView => ({
 const doOf = (seen: EpochView, who = asker()) => decideEpoch(seen, who).do;
 
 describe('what an epoch says to somebody who wants to send', () => {
+  it("[C4.4a] an outcome without its intent is nobody's to open again", () => {
+    const alone = { ...view(answers.notSent(0)), slot: null };
+    expect(doOf(alone, asker({ runId: 'later' }))).toBe('return');
+    expect(doOf(view(answers.notSent(0)), asker({ runId: 'later' }))).toBe('next_epoch');
+  });
+
   it('an untouched one is sent in', () => {
     expect(doOf({ slot: null, outcome: null })).toBe('send');
   });

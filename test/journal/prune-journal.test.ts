@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
@@ -60,6 +60,35 @@ describe('pruning a journal', () => {
     expect(await trash()).toEqual([]);
   });
 
+  it('removes every old key, and nobody else may look into the trash meanwhile', async () => {
+    await bought('old');
+    await bought('older');
+    // What stands in nobody's way: a key that was fenced off, of which no workflow can be asked.
+    await journal.putSlot(keyOf('fenced'), 0, { v: 1, kind: 'fence', nonce: 'f', at: OLD });
+    const asked: string[] = [];
+    const counts = await prune(async ({ bodyHash }) => {
+      asked.push(bodyHash);
+      return false;
+    });
+    expect(counts).toEqual({ ...NONE, keys: 3, removed: 3 });
+    expect(asked.sort()).toEqual(['body of old', 'body of older']);
+    expect((await stat(join(root, 'trash'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('[C4.4a] keeps a key of which one epoch waits for a decision, and one that is just as old as it may be', async () => {
+    await sent('half open');
+    await journal.putOutcome(keyOf('half open'), 0, {
+      v: 1,
+      nonce: 'n',
+      at: OLD,
+      answer: answers.rejected(0),
+    });
+    await journal.putSlot(keyOf('half open'), 1, slotIntent({ ...keyOf('half open'), at: OLD }));
+    await bought('of that very moment', BEFORE.toISOString());
+    const nobody = () => Promise.reject(new Error('asked about a key that stays anyway'));
+    expect(await prune(nobody)).toEqual({ ...NONE, keys: 2, keptOpen: 1, keptYoung: 1 });
+  });
+
   it('only counts when it is asked to', async () => {
     await bought('old');
     expect(await prune(undefined, true)).toEqual({ ...NONE, keys: 1, removed: 1 });
@@ -110,6 +139,33 @@ describe('pruning a journal', () => {
     expect(await trash()).toEqual([]);
   });
 
+  it('removes from the trash what is old, what has lost its slots, and what is no key of ours', async () => {
+    await bought('old');
+    const hash = basename(keyFolder(root, keyOf('old')));
+    await mkdir(join(root, 'trash'));
+    await rename(keyFolder(root, keyOf('old')), join(root, 'trash', `${hash}.1`));
+    const young = JSON.stringify(slotIntent({ at: new Date().toISOString() }));
+    for (const [folder, file] of [
+      [`${hash}.2`, '0.outcome'],
+      [`x${hash}.3`, '0.slot'],
+    ] as const) {
+      await mkdir(join(root, 'trash', folder));
+      await writeFile(join(root, 'trash', folder, file), young);
+    }
+    expect(await prune()).toEqual(NONE);
+    expect(await trash()).toEqual([]);
+  });
+
+  it('[C4.4a] says that it cannot put a record back, and leaves it where it is', async () => {
+    const hash = 'b'.repeat(64);
+    const taken = join(root, 'trash', `${hash}.1`);
+    // Nobody can link a folder.
+    await mkdir(join(taken, '1.slot.folder'), { recursive: true });
+    await writeFile(join(taken, '0.slot'), JSON.stringify(slotIntent({ at: new Date().toISOString() })));
+    await expect(prune()).rejects.toThrow();
+    expect(await readdir(taken)).toContain('0.slot');
+  });
+
   it('[C4.4a] puts back what a killed prune took away in the moment in which it was used again', async () => {
     await bought('old');
     const place = keyFolder(root, keyOf('old'));
@@ -120,6 +176,7 @@ describe('pruning a journal', () => {
     await writeFile(join(taken, '1.slot'), JSON.stringify(late));
     // A writer that had read it before has made its folder anew.
     await mkdir(place, { recursive: true });
+    await writeFile(join(place, '1.slot'), JSON.stringify({ ...late, nonce: 'of the writer' }));
     await writeFile(
       join(place, '1.outcome'),
       JSON.stringify({ v: 1, nonce: 'ours', at: OLD, answer: answers.created(1) }),
@@ -129,6 +186,8 @@ describe('pruning a journal', () => {
     for (const epoch of [0, 1]) {
       const { slot, outcome } = await journal.read(keyOf('old'), epoch);
       expect([slot?.kind, outcome?.answer.outcome]).toEqual(['intent', 'created']);
+      // What the writer wrote stays.
+      expect(slot?.nonce).toBe(epoch === 1 ? 'of the writer' : 'ours');
     }
   });
 

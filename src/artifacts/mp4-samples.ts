@@ -89,9 +89,8 @@ function skippedBox(box: TopLevelBox): MP4BoxBuffer {
 }
 
 function judge(file: ISOFile, boxes: readonly TopLevelBox[]): SampleCheck {
-  const info = file.moov === undefined ? undefined : file.getInfo();
-  const track = info?.videoTracks[0];
-  if (info === undefined) return truncated('The moov box cannot be read: the file is damaged.');
+  const info = file.getInfo();
+  const [track] = info.videoTracks;
   if (track === undefined)
     return { ok: false, reason: 'not_video', message: 'The file has no picture track.' };
   if (!file.moov.traks.every(placesEverySample))

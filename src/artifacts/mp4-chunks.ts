@@ -14,7 +14,8 @@ export function placesEverySample({ mdia }: Pick<Track, 'mdia'>): boolean {
   let placed = 0;
   for (const [index, from] of first.entries()) {
     const to = first[index + 1] ?? chunks + 1;
-    if (from < 1 || to < from || to > chunks + 1) return false;
+    // The last run ends with the last chunk, so that none before it goes further.
+    if (from < 1 || to < from) return false;
     placed += (to - from) * (stsc.samples_per_chunk[index] ?? 0);
   }
   // A last chunk that claims too much harms nobody; chunks of a track without a sample do.

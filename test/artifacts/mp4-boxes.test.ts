@@ -23,12 +23,15 @@ const [FTYP, MOOV, MDAT] = [box('ftyp', Buffer.from('isom')), box('moov'), box('
 
 /** As if the bytes were a file; a file may be longer than what can be read of it. */
 function walk(...parts: Buffer[]) {
-  const bytes = Buffer.concat(parts);
+  return walkCounted(Buffer.concat(parts), () => undefined);
+}
+
+function walkCounted(bytes: Buffer, onRead: () => void) {
   const handle = {
-    read: async (into: Buffer, offset: number, length: number, position: number) => ({
-      bytesRead: bytes.copy(into, offset, position, position + length),
-      buffer: into,
-    }),
+    read: async (into: Buffer, offset: number, length: number, position: number) => {
+      onRead();
+      return { bytesRead: bytes.copy(into, offset, position, position + length), buffer: into };
+    },
   } as unknown as FileHandle;
   return walkBoxes(handle, bytes.length);
 }
@@ -44,6 +47,14 @@ describe('a walk over the boxes of a file', () => {
         { type: 'mdat', start: 36, headerBytes: 8, end: 49 },
       ],
     });
+  });
+
+  it('reads the headers that lie close together at once', async () => {
+    let reads = 0;
+    const bytes = Buffer.concat([FTYP, MOOV, MDAT, ...Array.from({ length: 1_000 }, () => box('free'))]);
+    expect(await walkCounted(bytes, () => (reads += 1))).toMatchObject({ ok: true });
+    // A header that lies across the end of a read is read again.
+    expect(reads).toBeLessThan(4);
   });
 
   it('takes a size of 0 as the rest of the file', async () => {
@@ -117,6 +128,8 @@ describe('the samples that tables claim', () => {
     ['behind another box', box('moov', Buffer.concat([box('free', Buffer.alloc(3)), run(7)])), 7],
     ['behind a long box', box('moov', Buffer.concat([longBox('free', Buffer.alloc(3)), run(7)])), 7],
     ['in a long box', box('moov', longBox('trak', run(7))), 7],
+    ['behind an empty box', box('moov', Buffer.concat([box('free'), run(7)])), 7],
+    ['in half a long header', box('moov', longBox('trak').subarray(0, 12)), 0],
     ['in a box to the end', box('moov', box('trak', run(7), 0)), 7],
     ['in a box that claims more than there is', box('moov', box('trak', run(7), 900)), 7],
     ['as many as four billion', box('moov', run(0xffffffff)), 0xffffffff],
@@ -148,6 +161,7 @@ describe('boxes inside a box', () => {
     ['one box', box('moov', inner)],
     ['boxes', box('moov', Buffer.concat([box('mvhd', Buffer.alloc(3)), inner]))],
     ['a long box', box('moov', longBox('trak', inner))],
+    ['a long box of nothing', box('moov', longBox('free'))],
     ['seven bytes of padding', box('moov', Buffer.concat([inner, Buffer.alloc(7)]))],
     ['anything in a box that is no container', box('moov', box('udta', Buffer.alloc(9, 255)))],
   ])('fill it with %s', (_, bytes) => {
@@ -244,6 +258,16 @@ describe('the chunk tables of a track', () => {
       [
         [1, 1],
         [3, 1],
+      ],
+      false,
+    ],
+    [
+      'a run that goes back',
+      10,
+      5,
+      [
+        [3, 1],
+        [1, 100],
       ],
       false,
     ],

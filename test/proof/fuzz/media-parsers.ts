@@ -180,11 +180,14 @@ export function mediaParsers(mp4: Buffer): FuzzedParser[] {
         '{"__proto__":',
       ],
       parse: (input) => parseJsonBody(input),
-      // What is read is exactly what any reader of JSON reads, down to a depth.
+      // What is read is exactly what any reader of JSON reads, down to a depth, but fields called __proto__.
       wrong: (result, input) => {
         if (result === undefined) return undefined;
         const text = input.toString('utf8').replace(/^\ufeff/, '');
-        return JSON.stringify(JSON.parse(text)) === JSON.stringify(result) ? undefined : 'another value';
+        const plain: unknown = JSON.parse(text, (name, value: unknown) =>
+          name === '__proto__' ? undefined : value,
+        );
+        return JSON.stringify(plain) === JSON.stringify(result) ? undefined : 'another value';
       },
     },
   ];

@@ -10,15 +10,15 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 
 /** Minutes that each suite may take on two cores. */
 const LIMITS = {
-  'create-model': 15,
-  simulation: 12,
+  'create-model': 5,
+  simulation: 8,
   'wire-faults': 8,
   'temporal-faults': 10,
   'kill-points': 4,
   'kill-random': 44,
   'campaign-kills': 14,
   properties: 12,
-  fuzz: 15,
+  fuzz: 20,
   'malicious-server': 3,
   ssrf: 2,
   truncation: 3,
@@ -29,7 +29,7 @@ const LIMITS = {
   memory: 4,
   secrecy: 3,
   'journal-cost': 2,
-  mutation: 22,
+  mutation: 26,
 };
 
 /** For a suite that is not in the table yet. */

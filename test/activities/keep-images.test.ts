@@ -13,11 +13,9 @@ import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
+import { makePng } from '../artifacts/make-media';
 import { loopback, type Loopback } from '../service/loopback-service';
 
-/** One pixel. */
-const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==';
 const BAD_URL = 'https://[bad/x.png';
 
 describe('bytes that do not come', () => {
@@ -70,7 +68,7 @@ describe('bytes that do not come', () => {
   });
 
   it('[C8.6] a reply that names ten thousand results is lost with a thousand of them, so that the answer can be told', async () => {
-    const lost = await keep(`data:image/png;base64,${PNG}`, 30_000, 10_000);
+    const lost = await keep(`data:image/png;base64,${makePng(1, 1).toString('base64')}`, 30_000, 10_000);
     expect(lost).toMatchObject({ outcome: 'results_lost', reason: 'too_many_results' });
     expect(lost.images).toHaveLength(1_000);
     expect(lost.images[999]).toMatchObject({ mediaType: 'image/png' });

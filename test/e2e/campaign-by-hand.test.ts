@@ -24,10 +24,9 @@ describe('activities of a campaign that somebody fails by hand', () => {
       Object.fromEntries(KEEPING.map((name) => [name, failsOnce(activities, name)])),
     );
     const { taskQueue } = worker.options;
-    const queues = { create: taskQueue, poll: taskQueue, download: taskQueue, image: taskQueue };
     const rows = ['a', 'b'].map((id) => ({ id, model: 'cine-1', prompt: 'a kite', duration: 2 }));
     const result = await worker.runUntil(async () => {
-      const handle = await startCampaign({ ...media, taskQueue }, rows, { queues });
+      const handle = await startCampaign({ ...media, taskQueue }, rows);
       return handle.result();
     });
     expect([...failed]).toEqual([...KEEPING]);

@@ -19,14 +19,13 @@ describe('plans of a campaign', () => {
       },
     }));
     const { taskQueue } = worker.options;
-    const queues = { create: taskQueue, poll: taskQueue, download: taskQueue, image: taskQueue };
     // More pages than a lane takes ahead: somebody has to give them out.
     const rows = Array.from({ length: 600 }, (_, n): Row => {
       const prompt = n === 0 ? '[fail:invalid] a kite' : `a kite ${n}`;
       return { id: `row-${n}`, model: 'cine-1', prompt, duration: 2 };
     });
     const result = await worker.runUntil(async () => {
-      const input = { queues, concurrency: 100, maxAttempts: 1 };
+      const input = { concurrency: 100, maxAttempts: 1 };
       const handle = await startCampaign({ ...media, taskQueue }, rows, input);
       const counts = async () => (await campaignStateOf(handle)).counts;
       await eventually('a failed row', async () => (await counts()).failed === 1, 60_000);

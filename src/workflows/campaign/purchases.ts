@@ -48,12 +48,9 @@ export class Purchases {
   }
 
   /** Somebody bought under this id before: lanes of a campaign that was terminated may go on until they are told. */
-  private async endStrangers(): Promise<void> {
+  private mayHaveStrangers(): boolean {
     const { lent, ahead } = this.book.foundMoney();
-    if (lent + ahead === 0 || this.strangersEnd === null || !patched('strangers-end-first')) return;
-    await this.strangersEnd();
-    this.strangersEnd = null;
-    this.again = true;
+    return lent + ahead > 0 && this.strangersEnd !== null && patched('strangers-end-first');
   }
 
   private async run(): Promise<void> {
@@ -65,7 +62,12 @@ export class Purchases {
       const find = findPurchasesActivity({ summary: 'look for what was bought' });
       try {
         this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
-        await this.endStrangers();
+        // Nothing is awaited where there are none: commands of older histories would come in another order.
+        if (this.mayHaveStrangers()) {
+          await this.strangersEnd?.();
+          this.strangersEnd = null;
+          this.again = true;
+        }
       } catch (error) {
         // Without it money could be spent twice.
         await failedByHand(error);

@@ -2,11 +2,11 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Log } from 'mp4box';
-import { type ByteSource } from '../../src/artifacts/byte-source';
 import { walkBoxes } from '../../src/artifacts/mp4-boxes';
 import { checkSamples } from '../../src/artifacts/mp4-samples';
 import { checkMp4 } from '../../src/artifacts/mp4-check';
 import { box, makeMp4, topLevel } from './make-media';
+import { memorySource } from './memory-source';
 
 let directory: string;
 let whole: Buffer;
@@ -45,17 +45,6 @@ function split(at: number): Buffer {
   bytes.writeUInt32BE(end - at, at);
   bytes.write('mdat', at + 4, 'latin1');
   return bytes;
-}
-
-/** At most so many bytes per read, into the room that there is and no more. */
-function sourceOf(bytes: Buffer, most = Infinity): ByteSource {
-  return {
-    read(into, offset, length, position) {
-      if (offset + length > into.length) throw new RangeError('no room');
-      const end = Math.min(position + length, position + most, bytes.length);
-      return Promise.resolve({ bytesRead: position < end ? bytes.copy(into, offset, position, end) : 0 });
-    },
-  };
 }
 
 /** Padding behind it left out. */
@@ -268,11 +257,14 @@ describe('[C4.3] the samples of a file', () => {
   });
 
   it('are read in as many parts as the disk gives, and are damaged where it ends too early', async () => {
-    const walk = await walkBoxes(sourceOf(whole), whole.length);
+    const walk = await walkBoxes(memorySource(whole), whole.length);
     if (!walk.ok) throw new Error(walk.message);
-    expect(await checkSamples(sourceOf(whole, 100), walk.boxes)).toMatchObject({ ok: true });
+    expect(await checkSamples(memorySource(whole, { most: 100 }), walk.boxes)).toMatchObject({ ok: true });
     expect(
-      await checkSamples(sourceOf(Buffer.concat([beforeMoov(), part('moov').subarray(1)]), 1000), walk.boxes),
+      await checkSamples(
+        memorySource(Buffer.concat([beforeMoov(), part('moov').subarray(1)]), { most: 1000 }),
+        walk.boxes,
+      ),
     ).toMatchObject({
       reason: 'truncated',
     });

@@ -7,8 +7,8 @@ import { parseJsonBody } from '../../../src/service/bounded-body';
 import { readBase64, readDataUrl } from '../../../src/service/data-url';
 import { decodedBody } from '../../../src/service/decoded-body';
 import { box, makePng, topLevel } from '../../artifacts/make-media';
+import { memorySource } from '../../artifacts/memory-source';
 import { type FuzzedParser } from './fuzzed-parser';
-import { memoryFile } from './memory-file';
 
 const base64 = (text: string) => Buffer.from(text, 'base64');
 const GIF = base64('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7');
@@ -68,7 +68,7 @@ export function mediaParsers(mp4: Buffer): FuzzedParser[] {
       seeds: variants(mp4),
       words: BOXES.split(' '),
       parse: async (input) => {
-        const file = memoryFile(input);
+        const file = memorySource(input);
         const walk = await walkBoxes(file, input.length);
         return walk.ok ? checkSamples(file, walk.boxes) : walk;
       },

@@ -33,8 +33,9 @@ describe('the order of polls in a tick', () => {
     expect(answers.map(({ index }) => index)).toEqual([2, 3, 0, 1]);
     // Spread over a part of the tick, each at its own time.
     asked.length = 0;
-    const spread = { everyMs: 400, overMs: 200 };
-    const fresh = ['five', 'six', 'seven', 'eight'];
+    // Their places are further from each other than a step of the clock.
+    const spread = { everyMs: 1_600, overMs: 800 };
+    const fresh = ['five', 'six', 'nine', 'ten'];
     const times = new Map(fresh.map((id) => [id, dueAt(`a@00000000 ${id}`, 0, 1e12, spread)]));
     expect(new Set(times.values()).size).toBe(fresh.length);
     await tick(fresh, spread);

@@ -244,7 +244,14 @@ describe('a campaign of which a part is lost', () => {
       await bought(media, rows, 5);
       await handle.terminate('gone');
       const again = await startCampaign(media, rows, { concurrency, budget }, handle.workflowId);
+      await eventually(
+        'a note about lanes that are ending',
+        async () => (await campaignStateOf(again)).notes.some((note) => note.includes('an earlier campaign')),
+        LIMIT_MS,
+      );
       const result = await again.result();
+      const { notes } = await campaignStateOf(again);
+      expect(notes).toEqual(['The budget is spent: rows that were not bought are skipped.']);
       expect(result.counts).toEqual({ completed: 40, skipped_budget: 200 });
       await expectExact(media, rows, result);
     },

@@ -37,7 +37,7 @@ export function campaignState(campaign: Campaign, phase: CampaignState['phase'])
       lastReportAt: reportN === 0 ? null : iso(lastReportAt),
     })),
     results,
-    notes: campaign.notes,
+    notes: [...campaign.notes, ...campaign.purchases.notes()],
   };
 }
 

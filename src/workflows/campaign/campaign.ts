@@ -35,7 +35,7 @@ export class Campaign {
   readonly lanes: LaneEntry[];
   readonly rate: EndRate;
   readonly doubles: DoubleCounts;
-  private readonly purchases: Purchases;
+  readonly purchases: Purchases;
   readonly startedAt: number;
   readonly before: CampaignCarried['before'];
   private readonly talk: CampaignLanes;

@@ -5,6 +5,9 @@ import { PAGE_ROWS } from '../../domain/campaign/plan';
 import { failedByHand } from '../failed-by-hand';
 import { findPurchasesActivity } from '../proxies';
 
+const STRANGERS =
+  'Lanes of an earlier campaign under this id are still ending: no money is given out until all that they bought is known.';
+
 /**
  * What was bought of pages that no lane has opened, by lanes that are gone: this campaign was reset, or started again
  * under its id. Until the journal was asked, no money is given out: it may be spent.
@@ -12,6 +15,7 @@ import { findPurchasesActivity } from '../proxies';
 export class Purchases {
   private looking = false;
   private again = false;
+  private awaitsStrangers = false;
 
   constructor(
     private readonly book: LeaseBook,
@@ -22,6 +26,11 @@ export class Purchases {
 
   isLooking(): boolean {
     return this.looking;
+  }
+
+  /** What a person should know who wonders why no money is given out. */
+  notes(): string[] {
+    return this.awaitsStrangers ? [STRANGERS] : [];
   }
 
   /** There are new pages, or a lane is gone. */
@@ -64,7 +73,9 @@ export class Purchases {
         this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
         // Nothing is awaited where there are none: commands of older histories would come in another order.
         if (this.mayHaveStrangers()) {
+          this.awaitsStrangers = true;
           await this.strangersEnd?.();
+          this.awaitsStrangers = false;
           this.strangersEnd = null;
           this.again = true;
         }

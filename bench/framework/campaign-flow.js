@@ -3,6 +3,7 @@
 const { availableParallelism } = require('node:os');
 const path = require('node:path');
 const { setTimeout } = require('node:timers/promises');
+const { measureBareFlow } = require('./bare-flow.js');
 const { flowRows, writeManifest } = require('./campaign-rows.js');
 const { between, lookAtHistories, lookAtWork } = require('./flow-look.js');
 const { startMediaStack } = require('./media-stack.js');
@@ -44,8 +45,17 @@ async function startFlow({ media, folder }, { id, rows, inFlight, eventsPerRun }
 /**
  * Runs until `inFlight` videos are there or `rampMs` is over, then for `windowMs`, in which the sandbox obeys `faults`.
  * `reached` says how many were in flight when the window began, `newRuns` how many workflows began anew in it.
+ * `bare`, if wanted, is what the same requests cost at the rates that were reached, without Temporal and without us.
  */
-async function measureFlow(context, { inFlight, rate, windowMs, rampMs, eventsPerRun, faults = [] }) {
+async function measureFlow(context, { bare = false, ...size }) {
+  const measured = await measureCampaign(context, size);
+  if (!bare || measured.downloadsPerSecond === 0) return measured;
+  const { downloadsPerSecond: videosPerSecond, pollsPerSecond } = measured;
+  const forMs = Math.min(size.windowMs, BARE_MS);
+  return { ...measured, bare: await measureBareFlow(context, { videosPerSecond, pollsPerSecond, forMs }) };
+}
+
+async function measureCampaign(context, { inFlight, rate, windowMs, rampMs, eventsPerRun, faults = [] }) {
   return inOwnStack(context, async (stack) => {
     const { client, sandbox, worker } = stack;
     const id = 'bench-flow';
@@ -83,6 +93,7 @@ async function measureFlow(context, { inFlight, rate, windowMs, rampMs, eventsPe
 /** Creates a second while a campaign fills up, as measured on two cores; slower only makes the first ends rarer. */
 const RAMP_PER_SECOND = 250 * Math.max(1, availableParallelism() / 2);
 const SETTLE_MS = 15_000;
+const BARE_MS = 30_000;
 
 async function untilInFlight({ say }, sandbox, { inFlight, rampMs, leadSeconds }) {
   const begun = Date.now();

@@ -1,0 +1,131 @@
+'use strict';
+// The requests of a flow of videos by undici alone, in a process of their own: creates on fresh connections, polls on
+// kept ones, downloads to a file that is on the disk, and one durable record before and one after each create. No
+// Temporal, no check of what comes, no campaign: what is above this is what can be saved.
+const { randomUUID } = require('node:crypto');
+const { mkdir, open, rename } = require('node:fs/promises');
+const path = require('node:path');
+const { setInterval, clearInterval } = require('node:timers');
+const { setTimeout } = require('node:timers/promises');
+const { Client, Pool } = require('undici');
+const { MODEL, promptOf } = require('../framework/campaign-rows.js');
+
+const { BENCH_URL: origin, BENCH_KEY: key, BENCH_FOLDER: folder } = process.env;
+const HEADERS = { authorization: `Bearer ${key}` };
+const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' };
+/** As many sockets as the package opens by default. */
+const polling = new Pool(origin, { connections: 64 });
+const loading = new Pool(origin, { connections: 32 });
+
+async function create(runSeconds, n) {
+  await durable(path.join(folder, 'records', randomUUID()), '{"kind":"intent"}');
+  const client = new Client(origin);
+  try {
+    const { statusCode, body } = await client.request({
+      method: 'POST',
+      path: '/v1/videos',
+      headers: JSON_HEADERS,
+      body: JSON.stringify({
+        model: MODEL,
+        prompt: promptOf(n, runSeconds),
+        duration: 3,
+        resolution: '480p',
+      }),
+    });
+    const { id } = await body.json();
+    if (typeof id !== 'string') throw new Error(`A bare create came to ${statusCode}.`);
+    await durable(path.join(folder, 'records', randomUUID()), JSON.stringify({ kind: 'accepted', id }));
+    return id;
+  } finally {
+    await client.close();
+  }
+}
+
+async function poll(id) {
+  const { statusCode, body } = await polling.request({
+    method: 'GET',
+    path: `/v1/videos/${id}`,
+    headers: HEADERS,
+  });
+  const { status } = await body.json();
+  if (statusCode !== 200) throw new Error(`A bare poll came to ${statusCode}.`);
+  return status;
+}
+
+async function download(id, n) {
+  const { statusCode, body } = await loading.request({
+    method: 'GET',
+    path: `/v1/videos/${id}/content`,
+    headers: HEADERS,
+  });
+  if (statusCode !== 200) throw new Error(`A bare download came to ${statusCode}.`);
+  const file = path.join(folder, 'videos', `${n}.mp4`);
+  const handle = await open(`${file}.part`, 'w');
+  try {
+    for await (const chunk of body) await handle.write(chunk);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(`${file}.part`, file);
+}
+
+async function durable(file, text) {
+  const handle = await open(file, 'wx');
+  try {
+    await handle.write(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Calls `work(n)` at a steady rate for a while; says how often. */
+function paced(perSecond, forMs, work) {
+  const begun = Date.now();
+  const open = new Set();
+  let n = 0;
+  return new Promise((resolve, reject) => {
+    const timer = setInterval(() => {
+      const elapsed = Math.min(forMs, Date.now() - begun);
+      for (const due = (elapsed / 1000) * perSecond; n < due; n += 1) {
+        const one = work(n)
+          .catch((error) => {
+            clearInterval(timer);
+            reject(error);
+          })
+          .finally(() => open.delete(one));
+        open.add(one);
+      }
+      if (elapsed < forMs) return;
+      clearInterval(timer);
+      void Promise.all(open).then(() => resolve(n));
+    }, 10);
+  });
+}
+
+/** `videosPerSecond` creates and as many downloads, beside `pollsPerSecond` polls of tasks that run. */
+async function flow({ videosPerSecond, pollsPerSecond, forMs }) {
+  await mkdir(path.join(folder, 'records'), { recursive: true });
+  await mkdir(path.join(folder, 'videos'), { recursive: true });
+  const ready = await Promise.all(Array.from({ length: 20 }, (_, n) => create(0, n)));
+  const running = await Promise.all(Array.from({ length: 100 }, (_, n) => create(3_600, n)));
+  for (const id of ready) while ((await poll(id)) !== 'completed') await setTimeout(200);
+  const before = process.cpuUsage();
+  const [videos, , polls] = await Promise.all([
+    paced(videosPerSecond, forMs, (n) => create(3_600, n)),
+    paced(videosPerSecond, forMs, (n) => download(ready[n % ready.length], n)),
+    paced(pollsPerSecond, forMs, (n) => poll(running[n % running.length])),
+  ]);
+  const { user, system } = process.cpuUsage(before);
+  return { videos, polls, cpuMs: (user + system) / 1000 };
+}
+
+process.on('message', (message) => {
+  flow(message).then(
+    (answer) => process.send(answer),
+    (error) => process.send({ error: error.message }),
+  );
+});
+process.on('disconnect', () => process.exit(0));
+process.send({ ready: true });

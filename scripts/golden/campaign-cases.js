@@ -124,6 +124,17 @@ const campaignCases = [
       await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
     },
   ),
+  // As soon as rows that were refused are taken up like those that failed, when nobody names outcomes.
+  campaign(
+    'runCampaign.taken-up-refused',
+    'completed',
+    [...videos(6, '[run:8s] a fern'), video('bad', '[http:400] a fern')],
+    { concurrency: 4, maxAttempts: 1 },
+    async (handle) => {
+      await until(handle, ({ counts }) => counts.rejected === 1);
+      await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+    },
+  ),
   // Its lane is told to end while it buys, and what it bought is looked up.
   campaign(
     'runCampaign.started-again',

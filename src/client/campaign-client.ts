@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { type RowSelection } from '../domain/campaign/plan';
+import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import { type CampaignResult, type CampaignState, type CampaignUpdateResult } from '../domain/campaign/state';
 import { FINGERPRINT_MEMO, UPDATE, WORKFLOW } from '../domain/names';
@@ -31,14 +31,7 @@ import {
   type CampaignExecution,
   type CampaignStart,
 } from './campaign-records';
-import {
-  again,
-  DEFAULT_RETRIED,
-  present,
-  resumedRows,
-  RESUMED_OUTCOMES,
-  type RetriedOutcome,
-} from './campaign-selection';
+import { again, present, resumedRows, RESUMED_OUTCOMES, type RetriedOutcome } from './campaign-selection';
 import { type StartOptions, type Started, type WatchOptions } from './options';
 import { watchStates } from './watch-states';
 
@@ -167,7 +160,7 @@ export class CampaignClient {
    */
   async retryCampaign(
     id: string,
-    outcomes: readonly RetriedOutcome[] = DEFAULT_RETRIED,
+    outcomes: readonly RetriedOutcome[] = RETRIED_BY_DEFAULT,
     { confirm, ...changes }: TakeUpOptions = {},
   ): Promise<TakenUp> {
     const found = await this.findCampaign(id);

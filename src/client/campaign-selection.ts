@@ -25,8 +25,6 @@ export const RETRIED_OUTCOMES = [
 
 export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
 
-export const DEFAULT_RETRIED: readonly RetriedOutcome[] = ['failed', 'rejected'];
-
 /** Outcomes of `among` that rows have. */
 export function present<Outcome extends RowOutcome>(
   counts: RowCounts,

@@ -15,6 +15,7 @@ import { PreviousResults } from './previous-results';
 import { refusedPlan } from './refused-plan';
 import { createSourceLookup } from './row-sources';
 import { sampleThreshold, sampleRank } from './sample';
+import { type IsBought } from './take-up';
 
 export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'> {
   /** The bytes of the manifest from their beginning; asked twice with a sample. */
@@ -31,6 +32,8 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly knowsAccount?: (name: string) => boolean;
   /** Whether what is bought is written down. Without that nothing may be sent: a lane that is repeated would buy again. @default true */
   readonly hasJournal?: boolean;
+  /** Asked of rows that have a result and that nobody asks for. @default nobody can say */
+  readonly isBought?: IsBought;
   readonly signal?: AbortSignal;
   /** Told now and then. */
   readonly onProgress?: (progress: PlanProgress) => void;

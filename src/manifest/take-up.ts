@@ -1,4 +1,4 @@
-import { type RowSelection } from '../domain/campaign/plan';
+import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import {
   rowCreationKey,
   type CampaignRow,
@@ -29,9 +29,6 @@ const TEMPORARY_REASONS: ReadonlySet<string> = new Set([
   'price_changed',
 ]);
 
-/** Outcomes that `retry` means when none is named. */
-const RETRIED: readonly RowOutcome[] = ['failed', 'rejected'];
-
 export function isTemporaryRejection({
   outcome,
   reason,
@@ -56,7 +53,14 @@ export interface TakeUpRules {
   readonly campaign: string;
   readonly select: RowSelection;
   readonly rebuyChanged: boolean;
+  /** @default nobody can say */
+  readonly isBought?: IsBought;
 }
+
+/** Whether the attempt that would follow those on the books of a row, or a later one, was bought all the same. */
+export type IsBought = (
+  row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
+) => Promise<boolean>;
 
 type Identity = Pick<CampaignRow, 'key' | 'content'>;
 
@@ -73,7 +77,8 @@ export async function takeUp(
       : { kind: 'not_asked' };
   const sameText = previous.hasContent(row.content) === true;
   const changed = previous.bought && !sameText;
-  if (!isAsked(row.key, previous, changed, select)) return { kind: 'stands' };
+  if (!isAsked(row.key, previous, changed, select))
+    return (await boughtSince(row, previous, rules)) ?? { kind: 'stands' };
   const { outcome, ledger } = await previous.read();
   const was = { outcome, ledger };
   if (changed && !rebuyChanged)
@@ -91,13 +96,33 @@ export async function takeUp(
   };
 }
 
+/**
+ * A row that has a result, and of which a new attempt was bought by a campaign that ended before it had another: nobody
+ * asks for it, but it is paid for.
+ */
+async function boughtSince(
+  { key, content }: Identity,
+  previous: PreviousRow,
+  { campaign, isBought }: TakeUpRules,
+): Promise<TakeUp | undefined> {
+  if (isBought === undefined || previous.outcome === 'completed') return undefined;
+  const { outcome, ledger } = await previous.read();
+  const rebought = previous.rebought && previous.hasContent(content) === true;
+  const row = { key, content, ...(rebought && { rebought }) };
+  const last = lastAttempt(campaign, row, ledger);
+  const next = { ...row, attempt: last === undefined ? 0 : last.attempt + 1, was: { outcome, ledger } };
+  if (!(await isBought(next))) return undefined;
+  const { attempt, was } = next;
+  return { kind: 'taken', attempt, ...(rebought && { rebought }), was, mayBeBought: true, hasTask: true };
+}
+
 function isAsked(key: string, previous: PreviousRow, changed: boolean, select: RowSelection): boolean {
   const { outcome, temporary } = previous;
   switch (select.rows) {
     case 'missing':
       return changed || temporary || NOT_FINAL.has(outcome);
     case 'retry':
-      return (select.outcomes ?? RETRIED).includes(outcome);
+      return (select.outcomes ?? RETRIED_BY_DEFAULT).some((asked) => asked === outcome);
     case 'again':
       return select.outcomes.includes(outcome) && (select.keys === undefined || select.keys.includes(key));
   }

@@ -203,6 +203,42 @@ describe('a campaign of which a part is lost', () => {
     LIMIT_MS,
   );
 
+  it.concurrent(
+    '[C4.4a] started again, a campaign that was terminated while it retried rows has on its books what it bought for them',
+    async () => {
+      const media = await stack();
+      const refused = videos(6, 'retried', '[run:8s] ');
+      const slow = videos(4, 'meanwhile', '[run:25s] ');
+      const budget = { microUnits: 10 * PRICE, currency: 'USD' };
+      await media.sandbox.admin.addFaults([
+        { operation: 'create', promptIncludes: 'retried', times: 6, action: { type: 'status', status: 400 } },
+      ]);
+      const first = [...refused, ...slow];
+      const handle = await startCampaign(media, first, { budget });
+      const { results } = await eventually(
+        'the refusals',
+        async () => {
+          const state = await campaignStateOf(handle);
+          return state.counts.rejected === 6 && state;
+        },
+        LIMIT_MS,
+      );
+      const answer = await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+      expect(answer).toMatchObject({ accepted: true, rows: 6 });
+      await bought(media, first, 10);
+      const { workflow } = media.server.client;
+      for (const id of [handle.workflowId, laneWorkflowId(handle.workflowId, 0)])
+        await workflow.getHandle(id).terminate('gone');
+      // As far as the results say, nothing of the six is missing; and others would like the money.
+      const rows = [...first, ...videos(5, 'late')];
+      const again = await startCampaign(media, rows, { budget, previous: results }, handle.workflowId);
+      const result = await again.result();
+      expect(result.counts).toEqual({ completed: 10, skipped_budget: 5 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
   it.concurrent.each(['started again', 'reset to its beginning', 'reset to a late moment'])(
     '[C4.4a] a campaign whose workflows are all gone, %s, spends what is left of its budget and no more',
     async (how) => {

@@ -8,6 +8,7 @@ import {
   type RowOutcome,
 } from '../../src/domain/campaign/row';
 import { contentOf } from '../../src/manifest/judge-row';
+import { type IsBought } from '../../src/manifest/take-up';
 import { CAMPAIGN, PlanHarness } from './plan-harness';
 
 const text = (prompt: string) => `id,model,prompt,duration\nr,cine-1,${prompt},4\n`;
@@ -72,11 +73,18 @@ describe('a row with an earlier result', () => {
       readonly prompt?: string;
       readonly select?: RowSelection;
       readonly rebuyChanged?: boolean;
+      readonly isBought?: IsBought;
     } = {},
   ) {
-    const { prompt = 'old', select = { rows: 'missing' }, rebuyChanged = false } = options;
+    const { prompt = 'old', select = { rows: 'missing' }, rebuyChanged = false, isBought } = options;
     const previous = await harness.results(...results);
-    const plan = await harness.plan(text(prompt), { previous, select, rebuyChanged, generation: 1 });
+    const plan = await harness.plan(text(prompt), {
+      previous,
+      select,
+      rebuyChanged,
+      generation: 1,
+      ...(isBought !== undefined && { isBought }),
+    });
     return { plan, row: (await harness.rows(plan))[0] };
   }
 
@@ -112,6 +120,28 @@ describe('a row with an earlier result', () => {
       if (attempt === undefined) expect(plan).toMatchObject({ planned: 0, done: 1 });
       else expect(row?.was).toEqual({ outcome: before.outcome, ledger: before.ledger });
       expect(plan.refused).toBeUndefined();
+    },
+  );
+
+  it.each(missing)(
+    '%s: an attempt of which no results tell is collected if the journal says that it was bought',
+    async (_name, before, attempt) => {
+      const asked: unknown[] = [];
+      const isBought: IsBought = async (row) => {
+        asked.push(row);
+        return true;
+      };
+      const { plan, row } = await replan([[before]], { isBought });
+      const { outcome, ledger } = before;
+      // Nothing new is ordered of what is completed; what is taken up anyway is looked up with its page.
+      if (outcome === 'completed' || attempt !== undefined) return expect(asked).toEqual([]);
+      const was = { outcome, ledger };
+      expect(asked).toEqual([{ key: 'r', content: old.content, attempt: 1, was }]);
+      expect(row).toMatchObject({ attempt: 1, was });
+      // It is paid for, whatever its model costs now.
+      expect(plan).toMatchObject({ planned: 1, done: 0, estimate: 0, models: [] });
+      const unbought = await replan([[before]], { isBought: () => Promise.resolve(false) });
+      expect(unbought.plan).toMatchObject({ planned: 0, done: 1 });
     },
   );
 

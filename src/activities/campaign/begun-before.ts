@@ -13,7 +13,7 @@ export async function begunBefore(
   journal: CreateJournal,
   namespace: string,
   campaign: string,
-  row: CampaignRow,
+  row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
 ): Promise<Pick<OpenedRow, 'begun' | 'bought'>> {
   let begun: number | undefined;
   let bought = 0;

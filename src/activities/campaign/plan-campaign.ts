@@ -12,7 +12,9 @@ import { type ModelSource } from '../../models/model-source';
 import { type AccountRegistry } from '../accounts';
 import { retryLater } from '../failures';
 import { startHeartbeat } from '../heartbeat';
+import { caller } from '../paid-context';
 import { realInputFile } from '../resolve-source';
+import { begunBefore } from './begun-before';
 import { manifestBytes } from './manifest-bytes';
 
 export interface PlanCampaignDeps {
@@ -30,6 +32,8 @@ export interface PlanCampaignDeps {
 export function createPlanCampaign({ accounts, artifacts, models, inputRoots, journal }: PlanCampaignDeps) {
   return async ({ manifest, ...input }: PlanCampaignInput): Promise<CampaignPlan> => {
     const context = Context.current();
+    const { campaign } = input;
+    const { namespace } = caller(Date.now());
     const signal = context.cancellationSignal;
     let progress: PlanProgress = { results: 0, rows: 0 };
     const heartbeat = startHeartbeat(() => progress);
@@ -44,6 +48,10 @@ export function createPlanCampaign({ accounts, artifacts, models, inputRoots, jo
         sink: artifacts,
         file: (path) => inputFile(path, artifacts, inputRoots),
         hasJournal: journal !== 'none',
+        ...(journal !== 'none' && {
+          isBought: async (row) =>
+            (await begunBefore(journal, namespace, campaign, row)).bought !== undefined,
+        }),
         knowsAccount: (name) => accounts.find(name) !== undefined,
         signal,
         onProgress: (now) => {

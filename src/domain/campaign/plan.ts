@@ -49,10 +49,13 @@ export interface CampaignInput {
   readonly carried?: unknown;
 }
 
+/** What `retry` takes up when no outcome is named. */
+export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
+
 export type RowSelection =
   /** No result yet, or one that is not final: still running, unconfirmed, skipped, cancelled, refused for now. */
   | { readonly rows: 'missing' }
-  /** Rows with one of these outcomes get a new attempt under a new key. */
+  /** Rows with one of these outcomes get a new attempt under a new key. @default outcomes: failed, rejected */
   | { readonly rows: 'retry'; readonly outcomes?: readonly RowOutcome[] }
   /** Rows with one of these outcomes are taken up again under the key that they have: adopts, resumes, buys nothing twice. */
   | { readonly rows: 'again'; readonly outcomes: readonly RowOutcome[]; readonly keys?: readonly string[] };

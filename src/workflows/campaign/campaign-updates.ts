@@ -1,8 +1,8 @@
-import { ActivityFailure, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, defineUpdate, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import { UPDATE } from '../../domain/names';
 import { decisionIssue, type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
 import { type CampaignUpdateResult, type CampaignUpdates } from '../../domain/campaign/state';
-import { type RowSelection } from '../../domain/campaign/plan';
+import { RETRIED_BY_DEFAULT, type RowSelection } from '../../domain/campaign/plan';
 import { campaignKeyPrefix, ROW_OUTCOMES, type RowOutcome } from '../../domain/campaign/row';
 import { resolveUnconfirmedActivity } from '../proxies';
 import { type Campaign } from './campaign';
@@ -107,7 +107,8 @@ function takeUp(campaign: Campaign, input: Sent<CampaignUpdates['takeUp']>): Cam
     return no(
       `Rows are taken up by {rows: "retry" | "again", outcomes}, outcomes being some of ${ROW_OUTCOMES.join(', ')}.`,
     );
-  const outcomes = select.outcomes ?? ['failed'];
+  const outcomes =
+    select.outcomes ?? (patched('take-up-rejected') ? RETRIED_BY_DEFAULT : ['failed' as const]);
   const rows = outcomes.reduce((sum, outcome) => sum + (campaign.results.counts[outcome] ?? 0), 0);
   if (rows === 0) return { accepted: false, message: 'There are no such rows.', rows: 0 };
   campaign.wish(select);

@@ -77,13 +77,18 @@ export async function takeUp(
       : { kind: 'not_asked' };
   const sameText = previous.hasContent(row.content) === true;
   const changed = previous.bought && !sameText;
-  if (!isAsked(row.key, previous, changed, select))
-    return (await boughtSince(row, previous, rules)) ?? { kind: 'stands' };
+  const rebought = changed || (sameText && previous.rebought);
+  const isTaken = isAsked(row.key, previous, changed, select);
+  if (!isTaken || (changed && !rebuyChanged)) {
+    // Nobody orders a new attempt: one may be bought all the same.
+    const bought = await boughtSince(row, previous, rebought, rules);
+    if (bought !== undefined) return bought;
+  }
+  if (!isTaken) return { kind: 'stands' };
   const { outcome, ledger } = await previous.read();
   const was = { outcome, ledger };
   if (changed && !rebuyChanged)
     return { kind: 'taken', attempt: 0, changed: true, was, mayBeBought: true, hasTask: false };
-  const rebought = changed || (sameText && previous.rebought);
   const last = lastAttempt(rules.campaign, { ...row, ...(rebought && { rebought }) }, ledger);
   const keep = last !== undefined && (sameText || changed) && keepsAttempt(last, previous, select);
   return {
@@ -98,16 +103,17 @@ export async function takeUp(
 
 /**
  * A row that has a result, and of which a new attempt was bought by a campaign that ended before it had another: nobody
- * asks for it, but it is paid for.
+ * asks for it, but it is paid for. Of a completed row only another text is ever bought.
  */
 async function boughtSince(
   { key, content }: Identity,
   previous: PreviousRow,
+  rebought: boolean,
   { campaign, isBought }: TakeUpRules,
 ): Promise<TakeUp | undefined> {
-  if (isBought === undefined || previous.outcome === 'completed') return undefined;
+  const sameText = previous.hasContent(content) === true;
+  if (isBought === undefined || (previous.outcome === 'completed' && sameText)) return undefined;
   const { outcome, ledger } = await previous.read();
-  const rebought = previous.rebought && previous.hasContent(content) === true;
   const row = { key, content, ...(rebought && { rebought }) };
   const last = lastAttempt(campaign, row, ledger);
   const next = { ...row, attempt: last === undefined ? 0 : last.attempt + 1, was: { outcome, ledger } };

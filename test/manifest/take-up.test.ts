@@ -145,6 +145,23 @@ describe('a row with an earlier result', () => {
     },
   );
 
+  it('a text that was bought after another one is collected too, though nobody says that changed rows are bought again', async () => {
+    const before = result('completed', [line({ state: 'settled' })]);
+    const asked: unknown[] = [];
+    const isBought: IsBought = async (row) => {
+      asked.push(row);
+      return true;
+    };
+    const { plan, row } = await replan([[before]], { prompt: 'new', isBought });
+    const was = { outcome: 'completed', ledger: before.ledger };
+    expect(asked).toEqual([{ key: 'r', content: changed.content, rebought: true, attempt: 0, was }]);
+    expect(row).toMatchObject({ attempt: 0, rebought: true, was });
+    expect(row?.changed).toBeUndefined();
+    expect(plan).toMatchObject({ planned: 1, changed: { rows: 0 }, estimate: 0 });
+    const unbought = await replan([[before]], { prompt: 'new', isBought: () => Promise.resolve(false) });
+    expect(unbought.row).toMatchObject({ changed: true });
+  });
+
   it('every outcome is in the table', () => {
     const named = new Set(missing.map(([, { outcome }]) => outcome));
     expect(ROW_OUTCOMES.filter((outcome) => !named.has(outcome))).toEqual(['changed']);

@@ -1,6 +1,7 @@
 import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { proxyFor } from './proxy-environment';
 import { proxyTunnel } from './proxy-tunnel';
+import { wholeReply } from './whole-reply';
 
 /** Each purpose has sockets of its own: a slow download never delays a poll (field notes). */
 export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media' | 'models';
@@ -33,6 +34,9 @@ export type ConnectionFactory = (origin: URL, settings: ConnectionSettings) => C
  */
 export function environmentConnections(env: NodeJS.ProcessEnv = process.env): ConnectionFactory {
   return (origin, settings) => {
+    // Thousands of polls a second are never read so slowly that it matters.
+    const kept = (dispatcher: Dispatcher): Dispatcher =>
+      settings.purpose === 'poll' ? dispatcher : dispatcher.compose(wholeReply);
     const common = {
       pipelining: 1,
       allowH2: false,
@@ -44,16 +48,17 @@ export function environmentConnections(env: NodeJS.ProcessEnv = process.env): Co
       const { connections, connectTimeoutMs } = settings;
       return {
         viaProxy: true,
-        dispatcher: proxyTunnel(proxy, { ...common, connections, connectTimeoutMs }),
+        dispatcher: kept(proxyTunnel(proxy, { ...common, connections, connectTimeoutMs })),
       };
     }
     const connect = settings.connector ?? { timeout: settings.connectTimeoutMs };
     return {
       viaProxy: false,
-      dispatcher:
+      dispatcher: kept(
         settings.connections === 1
           ? new Client(origin, { ...common, connect })
           : new Pool(origin, { ...common, connect, connections: settings.connections }),
+      ),
     };
   };
 }

@@ -47,7 +47,7 @@ function strykerConfig(group, files) {
       },
     },
     coverageAnalysis: 'perTest',
-    concurrency: Math.min(2, os.availableParallelism()),
+    concurrency: Math.min(4, os.availableParallelism()),
     incremental: true,
     incrementalFile: fromHere(`${group}.incremental.json`),
     // Outside the repository: jest would find the copies of the tests.

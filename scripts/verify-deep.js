@@ -10,14 +10,14 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 
 /** Minutes that each suite may take on two cores. */
 const LIMITS = {
-  'create-model': 5,
+  'create-model': 3,
   simulation: 8,
-  'wire-faults': 8,
+  'wire-faults': 5,
   'temporal-faults': 10,
   'kill-points': 4,
   'kill-random': 44,
   'campaign-kills': 14,
-  properties: 12,
+  properties: 9,
   fuzz: 20,
   'malicious-server': 3,
   ssrf: 2,
@@ -29,7 +29,7 @@ const LIMITS = {
   memory: 4,
   secrecy: 3,
   'journal-cost': 2,
-  mutation: 26,
+  mutation: 34,
 };
 
 /** For a suite that is not in the table yet. */

@@ -46,7 +46,7 @@ describe('a task record', () => {
           const value = read({ id: 'a', status: 'running', progress: progress as JsonValue })?.record
             .progress;
           const number =
-            typeof progress === 'string' && /^\d+(\.\d+)?$/.test(progress) ? Number(progress) : progress;
+            typeof progress === 'string' && /^-?\d+(\.\d+)?$/.test(progress) ? Number(progress) : progress;
           const valid = typeof number === 'number' && number >= 0 && number <= 100;
           expect(value).toBe(valid ? number + 0 : undefined);
         },

@@ -19,7 +19,9 @@ class WholeReplyHandler extends PassingHandler {
   #left = Infinity;
 
   override onResponseStart(...event: Parameters<PassingHandler['onResponseStart']>): void {
-    this.#left = lengthOf(event[2]);
+    const [, statusCode, headers] = event;
+    // An interim reply has no body, whatever it says.
+    this.#left = statusCode < 200 ? Infinity : lengthOf(headers);
     super.onResponseStart(...event);
   }
 

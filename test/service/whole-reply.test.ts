@@ -80,6 +80,13 @@ describe('a connection that is closed behind a reply', () => {
     await dispatcher.destroy();
   });
 
+  it('is a loss when only an interim reply came, whatever length that one claims', async () => {
+    const dispatcher = connect('content');
+    said = Buffer.from('HTTP/1.1 103 Early Hints\r\ncontent-length: 0\r\n\r\n');
+    await expect(read(dispatcher)).rejects.toThrow('other side closed');
+    await dispatcher.destroy();
+  });
+
   it('[C4.4a] loses nothing of a paid reply, however long it is', async () => {
     for (const length of [1_000, 900_000, 9_000_000, 30_000_000]) {
       say(`content-length: ${length}`, bytes(length));

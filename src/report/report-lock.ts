@@ -24,17 +24,19 @@ export async function lockReport(path: string): Promise<ReportLock> {
   throw new ReportError('busy', 'Another process writes this report now.');
 }
 
+/** With its owner in it from the first moment: one without would hold for a minute after a kill. */
 async function take(path: string): Promise<boolean> {
+  const id = randomBytes(8).toString('hex');
+  const draft = `${path}.${id}`;
   try {
-    await writeFile(
-      path,
-      JSON.stringify({ pid: process.pid, host: hostname(), id: randomBytes(8).toString('hex') }),
-      { flag: 'wx' },
-    );
+    await writeFile(draft, JSON.stringify({ pid: process.pid, host: hostname(), id }), { flag: 'wx' });
+    await link(draft, path);
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    await removeIfThere(draft);
   }
 }
 
@@ -74,7 +76,7 @@ async function forgottenLock(path: string): Promise<string | null> {
     const age = Date.now() - (await stat(path)).mtimeMs;
     const text = await readFile(path, 'utf8');
     const owner = parse(text);
-    // Killed between creating the lock and writing into it.
+    // Of an earlier version that was killed between creating the lock and writing into it.
     const bound = owner === null ? TOUCH_MS : FORGOTTEN_MS;
     const isGone = owner !== null && owner.host === hostname() && !isAlive(owner.pid);
     return isGone || age > bound ? text : null;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { systemCode } from '../artifacts/artifact-error';
-import { removeIfThere } from '../artifacts/durable-file';
+import { publishIfAbsent, removeIfThere } from '../artifacts/durable-file';
 import { ReportError } from './report-error';
 
 /** A lock of another machine that nobody touched for this long, in milliseconds, belongs to a process that is gone. */
@@ -30,11 +30,7 @@ async function take(path: string): Promise<boolean> {
   const draft = `${path}.${id}`;
   try {
     await writeFile(draft, JSON.stringify({ pid: process.pid, host: hostname(), id }), { flag: 'wx' });
-    await link(draft, path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
-    throw error;
+    return await publishIfAbsent(draft, path);
   } finally {
     await removeIfThere(draft);
   }
@@ -60,7 +56,7 @@ async function putAside(path: string, forgotten: string): Promise<boolean> {
   try {
     await rename(path, aside);
     if ((await readFile(aside, 'utf8')) === forgotten) return true;
-    await link(aside, path).catch(() => undefined);
+    await publishIfAbsent(aside, path).catch(() => undefined);
     return false;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return true;
@@ -76,7 +72,7 @@ async function forgottenLock(path: string): Promise<string | null> {
     const age = Date.now() - (await stat(path)).mtimeMs;
     const text = await readFile(path, 'utf8');
     const owner = parse(text);
-    // Of an earlier version that was killed between creating the lock and writing into it.
+    // Without an owner: an earlier version was killed between creating the lock and writing into it.
     const bound = owner === null ? TOUCH_MS : FORGOTTEN_MS;
     const isGone = owner !== null && owner.host === hostname() && !isAlive(owner.pid);
     return isGone || age > bound ? text : null;

@@ -15,15 +15,20 @@ const STRONG_ETAG = /^"[\w.:;,+/=~-]{0,255}"$/;
 export function contentHeaders(headers: HeaderValues): ContentHeaders {
   const encoding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
   const etag = single(headers.etag)?.trim();
-  const length = single(headers['content-length']);
   return {
     contentType: single(headers['content-type'])?.slice(0, 200) ?? null,
-    contentLength: length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : null,
+    contentLength: contentLength(headers),
     contentRange: contentRange(single(headers['content-range'])),
     // A weak ETag starts with W/ and is good for nothing here.
     etag: etag !== undefined && STRONG_ETAG.test(etag) ? etag : null,
     contentEncoding: encoding === '' || encoding === 'identity' ? null : encoding.slice(0, 100),
   };
+}
+
+/** Bytes of the body; null when the header is absent, given twice or no plain number. */
+export function contentLength(headers: HeaderValues): number | null {
+  const length = single(headers['content-length']);
+  return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : null;
 }
 
 function single(value: string | readonly string[] | undefined): string | undefined {

@@ -1,4 +1,5 @@
 import { type Dispatcher } from 'undici';
+import { contentLength } from './content-headers';
 import { networkCode } from './network-error';
 import { PassingHandler } from './passing-handler';
 import { type HeaderValues } from './retry-after';
@@ -39,7 +40,5 @@ class WholeReplyHandler extends PassingHandler {
 
 /** Infinity when the length is not said, or not meant: a transfer coding ends by itself. */
 function lengthOf(headers: HeaderValues): number {
-  const length = headers['content-length'];
-  const isSaid = typeof length === 'string' && /^\d{1,15}$/.test(length);
-  return isSaid && headers['transfer-encoding'] === undefined ? Number(length) : Infinity;
+  return headers['transfer-encoding'] === undefined ? (contentLength(headers) ?? Infinity) : Infinity;
 }

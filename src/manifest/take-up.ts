@@ -66,60 +66,41 @@ type Identity = Pick<CampaignRow, 'key' | 'content'>;
 
 /** Whether a plan has a row, and at which attempt it goes on. Never gives a creation key of another text to a row. */
 export async function takeUp(
-  row: Identity,
+  { key, content }: Identity,
   previous: PreviousRow | undefined,
-  rules: TakeUpRules,
+  { campaign, select, rebuyChanged, isBought }: TakeUpRules,
 ): Promise<TakeUp> {
-  const { select, rebuyChanged } = rules;
   if (previous === undefined)
     return select.rows === 'missing'
       ? { kind: 'taken', attempt: 0, mayBeBought: false, hasTask: false }
       : { kind: 'not_asked' };
-  const sameText = previous.hasContent(row.content) === true;
+  const sameText = previous.hasContent(content) === true;
   const changed = previous.bought && !sameText;
   const rebought = changed || (sameText && previous.rebought);
-  const isTaken = isAsked(row.key, previous, changed, select);
-  if (!isTaken || (changed && !rebuyChanged)) {
-    // Nobody orders a new attempt: one may be bought all the same.
-    const bought = await boughtSince(row, previous, rebought, rules);
-    if (bought !== undefined) return bought;
-  }
-  if (!isTaken) return { kind: 'stands' };
+  const isTaken = isAsked(key, previous, changed, select);
+  const isHeld = changed && !rebuyChanged;
+  // Where nobody orders a new attempt, one may be paid for all the same: a campaign bought it and ended before the row had
+  // another result. Of a completed row only another text is ever bought.
+  const isOver = previous.outcome === 'completed' && sameText;
+  const ask = (!isTaken || isHeld) && !isOver ? isBought : undefined;
+  if (!isTaken && ask === undefined) return { kind: 'stands' };
   const { outcome, ledger } = await previous.read();
   const was = { outcome, ledger };
-  if (changed && !rebuyChanged)
-    return { kind: 'taken', attempt: 0, changed: true, was, mayBeBought: true, hasTask: false };
-  const last = lastAttempt(rules.campaign, { ...row, ...(rebought && { rebought }) }, ledger);
+  const row = { key, content, ...(rebought && { rebought }) };
+  const last = lastAttempt(campaign, row, ledger);
+  const next = last === undefined ? 0 : last.attempt + 1;
+  const taken = { kind: 'taken', ...(rebought && { rebought }), was } as const;
+  if (await ask?.({ ...row, attempt: next, was }))
+    return { ...taken, attempt: next, mayBeBought: true, hasTask: true };
+  if (!isTaken) return { kind: 'stands' };
+  if (isHeld) return { kind: 'taken', attempt: 0, changed: true, was, mayBeBought: true, hasTask: false };
   const keep = last !== undefined && (sameText || changed) && keepsAttempt(last, previous, select);
   return {
-    kind: 'taken',
-    attempt: last === undefined ? 0 : keep ? last.attempt : last.attempt + 1,
-    ...(rebought && { rebought }),
-    was,
+    ...taken,
+    attempt: keep ? last.attempt : next,
     mayBeBought: keep && last.state !== 'none',
     hasTask: keep && last.taskId !== null && last.state !== 'none',
   };
-}
-
-/**
- * A row that has a result, and of which a new attempt was bought by a campaign that ended before it had another: nobody
- * asks for it, but it is paid for. Of a completed row only another text is ever bought.
- */
-async function boughtSince(
-  { key, content }: Identity,
-  previous: PreviousRow,
-  rebought: boolean,
-  { campaign, isBought }: TakeUpRules,
-): Promise<TakeUp | undefined> {
-  const sameText = previous.hasContent(content) === true;
-  if (isBought === undefined || (previous.outcome === 'completed' && sameText)) return undefined;
-  const { outcome, ledger } = await previous.read();
-  const row = { key, content, ...(rebought && { rebought }) };
-  const last = lastAttempt(campaign, row, ledger);
-  const next = { ...row, attempt: last === undefined ? 0 : last.attempt + 1, was: { outcome, ledger } };
-  if (!(await isBought(next))) return undefined;
-  const { attempt, was } = next;
-  return { kind: 'taken', attempt, ...(rebought && { rebought }), was, mayBeBought: true, hasTask: true };
 }
 
 function isAsked(key: string, previous: PreviousRow, changed: boolean, select: RowSelection): boolean {

@@ -71,9 +71,9 @@ export class Purchases {
       const find = findPurchasesActivity({ summary: 'look for what was bought' });
       try {
         this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
+        this.awaitsStrangers = this.mayHaveStrangers();
         // Nothing is awaited where there are none: commands of older histories would come in another order.
-        if (this.mayHaveStrangers()) {
-          this.awaitsStrangers = true;
+        if (this.awaitsStrangers) {
           await this.strangersEnd?.();
           this.awaitsStrangers = false;
           this.strangersEnd = null;

@@ -73,6 +73,12 @@ const loseLane = (name, prompt) =>
     },
   );
 
+/** A person has its rows retried once `outcome` was the end of one of them. */
+const retryOnce = (outcome) => async (handle) => {
+  await until(handle, ({ counts }) => counts[outcome] === 1);
+  await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+};
+
 const campaignCases = [
   campaign('runCampaign.completed', 'completed', [
     ...videos(3, '[run:1s] a kite'),
@@ -109,8 +115,7 @@ const campaignCases = [
       await handle.executeUpdate('pause');
       await handle.executeUpdate('setConcurrency', { args: [{ concurrency: 8 }] });
       await handle.executeUpdate('resume');
-      await until(handle, ({ counts }) => counts.failed === 1);
-      await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+      await retryOnce('failed')(handle);
     },
   ),
   // The manifest is read again while rows are under way.
@@ -119,10 +124,7 @@ const campaignCases = [
     'completed',
     [...videos(6, '[run:8s] a cloud'), video('bad', '[run:0s] [fail:invalid] a cloud')],
     { concurrency: 4, maxAttempts: 1 },
-    async (handle) => {
-      await until(handle, ({ counts }) => counts.failed === 1);
-      await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
-    },
+    retryOnce('failed'),
   ),
   // As soon as rows that were refused are taken up like those that failed, when nobody names outcomes.
   campaign(
@@ -130,10 +132,7 @@ const campaignCases = [
     'completed',
     [...videos(6, '[run:8s] a fern'), video('bad', '[http:400] a fern')],
     { concurrency: 4, maxAttempts: 1 },
-    async (handle) => {
-      await until(handle, ({ counts }) => counts.rejected === 1);
-      await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
-    },
+    retryOnce('rejected'),
   ),
   // Its lane is told to end while it buys, and what it bought is looked up.
   campaign(

@@ -1,7 +1,7 @@
 'use strict';
 // Videos in flight: a workflow with a timer loop for each video, against campaigns.
 const { measureFlow } = require('../framework/campaign-flow.js');
-const { flowTable } = require('../framework/flow-table.js');
+const { BARE_NOTE, flowTable } = require('../framework/flow-table.js');
 const { goal } = require('../framework/goal.js');
 const { measureNaive } = require('../framework/naive-flow.js');
 const { round } = require('../framework/statistics.js');
@@ -43,7 +43,7 @@ async function run(context) {
       'The gap is the time from one poll of a task to its next, as the sandbox saw it.',
       'Each size on a server, a database, a sandbox and a worker of its own, all on this machine; videos end and begin all the time.',
       'CPU of server and worker by video holds its create, all its polls and its download.',
-      'Bare requests: as many creates, polls and downloads a second by undici alone, two durable records per create, no Temporal and no check: the least that they cost.',
+      BARE_NOTE,
       'The load is the average of the last minute: above the number of cores, others were at work on this machine.',
     ],
   };

@@ -1,7 +1,7 @@
 'use strict';
 // How many videos a second a campaign creates, polls and downloads with many in flight, and where that bends.
 const { measureFlow } = require('../framework/campaign-flow.js');
-const { flowTable } = require('../framework/flow-table.js');
+const { BARE_NOTE, flowTable } = require('../framework/flow-table.js');
 const { goal } = require('../framework/goal.js');
 const { round } = require('../framework/statistics.js');
 
@@ -38,7 +38,7 @@ async function run(context) {
         ? 'Not even the lowest rate was kept up.'
         : `The knee: ${best.rate}/s was kept up (at least ${KEPT_UP * 100} % of it), with a p95 of the gap of ${round((best.gaps.p95 ?? 0) / 1000, 2)} s.`,
       limitOf(measured.at(-1)),
-      'Bare requests: as many creates, polls and downloads a second by undici alone, two durable records per create, no Temporal and no check: the least that they cost.',
+      BARE_NOTE,
       'Each rate on a server, a database, a sandbox and a worker of its own; videos have bytes of their own.',
     ],
   };

@@ -8,7 +8,9 @@ const path = require('node:path');
 const { setInterval, clearInterval } = require('node:timers');
 const { setTimeout } = require('node:timers/promises');
 const { Client, Pool } = require('undici');
+const { answerParent } = require('../framework/answer-parent.js');
 const { MODEL, promptOf } = require('../framework/campaign-rows.js');
+const { writeDurably } = require('../framework/write-durably.js');
 
 const { BENCH_URL: origin, BENCH_KEY: key, BENCH_FOLDER: folder } = process.env;
 const HEADERS = { authorization: `Bearer ${key}` };
@@ -19,7 +21,7 @@ const polling = new Pool(origin, { connections: 64 });
 const loading = new Pool(origin, { connections: 32 });
 
 async function create(runSeconds, n) {
-  await durable(path.join(folder, 'records', randomUUID()), '{"kind":"intent"}');
+  await writeDurably(path.join(folder, 'records', randomUUID()), '{"kind":"intent"}');
   const client = new Client(origin);
   try {
     const { statusCode, body } = await client.request({
@@ -35,7 +37,7 @@ async function create(runSeconds, n) {
     });
     const { id } = await body.json();
     if (typeof id !== 'string') throw new Error(`A bare create came to ${statusCode}.`);
-    await durable(path.join(folder, 'records', randomUUID()), JSON.stringify({ kind: 'accepted', id }));
+    await writeDurably(path.join(folder, 'records', randomUUID()), JSON.stringify({ kind: 'accepted', id }));
     return id;
   } finally {
     await client.close();
@@ -69,16 +71,6 @@ async function download(id, n) {
     await handle.close();
   }
   await rename(`${file}.part`, file);
-}
-
-async function durable(file, text) {
-  const handle = await open(file, 'wx');
-  try {
-    await handle.write(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Calls `work(n)` at a steady rate for a while; says how often. */
@@ -127,11 +119,4 @@ async function flow({ videosPerSecond, pollsPerSecond, forMs }) {
   return { videos, polls, cpuMs: (user + system) / 1000 };
 }
 
-process.on('message', (message) => {
-  flow(message).then(
-    (answer) => process.send(answer),
-    (error) => process.send({ error: error.message }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
-process.send({ ready: true });
+answerParent(flow);

@@ -13,6 +13,7 @@ const { createFileJournal } = require('../../lib/journal/file-journal.js');
 const { createModelSource } = require('../../lib/models/model-source.js');
 const { accountName } = require('../../lib/service/base-url.js');
 const { createMediaClient } = require('../../lib/service/create-media-client.js');
+const { answerParent } = require('../framework/answer-parent.js');
 
 const { BENCH_URL: baseUrl, BENCH_FOLDER: folder } = process.env;
 
@@ -54,13 +55,6 @@ async function timed(activity, input) {
   return { ms: performance.now() - begun, result };
 }
 
-process.on('message', (message) => {
-  const work =
-    message.download === undefined ? upload(message.upload, message.key) : download(message.download);
-  work.then(
-    (answer) => process.send(answer),
-    (error) => process.send({ error: error.message }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
-process.send({ ready: true });
+answerParent(({ download: bytes, upload: file, key }) =>
+  bytes === undefined ? upload(file, key) : download(bytes),
+);

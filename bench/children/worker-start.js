@@ -5,6 +5,7 @@ const { performance } = require('node:perf_hooks');
 const { readConfig } = require('../../lib/config.js');
 const { packagedWorkflows } = require('../../lib/packaged-workflows.js');
 const { createMediaWorker } = require('../../lib/worker.js');
+const { answerParent } = require('../framework/answer-parent.js');
 
 /** From the call that makes the worker to the moment at which the server has seen its first polls. */
 async function start({ bundle, taskQueue }) {
@@ -40,11 +41,4 @@ async function untilPolled(connection, name) {
 }
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
-process.on('message', (message) => {
-  start(message).then(
-    (answer) => process.send(answer),
-    (error) => process.send({ error: error.message }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
-process.send({ ready: true });
+answerParent(start);

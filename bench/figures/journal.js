@@ -2,12 +2,12 @@
 // What the record of a paid call costs: slot and outcome, each durable before the next step, against the same bytes
 // written and fsynced to two plain files. Same disk, taking turns.
 const { randomUUID } = require('node:crypto');
-const { open } = require('node:fs/promises');
 const path = require('node:path');
 const { performance } = require('node:perf_hooks');
 const { createFileJournal } = require('../../lib/journal/index.js');
 const { goal } = require('../framework/goal.js');
 const { quantile, round, summary } = require('../framework/statistics.js');
+const { writeDurably } = require('../framework/write-durably.js');
 
 const title = 'the journal of a paid call against two plain fsynced writes';
 const GOAL_MS = 5;
@@ -53,16 +53,6 @@ async function plainly(folder, turn) {
   const intent = intentOf(turn);
   await writeDurably(path.join(folder, `${turn}.slot`), JSON.stringify(intent));
   await writeDurably(path.join(folder, `${turn}.outcome`), JSON.stringify(outcomeOf(turn, intent)));
-}
-
-async function writeDurably(file, text) {
-  const handle = await open(file, 'wx');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function intentOf(turn) {

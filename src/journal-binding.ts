@@ -119,9 +119,12 @@ function refusal(queue: string, difference: 'journal' | 'host'): string {
     difference === 'journal'
       ? `The task queue "${queue}" creates with another journal than this worker's.`
       : `The journal of the task queue "${queue}" is a file journal of another host.`;
+  // A container has a new host name at every start.
+  const sameVolume =
+    'where this is the same volume, seen from a new container, set MEDIA_HOST_ID to one name in all of them and start once with rebind; ';
   return (
     `${what} Two journals cannot keep a video from being bought twice, so this worker does not start. ` +
-    'Remedies: point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ' +
+    `Remedies: ${difference === 'host' ? sameVolume : ''}point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ` +
     'give it a task queue of its own (MEDIA_TASK_QUEUE); or, when no worker uses the other journal any more, start it once with rebind.'
   );
 }

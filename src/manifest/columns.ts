@@ -30,8 +30,8 @@ function column(
   return { name, aliases: [], operations, formats: ['csv', 'jsonl'], suffix: 'none', about, ...rest };
 }
 
-const SOURCES =
-  'https:// addresses, artifact:sha256/HASH of a stored file, or file:PATH relative to the manifest';
+const FILES = 'artifact:sha256/HASH of a stored file, or file:PATH relative to the manifest';
+const SOURCES = `https:// addresses, ${FILES}`;
 
 /**
  * Everything that a row of a manifest can say: the one table of it. Names are read without regard to case. In CSV an
@@ -68,7 +68,7 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   column('quality', STILLS, 'A quality of the model.'),
   column('n', STILLS, 'Number of results, at least 1.'),
   column('response_format', STILLS, 'url or b64_json.', { aliases: ['responseFormat'] }),
-  column('images', ['edit'], `Images to edit, in their order: ${SOURCES}; an address is no file to edit.`, {
+  column('images', ['edit'], `Images to edit, in their order: ${FILES}; no address.`, {
     aliases: ['image'],
   }),
   column('mask', ['edit'], 'Mask of the edit, as one of images.'),

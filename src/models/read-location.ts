@@ -60,11 +60,20 @@ async function readFileText(path: string): Promise<string> {
 
 const tooLarge = () => new LocationError(`it has more than ${MAX_CONFIGURATION_BYTES} bytes`);
 
+const WORDS: { readonly [code: string]: string } = {
+  ENOENT: 'there is no such file (ENOENT)',
+  EISDIR: 'it is a directory (EISDIR)',
+  EACCES: 'it may not be read (EACCES)',
+  ECONNREFUSED: 'nothing listens at its address (ECONNREFUSED)',
+  ENOTFOUND: 'its host is not known (ENOTFOUND)',
+};
+
 /** The first system code on the way to the root cause; causes are nested by the HTTP client. */
 function reasonOf(error: unknown): string {
   let at = error as { code?: unknown; cause?: unknown } | null | undefined;
   for (let depth = 0; depth < 5 && typeof at === 'object' && at !== null; depth++) {
-    if (typeof at.code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(at.code)) return at.code;
+    if (typeof at.code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(at.code))
+      return WORDS[at.code] ?? at.code;
     at = at.cause as typeof at;
   }
   return 'it cannot be read';

@@ -7,6 +7,7 @@ import { commandFor, idArgument } from '../shell-word';
 import { campaignEnd } from './campaign-end';
 import { countsText, endedRows, moneyText } from './campaign-text';
 import { issueLines } from './issue-lines';
+import { refusalHint } from './refusal-hint';
 
 /** Ends a command with what a campaign came to: words for people, paths of its report, the envelope, the exit code. */
 export function answerCampaign(
@@ -26,7 +27,8 @@ export function answerCampaign(
     report.reply({ ok: true, data });
     return;
   }
-  const { meaning, hint } = errorType(end.type);
+  const { meaning, hint: usual } = errorType(end.type);
+  const hint = plan.refused === undefined ? usual : refusalHint(plan);
   const message =
     plan.refused === undefined
       ? `${meaning} In all: ${countsText(counts)}.`

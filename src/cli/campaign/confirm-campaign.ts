@@ -1,7 +1,6 @@
 import { type CampaignPlan } from '../../domain/campaign/plan';
 import { type Money } from '../../domain/billing';
 import { CliError } from '../cli-error';
-import { errorType } from '../error-types';
 import { type Report } from '../report';
 import { confirmSpend } from '../spend/confirm-spend';
 import { type SpendLimit } from '../spend/spend-limit';
@@ -10,6 +9,7 @@ import { mostSpent } from './campaign-text';
 import { issueLines } from './issue-lines';
 import { estimateOf } from './plan-here';
 import { planLines, shownPlan } from './plan-lines';
+import { refusalHint } from './refusal-hint';
 
 export interface CampaignConsent {
   readonly limit: SpendLimit | undefined;
@@ -66,7 +66,7 @@ export function refused(plan: CampaignPlan): CliError {
   const type = refusalType(refusal);
   const message = refusal.message.replace(' with onInvalid "skip"', ' with --on-invalid skip');
   return new CliError(type, `${message} Nothing was sent.`, {
-    hint: errorType(type).hint,
+    hint: refusalHint(plan),
     data: { plan: shownPlan(plan) },
   });
 }

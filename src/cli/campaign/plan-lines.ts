@@ -11,7 +11,8 @@ export function shownPlan({ index: _index, issuesFile: _file, ...plan }: Campaig
 /** What would be bought, for people; issues have lines of their own. */
 export function planLines(plan: ShownPlan): string[] {
   const { rows, planned, done, left, invalid, changed, currency, estimate, unpriced } = plan;
-  const parts = [`${planned} to do`];
+  const isRefused = plan.refused !== undefined;
+  const parts = [isRefused ? 'none of them planned' : `${planned} to do`];
   if (done > 0) parts.push(`${done} have a result`);
   if (left > 0) parts.push(`${left} left for later`);
   if (invalid > 0) parts.push(`${invalid} not valid`);
@@ -21,7 +22,9 @@ export function planLines(plan: ShownPlan): string[] {
     lines.push(
       `changed: ${changed.rows} bought with another text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
     );
-  lines.push(`estimate: ${planned === 0 ? 'nothing to buy' : sumText(estimate, unpriced, currency)}`);
+  // Sums stand beside the models; of a plan that is refused they say what it would have cost.
+  if (!isRefused)
+    lines.push(`estimate: ${planned === 0 ? 'nothing to buy' : sumText(estimate, unpriced, currency)}`);
   return lines;
 }
 

@@ -31,7 +31,7 @@ export const COMMAND_ERRORS = {
   ],
   usage: [
     EXIT.usage,
-    'A command, an option or its value is wrong.',
+    'A command or an option is unknown or missing, or a value is none of its choices; what else is wrong with a value is `rejected/invalid_request` or `bad_input`.',
     '`temporal-media --help` lists the commands, `temporal-media COMMAND --help` the options.',
   ],
   demo_failed: [
@@ -159,7 +159,7 @@ export const COMMAND_ERRORS = {
   journal_binding: [
     EXIT.configuration,
     'The task queue belongs to another journal.',
-    'Use the same journal, a task queue of your own (MEDIA_TASK_QUEUE), or `temporal-media worker --rebind` when no worker uses the other one any more.',
+    'Use the same journal, a task queue of your own (MEDIA_TASK_QUEUE), or `temporal-media worker --rebind` when no worker uses the other one any more. Containers that share one volume need one MEDIA_HOST_ID.',
   ],
   namespace_not_found: [
     EXIT.configuration,

@@ -43,7 +43,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 function cliErrorOf(error: unknown): CliError {
-  if (error instanceof CommanderError) return new CliError('usage', error.message.replace(/^error: /, ''));
+  if (error instanceof CommanderError) return new CliError('usage', usageText(error));
   if (error instanceof ConfigurationError) {
     return new CliError('configuration', error.message, { hint: `Correct ${error.variable}.` });
   }
@@ -55,6 +55,11 @@ function cliErrorOf(error: unknown): CliError {
     grpcError(error) ??
     new CliError('unexpected', withoutSecrets(error.message))
   );
+}
+
+function usageText({ code, message }: CommanderError): string {
+  // Its help was printed instead of words.
+  return code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
 }
 
 /** Words of a library, which may repeat what it was given: without keys, cookies and signed addresses (C5.4a, C5.4b). */

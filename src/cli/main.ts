@@ -11,6 +11,7 @@ import { parsedSpeech, type Speech, speechOf } from './output-format';
 import { type Paint, painter } from './paint';
 import { createProgram } from './program';
 import { Report } from './report';
+import { typedCommand, withTypedCommand } from './typed-command';
 
 async function main(argv: readonly string[]): Promise<number> {
   const context: CommandContext = {
@@ -18,11 +19,11 @@ async function main(argv: readonly string[]): Promise<number> {
     report: reportOf(speechOf(argv)),
     exitCode: EXIT.done,
   };
+  const program = createProgram(context).hook('preAction', (_program, command) => {
+    const speech = parsedSpeech(command);
+    if (speech !== undefined) context.report = reportOf(speech);
+  });
   try {
-    const program = createProgram(context).hook('preAction', (_program, command) => {
-      const speech = parsedSpeech(command);
-      if (speech !== undefined) context.report = reportOf(speech);
-    });
     if (argv.length === 0) {
       context.report.say(program.helpInformation());
       return EXIT.usage;
@@ -34,7 +35,8 @@ async function main(argv: readonly string[]): Promise<number> {
       report.reply({ ok: true });
       return EXIT.done;
     }
-    const { exitCode, reply, data, told } = failureOf(error);
+    const { exitCode, data, told, ...failure } = failureOf(error);
+    const reply = withTypedCommand(failure.reply, typedCommand(program, argv));
     if (process.env['TEMPORAL_MEDIA_DEBUG'] === '1' && error instanceof Error)
       report.say(withoutSecrets(error.stack ?? ''));
     report.fail(reply, data, told);

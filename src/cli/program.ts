@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { type CommandContext } from './command-context';
 import { addCampaignCommand } from './commands/campaign';
 import { addCompletionCommand } from './commands/completion';
@@ -43,6 +43,12 @@ export function createProgram(context: CommandContext): Command {
     .version(packageVersion(), '-V, --version')
     .exitOverride()
     .showHelpAfterError(false)
+    .configureHelp({
+      optionDescription(option) {
+        const description = Help.prototype.optionDescription.call(this, option);
+        return option.mandatory ? `${description} (required)` : description;
+      },
+    })
     .configureOutput({
       // With -o json stdout belongs to the objects; errors are printed by main, in one place.
       writeOut: (text) => void (context.report.machine ? process.stderr : process.stdout).write(text),

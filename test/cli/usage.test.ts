@@ -46,6 +46,31 @@ describe('temporal-media without any server', () => {
     expect(reply.error?.message).toContain(named);
   });
 
+  test('wrong usage points to the help of the command that was typed', async () => {
+    const { reply } = await runJson(['campaign', 'run', '--budgett', '5']);
+    expect(reply.error?.hint).toContain('`temporal-media campaign run --help`');
+    expect((await runJson(['vido'])).reply.error?.hint).toContain('temporal-media COMMAND --help');
+  });
+
+  test('a command without its command is told so, below its help', async () => {
+    const { code, stdout, stderr } = await runCli(['campaign']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^Usage: temporal-media campaign/m);
+    expect(stderr).toMatch(/^error: A command is missing\.$/m);
+  });
+
+  test('help says which options are required', async () => {
+    const { stdout } = await runCli(['campaign', 'declare-lost', '--help']);
+    expect(stdout).toMatch(/--reason <text> .*\(required\)/);
+    expect(stdout.match(/\(required\)/g)).toHaveLength(1);
+  });
+
+  test('what goes on keeps what held before, and its help says so', async () => {
+    const { stdout } = await runCli(['campaign', 'resume', '--help']);
+    expect(stdout.replace(/\s+/g, ' ').match(/\(default: as before\)/g)).toHaveLength(3);
+    expect((await runCli(['campaign', 'run', '--help'])).stdout).not.toContain('as before');
+  });
+
   const video = ['video', '--model', 'cine-1', '--prompt', 'a cat'];
   const image = ['image', '--model', 'image-2', '--prompt', 'a cat'];
   const edit = ['edit', '--model', 'image-2', '--prompt', 'a cat'];
@@ -131,7 +156,56 @@ describe('temporal-media without any server', () => {
   test('a worker without a Temporal server: exit code 69', async () => {
     const own = { MEDIA_BASE_URL: 'http://127.0.0.1:9', MEDIA_API_KEY: 'k' };
     const { code, reply } = await runJson(['worker'], { ...env, ...own });
-    expect(reply.error).toMatchObject({ type: 'temporal_unreachable' });
+    const message = `No Temporal server answers at ${env['TEMPORAL_ADDRESS']}.`;
+    expect(reply.error).toMatchObject({ type: 'temporal_unreachable', message });
     expect(code).toBe(69);
+  });
+
+  describe('a manifest that is refused', () => {
+    const entry = {
+      id: 'cine-1',
+      kind: 'video',
+      durations: [2],
+      price: { per: 'second', microUnits: 50_000, currency: 'USD' },
+    };
+    const header = 'model,prompt,duration';
+
+    test.each([
+      [
+        'a budget in another currency',
+        [header, 'cine-1,a cat,2'],
+        ['--budget', '5EUR'],
+        /the currency of the prices, USD/,
+      ],
+      ['a header that is not known', ['model,promt', 'cine-1,a cat'], [], /^Correct the header/],
+      ['no row', [header], [], /^One row below the header/],
+      [
+        'no valid row',
+        [header, 'cine-1,,2'],
+        ['--on-invalid', 'skip'],
+        /^Correct the lines that are named; --dry-run -o jsonl/,
+      ],
+      [
+        'a budget for a model without a price',
+        [header, 'free-1,a cat,'],
+        ['--budget', '5USD'],
+        /leave the budget out/,
+      ],
+    ])('%s: what helps, and no estimate', async (_title, lines, more, hint) => {
+      const models = path.join(dir, 'models.json');
+      await writeFile(
+        models,
+        JSON.stringify({ version: 1, models: [entry, { id: 'free-1', kind: 'video' }] }),
+      );
+      const manifest = path.join(dir, 'refused.csv');
+      await writeFile(manifest, `${lines.join('\n')}\n`);
+      const own = { ...env, MEDIA_MODELS: models };
+      const args = ['campaign', 'run', manifest, '--dry-run', ...more];
+      const { code, reply } = await runJson(args, own);
+      expect(code).toBe(65);
+      expect(reply.error?.hint).toMatch(hint);
+      const { stdout } = await runCli(args, own);
+      expect(stdout).not.toMatch(/to do|nothing to buy/);
+    });
   });
 });

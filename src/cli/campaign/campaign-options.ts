@@ -50,14 +50,23 @@ export function withConsentOptions(command: Command): Command {
     .option('-y, --yes', 'agree to a cost above --max-spend, or unknown');
 }
 
-/** Options that `run`, `resume` and `retry` share. */
-export function withRunOptions(command: Command): Command {
+/** What holds when nothing is said: of a campaign that goes on, what held before. */
+const RUN_DEFAULTS = { concurrency: '100', waitFor: '1h', maxAttempts: '3' };
+const AS_BEFORE = 'as before';
+const KEPT = { concurrency: AS_BEFORE, waitFor: AS_BEFORE, maxAttempts: AS_BEFORE };
+
+/** Options that `run`, `resume` and `retry` share. @param goesOn for the last two, whose defaults are those of the run before */
+export function withRunOptions(command: Command, { goesOn = false } = {}): Command {
+  const { concurrency, waitFor, maxAttempts } = goesOn ? KEPT : RUN_DEFAULTS;
   return command
     .option('--out <dir>', 'keep a report there: results.jsonl, results.csv, media, a gallery')
-    .option('--concurrency <number>', 'videos in flight at a time (default: 100)')
+    .option('--concurrency <number>', `videos in flight at a time (default: ${concurrency})`)
     .option('--budget <amount>', 'nothing is created beyond it: 200, 200USD')
-    .option('--wait-for <duration>', 'how long each video is waited for: 90s, 15m, 2h (default: 1h)')
-    .option('--max-attempts <number>', 'tries of a row after capacity failures, each may cost (default: 3)')
+    .option('--wait-for <duration>', `how long each video is waited for: 90s, 15m, 2h (default: ${waitFor})`)
+    .option(
+      '--max-attempts <number>',
+      `tries of a row after capacity failures, each may cost (default: ${maxAttempts})`,
+    )
     .option('--detach', 'print the id and return as soon as the campaign has started');
 }
 

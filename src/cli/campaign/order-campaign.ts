@@ -32,7 +32,9 @@ export async function setCampaign(context: CommandContext, id: string, options: 
   const concurrency = countOf('--concurrency', options.concurrency);
   const amount = amountOf('--budget', options.budget);
   if (concurrency === undefined && amount === undefined)
-    throw badInput([{ field: '--concurrency', message: 'or --budget is needed: nothing else can be set.' }]);
+    throw badInput([
+      { field: '--concurrency', message: '--concurrency or --budget is needed: nothing else can be set.' },
+    ]);
   const limit = spendLimitOf(options.maxSpend, effectiveEnvironment(context, options));
   await withServer(context, options, async (connected) => {
     await needWorker(connected, id);

@@ -45,6 +45,7 @@ export async function takeUpCampaign(
     const taken =
       how === 'resume' ? await media.resumeCampaign(id, all) : await media.retryCampaign(id, outcomes, all);
     for (const message of taken.messages) report.say(message);
+    if (running && (changes.waitFor !== undefined || changes.maxAttempts !== undefined)) report.say(NOT_NOW);
     report.say(takenText(taken, id));
     const { workflowId, runId, isNew } = taken.started;
     const url = connected.workflowUrl(workflowId);
@@ -58,6 +59,9 @@ export async function takeUpCampaign(
     await followCampaign(context, connected, taken.started, options);
   });
 }
+
+const NOT_NOW =
+  '--wait-for and --max-attempts change nothing while it runs: give them again once it has ended.';
 
 function takenText({ by, rows }: TakenUp, id: string): string {
   if (by === 'start') return `Started ${id} again: it takes up what is left.`;

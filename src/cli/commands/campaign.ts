@@ -178,6 +178,7 @@ function addTakeUps(campaign: Command, context: CommandContext): void {
           .command('resume')
           .description('go on: after a pause, with rows still running, settled, skipped or cancelled')
           .argument(...ID),
+        { goesOn: true },
       ),
     ),
   )
@@ -195,6 +196,7 @@ function addTakeUps(campaign: Command, context: CommandContext): void {
             'which rows; may be repeated (default: failed and rejected)',
             collect,
           ),
+        { goesOn: true },
       ),
     ),
   ).action(takeUp('retry'));
@@ -202,7 +204,8 @@ function addTakeUps(campaign: Command, context: CommandContext): void {
 
 const RESUME_HELP = `
 Rows go on under the keys that they have: what was bought is fetched or adopted, never bought again. Rows that were not
-bought yet are bought, within the budget.
+bought yet are bought, within the budget and the --limit or --sample of the last run: the rows beyond that are bought by
+\`campaign run MANIFEST --id ID\` without it. --wait-for and --max-attempts count from the next start on, not for one that runs.
 
 Examples:
   $ temporal-media campaign resume spring --out spring

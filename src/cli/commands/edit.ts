@@ -20,7 +20,7 @@ interface EditOptions extends ImageOptions {
 /** `edit`: edits one or several images in one call and saves the files. */
 export function addEditCommand(program: Command, context: CommandContext): void {
   withImageOptions(program.command('edit').description('edit images and save the files'))
-    .option('--image <file>', 'image file or URL; may be repeated, the order is kept', collect)
+    .option('--image <file>', 'image file, at least one; may be repeated, the order is kept', collect)
     .option('--mask <file>', 'mask, only where the model lists mask editing')
     .addHelpText('after', HELP)
     .action(async (options: EditOptions) => edit(context, options));

@@ -39,6 +39,9 @@ Examples:
 const NONE =
   'There is no model configuration (MEDIA_MODELS): every model passes, with the safe fields only, and no price is known.';
 
+const CONFIGURE =
+  'Set MEDIA_MODELS to a file or address: `temporal-media schema models` prints its schema, the section "With your service" of the README has an example.';
+
 async function list(context: CommandContext, options: CommonOptions): Promise<void> {
   const { report } = context;
   const { entries, origin } = await read(context, options);
@@ -56,7 +59,7 @@ async function show(context: CommandContext, id: string, options: CommonOptions)
   const { entries, origin } = await read(context, options);
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry === undefined) {
-    if (origin.origin === 'none') throw new CliError('bad_input', NONE, { hint: 'Set MEDIA_MODELS.' });
+    if (origin.origin === 'none') throw new CliError('bad_input', NONE, { hint: CONFIGURE });
     const ids = entries.map((candidate) => candidate.id);
     const near = nearNames(id, ids);
     const meant = near.length === 0 ? ids : near;

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { ConfigurationError, type MediaConfig } from '../../config';
 import { normaliseBaseUrl } from '../../service/base-url';
 import { proxySecrets } from '../../service/proxy-environment';
+import { CliError } from '../cli-error';
 import {
   type CommandContext,
   type CommonOptions,
@@ -33,7 +34,7 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
 
 const HELP = `
 Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_MODELS, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR,
-MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLL_CONNECTIONS,
+MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_HOST_ID, MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLL_CONNECTIONS,
 MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND, TEMPORAL_*. Beside its task queue it serves NAME/create, NAME/poll,
 NAME/download and NAME/image, on which campaigns run their activities.
 SIGTERM drains: a create that is under way is finished before the process ends.
@@ -67,7 +68,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
       config,
       workflows: { workflowBundle },
       ...(options.rebind === true && { rebind: true }),
-    }),
+    }).catch(unreachable),
   );
   const made = await Promise.race([making, interruption.happened]);
   // Nothing has been polled yet, so there is nothing to drain; what is still being made ends with the process.
@@ -82,6 +83,14 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     made.shutdown();
   });
   await made.run();
+}
+
+/** Words for a server that does not answer: those of the native client name neither it nor a remedy. @throws always */
+async function unreachable(error: unknown): Promise<never> {
+  if (!(error instanceof Error) || error.name !== 'TransportError') throw error;
+  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
+  const { address = 'localhost:7233' } = loadClientConnectConfig().connectionOptions;
+  throw new CliError('temporal_unreachable', `No Temporal server answers at ${address}.`);
 }
 
 /** @throws ConfigurationError for what would only show at the first paid call. */

@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { SIGNAL, WORKFLOW } from '../../domain/names';
+import { fairnessKeyOf } from '../../domain/campaign/fairness-key';
 import { begun, bury, catchUp, type LaneEntry } from '../../domain/campaign/lane-entry';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { type LaneOrders, type LaneReport } from '../../domain/campaign/messages';
@@ -240,7 +241,7 @@ export class CampaignLanes {
         parentClosePolicy: ParentClosePolicy.ABANDON,
         cancellationType: ChildWorkflowCancellationType.ABANDON,
         priority: {
-          fairnessKey: this.campaign.slice(0, 64),
+          fairnessKey: fairnessKeyOf(this.campaign),
           ...(priorityKey !== undefined && { priorityKey }),
           ...(fairnessWeight !== undefined && { fairnessWeight }),
         },

@@ -52,6 +52,7 @@ export {
   CampaignEndedError,
   CampaignNotFoundError,
   CampaignOrderError,
+  CampaignInputError,
   CampaignUnreadableError,
 } from './client/campaign-errors';
 export { type CampaignExecution, type CampaignStart } from './client/campaign-records';

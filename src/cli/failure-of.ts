@@ -17,6 +17,7 @@ export interface Failure {
 const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_key_conflict' } = {
   CampaignConflictError: 'campaign_conflict',
   CampaignEndedError: 'campaign_ended',
+  CampaignInputError: 'bad_input',
   CampaignNotFoundError: 'not_found',
   CampaignOrderError: 'campaign_order_refused',
   CampaignUnreadableError: 'no_worker',

@@ -4,6 +4,7 @@ import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import { type CampaignResult, type CampaignState, type CampaignUpdateResult } from '../domain/campaign/state';
 import { FINGERPRINT_MEMO, UPDATE, WORKFLOW } from '../domain/names';
+import { inputIssue } from '../workflows/campaign/input-issue';
 import {
   CampaignConflictError,
   CampaignEndedError,
@@ -11,6 +12,7 @@ import {
   RUNS_ANOTHER,
   accepted,
   taken,
+  CampaignInputError,
   CampaignUnreadableError,
 } from './campaign-errors';
 import {
@@ -44,10 +46,11 @@ export class CampaignClient {
 
   /**
    * Starts a campaign. The same id with the same manifest attaches while it runs; once it has ended, a new run submits
-   * only what is missing. @throws CampaignConflictError, CampaignUnreadableError
+   * only what is missing. @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
    */
   async startCampaign(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
     const id = options.id ?? `campaign-${randomUUID()}`;
+    refuseUnusable(id, input);
     const running = await this.joinCampaign(id, input);
     if (running !== undefined) return running;
     const found = await findCampaign(this.client, id);
@@ -134,7 +137,7 @@ export class CampaignClient {
   /**
    * Goes on: a paused campaign takes creates up again; rows that are still running, were set aside, skipped or cancelled
    * are taken up under the keys that they have, by an Update while it runs and by a new run once it has ended.
-   * @throws CampaignNotFoundError, CampaignUnreadableError, CampaignOrderError
+   * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async resumeCampaign(id: string, { confirm, ...changes }: TakeUpOptions = {}): Promise<TakenUp> {
     const found = await this.findCampaign(id);
@@ -156,7 +159,7 @@ export class CampaignClient {
 
   /**
    * Rows with these outcomes get a new attempt under a new key, which costs. @param outcomes failed and rejected unless given
-   * @throws CampaignNotFoundError, CampaignUnreadableError, CampaignOrderError
+   * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async retryCampaign(
     id: string,
@@ -242,6 +245,7 @@ export class CampaignClient {
     { previous, ...input }: CampaignStart & { readonly previous?: ResultsRef },
     { limit, sample }: Pick<CampaignStart, 'limit' | 'sample'> = input,
   ): Promise<Started<CampaignResult>> {
+    refuseUnusable(id, input);
     const { select: _select, limit: _limit, sample: _sample, ...lasting } = input;
     const scope = { ...(limit !== undefined && { limit }), ...(sample !== undefined && { sample }) };
     const memo = campaignMemo({ ...lasting, ...scope });
@@ -267,4 +271,10 @@ export class CampaignClient {
   #attach(id: string, runId = ''): Started<CampaignResult> {
     return started(this.client.workflow.getHandle(id), runId, false);
   }
+}
+
+/** A run that fails at once would be the newest one under its id, and hide what the ones before it bought. */
+function refuseUnusable(id: string, input: CampaignStart): void {
+  const issue = inputIssue(input);
+  if (issue !== undefined) throw new CampaignInputError(id, issue);
 }

@@ -1,4 +1,5 @@
 import { type CampaignUpdateResult } from '../domain/campaign/state';
+
 /** The id of a campaign belongs to something else, or its campaign runs with another manifest. Nothing was started. */
 export class CampaignConflictError extends Error {
   override readonly name = 'CampaignConflictError';
@@ -7,6 +8,17 @@ export class CampaignConflictError extends Error {
     message: string,
   ) {
     super(message);
+  }
+}
+
+/** What a campaign was to be started with cannot be used. Nothing was started. */
+export class CampaignInputError extends Error {
+  override readonly name = 'CampaignInputError';
+  constructor(
+    readonly campaign: string,
+    issue: string,
+  ) {
+    super(`The campaign "${campaign}" cannot be started: ${issue} Nothing was started.`);
   }
 }
 

@@ -18,23 +18,6 @@ const POLL_BAND_MARGIN = 0.4;
 const DEFAULT_WAIT_MS = 60 * 60_000;
 const DEFAULT_ATTEMPTS = 3;
 
-/** Why a campaign cannot begin; undefined when it can. A throw in workflow code would hang it. */
-export function inputIssue(input: CampaignInput): string | undefined {
-  if (typeof input?.manifest?.source !== 'object' || input.manifest.source === null)
-    return 'manifest must be {source: {artifact} | {url} | {file}}.';
-  for (const field of ['concurrency', 'maxAttempts', 'limit', 'sample', 'eventsPerRun'] as const) {
-    const value = input[field];
-    if (value !== undefined && !(Number.isInteger(value) && value >= 1))
-      return `${field} must be a whole number of at least 1.`;
-  }
-  if (input.waitFor !== undefined && milliseconds(input.waitFor) === undefined)
-    return 'waitFor must be a duration such as "1h" or milliseconds.';
-  const { budget } = input;
-  if (budget !== undefined && !(Number.isSafeInteger(budget?.microUnits) && budget.microUnits >= 0))
-    return 'budget must be {microUnits, currency} with a whole number of micro-units.';
-  return undefined;
-}
-
 export function laneSettings(input: CampaignInput): LaneSettings {
   const { account, policy, waitFor, maxAttempts } = input;
   return {

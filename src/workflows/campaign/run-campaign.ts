@@ -17,9 +17,9 @@ import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
 import { planCampaignActivity } from '../proxies';
 import { Campaign } from './campaign';
-import { inputIssue } from './campaign-settings';
 import { acceptUpdates } from './campaign-updates';
 import { campaignResult, campaignState } from './campaign-view';
+import { inputIssue } from './input-issue';
 
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
 const PLAN_FAILED = 'The manifest could not be planned: no worker could read it in time.';

@@ -23,7 +23,10 @@ const SAMPLE = 3;
 export function laneReport(lane: Lane, n: number, room: number): LaneReport {
   const rows = [...lane.rows];
   const { held, since } = lane.budget.grant();
-  const waiting = rows.filter(({ phase }) => phase === 'waiting').length;
+  // The first report of a run comes before it has taken up the rows of the one before: it holds them all the same.
+  const phases = [...rows, ...lane.unrestored()].map(({ phase }) => phase);
+  const waiting = phases.filter((phase) => phase === 'waiting').length;
+  const inFlight = phases.length - waiting;
   return {
     lane: lane.input.lane,
     life: lane.input.life,
@@ -42,8 +45,8 @@ export function laneReport(lane: Lane, n: number, room: number): LaneReport {
     committed: lane.budget.committed(),
     ...(since > 0 && { granted: held, parentSince: since }),
     needs: lane.budget.needs,
-    inFlight: rows.length - waiting,
-    settling: rows.length - waiting + lane.results.unwritten(),
+    inFlight,
+    settling: inFlight + lane.results.unwritten(),
     waiting,
     sample: rows.slice(0, SAMPLE).map(activeRow),
   };

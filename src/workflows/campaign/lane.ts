@@ -1,7 +1,7 @@
 import { condition, patched } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
-import { type LaneCarried, type LaneInput } from '../../domain/campaign/lane-state';
+import { type LaneCarried, type LaneInput, type RowRecord } from '../../domain/campaign/lane-state';
 import { type LaneOrders, packRows } from '../../domain/campaign/messages';
 import { bookedMoney } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
@@ -150,6 +150,11 @@ export class Lane {
     return count;
   }
 
+  /** Rows of the run before whose pages are not open yet. */
+  unrestored(): readonly RowRecord[] {
+    return this.carried?.rows ?? [];
+  }
+
   begin(lease: OpenLease, index: number, now: number): LaneRow {
     const row = newRow(lease, index, now);
     if (isBought(this.input.campaign, row)) row.begun = Math.max(row.begun, row.attempt);
@@ -177,7 +182,10 @@ export class Lane {
     this.restore();
     if (this.carried === undefined) {
       seekBegun(this, now);
-      if (this.pages.pending() === 0) this.seen = this.orders.n;
+      if (this.pages.pending() === 0) {
+        this.seen = this.orders.n;
+        this.fill.opened();
+      }
       endUnbought(this, now);
     }
     // After an outage what is finished is fetched first: links expire. Creates come last.

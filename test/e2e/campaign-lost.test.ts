@@ -1,59 +1,18 @@
 import { type WorkflowHandle } from '@temporalio/client';
 import { type Money } from '../../src/domain/billing';
-import { type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignResult, type CampaignState, laneWorkflowId } from '../../src/domain/campaign/state';
-import { campaignStateOf, resultsOf, type Row, startCampaign } from '../support/campaign';
+import { campaignStateOf, type Row, startCampaign } from '../support/campaign';
+import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
 
-/** Micro-units of one row. */
-const PRICE = 100_000;
 const LIMIT_MS = 400_000;
-
-const videos = (count: number, name: string, directives = ''): Row[] =>
-  Array.from({ length: count }, (_, n) => ({
-    id: `${name}-${n}`,
-    model: 'cine-1',
-    prompt: `${directives}${name} ${n}.`,
-    duration: 2,
-  }));
 
 /** Workflows of a campaign that are gone: terminated, reset, started again. */
 describe('a campaign of which a part is lost', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 }, videos: 'shared' } });
-
-  /** Paid calls that the service accepted, by the id of the row. */
-  async function accepted(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
-    const ids = new Map(rows.map(({ prompt, id }) => [prompt, id as string]));
-    const counts = new Map<string, number>();
-    for (const { accepted: taken, json } of await media.sandbox.admin.requests({ operation: 'create' })) {
-      const id = ids.get((json as { prompt?: string }).prompt);
-      if (taken && id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
-    }
-    return counts;
-  }
-
-  const total = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, n) => sum + n, 0);
-
-  /** Every row has one result, and counter, lines and totals agree. */
-  async function expectExact(
-    media: MediaStack,
-    rows: readonly Row[],
-    { results, counts, money }: Pick<CampaignResult, 'counts' | 'money'> & { readonly results: ResultsRef },
-  ): Promise<void> {
-    const lines = await resultsOf(media, results);
-    expect([...lines.keys()].sort()).toEqual(rows.map(({ id }) => id as string).sort());
-    const bought = await accepted(media, rows);
-    for (const [id, line] of lines) {
-      const paid = line.ledger.filter(({ state }) => state !== 'none');
-      expect([id, paid.length]).toEqual([id, bought.get(id) ?? 0]);
-      expect(new Set(paid.map(({ taskId }) => taskId)).size).toBe(paid.length);
-    }
-    expect(Object.values(counts).reduce((sum, n) => sum + n, 0)).toBe(rows.length);
-    expect(money.settled + money.reserved + money.needsReview).toBe(total(bought) * PRICE);
-  }
 
   /** A campaign with all the lanes that its pages allow, and few rows in flight: each of them holds money for long. */
   async function startWide(
@@ -88,10 +47,6 @@ describe('a campaign of which a part is lost', () => {
     );
   }
 
-  async function bought(media: MediaStack, rows: readonly Row[], count: number): Promise<void> {
-    await eventually(`${count} creates`, async () => total(await accepted(media, rows)) >= count, LIMIT_MS);
-  }
-
   it.concurrent(
     '[C4.4a] a lane that is terminated in the middle is begun again on its open pages, and nothing is bought twice',
     async () => {
@@ -99,7 +54,7 @@ describe('a campaign of which a part is lost', () => {
       const rows = videos(60, 'lane');
       const budget = { microUnits: 60 * PRICE, currency: 'USD' };
       const handle = await startCampaign(media, rows, { concurrency: 15, budget });
-      await bought(media, rows, 20);
+      await bought(media, rows, 20, LIMIT_MS);
       await media.server.client.workflow.getHandle(laneWorkflowId(handle.workflowId, 0)).terminate('gone');
       const result = await handle.result();
       // A budget for exactly this: what the dead lane bought is not counted twice, nor forgotten.
@@ -115,7 +70,7 @@ describe('a campaign of which a part is lost', () => {
       const media = await stack();
       const rows = videos(4, 'refused', '[fail:capacity] [run:1s] ');
       const handle = await startCampaign(media, rows, { maxAttempts: 3 });
-      await bought(media, rows, 6);
+      await bought(media, rows, 6, LIMIT_MS);
       await media.server.client.workflow.getHandle(laneWorkflowId(handle.workflowId, 0)).terminate('gone');
       const result = await handle.result();
       expect(result.counts).toEqual({ failed: 4 });
@@ -156,7 +111,7 @@ describe('a campaign of which a part is lost', () => {
       const rows = videos(150, `undone-${place * 10}`);
       const budget = { microUnits: 90 * PRICE, currency: 'USD' };
       const handle = await startWide(media, rows, budget, 30);
-      await bought(media, rows, 40);
+      await bought(media, rows, 40, LIMIT_MS);
       const again = await resetWorkflow(media.server, handle.workflowId, place);
       const result = (await again.result()) as CampaignResult;
       expect(result.counts).toEqual({ completed: 90, skipped_budget: 60 });
@@ -193,7 +148,7 @@ describe('a campaign of which a part is lost', () => {
       const handle = await startCampaign(media, rows, input);
       await ended(handle, 20);
       const { results } = await campaignStateOf(handle);
-      await bought(media, rows, 45);
+      await bought(media, rows, 45, LIMIT_MS);
       await handle.terminate('gone');
       const again = await startCampaign(media, rows, { ...input, previous: results }, handle.workflowId);
       const result = await again.result();
@@ -225,7 +180,7 @@ describe('a campaign of which a part is lost', () => {
       );
       const answer = await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
       expect(answer).toMatchObject({ accepted: true, rows: 6 });
-      await bought(media, first, 10);
+      await bought(media, first, 10, LIMIT_MS);
       const { workflow } = media.server.client;
       for (const id of [handle.workflowId, laneWorkflowId(handle.workflowId, 0)])
         await workflow.getHandle(id).terminate('gone');
@@ -248,7 +203,7 @@ describe('a campaign of which a part is lost', () => {
       const rows = [...videos(10, `${name}-slow`, '[run:10s] '), ...videos(230, `${name}-quick`)];
       const budget = { microUnits: 40 * PRICE, currency: 'USD' };
       const handle = await startWide(media, rows, budget, 30);
-      await bought(media, rows, 40);
+      await bought(media, rows, 40, LIMIT_MS);
       const { workflow } = media.server.client;
       for (const id of [handle.workflowId, ...[0, 1, 2].map((n) => laneWorkflowId(handle.workflowId, n))])
         await workflow.getHandle(id).terminate('gone');
@@ -277,7 +232,7 @@ describe('a campaign of which a part is lost', () => {
         { operation: 'create', promptIncludes: name, times: 0, action: { type: 'delay', ms: 1_000 } },
       ]);
       const handle = await startWide(media, rows, budget, 30);
-      await bought(media, rows, 5);
+      await bought(media, rows, 5, LIMIT_MS);
       await handle.terminate('gone');
       const again = await startCampaign(media, rows, { concurrency, budget }, handle.workflowId);
       await eventually(

@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { type Lane } from './lane';
 import { factsOf, isBegun, isBought, type LaneRow } from './lane-row';
@@ -11,13 +12,18 @@ export function endUnbought(lane: Lane, now: number): void {
   if (stop === null) return;
   const ends = (row: LaneRow) =>
     stop === 'cancel'
-      ? !isBegun(row) || row.opened.was !== undefined
+      ? !isBegun(row) || (row.opened.was !== undefined && !hasUnbooked(row))
       : !isBegun(row) && !isBought(lane.input.campaign, row);
   for (const row of [...lane.rows]) if (row.phase === 'waiting' && ends(row)) end(lane, row, stop, now);
   for (let next = lane.pages.nextRow(); next !== undefined; next = lane.pages.nextRow()) {
     const row = lane.begin(next.lease, next.index, now);
     if (ends(row)) end(lane, row, stop, now);
   }
+}
+
+/** Attempts of it were bought of which no results tell: they are collected, whatever the row came to before. */
+function hasUnbooked({ opened }: LaneRow): boolean {
+  return (opened.bought ?? 0) > 0 && patched('collect-unbooked');
 }
 
 function end(lane: Lane, row: LaneRow, stop: 'budget' | 'cancel', now: number): void {

@@ -1,0 +1,53 @@
+import { laneWorkflowId } from '../../src/domain/campaign/state';
+import { campaignStateOf, startCampaign } from '../support/campaign';
+import { bought, expectExact, PRICE, videos } from '../support/campaign-books';
+import { eventually } from '../support/eventually';
+import { sharedStack } from '../support/shared-stack';
+
+const LIMIT_MS = 120_000;
+
+describe('what a campaign holds when it leaves something behind', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 }, videos: 'shared' } });
+
+  it.concurrent(
+    'a lane whose next run is full as soon as its pages are open goes on with its rows all the same',
+    async () => {
+      const media = await stack();
+      const rows = videos(100, 'full', '[run:3s] ');
+      const handle = await startCampaign(media, rows, { concurrency: 100, eventsPerRun: 8 });
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 100 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    '[C4.4a] cancelled, it collects an attempt that was bought by a lane that is gone, whatever the row was before',
+    async () => {
+      const media = await stack();
+      const refused = videos(4, 'tried', '[run:6s] ');
+      const slow = videos(2, 'beside', '[run:20s] ');
+      const rows = [...refused, ...slow];
+      await media.sandbox.admin.addFaults([
+        { operation: 'create', promptIncludes: 'tried', times: 4, action: { type: 'status', status: 400 } },
+      ]);
+      const budget = { microUnits: rows.length * PRICE, currency: 'USD' };
+      const handle = await startCampaign(media, rows, { budget });
+      await eventually(
+        'refusals',
+        async () => (await campaignStateOf(handle)).counts.rejected === 4,
+        LIMIT_MS,
+      );
+      const answer = await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+      expect(answer).toMatchObject({ accepted: true, rows: 4 });
+      await bought(media, rows, 6);
+      await handle.executeUpdate('cancel');
+      await media.server.client.workflow.getHandle(laneWorkflowId(handle.workflowId, 0)).terminate('gone');
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 6 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+});

@@ -18,6 +18,9 @@ import { MAX_LANES } from './campaign-settings';
 
 /** A lane of another campaign under this id is told so and given a moment to end. */
 const RETIRE_MS = 2_000;
+/** Rounds of that length, then longer ones: a lane whose creates wait for a worker may take a day, and each round is history. */
+const SHORT_ROUNDS = 10;
+const LONGEST_ROUND_MS = 5 * 60_000;
 
 /** Orders without their number. */
 export type Orders = Omit<LaneOrders, 'n' | 'campaignRun' | 'parentRun'>;
@@ -204,8 +207,10 @@ export class CampaignLanes {
   /** Tells all lanes that there may be which campaign this is. Returns when those of another one have ended. */
   async strangersEnd(): Promise<void> {
     const ended = async (lane: number): Promise<void> => {
-      while (!this.contactOf(lane).known && (await this.signal(lane, { campaignRun: this.campaignRun })))
-        await sleep(RETIRE_MS);
+      for (let round = 0; !this.contactOf(lane).known; round++) {
+        if (!(await this.signal(lane, { campaignRun: this.campaignRun }))) return;
+        await sleep(Math.min(LONGEST_ROUND_MS, RETIRE_MS * 2 ** Math.max(0, round - SHORT_ROUNDS)));
+      }
     };
     await Promise.all(Array.from({ length: MAX_LANES }, (_, lane) => ended(lane)));
   }

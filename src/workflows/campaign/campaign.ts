@@ -92,7 +92,7 @@ export class Campaign {
       },
     );
     const strangersEnd = carried === undefined ? () => this.talk.strangersEnd() : null;
-    this.purchases = new Purchases(this.book, wake, strangersEnd);
+    this.purchases = new Purchases(this.book, wake, strangersEnd, input.previous !== undefined);
     this.alarm = new Alarm(wake);
   }
 

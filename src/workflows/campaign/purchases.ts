@@ -22,6 +22,8 @@ export class Purchases {
     private readonly onChange: () => void,
     /** Returns when no lane of another campaign under this id buys any more; null when an earlier run has waited for that. */
     private strangersEnd: (() => Promise<void>) | null,
+    /** There was a campaign under this id before, so that lanes of it may be about to buy what no journal knows yet. */
+    private readonly followsAnother: boolean,
   ) {}
 
   isLooking(): boolean {
@@ -56,10 +58,12 @@ export class Purchases {
     return true;
   }
 
-  /** Somebody bought under this id before: lanes of a campaign that was terminated may go on until they are told. */
+  /** Lanes of a campaign under this id that was terminated may go on until they are told. */
   private mayHaveStrangers(): boolean {
+    if (this.strangersEnd === null) return false;
     const { lent, ahead } = this.book.foundMoney();
-    return lent + ahead > 0 && this.strangersEnd !== null && patched('strangers-end-first');
+    if (lent + ahead > 0) return patched('strangers-end-first');
+    return this.followsAnother && patched('strangers-about-to-buy');
   }
 
   private async run(): Promise<void> {

@@ -99,6 +99,7 @@ const resultsRef = z
     counts: rowCounts,
     money,
     currency,
+    doubled: z.exactOptional(z.literal(true)).describe('some rows may be counted twice as yet'),
     plans: z.exactOptional(z.array(z.object({ generation: z.number(), index: z.string() }))),
   })
   .describe('artifacts that hold the results, by SHA-256');

@@ -20,6 +20,8 @@ export interface GrantContext {
   readonly before: number;
   /** Mean price of a planned row, in micro-units. */
   readonly rowPrice: number;
+  /** More is out than there is, and no lane buys: what they hold unspent is asked back. Only where {@link freeMoney} is below zero. */
+  readonly overdrawn?: boolean;
 }
 
 /** What of the budget no lane holds. */
@@ -35,6 +37,10 @@ export function grantMoney(context: GrantContext, lanes: readonly LaneEntry[]): 
   reclaim(lanes);
   let changed = false;
   let starving: LaneEntry | undefined;
+  if (context.overdrawn === true)
+    for (const lane of lanes)
+      if (lane.granted !== null && lane.frozenBy === null && lane.granted > lane.committed)
+        lane.frozenBy = Infinity;
   const give = (lane: LaneEntry, amount: number): boolean => {
     if (amount > freeMoney(context, lanes)) return false;
     lane.granted = (lane.granted ?? 0) + amount;

@@ -36,6 +36,8 @@ export interface ResultsRef {
   readonly counts: RowCounts;
   readonly money: MoneyTotals;
   readonly currency: string | null;
+  /** Some rows may be counted twice in the totals: of a run that was ended before it had counted them again. */
+  readonly doubled?: true;
   /** Plans that brought them: prompts stand in their pages and nowhere else. For reports. */
   readonly plans?: readonly PlanAddress[];
 }

@@ -195,7 +195,7 @@ export class CampaignLanes {
     this.onLost(entry);
     contact.heard = false;
     const { segmentsSeen, granted } = entry;
-    return this.start(entry, { ...orders, segmentsSeen, granted, freeze: false }, contact);
+    return this.start(entry, { ...orders, segmentsSeen, granted }, contact);
   }
 
   /** A lane of a campaign under this id that is over, which it does not know: it buys nothing more. */

@@ -4,7 +4,7 @@ import { type Orders } from './campaign-lanes';
 
 /** What a lane is told: whole state, no history. @param last no page follows */
 export function ordersFor(
-  { book, paused, stop }: Campaign,
+  { book, paused, overdrawn, stop }: Campaign,
   entry: LaneEntry,
   concurrency: number,
   last: boolean,
@@ -22,7 +22,7 @@ export function ordersFor(
     paused,
     stop,
     granted: entry.granted,
-    freeze: entry.frozenBy !== null,
+    freeze: entry.frozenBy !== null || overdrawn,
     segmentsSeen: entry.segmentsSeen,
   };
 }

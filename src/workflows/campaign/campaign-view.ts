@@ -36,9 +36,13 @@ export function campaignState(campaign: Campaign, phase: CampaignState['phase'])
       inFlight,
       lastReportAt: reportN === 0 ? null : iso(lastReportAt),
     })),
-    results,
+    results: mayBeDoubled(campaign) ? { ...results, doubled: true } : results,
     notes: [...campaign.notes, ...campaign.purchases.notes()],
   };
+}
+
+function mayBeDoubled({ doubles }: Campaign): boolean {
+  return doubles.any || doubles.isCounting;
 }
 
 function budgetOf(campaign: Campaign): CampaignState['budget'] {

@@ -1,7 +1,7 @@
 import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { EndRate } from '../../domain/campaign/end-rate';
-import { grantMoney } from '../../domain/campaign/grants';
+import { freeMoney, grantMoney } from '../../domain/campaign/grants';
 import { type LaneEntry, newLane, noteReport } from '../../domain/campaign/lane-entry';
 import { LeaseBook } from '../../domain/campaign/lease-book';
 import { type LaneReport } from '../../domain/campaign/messages';
@@ -51,6 +51,7 @@ export class Campaign {
   concurrency: number;
   budget: CampaignCarried['budget'];
   paused: boolean;
+  overdrawn = false;
   stop: CampaignCarried['stop'];
   wishes: RowSelection[];
   /** Generation of the first plan of this campaign; null before it. */
@@ -62,7 +63,8 @@ export class Campaign {
     const now = Date.now();
     this.startedAt = carried?.startedAt ?? now;
     this.plan = carried?.plan ?? null;
-    this.results = carried?.results ?? input.previous ?? noResults();
+    const { doubled = false, ...previous } = input.previous ?? noResults();
+    this.results = carried?.results ?? previous;
     this.before = carried?.before ?? input.previous?.money ?? NO_MONEY;
     this.remaining = carried?.remaining ?? 0;
     this.book = new LeaseBook(carried?.book);
@@ -72,7 +74,7 @@ export class Campaign {
     this.paused = carried?.paused ?? false;
     this.stop = carried?.stop ?? null;
     this.wishes = [...(carried?.wishes ?? [input.select ?? { rows: 'missing' }])];
-    this.doubles = new DoubleCounts(carried);
+    this.doubles = new DoubleCounts(carried ?? { doubled, overcounted: 0 });
     this.firstGeneration = carried?.firstGeneration ?? null;
     this.rate = new EndRate(carried?.rate);
     this.notes = [...(carried?.notes ?? [])];
@@ -250,6 +252,7 @@ export class Campaign {
     this.lend();
     this.grant();
     const share = this.share();
+    this.overdrawn = this.isOverdrawn();
     for (const entry of this.lanes) {
       const limit = entry.inFlight + entry.waiting > 0 ? SILENT_MS : RESTING_MS;
       const silent = now - Math.max(entry.lastReportAt, entry.ordersN) >= limit;
@@ -272,12 +275,25 @@ export class Campaign {
     }
   }
 
+  /**
+   * More is out than there is: after a reset, rows stand on the books of two lanes. What one of them gives back when it
+   * learns that another has them is no money, so none buys until less is out.
+   */
+  private isOverdrawn(): boolean {
+    const context = grantContext(this);
+    return context !== null && freeMoney(context, this.lanes) < 0 && patched('overdrawn-lanes-wait');
+  }
+
   private grant(): void {
     const context = grantContext(this);
     if (context === null || this.stop !== null || this.purchases.isLooking()) return;
     // Whoever has not said yet what it bought may hold more than was known of it.
     if (!this.lanes.every((entry) => this.talk.isHeard(entry))) return;
-    if (grantMoney(context, this.lanes).do !== 'spent' || this.doubles.isCounting) return;
+    if (
+      grantMoney({ ...context, overdrawn: this.isOverdrawn() }, this.lanes).do !== 'spent' ||
+      this.doubles.isCounting
+    )
+      return;
     if (this.purchases.areAwaited(this.lanes, this.share())) return;
     // What is in flight may come to nothing, and what stands twice on the books was spent once.
     if (this.lanes.some(({ settling }) => settling > 0)) return;

@@ -18,10 +18,10 @@ export class DoubleCounts {
   /** Results came of a page that was given to nobody, so that nobody remembers them: any row may come again. */
   private strayed: boolean;
 
-  constructor(carried?: Saved) {
-    this.any = carried?.doubled ?? false;
-    this.overcounted = carried?.overcounted ?? 0;
-    this.strayed = carried?.strayed ?? false;
+  constructor({ doubled, overcounted, strayed = false }: Saved) {
+    this.any = doubled;
+    this.overcounted = overcounted;
+    this.strayed = strayed;
   }
 
   /** Results came. @param had how many of them were there already; null when their page is held by nobody */

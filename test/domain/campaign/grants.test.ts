@@ -100,4 +100,22 @@ describe('blocks of a budget', () => {
       }),
     );
   });
+
+  it('asks back what lanes hold unspent where more is out than there is, and then calls the budget spent', () => {
+    const entry: LaneEntry = {
+      ...newLane(0, 0, true),
+      granted: 100,
+      committed: 60,
+      needs: 10,
+      ordersSeen: 1,
+    };
+    const context: GrantContext = { budget: 50, before: 0, rowPrice: 10, overdrawn: true };
+    expect(freeMoney(context, [entry])).toBe(-50);
+    expect(grantMoney(context, [entry]).do).toBe('nothing');
+    expect(entry).toMatchObject({ frozenBy: Infinity, granted: 100 });
+    // Its answer to the order that froze it.
+    Object.assign(entry, { frozenBy: 2, ordersSeen: 2 });
+    expect(grantMoney(context, [entry]).do).toBe('spent');
+    expect(entry).toMatchObject({ frozenBy: null, granted: 60 });
+  });
 });

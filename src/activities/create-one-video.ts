@@ -10,7 +10,7 @@ import { prepareVideo } from './prepare-video';
 import { sendOnce, type PaidSpec } from './send-once';
 
 type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
-type VideoCall = CreateVideoInput & Pick<PaidSpec<WireJsonBody, Answer>, 'agreedPrice'>;
+type VideoCall = CreateVideoInput & Pick<PaidSpec<WireJsonBody, Answer>, 'agreedPrice' | 'keepsBooks'>;
 
 /**
  * One POST at most for one epoch of one creation key (design 4.3), alone or as a row of a batch. Every outcome is a
@@ -55,6 +55,7 @@ function specOf(
     httpBudgetMs: CREATE_TIMEOUTS.httpBudgetMs,
     reopenOwn: false,
     agreedPrice: input.agreedPrice,
+    ...(input.keepsBooks === true && { keepsBooks: true }),
     ...(input.recordedOnly === true && { recordedOnly: true }),
     prepare: (account) => prepareVideo(request, account, deps),
     post: async ({ account, ready, intent, base, options }) => {

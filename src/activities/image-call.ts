@@ -22,6 +22,7 @@ type ImageCallInput = Omit<ImageInput, 'request'> & {
   readonly recordedOnly?: true;
   /** See {@link PaidSpec}. */
   readonly agreedPrice?: number | null;
+  readonly keepsBooks?: true;
 };
 
 /** `media.generateImage` and `media.editImage`: one image call ({@link callForImages}). */
@@ -79,6 +80,7 @@ function specOf(
     httpBudgetMs: IMAGE_TIMEOUTS.httpBudgetMs,
     reopenOwn: true,
     agreedPrice: input.agreedPrice,
+    ...(input.keepsBooks === true && { keepsBooks: true }),
     ...(input.recordedOnly === true && { recordedOnly: true }),
     prepare: () => prepareImage(paid, deps),
     post: async ({ account, ready, intent, base, options }) => {

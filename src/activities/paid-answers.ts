@@ -1,5 +1,11 @@
 import { type Money } from '../domain/billing';
-import { type JournalPlace, type SlotIntent } from '../domain/create-journal';
+import {
+  isPaid,
+  mayHaveCost,
+  type EpochView,
+  type JournalPlace,
+  type SlotIntent,
+} from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import {
   type NotSent,
@@ -77,6 +83,21 @@ export function conflictAnswer(base: AnswerBase): RejectedCall {
     'This creation key was used for another request before. Nothing was sent. Use another key, or repeat the first request unchanged.',
     { field: 'creationKey' },
   );
+}
+
+/** The same for whoever has everything under its keys on its books: what the other request may have cost, and its task. */
+export function heldByAnotherAnswer(base: AnswerBase, view: EpochView): RejectedCall {
+  const conflict = conflictAnswer(base);
+  if (!mayHaveCost(view)) return conflict;
+  const { slot, outcome, resolution } = view;
+  const answer = isPaid(outcome?.answer) ? outcome?.answer : resolution?.answer;
+  const task = answer?.outcome === 'created' ? ` as the task ${answer.video.taskId}` : '';
+  return {
+    ...conflict,
+    estimate: slot?.kind === 'intent' ? slot.estimate : null,
+    mayBeOwed: true,
+    message: `Another text was bought under this key before${task}, or may have been: it is on the books. This text is not bought by itself. Nothing was sent.`,
+  };
 }
 
 /** The same body was sent under another key, and nobody knows what became of it: buying it again is a decision. */

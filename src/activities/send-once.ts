@@ -20,6 +20,7 @@ import { idempotencyKey } from './idempotency-key';
 import {
   conflictAnswer,
   fencedAnswer,
+  heldByAnotherAnswer,
   invalidAnswer,
   openElsewhereAnswer,
   priceChangedAnswer,
@@ -49,6 +50,8 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly recordedOnly?: true;
   /** What was agreed to, in micro-units: nothing is sent where it costs more by now. Null or absent: nothing was agreed to. */
   readonly agreedPrice?: number | null | undefined;
+  /** Whoever asks has everything under its keys on its books: where another request holds the key, it is told what that may cost. */
+  readonly keepsBooks?: true;
   prepare(account: Account): Promise<Prepared<Body>>;
   /** The one send, classified. `base.sent` is already true. */
   post(call: {
@@ -111,7 +114,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return who.attempt > 1 ? { kind: 'pending', base, slot: null } : ended(journalDown(base));
   }
   base = { ...base, epoch: opened.epoch, ...(opened.mayBeOwed && { mayBeOwed: true }) };
-  if (opened.do === 'conflict') return ended(conflictAnswer(base));
+  if (opened.do === 'conflict')
+    return ended(spec.keepsBooks === true ? heldByAnotherAnswer(base, opened.view) : conflictAnswer(base));
   if (opened.do === 'fenced') return ended(fencedAnswer(base));
   if (opened.do === 'pending') return { kind: 'pending', base, slot: opened.slot };
   // Recorded before: somebody paid already, or was refused for good. Nothing is sent.

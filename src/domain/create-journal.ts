@@ -159,7 +159,8 @@ export type EpochDecision =
   | { readonly do: 'next_epoch' }
   | { readonly do: 'fenced' }
   | { readonly do: 'pending'; readonly slot: SlotIntent }
-  | { readonly do: 'conflict' };
+  /** Another request holds the key; `view` is what is recorded of it. */
+  | { readonly do: 'conflict'; readonly view: EpochView };
 
 /** What one epoch's records mean for somebody who wants to send in it. Pure: the proof of create-once walks it. */
 export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
@@ -167,7 +168,7 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
   if (slot?.kind === 'fence') return { do: 'fenced' };
   // An unreadable file cannot be hashed any more: nothing is sent anyway, and the first outcome is worth more.
   if (slot !== null && asker.fingerprint !== null && slot.fingerprint !== asker.fingerprint)
-    return { do: 'conflict' };
+    return { do: 'conflict', view };
   if (slot !== null && view.resolution && !isPaid(outcome?.answer)) {
     const { answer, decisionId, at } = view.resolution;
     return answer === null
@@ -207,6 +208,14 @@ export function mayFollow(view: EpochView, asker: EpochAsker): boolean {
  */
 export function isPaid(answer: RecordedAnswer | undefined): boolean {
   return answer?.outcome === 'created' || answer?.outcome === 'completed';
+}
+
+/** Whether this epoch may have cost something: it was bought, or nobody knows and nobody has declared it lost. */
+export function mayHaveCost(view: EpochView): boolean {
+  if (isPaid(view.outcome?.answer)) return true;
+  if (!isOpenFate(view)) return false;
+  const { resolution } = view;
+  return !resolution || resolution.answer?.outcome === 'created';
 }
 
 /** Whether a send may have been accepted in this epoch and nobody knows, or what was paid for is lost: a person may decide. */

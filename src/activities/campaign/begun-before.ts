@@ -1,4 +1,4 @@
-import { isOpenFate, isPaid, type CreateJournal, type EpochView } from '../../domain/create-journal';
+import { mayHaveCost, type CreateJournal, type EpochView } from '../../domain/create-journal';
 import { type OpenedRow } from '../../domain/campaign/activities';
 import { isBooked } from '../../domain/campaign/row-result';
 import { rowCreationKey, type CampaignRow } from '../../domain/campaign/row';
@@ -55,11 +55,4 @@ async function epochsOf(
     if (view.slot === null) return views;
     views.push(view);
   }
-}
-
-function mayHaveCost(view: EpochView): boolean {
-  if (isPaid(view.outcome?.answer)) return true;
-  if (!isOpenFate(view)) return false;
-  const { resolution } = view;
-  return !resolution || resolution.answer?.outcome === 'created';
 }

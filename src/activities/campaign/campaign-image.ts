@@ -37,6 +37,7 @@ export function createCampaignImage(
       return await callForImages(deps, who, row.call, {
         creationKey,
         agreedPrice: row.estimate,
+        keepsBooks: true,
         ...(input.recordedOnly === true && { recordedOnly: true }),
         ...(account === undefined ? {} : { account }),
         ...(policy === undefined ? {} : { policy }),

@@ -88,6 +88,7 @@ async function createRow(
       epoch: row.epoch,
       request: planned.call.request,
       agreedPrice: planned.estimate,
+      keepsBooks: true,
       ...(row.recordedOnly === true && { recordedOnly: true }),
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),

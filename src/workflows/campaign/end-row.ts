@@ -1,7 +1,8 @@
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { rowResult } from '../../domain/campaign/row-result';
+import { type CampaignRowResult } from '../../domain/campaign/row';
 import { type Lane } from './lane';
-import { factsOf, type LaneRow } from './lane-row';
+import { factsOf, isBegun, type LaneRow } from './lane-row';
 
 /** Pause before another attempt: doubled each time, up to the longest. */
 const FIRST_PAUSE_MS = 15_000;
@@ -19,7 +20,8 @@ export function endOrRetry(lane: Lane, row: LaneRow, outcome: VideoOutcome | Ima
   const priced = lane.orders.granted === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.begun;
   const isOver = !priced || !isWorthAnother(outcome) || made >= lane.input.settings.maxAttempts;
-  if (isOver && !goesOn) return lane.end(row, result);
+  if (isOver && !goesOn)
+    return lane.end(row, isHeldByAnother(row, result) ? { ...result, outcome: 'changed' } : result);
   if (outcome.billing.state === 'none') lane.budget.giveBack(row.cost);
   else row.spent += row.cost;
   const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (made - 1)) * (0.75 + Math.random() / 2);
@@ -36,6 +38,12 @@ export function endOrRetry(lane: Lane, row: LaneRow, outcome: VideoOutcome | Ima
     ledger: result.ledger,
     last: result,
   });
+}
+
+/** Another text of this row was bought under its keys by a campaign that ended before it had a result. */
+function isHeldByAnother(row: LaneRow, { outcome, reason, ledger }: CampaignRowResult): boolean {
+  const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
+  return isConflict && isBegun(row) && ledger.some(({ state }) => state !== 'none');
 }
 
 function isWorthAnother(outcome: VideoOutcome | ImageOutcome): boolean {

@@ -261,7 +261,17 @@ function journalDown(base: AnswerBase): NotSent {
   return waitingAnswer(base, 'journal_unavailable', message);
 }
 
-function fingerprintOf(paid: PaidRequest, account: Account, fileHashes: ReadonlyMap<string, string>): string {
-  const text = fingerprintText(paid, account.name, (file) => fileHashes.get(file) ?? file);
-  return createHash('sha256').update(text).digest('hex');
+/** Null where a file of the request could not be read now: without its hash the same request would look like another. */
+function fingerprintOf(
+  paid: PaidRequest,
+  account: Account,
+  fileHashes: ReadonlyMap<string, string>,
+): string | null {
+  let isKnown = true;
+  const text = fingerprintText(paid, account.name, (file) => {
+    const hash = fileHashes.get(file);
+    isKnown &&= hash !== undefined;
+    return hash ?? file;
+  });
+  return isKnown ? createHash('sha256').update(text).digest('hex') : null;
 }

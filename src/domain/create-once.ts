@@ -104,6 +104,11 @@ export function nextStep(
   }
 }
 
+/** A refusal says nothing about a send before it that was sent again by decision. */
+export function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
+  return answer.outcome === 'rejected' && state.mayBeOwed === true ? { ...answer, mayBeOwed: true } : answer;
+}
+
 /** What a caller that was cancelled learns from a create that was asked for records only. */
 export type CancelledStep =
   | { readonly do: 'settle'; readonly answer: CreatedVideo | UnconfirmedCall }

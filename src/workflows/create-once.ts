@@ -1,5 +1,11 @@
 import { CancellationScope, isCancellation, patched, sleep, workflowInfo } from '@temporalio/workflow';
-import { cancelledStep, nextStep, type CreateOnceState, type SettledCreate } from '../domain/create-once';
+import {
+  cancelledStep,
+  nextStep,
+  withDebts,
+  type CreateOnceState,
+  type SettledCreate,
+} from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { referenceModeOf } from '../domain/media';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
@@ -85,11 +91,6 @@ export async function createOnce(
     }
     if (options.shouldHandOver?.() === true) return { kind: 'handover', state };
   }
-}
-
-/** A refusal says nothing about a send before it that was sent again by decision. */
-function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
-  return answer.outcome === 'rejected' && state.mayBeOwed === true ? { ...answer, mayBeOwed: true } : answer;
 }
 
 /** Whether an operator reset this execution: an earlier run of it may have created under the same key. */

@@ -2,6 +2,7 @@ import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
   nextStep,
+  withDebts,
   type CreateOnceState,
   type CreateStep,
 } from '../../domain/create-once';
@@ -106,7 +107,8 @@ function stepOf(
     startLimitMs: DEFAULT_START_LIMIT_MS,
     reconciled: isReconciled,
   });
-  return step.do === 'reconcile' ? undefined : { step, answer };
+  if (step.do === 'reconcile') return undefined;
+  return { step: step.do === 'settle' ? { ...step, answer: withDebts(step.answer, state) } : step, answer };
 }
 
 async function reconciled(

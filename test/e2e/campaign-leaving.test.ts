@@ -1,5 +1,5 @@
 import { type CampaignResult, laneWorkflowId } from '../../src/domain/campaign/state';
-import { campaignStateOf, startCampaign } from '../support/campaign';
+import { campaignStateOf, queuesOf, startCampaign } from '../support/campaign';
 import { bought, expectExact, PRICE, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';
 import { resetWorkflow } from '../support/reset-workflow';
@@ -18,6 +18,36 @@ describe('what a campaign holds when it leaves something behind', () => {
       const handle = await startCampaign(media, rows, { concurrency: 100, eventsPerRun: 8 });
       const result = await handle.result();
       expect(result.counts).toEqual({ completed: 100 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    'a lane whose run is full while creates wait for a worker fetches what is ready, and does not spin',
+    async () => {
+      const media = await stack();
+      const rows = videos(30, 'held', '[run:25s] ');
+      const create = media.server.uniqueId('creates');
+      const narrow = () =>
+        media.startWorker({
+          env: { MEDIA_TASK_QUEUE: create },
+          worker: { maxConcurrentActivityTaskExecutions: 1 },
+          ownConnection: true,
+        });
+      const worker = await narrow();
+      const queues = { ...queuesOf(media), create };
+      const handle = await startCampaign(media, rows, { concurrency: 30, eventsPerRun: 40, queues });
+      await bought(media, rows, 25);
+      // The second batch is on its queue, and nobody takes it until the first one is ready for long.
+      await worker.stop();
+      const ready = async () => (await campaignStateOf(handle)).counts.completed === 25;
+      await eventually('what is ready, fetched', ready, LIMIT_MS);
+      const lane = media.server.client.workflow.getHandle(laneWorkflowId(handle.workflowId, 0));
+      expect((await lane.describe()).historyLength).toBeLessThan(200);
+      await narrow();
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 30 });
       await expectExact(media, rows, result);
     },
     LIMIT_MS,

@@ -75,7 +75,7 @@ export class LaneWatches {
   }
 
   download(now: number): void {
-    if (this.lane.isDraining()) return;
+    if (!this.lane.mayDownload(now)) return;
     while (this.openBatches < OPEN_BATCHES && this.queue.length > 0) {
       this.openBatches += 1;
       void this.fetch(this.queue.splice(0, BATCH), now);

@@ -200,7 +200,7 @@ export class Lane {
     if (pageRoom(this) > this.toldRoom) this.parent.tell();
     const dueAt = this.results.dueAt();
     if (dueAt !== null) this.alarm.at(dueAt);
-    if (this.drainingSince !== null) {
+    if (this.drainingSince !== null && !this.isLate(now)) {
       // The next run reports as soon as it has begun.
       this.alarm.at(this.drainingSince + DRAIN_DOWNLOADS_MS);
       return;
@@ -260,6 +260,18 @@ export class Lane {
       this.rows.add(row);
       this.watches.takeUp(row);
     }
+  }
+
+  /** A run that is to be left waits for creates, which may wait for a worker for a day: what is bought is fetched meanwhile. */
+  mayDownload(now: number): boolean {
+    return !this.isDraining() || (this.isLate(now) && this.isBuying());
+  }
+
+  /** Whether a run that is to be left waits for something that takes long. */
+  private isLate(now: number): boolean {
+    const { drainingSince } = this;
+    if (drainingSince === null || now < drainingSince + DRAIN_DOWNLOADS_MS) return false;
+    return patched('drain-patiently');
   }
 
   private isBuying(): boolean {

@@ -18,11 +18,11 @@ function campaign(name, expect, rows, input = {}, act = undefined) {
       const { client } = stage.plain;
       const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
       const artifact = await stage.artifacts.putBuffer(bytes, { mediaType: 'application/jsonl' });
-      const start = () =>
+      const start = (more = {}) =>
         client.workflow.start('runCampaign', {
           taskQueue: QUEUES.real,
           workflowId: name,
-          args: [{ manifest: { source: { artifact }, format: 'jsonl' }, ...input }],
+          args: [{ manifest: { source: { artifact }, format: 'jsonl' }, ...input, ...more }],
         });
       const first = await start();
       const handle = (await act?.(first, client, start)) ?? first;
@@ -144,6 +144,17 @@ const campaignCases = [
       await until(handle, ({ inFlight }) => inFlight > 0);
       await client.workflow.getHandle(handle.workflowId).terminate('gone');
       return start();
+    },
+  ),
+  // As soon as a campaign that follows another one asks for lanes of it that nobody has heard of.
+  campaign(
+    'runCampaign.followed',
+    'completed',
+    videos(6, '[run:1s] a ford'),
+    { concurrency: 4, budget: price(3) },
+    async (handle, _client, start) => {
+      const { results } = await handle.result();
+      return start({ previous: results, budget: price(6) });
     },
   ),
   // An image call is open when a lane is full.

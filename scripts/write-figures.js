@@ -1,0 +1,49 @@
+'use strict';
+// Writes docs/measured.md from bench/results: what `npm run bench` measured last, with its goals. `--check` only compares.
+const fs = require('node:fs');
+const path = require('node:path');
+const prettier = require('prettier');
+const { markdownTable } = require('../bench/framework/result-text.js');
+
+const ROOT = path.resolve(__dirname, '..');
+const PAGE = path.join(ROOT, 'docs', 'measured.md');
+const RESULTS = path.join(ROOT, 'bench', 'results');
+
+const goalLine = ({ figure, value, unit, goal, met }) =>
+  `- ${met ? 'met' : '**not met**'}: ${figure}, ${value} ${unit} (goal ${goal})`;
+
+function sectionOf({ name, title, machine, table, goals = [], notes = [] }) {
+  const { date, cores, memoryGiB, node, commit } = machine;
+  return [
+    `## ${name}: ${title}`,
+    markdownTable([table.columns, ...table.rows]).join('\n'),
+    ...(goals.length === 0 ? [] : [`Goals:\n\n${goals.map(goalLine).join('\n')}`]),
+    ...(notes.length === 0 ? [] : [notes.map((note) => `- ${note}`).join('\n')]),
+    `${cores} cores, ${memoryGiB} GiB, Node ${node}, ${date.slice(0, 10)}, commit ${commit}.`,
+  ].join('\n\n');
+}
+
+async function measuredPage() {
+  const results = fs
+    .readdirSync(RESULTS)
+    .sort()
+    .map((file) => JSON.parse(fs.readFileSync(path.join(RESULTS, file), 'utf8')));
+  const text = `# Measured
+
+What \`npm run bench\` measured last, with the goals that were set; \`node scripts/write-figures.js\` writes this page from
+[bench/results](../bench/results). What each benchmark is for stands in [figures.md](figures.md).
+
+${results.map(sectionOf).join('\n\n')}
+`;
+  return prettier.format(text, { ...(await prettier.resolveConfig(PAGE)), parser: 'markdown' });
+}
+
+async function main(check) {
+  const text = await measuredPage();
+  if (!check) return fs.writeFileSync(PAGE, text);
+  if (fs.readFileSync(PAGE, 'utf8') === text) return;
+  console.error('docs/measured.md is older than bench/results: run node scripts/write-figures.js');
+  process.exitCode = 1;
+}
+
+void main(process.argv.includes('--check'));

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { MEDIA_VARIABLES } from '../../src/cli/config/media-variables';
+import { readModelConfiguration } from '../../src/models/schema';
+
+const ROOT = path.resolve(__dirname, '..', '..');
+const read = (...names: string[]) => readFileSync(path.join(ROOT, ...names), 'utf8');
+const readme = read('README.md');
+
+describe('README.md', () => {
+  test('its model configuration is one', () => {
+    const [, text = ''] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(readModelConfiguration(JSON.parse(text))).toMatchObject({ ok: true });
+  });
+
+  test('names every variable', () => {
+    const unnamed = MEDIA_VARIABLES.filter(({ name }) => !readme.includes(`\`${name}\``));
+    expect(unnamed).toEqual([]);
+  });
+
+  test('docs/measured.md shows the results of the benchmarks as they are', () => {
+    const { status, stderr } = spawnSync(process.execPath, [
+      path.join(ROOT, 'scripts/write-figures.js'),
+      '--check',
+    ]);
+    expect([status, stderr.toString()]).toEqual([0, '']);
+  });
+
+  test.each([
+    'README.md',
+    'docs/measured.md',
+    'docs/operations.md',
+    'docs/campaigns.md',
+    'docs/on-call.md',
+    'docs/figures.md',
+  ])('the files that %s links to are there', (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link as string);
+    expect(links.length).toBeGreaterThan(0);
+    expect(links.filter((link) => !existsSync(path.join(ROOT, path.dirname(page), link)))).toEqual([]);
+  });
+});

@@ -4,6 +4,7 @@ import { type Command } from 'commander';
 import { campaignEnd } from '../../src/cli/campaign/campaign-end';
 import { createProgram } from '../../src/cli/program';
 import { Report } from '../../src/cli/report';
+import { MANIFEST_COLUMNS, MANIFEST_OPERATIONS } from '../../src/manifest/columns';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 const read = (...names: string[]) => readFileSync(path.join(ROOT, ...names), 'utf8');
@@ -56,6 +57,17 @@ describe('docs/campaigns.md', () => {
       ).map((outcome) => campaignEnd({ outcome: 'completed', counts: { [outcome]: 1 }, plan: {} })),
     ];
     expect(rows).toEqual(ends.map(({ ok, type, exitCode }) => [String(exitCode), ok ? undefined : type]));
+  });
+
+  test('the columns are those of the code', () => {
+    const rows = MANIFEST_COLUMNS.map(({ name, aliases, operations, formats, suffix, about }) => {
+      const written = `${name}${{ none: '', may: '[:FIELD]', always: ':NAME' }[suffix]}`;
+      const also = aliases.length === 0 ? '' : `, also ${aliases.map((alias) => `\`${alias}\``).join(', ')}`;
+      const kinds = operations.length === MANIFEST_OPERATIONS.length ? 'all' : operations.join(', ');
+      const only = formats.length === 1 ? ' (JSON lines only)' : '';
+      return `| \`${written}\`${also} | ${kinds} | ${about}${only} |`;
+    });
+    expect(page).toContain(['| Column | Rows | |', '| --- | --- | --- |', ...rows, ''].join('\n'));
   });
 
   test('the code in it is code that compiles', () => {

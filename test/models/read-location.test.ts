@@ -41,7 +41,7 @@ describe('a model configuration behind a proxy', () => {
   it('takes NO_PROXY as calls of the service do: a host stands for its subdomains', async () => {
     const { proxy, close } = await behindProxy({});
     const env = { HTTP_PROXY: proxy.url, NO_PROXY: 'models.invalid' };
-    await expect(read('http://a.models.invalid/', env)).rejects.toThrow(/^(?:ENOTFOUND|EAI_AGAIN)$/);
+    await expect(read('http://a.models.invalid/', env)).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
     expect(proxy.asked).toEqual([]);
     await close();
   });

@@ -249,11 +249,14 @@ export class Campaign {
   }
 
   private pump(now: number): void {
-    this.lend();
+    const holdsPages = this.purchases.isFirstLook() && patched('pages-after-first-look');
+    if (!holdsPages) this.lend();
     this.grant();
     const share = this.share();
     this.overdrawn = this.isOverdrawn();
     for (const entry of this.lanes) {
+      // It would begin with nothing to do.
+      if (holdsPages && entry.lives === 0) continue;
       const limit = entry.inFlight + entry.waiting > 0 ? SILENT_MS : RESTING_MS;
       const silent = now - Math.max(entry.lastReportAt, entry.ordersN) >= limit;
       this.talk.send(entry, ordersFor(this, entry, share, false), silent);

@@ -15,6 +15,7 @@ const STRANGERS =
 export class Purchases {
   private looking = false;
   private again = false;
+  private looked = false;
   private awaitsStrangers = false;
 
   constructor(
@@ -28,6 +29,14 @@ export class Purchases {
 
   isLooking(): boolean {
     return this.looking;
+  }
+
+  /**
+   * The first look, and the wait for strangers that may follow: a page that a lane opened meanwhile would not be looked at
+   * again, and strangers may still buy on it.
+   */
+  isFirstLook(): boolean {
+    return this.looking && !this.looked && this.strangersEnd !== null;
   }
 
   /** What a person should know who wonders why no money is given out. */
@@ -90,6 +99,7 @@ export class Purchases {
       }
     }
     this.looking = false;
+    this.looked = true;
     this.onChange();
   }
 }

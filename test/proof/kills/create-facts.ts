@@ -19,6 +19,9 @@ export function epochWord({ slot, outcome }: EpochView): string {
   return outcome?.answer.outcome ?? slot?.kind ?? 'open';
 }
 
+/** A record has its time before it is written: one that is begun in the last moments of the window may be there too late. */
+const WRITE_MS = 2_000;
+
 /**
  * Task ids that a worker read in a reply and recorded while somebody still waited for them. One that is recorded after
  * the send window is in the journal all the same: a person who looks into the unconfirmed create finds it there.
@@ -26,7 +29,8 @@ export function epochWord({ slot, outcome }: EpochView): string {
 export function recordedTaskIds(views: readonly EpochView[]): string[] {
   return views.flatMap(({ slot, outcome }) => {
     if (outcome?.answer.outcome !== 'created') return [];
-    const late = slot?.kind === 'intent' && outcome.at > slot.sendWindowEnd;
+    const late =
+      slot?.kind === 'intent' && Date.parse(outcome.at) > Date.parse(slot.sendWindowEnd) - WRITE_MS;
     return late ? [] : [outcome.answer.video.taskId];
   });
 }

@@ -1,9 +1,10 @@
 import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { EndRate } from '../../domain/campaign/end-rate';
-import { freeMoney, grantMoney } from '../../domain/campaign/grants';
+import { grantMoney } from '../../domain/campaign/grants';
 import { type LaneEntry, newLane, noteReport } from '../../domain/campaign/lane-entry';
 import { LeaseBook } from '../../domain/campaign/lease-book';
+import { lendPages } from '../../domain/campaign/lend-pages';
 import { type LaneReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import { NO_MONEY, type ResultsRef, sumOf } from '../../domain/campaign/results';
@@ -19,7 +20,7 @@ import {
   MAX_LANES,
 } from './campaign-settings';
 import { DoubleCounts } from './double-counts';
-import { grantContext } from './grant-context';
+import { grantContext, isOverdrawn } from './grant-context';
 import { Alarm } from './lane-alarm';
 import { Purchases } from './purchases';
 
@@ -250,10 +251,10 @@ export class Campaign {
 
   private pump(now: number): void {
     const holdsPages = this.purchases.isFirstLook() && patched('pages-after-first-look');
-    if (!holdsPages) this.lend();
+    if (!holdsPages) lendPages(this.book, this.lanes);
     this.grant();
     const share = this.share();
-    this.overdrawn = this.isOverdrawn();
+    this.overdrawn = isOverdrawn(this);
     for (const entry of this.lanes) {
       // It would begin with nothing to do.
       if (holdsPages && entry.lives === 0) continue;
@@ -264,36 +265,13 @@ export class Campaign {
     this.alarm.at(Math.min(now + SILENT_MS, this.talk.nextAt(now)));
   }
 
-  private lend(): void {
-    // One page each in turn, so that a small campaign keeps all its lanes busy.
-    for (let lent = true; lent;) {
-      lent = false;
-      for (const entry of this.lanes) {
-        const wants = entry.lives === 0 ? this.book.of(entry.lane).length < 2 : entry.room > 0;
-        if (!wants || !this.book.hasPages()) continue;
-        this.book.lend(entry.lane);
-        entry.room -= 1;
-        lent = true;
-      }
-    }
-  }
-
-  /**
-   * More is out than there is: after a reset, rows stand on the books of two lanes. What one of them gives back when it
-   * learns that another has them is no money, so none buys until less is out.
-   */
-  private isOverdrawn(): boolean {
-    const context = grantContext(this);
-    return context !== null && freeMoney(context, this.lanes) < 0 && patched('overdrawn-lanes-wait');
-  }
-
   private grant(): void {
     const context = grantContext(this);
     if (context === null || this.stop !== null || this.purchases.isLooking()) return;
     // Whoever has not said yet what it bought may hold more than was known of it.
     if (!this.lanes.every((entry) => this.talk.isHeard(entry))) return;
     if (
-      grantMoney({ ...context, overdrawn: this.isOverdrawn() }, this.lanes).do !== 'spent' ||
+      grantMoney({ ...context, overdrawn: isOverdrawn(this) }, this.lanes).do !== 'spent' ||
       this.doubles.isCounting
     )
       return;

@@ -1,4 +1,5 @@
-import { type GrantContext } from '../../domain/campaign/grants';
+import { patched } from '@temporalio/workflow';
+import { freeMoney, type GrantContext } from '../../domain/campaign/grants';
 import { sumOf } from '../../domain/campaign/results';
 import { type Campaign } from './campaign';
 
@@ -12,4 +13,13 @@ export function grantContext({ budget, before, doubles, plan, book }: Campaign):
     before: sumOf(before) - doubles.overcounted + found.lent + found.ahead,
     rowPrice: plan === null || priced === 0 ? 1 : plan.estimate / priced,
   };
+}
+
+/**
+ * More is out than there is: after a reset, rows stand on the books of two lanes. What one of them gives back when it learns
+ * that another has them is no money, so none buys until less is out.
+ */
+export function isOverdrawn(campaign: Campaign): boolean {
+  const context = grantContext(campaign);
+  return context !== null && freeMoney(context, campaign.lanes) < 0 && patched('overdrawn-lanes-wait');
 }

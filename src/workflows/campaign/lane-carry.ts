@@ -1,10 +1,32 @@
+import { type AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
 import { beginWatch, type WatchState } from '../../domain/poll-watch';
 import { type LaneCarried, type RowRecord, type SharedTask, taskOf } from '../../domain/campaign/lane-state';
+import { type Lane } from './lane';
 import { type LanePages } from './lane-pages';
 import { creationKeyOf, type LaneRow, newRow } from './lane-row';
 
+/** What a lane takes into its next run. */
+export function carryLane(lane: Lane, limits: ReadonlyMap<string, AdaptiveLimit>): LaneCarried {
+  const { orders, seen, parent, results, budget, pages, rows } = lane;
+  const cadences = lane.watches.save();
+  return {
+    v: 1,
+    orders,
+    seen,
+    reports: parent.lastNumber(),
+    segments: results.lastSeq(),
+    committed: budget.committed(),
+    grant: budget.grant(),
+    unconfirmedSegments: results.segments(),
+    leases: pages.carry(),
+    ...carryRows(rows),
+    cadences,
+    limits: [...limits].map(([key, limit]) => [key, limit.save()] as const),
+  };
+}
+
 /** Rows as records, with what many of them share said once. */
-export function carryRows(rows: Iterable<LaneRow>): Pick<LaneCarried, 'rows' | 'tasks'> {
+function carryRows(rows: Iterable<LaneRow>): Pick<LaneCarried, 'rows' | 'tasks'> {
   const tasks: SharedTask[] = [];
   const places = new Map<string, number>();
   const placeOf = (task: SharedTask): number => {

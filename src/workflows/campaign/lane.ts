@@ -10,7 +10,8 @@ import { campaignPagesActivities } from '../proxies';
 import { dropWaiting, endUnbought } from './end-unbought';
 import { Alarm } from './lane-alarm';
 import { LaneBudget } from './lane-budget';
-import { carryRows, restoreRows } from './lane-carry';
+import { carryLane, restoreRows } from './lane-carry';
+import { LaneDrain } from './lane-drain';
 import { LaneDraws } from './lane-draws';
 import { laneReport, pageRoom } from './lane-view';
 import { LanePages, type OpenLease } from './lane-pages';
@@ -22,8 +23,6 @@ import { LaneWatches } from './lane-watches';
 import { RunFill } from './run-fill';
 import { seekBegun } from './seek-begun';
 
-/** How long downloads are waited for before a run is left behind; the next one starts the others again. */
-const DRAIN_DOWNLOADS_MS = 15_000;
 /** How long a lane without a parent keeps its results for one that comes back. */
 const ORPHAN_MS = 24 * 60 * 60_000;
 
@@ -45,7 +44,7 @@ export class Lane {
   private carried: LaneCarried | undefined;
   private dirty = true;
   private retired = false;
-  private drainingSince: number | null = null;
+  private readonly drain = new LaneDrain();
   private readonly fill: RunFill;
   /** Pages that the last report asked for. */
   private toldRoom = 0;
@@ -112,13 +111,13 @@ export class Lane {
       const now = Date.now();
       if (this.isOver(now)) return 'ended';
       this.pump(now);
-      if (this.isQuiet(now)) return this.carry();
+      if (this.isQuiet(now)) return carryLane(this, this.limits);
       await condition(() => this.dirty);
     }
   }
 
   isDraining(): boolean {
-    return this.drainingSince !== null;
+    return this.drain.isOn();
   }
 
   mayBuy(): boolean {
@@ -177,7 +176,7 @@ export class Lane {
   }
 
   private pump(now: number): void {
-    if (this.fill.isFull(this.draws.areOpen())) this.drainingSince ??= now;
+    if (this.fill.isFull(this.draws.areOpen())) this.drain.begin(now);
     this.openPages();
     this.restore();
     if (this.carried === undefined) {
@@ -200,9 +199,9 @@ export class Lane {
     if (pageRoom(this) > this.toldRoom) this.parent.tell();
     const dueAt = this.results.dueAt();
     if (dueAt !== null) this.alarm.at(dueAt);
-    if (this.drainingSince !== null && !this.isLate(now)) {
+    if (this.isDraining() && !this.drain.isLate(now)) {
       // The next run reports as soon as it has begun.
-      this.alarm.at(this.drainingSince + DRAIN_DOWNLOADS_MS);
+      this.alarm.at(this.drain.patienceEndsAt());
       return;
     }
     if (this.seen === null) return;
@@ -262,16 +261,9 @@ export class Lane {
     }
   }
 
-  /** A run that is to be left waits for creates, which may wait for a worker for a day: what is bought is fetched meanwhile. */
+  /** A run that is to be left and waits for creates fetches what is ready meanwhile: links expire. */
   mayDownload(now: number): boolean {
-    return !this.isDraining() || (this.isLate(now) && this.isBuying());
-  }
-
-  /** Whether a run that is to be left waits for something that takes long. */
-  private isLate(now: number): boolean {
-    const { drainingSince } = this;
-    if (drainingSince === null || now < drainingSince + DRAIN_DOWNLOADS_MS) return false;
-    return patched('drain-patiently');
+    return !this.isDraining() || (this.drain.isLate(now) && this.isBuying());
   }
 
   private isBuying(): boolean {
@@ -290,31 +282,13 @@ export class Lane {
 
   /** Whether the run can be left behind: nothing is under way but downloads that take too long (design 4.11). */
   private isQuiet(now: number): boolean {
-    if (this.drainingSince === null || this.carried !== undefined) return false;
+    if (!this.isDraining() || this.carried !== undefined) return false;
     if (this.pages.all().some(({ opening }) => opening)) return false;
     if (!this.results.isWritten() || this.parent.isSending()) return false;
     if (this.isBuying()) return false;
     // Downloads that were not begun are begun by the next run.
-    if (this.watches.isFetching() && now < this.drainingSince + DRAIN_DOWNLOADS_MS) return false;
+    if (this.watches.isFetching() && now < this.drain.patienceEndsAt()) return false;
     // From here on the poll loop stops at the end of its tick.
     return this.watches.stop();
-  }
-
-  private carry(): LaneCarried {
-    const cadences = this.watches.save();
-    return {
-      v: 1,
-      orders: this.orders,
-      seen: this.seen,
-      reports: this.parent.lastNumber(),
-      segments: this.results.lastSeq(),
-      committed: this.budget.committed(),
-      grant: this.budget.grant(),
-      unconfirmedSegments: this.results.segments(),
-      leases: this.pages.carry(),
-      ...carryRows(this.rows),
-      cadences,
-      limits: [...this.limits].map(([key, limit]) => [key, limit.save()] as const),
-    };
   }
 }

@@ -1,16 +1,30 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type EpochView } from '../../../src/domain/create-journal';
 import { type VideoOutcome } from '../../../src/domain';
 import { createFileJournal } from '../../../src/journal';
+import { keyFolder } from '../../../src/journal/places';
 import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';
 
+/** What is recorded of an epoch, and when its outcome was written: a record says when it was made, before that. */
+export type WrittenEpoch = EpochView & { readonly writtenAt: number | null };
+
 /** Everything that was recorded under a creation key, epoch by epoch. */
-export async function readEpochs(root: string, namespace: string, creationKey: string): Promise<EpochView[]> {
+export async function readEpochs(
+  root: string,
+  namespace: string,
+  creationKey: string,
+): Promise<WrittenEpoch[]> {
   const journal = createFileJournal({ root });
-  const views: EpochView[] = [];
+  const key = { namespace, creationKey };
+  const views: WrittenEpoch[] = [];
   for (;;) {
-    const view = await journal.read({ namespace, creationKey }, views.length);
+    const epoch = views.length;
+    const view = await journal.read(key, epoch);
     if (view.slot === null) return views;
-    views.push(view);
+    const file = join(keyFolder(root, key), `${epoch}.outcome`);
+    const writtenAt = view.outcome === null ? null : (await stat(file)).mtimeMs;
+    views.push({ ...view, writtenAt });
   }
 }
 
@@ -19,18 +33,17 @@ export function epochWord({ slot, outcome }: EpochView): string {
   return outcome?.answer.outcome ?? slot?.kind ?? 'open';
 }
 
-/** A record has its time before it is written: one that is begun in the last moments of the window may be there too late. */
+/** What is written in the last moments of the window may be there too late. */
 const WRITE_MS = 2_000;
 
 /**
  * Task ids that a worker read in a reply and recorded while somebody still waited for them. One that is recorded after
  * the send window is in the journal all the same: a person who looks into the unconfirmed create finds it there.
  */
-export function recordedTaskIds(views: readonly EpochView[]): string[] {
-  return views.flatMap(({ slot, outcome }) => {
+export function recordedTaskIds(views: readonly WrittenEpoch[]): string[] {
+  return views.flatMap(({ slot, outcome, writtenAt }) => {
     if (outcome?.answer.outcome !== 'created') return [];
-    const late =
-      slot?.kind === 'intent' && Date.parse(outcome.at) > Date.parse(slot.sendWindowEnd) - WRITE_MS;
+    const late = slot?.kind === 'intent' && (writtenAt ?? 0) > Date.parse(slot.sendWindowEnd) - WRITE_MS;
     return late ? [] : [outcome.answer.video.taskId];
   });
 }

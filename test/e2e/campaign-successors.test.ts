@@ -1,15 +1,15 @@
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { type CampaignResult } from '../../src/domain/campaign/state';
-import { campaignStateOf, resultsOf, type Row, startCampaign } from '../support/campaign';
-import { accepted, bought, PRICE, total, videos } from '../support/campaign-books';
+import { campaignStateOf, queuesOf, resultsOf, type Row, startCampaign } from '../support/campaign';
+import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 240_000;
 
-/** Terminated because its prompts are wrong, corrected, started again under its id. */
-describe('a campaign whose manifest was edited while it bought', () => {
+/** Terminated, and started again under its id: with other prompts, or while its lanes still buy. */
+describe('a campaign that follows another one', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 }, videos: 'shared' } });
   const budgetOf = (rows: number) => ({ microUnits: rows * PRICE, currency: 'USD' });
   const edited = (rows: readonly Row[]): Row[] =>
@@ -27,10 +27,10 @@ describe('a campaign whose manifest was edited while it bought', () => {
   }
 
   it.concurrent(
-    '[C4.4a] has what it bought with the old text on its books, says so, and buys within what is left',
+    '[C4.4a] with other prompts has what it bought with the old text on its books, says so, and buys within what is left',
     async () => {
       const media = await stack();
-      const old = videos(6, 'wrong', '[run:40s] ');
+      const old = videos(6, 'wrong', '[run:20s] ');
       const handle = await startCampaign(media, old, { budget: budgetOf(10) });
       await bought(media, old, 6);
       const { results } = await campaignStateOf(handle);
@@ -104,6 +104,42 @@ describe('a campaign whose manifest was edited while it bought', () => {
           { attempt: 0, state: 'needs_review' },
           { attempt: 1, state: 'needs_review' },
         ]);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    '[C4.4a] gives out no money while lanes of that one, which nobody has heard of, still have creates that wait for a worker',
+    async () => {
+      const media = await stack();
+      const rows = videos(240, 'waiting');
+      // A queue without a worker, until there is a narrow one: batches wait for each other.
+      const create = media.server.uniqueId('creates');
+      const queues = { ...queuesOf(media), create };
+      await media.sandbox.admin.addFaults([
+        { operation: 'create', promptIncludes: 'waiting', times: 0, action: { type: 'delay', ms: 1_000 } },
+      ]);
+      const wide = { concurrency: 1_001, budget: budgetOf(240), queues };
+      const first = await startCampaign(media, rows, wide);
+      await eventually(
+        'a batch of each lane',
+        async () => (await campaignStateOf(first)).inFlight === 75,
+        LIMIT_MS,
+      );
+      const { results } = await campaignStateOf(first);
+      await first.terminate('gone');
+
+      const narrow = { concurrency: 30, budget: budgetOf(100), queues, previous: results };
+      const again = await startCampaign(media, rows, narrow, first.workflowId);
+      await media.startWorker({
+        env: { MEDIA_TASK_QUEUE: create },
+        worker: { maxConcurrentActivityTaskExecutions: 1 },
+        ownConnection: true,
+      });
+      const result = await again.result();
+      expect(total(await accepted(media, rows))).toBe(100);
+      expect(result.counts).toEqual({ completed: 100, skipped_budget: 140 });
+      await expectExact(media, rows, result);
     },
     LIMIT_MS,
   );

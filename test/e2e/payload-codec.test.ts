@@ -3,6 +3,7 @@ import { Client } from '@temporalio/client';
 import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { TemporalMediaClient } from '../../src/client';
+import { startTemporalServer, type RunningTemporalServer } from '../../src/testing/temporal-server';
 import { storedManifest } from '../support/campaign';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
@@ -55,9 +56,18 @@ function* payloadsIn(value: unknown): Generator<Payload> {
 
 describe('a codec that encrypts what crosses to the server', () => {
   const dataConverter = { payloadCodecs: [new Encryption()] };
-  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, (made) =>
-    made.startWorker({ worker: { dataConverter } }),
+  let own: RunningTemporalServer | undefined;
+  // Commands of other tests list what is in their namespace, and have no codec.
+  const stack = sharedStack(
+    async () => {
+      own = await startTemporalServer({
+        env: { ...process.env, TEMPORAL_ADDRESS: undefined, TEMPORAL_PROFILE: undefined },
+      });
+      return { temporal: own, sandbox: { timing: { queuedMs: 0, runningMs: 500 } } };
+    },
+    (made) => made.startWorker({ worker: { dataConverter } }),
   );
+  afterAll(() => own?.stop());
 
   const clientOf = ({ server, taskQueue }: MediaStack) => {
     const client = new Client({

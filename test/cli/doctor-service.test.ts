@@ -43,17 +43,17 @@ describe('temporal-media doctor and the service', () => {
   }
 
   test('[C5.4a] a wrong key: exit code 77, and no key is shown', async () => {
-    const run = await runDoctor({ ...bench.workerEnv, MEDIA_API_KEY: 'wrong-key-4711' });
+    const run = await runDoctor({ ...bench.workerEnv, MEDIA_API_KEY: 'wrong-key-open-sesame' });
     expectFailure(run, 'service', 'service_credentials', 77, /Correct MEDIA_API_KEY/);
     expect(run.error?.message).toContain('HTTP 401');
-    expect(run.text).not.toContain('wrong-key-4711');
+    expect(run.text).not.toContain('wrong-key-open-sesame');
   });
 
   test('an address with a password is refused without being shown', async () => {
-    const MEDIA_BASE_URL = 'https://user:s3cret-4711@api.example.com/v1?signature=abc4711';
+    const MEDIA_BASE_URL = 'https://user:s3cret-open-sesame@api.example.com/v1?signature=abcopen-sesame';
     const run = await runDoctor({ ...bench.workerEnv, MEDIA_BASE_URL });
     expectFailure(run, 'settings', 'configuration', 78, /Correct MEDIA_BASE_URL/);
-    expect(run.text).not.toContain('4711');
+    expect(run.text).not.toContain('open-sesame');
   });
 
   /** [what is broken, its variables, check, type, exit code, words, remedy] */
@@ -123,7 +123,7 @@ describe('temporal-media doctor and the service', () => {
     ],
     [
       'a proxy whose address is none',
-      async () => ({ HTTP_PROXY: 'ftp://user:4711@proxy' }),
+      async () => ({ HTTP_PROXY: 'ftp://user:open-sesame@proxy' }),
       ...(['proxy', 'proxy', 78, 'no address that can be used', /HTTP_PROXY/] as const),
     ],
     [
@@ -146,7 +146,7 @@ describe('temporal-media doctor and the service', () => {
       const run = await runDoctor({ ...env, ...(await broken()) });
       expectFailure(run, name, type, code, remedy);
       expect(run.error?.message).toContain(words);
-      expect(run.text).not.toMatch(/sandbox-key|4711/);
+      expect(run.text).not.toMatch(/sandbox-key|open-sesame/);
     },
   );
 

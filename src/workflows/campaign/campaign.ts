@@ -1,7 +1,7 @@
 import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { EndRate } from '../../domain/campaign/end-rate';
-import { grantMoney } from '../../domain/campaign/grants';
+import { type GrantContext, grantMoney } from '../../domain/campaign/grants';
 import { type LaneEntry, newLane, noteReport } from '../../domain/campaign/lane-entry';
 import { LeaseBook } from '../../domain/campaign/lease-book';
 import { lendPages } from '../../domain/campaign/lend-pages';
@@ -252,9 +252,10 @@ export class Campaign {
   private pump(now: number): void {
     const holdsPages = this.purchases.isFirstLook() && patched('pages-after-first-look');
     if (!holdsPages) lendPages(this.book, this.lanes);
-    this.grant();
+    const context = grantContext(this);
+    this.grant(context);
     const share = this.share();
-    this.overdrawn = isOverdrawn(this);
+    this.overdrawn = isOverdrawn(context, this.lanes);
     for (const entry of this.lanes) {
       // It would begin with nothing to do.
       if (holdsPages && entry.lives === 0) continue;
@@ -265,13 +266,12 @@ export class Campaign {
     this.alarm.at(Math.min(now + SILENT_MS, this.talk.nextAt(now)));
   }
 
-  private grant(): void {
-    const context = grantContext(this);
+  private grant(context: GrantContext | null): void {
     if (context === null || this.stop !== null || this.purchases.isLooking()) return;
     // Whoever has not said yet what it bought may hold more than was known of it.
     if (!this.lanes.every((entry) => this.talk.isHeard(entry))) return;
     if (
-      grantMoney({ ...context, overdrawn: isOverdrawn(this) }, this.lanes).do !== 'spent' ||
+      grantMoney({ ...context, overdrawn: isOverdrawn(context, this.lanes) }, this.lanes).do !== 'spent' ||
       this.doubles.isCounting
     )
       return;

@@ -1,5 +1,6 @@
 import { patched } from '@temporalio/workflow';
 import { freeMoney, type GrantContext } from '../../domain/campaign/grants';
+import { type LaneEntry } from '../../domain/campaign/lane-entry';
 import { sumOf } from '../../domain/campaign/results';
 import { type Campaign } from './campaign';
 
@@ -19,7 +20,6 @@ export function grantContext({ budget, before, doubles, plan, book }: Campaign):
  * More is out than there is: after a reset, rows stand on the books of two lanes. What one of them gives back when it learns
  * that another has them is no money, so none buys until less is out.
  */
-export function isOverdrawn(campaign: Campaign): boolean {
-  const context = grantContext(campaign);
-  return context !== null && freeMoney(context, campaign.lanes) < 0 && patched('overdrawn-lanes-wait');
+export function isOverdrawn(context: GrantContext | null, lanes: readonly LaneEntry[]): boolean {
+  return context !== null && freeMoney(context, lanes) < 0 && patched('overdrawn-lanes-wait');
 }

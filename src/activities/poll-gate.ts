@@ -1,28 +1,44 @@
-import { setNewest } from '../domain/set-newest';
-
 /**
  * Two lower bounds that hold for a whole process, whatever workflows ask (C8.2, C7.4): the shortest time between two
  * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
  */
 export class PollGate {
-  private readonly lastPollAt = new Map<string, number>();
+  private readonly polls = new Map<string, LastPoll>();
   private readonly closedUntil = new Map<string, number>();
 
   constructor(private readonly now: () => number = Date.now) {}
 
   /** Milliseconds until this task may be polled again. */
   floorWait(task: string, minIntervalMs: number): number {
-    const last = this.lastPollAt.get(task);
-    return last === undefined ? 0 : Math.max(0, last + minIntervalMs - this.now());
+    const last = this.polls.get(task);
+    return last === undefined ? 0 : Math.max(0, last.at + minIntervalMs - this.now());
   }
 
   /** When this process polled a task last, in milliseconds since the epoch; 0 for never. */
   lastPolled(task: string): number {
-    return this.lastPollAt.get(task) ?? 0;
+    return this.polls.get(task)?.at ?? 0;
   }
 
   polled(task: string): void {
-    setNewest(this.lastPollAt, task, this.now(), MAX_REMEMBERED);
+    const known = this.polls.get(task);
+    // In place: thousands of entries a second would be made anew otherwise, and live long enough to be costly garbage.
+    if (known !== undefined) {
+      known.at = this.now();
+      known.again = true;
+    } else {
+      if (this.polls.size >= MAX_REMEMBERED) this.forgetOne();
+      this.polls.set(task, { at: this.now(), again: false });
+    }
+  }
+
+  /** The oldest that was not polled again since it was looked at last. */
+  private forgetOne(): void {
+    for (const [task, poll] of this.polls) {
+      this.polls.delete(task);
+      if (!poll.again) return;
+      poll.again = false;
+      this.polls.set(task, poll);
+    }
   }
 
   close(accountAndModel: string, forMs: number): void {
@@ -38,6 +54,12 @@ export class PollGate {
     if (left <= 0) this.closedUntil.delete(accountAndModel);
     return Math.max(0, left);
   }
+}
+
+interface LastPoll {
+  /** In milliseconds since the epoch. */
+  at: number;
+  again: boolean;
 }
 
 /** More tasks than any one worker holds in flight. */

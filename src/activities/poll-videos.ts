@@ -1,13 +1,8 @@
-import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../domain/in-lanes';
-import {
-  type PollAnswer,
-  type PolledRecord,
-  type PollVideosInput,
-  type PollVideosResult,
-} from '../domain/poll-answers';
+import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type GetVideoResult, type MediaClient } from '../service/media-client';
+import { recordDigest } from '../service/record-digest';
 import { type AccountRegistry } from './accounts';
 import { PollGate } from './poll-gate';
 import { dueAt } from './poll-spread';
@@ -96,7 +91,7 @@ class Tick {
       return;
     }
     if (result.kind === 'record') {
-      const digest = digestOf(result.record);
+      const digest = result.digest ?? recordDigest(result.record);
       if (digest !== seen) this.answers.push({ index, digest, record: result.record });
       return;
     }
@@ -148,16 +143,4 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
     });
   }
   return targets;
-}
-
-const DIGESTS = new WeakMap<PolledRecord, string>();
-
-/** Eight characters are enough to tell a record from its predecessor; they cross with every tick. */
-function digestOf(record: PolledRecord): string {
-  // A record that did not change is the same object (see RecentReadings).
-  const known = DIGESTS.get(record);
-  if (known !== undefined) return known;
-  const digest = hash('sha256', JSON.stringify(record), 'base64url').slice(0, 8);
-  DIGESTS.set(record, digest);
-  return digest;
 }

@@ -1,4 +1,5 @@
 import { type Dispatcher } from 'undici';
+import { type JsonValue } from '../domain/json';
 import { isUsableTaskId } from '../domain/video-task';
 import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
 import { apiUrl, pathSegment } from './base-url';
@@ -6,10 +7,12 @@ import { parseJsonBody } from './bounded-body';
 import { type CollectedReply, collectReply } from './collect-reply';
 import { decodedBody } from './decoded-body';
 import { meaningOfGet } from './errors';
-import { type GetVideoResult } from './get-video-result';
+import { type GetVideoResult, type VideoReading } from './get-video-result';
 import { RecentReadings } from './recent-readings';
+import { recordDigest } from './record-digest';
 import { type Redactor } from './redact';
 import { parseRetryAfter } from './retry-after';
+import { SameReading } from './same-reading';
 import { readTaskError } from './task-error';
 import { looksLikeRecord, readVideoRecord } from './video-record';
 
@@ -76,20 +79,14 @@ function readReply(
   const { status, body } = reply;
   if (isAborted(signal) && body.end !== 'complete') return { kind: 'error', error: 'late' };
   const readings = status === 200 && body.end === 'complete' ? readingsOf(redactor) : undefined;
-  const raw = readings === undefined ? '' : body.bytes.toString('latin1');
-  const known = readings?.find(taskId, raw);
-  if (known !== undefined) return known;
-  const encoding = reply.headers['content-encoding'];
-  const bytes = decodedBody(body.bytes, typeof encoding === 'string' ? encoding : '', MAX_RECORD);
-  const json = bytes === undefined || body.end !== 'complete' ? undefined : parseJsonBody(bytes);
+  const known = readings?.find(taskId, body.bytes);
+  if (known !== undefined) return new SameReading(status, known, () => read(caller, redactor, reply).reading);
+  const { bytes, json, reading } = read(caller, redactor, reply);
   const meaning = meaningOfGet(status);
-  if (meaning === 'record' || looksLikeRecord(json)) {
-    const reading = readVideoRecord(json, { baseUrl: caller.baseUrl, redactor });
-    if (reading !== undefined) {
-      const result = { kind: 'record', httpStatus: status, ...reading } as const;
-      readings?.keep(taskId, raw, result);
-      return result;
-    }
+  if (reading !== undefined) {
+    const digest = recordDigest(reading.record);
+    readings?.keep(taskId, body.bytes, reading.record.phase, digest);
+    return { kind: 'record', httpStatus: status, digest, ...reading };
   }
   // Cut off by the network, not by the service: the next try may bring it whole.
   if (meaning === 'record' && (body.end === 'broken' || body.end === 'too_late'))
@@ -102,6 +99,23 @@ function readReply(
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     taskError: readTaskError(json ?? bytes?.subarray(0, 16_384).toString('utf8'), redactor, status),
   };
+}
+
+/** What a body holds; `reading` when that is a record. */
+function read(
+  { baseUrl }: ApiCaller,
+  redactor: Redactor,
+  { status, body, headers }: CollectedReply,
+): {
+  readonly bytes?: Buffer | undefined;
+  readonly json?: JsonValue | undefined;
+  readonly reading?: VideoReading | undefined;
+} {
+  const encoding = headers['content-encoding'];
+  const bytes = decodedBody(body.bytes, typeof encoding === 'string' ? encoding : '', MAX_RECORD);
+  const json = bytes === undefined || body.end !== 'complete' ? undefined : parseJsonBody(bytes);
+  const isRecord = meaningOfGet(status) === 'record' || looksLikeRecord(json);
+  return { bytes, json, reading: isRecord ? readVideoRecord(json, { baseUrl, redactor }) : undefined };
 }
 
 /** A function, because the value changes while a call is under way. */

@@ -1,29 +1,40 @@
+import { hash } from 'node:crypto';
+import { type PolledRecord } from '../domain/poll-answers';
 import { setNewest } from '../domain/set-newest';
-import { type GetVideoResult } from './get-video-result';
 
-/** Tasks whose last reading is kept, and the longest record that is: a record with its pictures in it is read anew. */
+/** Tasks whose last reply is known, and the longest record that counts: one with its pictures in it is read anew. */
 const MOST_TASKS = 50_000;
 const LONGEST = 2_048;
 
+interface KnownReply {
+  readonly hash: string;
+  /** Of the record that was read out of it. */
+  readonly digest: string;
+}
+
 /**
- * The last reading of each task that is in work. Most polls bring the same bytes as the one before, and comparing them costs
- * a tenth of reading them. In memory only: a record may hold a signed address.
+ * What the last reply for each task in work came to. Most polls bring the same bytes as the one before, and hashing them
+ * costs a tenth of reading them. Only hashes are kept: a record may hold a signed address, and tens of thousands of them
+ * would be the largest thing in the memory of a thread that polls (docs/adr/0014).
  */
 export class RecentReadings {
-  readonly #byTask = new Map<string, { readonly bytes: string; readonly result: GetVideoResult }>();
+  readonly #byTask = new Map<string, KnownReply>();
 
-  /** The reading of the same bytes; undefined when they are others, or were not kept. */
-  find(taskId: string, bytes: string): GetVideoResult | undefined {
+  /** Digest of the record in these bytes; undefined when they are not those of the reply before, or it was not kept. */
+  find(taskId: string, bytes: Buffer): string | undefined {
     const last = this.#byTask.get(taskId);
-    return last?.bytes === bytes ? last.result : undefined;
+    return last !== undefined && last.hash === hashOf(bytes) ? last.digest : undefined;
   }
 
-  keep(taskId: string, bytes: string, result: GetVideoResult): void {
+  keep(taskId: string, bytes: Buffer, phase: PolledRecord['phase'], digest: string): void {
     // What has ended is not polled again.
-    const inWork = result.kind === 'record' && !ENDED.has(result.record.phase);
-    if (inWork && bytes.length <= LONGEST) setNewest(this.#byTask, taskId, { bytes, result }, MOST_TASKS);
-    else this.#byTask.delete(taskId);
+    if (ENDED.has(phase) || bytes.length > LONGEST) this.#byTask.delete(taskId);
+    else setNewest(this.#byTask, taskId, { hash: hashOf(bytes), digest }, MOST_TASKS);
   }
 }
 
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed']);
+const ENDED: ReadonlySet<PolledRecord['phase']> = new Set(['completed', 'failed']);
+
+function hashOf(bytes: Buffer): string {
+  return hash('sha256', bytes, 'base64');
+}

@@ -127,10 +127,35 @@ describe('one poll', () => {
     expect((await poll(200, hostile)).result).toEqual({
       kind: 'record',
       httpStatus: 200,
+      digest: expect.stringMatching(/^.{8}$/) as unknown,
       id: 'a',
       record: { status: 'queued', phase: 'queued' },
       resultUrls: [],
     });
+  });
+
+  it('a reply with the bytes of the one before says the same, with the same digest', async () => {
+    const replies = ['{"id":"a","status":"queued"}', '{"id":"a","status":"queued"}', '{"status":"running"}'];
+    const service = await loopback((_request, response) => response.end(replies.shift()));
+    const client = clientOf(service.origin);
+    const [first, same, other] = [
+      await client.getVideo('a'),
+      await client.getVideo('a'),
+      await client.getVideo('a'),
+    ];
+    if (first.kind !== 'record' || same.kind !== 'record' || other.kind !== 'record')
+      throw new Error('All replies hold records');
+    expect(same.digest).toBe(first.digest);
+    expect([same.httpStatus, same.id, same.record, same.resultUrls]).toEqual([
+      200,
+      'a',
+      first.record,
+      first.resultUrls,
+    ]);
+    expect(JSON.parse(JSON.stringify(same))).toEqual(first);
+    expect(other.digest).not.toBe(first.digest);
+    await client.close();
+    await service.close();
   });
 
   it('a body that is cut, a refused connection and a stalled reply are network errors', async () => {

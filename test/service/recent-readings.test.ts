@@ -1,41 +1,38 @@
-import { type GetVideoResult } from '../../src/service/get-video-result';
 import { RecentReadings } from '../../src/service/recent-readings';
 
-const reading = (phase: 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown'): GetVideoResult => ({
-  kind: 'record',
-  httpStatus: 200,
-  record: { status: phase, phase },
-  resultUrls: [],
-});
+const bytesOf = (text: string) => Buffer.from(text);
 
 describe('the last readings of tasks', () => {
-  it('gives the same reading for the same bytes of the same task, and for nothing else', () => {
+  it('tells the digest of the same bytes of the same task, and of nothing else', () => {
     const readings = new RecentReadings();
-    const result = reading('in_progress');
-    readings.keep('a', '{"x":1}', result);
-    expect(readings.find('a', '{"x":1}')).toBe(result);
-    expect(readings.find('a', '{"x":2}')).toBeUndefined();
-    expect(readings.find('b', '{"x":1}')).toBeUndefined();
+    readings.keep('a', bytesOf('{"x":1}'), 'in_progress', 'digest-1');
+    expect(readings.find('a', bytesOf('{"x":1}'))).toBe('digest-1');
+    expect(readings.find('a', bytesOf('{"x":2}'))).toBeUndefined();
+    expect(readings.find('b', bytesOf('{"x":1}'))).toBeUndefined();
   });
 
   it.each(['completed', 'failed'] as const)('forgets a task that is %s: it is not polled again', (phase) => {
     const readings = new RecentReadings();
-    readings.keep('a', 'x', reading('queued'));
-    readings.keep('a', 'y', reading(phase));
-    expect([readings.find('a', 'x'), readings.find('a', 'y')]).toEqual([undefined, undefined]);
+    readings.keep('a', bytesOf('x'), 'queued', 'digest-1');
+    readings.keep('a', bytesOf('y'), phase, 'digest-2');
+    expect([readings.find('a', bytesOf('x')), readings.find('a', bytesOf('y'))]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
   it('keeps no long record', () => {
     const readings = new RecentReadings();
-    const bytes = 'x'.repeat(2_049);
-    readings.keep('a', bytes, reading('queued'));
+    const bytes = bytesOf('x'.repeat(2_049));
+    readings.keep('a', bytes, 'queued', 'digest-1');
     expect(readings.find('a', bytes)).toBeUndefined();
   });
 
   it('keeps only so many tasks, the newest', () => {
     const readings = new RecentReadings();
-    for (let n = 0; n <= 50_000; n += 1) readings.keep(`task-${n}`, 'x', reading('queued'));
-    expect(readings.find('task-0', 'x')).toBeUndefined();
-    expect(readings.find('task-1', 'x')).toBeDefined();
+    const bytes = bytesOf('x');
+    for (let n = 0; n <= 50_000; n += 1) readings.keep(`task-${n}`, bytes, 'queued', 'digest-1');
+    expect(readings.find('task-0', bytes)).toBeUndefined();
+    expect(readings.find('task-1', bytes)).toBe('digest-1');
   });
 });

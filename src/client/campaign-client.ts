@@ -23,6 +23,7 @@ import {
   type TakeUpOptions,
 } from './campaign-orders';
 import { started } from './started';
+import { withActiveRows } from './active-rows';
 import {
   campaignFingerprint,
   campaignMemo,
@@ -84,8 +85,8 @@ export class CampaignClient {
   }
 
   /** What a campaign does now, or did last while its history is kept; rejects when no worker answers within 15 seconds. */
-  campaignState(id: string): Promise<CampaignState> {
-    return campaignState(this.client, id);
+  async campaignState(id: string): Promise<CampaignState> {
+    return withActiveRows(this.client, await campaignState(this.client, id));
   }
 
   /** Waits for the end of a campaign; rejects when it was closed from outside. */
@@ -97,7 +98,7 @@ export class CampaignClient {
   async campaignResults(id: string): Promise<ResultsRef> {
     const found = await this.findCampaign(id);
     return found.status === 'RUNNING'
-      ? (await this.campaignState(id)).results
+      ? (await campaignState(this.client, id)).results
       : closedResults(this.client, found);
   }
 
@@ -142,7 +143,7 @@ export class CampaignClient {
   async resumeCampaign(id: string, { confirm, ...changes }: TakeUpOptions = {}): Promise<TakenUp> {
     const found = await this.findCampaign(id);
     if (found.status !== 'RUNNING') return this.#goOn(found, changes, confirm);
-    const state = await this.campaignState(id);
+    const state = await campaignState(this.client, id);
     const { phase, results } = state;
     const outcomes = present(results.counts, RESUMED_OUTCOMES);
     // Both may buy: more money, and rows that had been left out.

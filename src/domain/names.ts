@@ -39,7 +39,11 @@ export const WORKFLOW = {
   campaignLane: 'campaignLane',
 } as const;
 
-export const QUERY = { videoState: 'video_state', campaignState: 'campaign_state' } as const;
+export const QUERY = {
+  videoState: 'video_state',
+  campaignState: 'campaign_state',
+  laneState: 'lane_state',
+} as const;
 
 /** Between a campaign and its lanes: see `campaign/messages`. */
 export const SIGNAL = { campaignOrders: 'campaign_orders', campaignReport: 'campaign_report' } as const;

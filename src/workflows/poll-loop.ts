@@ -24,8 +24,11 @@ export interface PollLoopOptions extends PollPace {
   readonly shouldHandOver?: () => boolean;
 }
 
-interface Watcher {
+/** One task that is watched. */
+export interface Watcher {
+  /** Brought up to date by the loop. */
   state: WatchState;
+  /** Called once, while the loop ticks. */
   settle(result: FollowResult): void;
 }
 
@@ -73,10 +76,9 @@ export class PollLoop {
   /**
    * Watches one task until its verdict or a hand-over, whatever is cancelled. Without a promise: the SDK keeps a formatted
    * stack of every open one, some 10 kB for each task that is watched (docs/adr/0011).
-   * @param onEnd called once, while the loop ticks
    */
-  follow(state: WatchState, onEnd: (result: FollowResult) => void): void {
-    this.groupOf(state).add({ state, settle: onEnd });
+  follow(watcher: Watcher): void {
+    this.groupOf(watcher.state).add(watcher);
   }
 
   /** State of every open watch, for queries. */
@@ -172,18 +174,21 @@ class RunningGroup {
       if (this.stopping) break;
       const now = Date.now();
       this.settleFinished(now);
-      const due = this.cadence.beginTick(
-        this.watchers.map((watcher) => watcher.state),
-        now,
-        Math.random(),
-      );
-      if (due.length === 0) continue;
-      await this.tick(new Set(due), now);
+      const due = this.dueAt(now);
+      if (due.size === 0) continue;
+      await this.tick(due, now);
+      // A function that waits keeps what it has named: here a second copy of every state.
+      due.clear();
       this.settleFinished(Date.now());
       if (this.onTickEnd()) break;
     }
     this.running = false;
     if (this.stopping) for (const watcher of this.watchers) watcher.settle({ kind: 'handover' });
+  }
+
+  private dueAt(now: number): Set<WatchState> {
+    const states = this.watchers.map((watcher) => watcher.state);
+    return new Set(this.cadence.beginTick(states, now, Math.random()));
   }
 
   /** Until the group is due; a new watcher, a leaving one and a stop are looked at at once. */

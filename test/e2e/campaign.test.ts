@@ -1,4 +1,5 @@
 import { resultsOf, startCampaign } from '../support/campaign';
+import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 
 describe('a campaign on the real server', () => {
@@ -37,5 +38,17 @@ describe('a campaign on the real server', () => {
     expect(lines.get('lost')).toMatchObject({ outcome: 'unconfirmed' });
     const { acceptedByPromptHash } = await media.sandbox.admin.counters();
     expect(Object.values(acceptedByPromptHash)).toEqual(rows.map(() => 1));
+  });
+
+  it('[C2.2.4] tells of rows under way what the service said last', async () => {
+    const made = await stack();
+    const prompt = '[queue:0s] [run:12s] a kite that takes its time';
+    const handle = await startCampaign(made, [{ id: 'slow', model: 'cine-1', prompt, duration: 2 }]);
+    await eventually('a record of the task', async () => {
+      const [row] = (await made.media.campaignState(handle.workflowId)).active;
+      return row?.status === 'in_progress' && (row.progress ?? 0) > 0;
+    });
+    expect((await handle.result()).counts).toEqual({ completed: 1 });
+    expect((await made.media.campaignState(handle.workflowId)).active).toEqual([]);
   });
 });

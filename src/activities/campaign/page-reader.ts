@@ -10,8 +10,8 @@ export interface PageReader {
   page(address: PageAddress): Promise<CampaignPage>;
 }
 
-/** Characters of prompts and sources that stay in memory, all pages together: some hundred pages of ordinary rows. */
-const KEPT_CHARACTERS = 32 * 1024 * 1024;
+/** Characters of pages that stay in memory, all together: some hundred pages of short prompts, dozens of long ones. */
+const KEPT_CHARACTERS = 8 * 1024 * 1024;
 /** Indexes of plans that stay in memory; one of a million rows takes about 1.5 MB. */
 const KEPT_INDEXES = 8;
 

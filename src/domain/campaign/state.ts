@@ -31,6 +31,15 @@ export interface CampaignState {
   readonly notes: readonly string[];
 }
 
+/** Answer of the query `lane_state`, which a lane knows and its campaign is told of once a minute. */
+export interface LaneState {
+  /** The rows that have been under way for the longest. */
+  readonly active: readonly ActiveRow[];
+}
+
+/** Rows under way that a person is shown. */
+export const SHOWN_ROWS = 5;
+
 export interface LaneView {
   readonly lane: number;
   readonly workflowId: string;

@@ -1,12 +1,14 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { freeMoney } from '../../domain/campaign/grants';
 import { type CampaignPlan } from '../../domain/campaign/plan';
-import { type CampaignResult, type CampaignState, laneWorkflowId } from '../../domain/campaign/state';
+import {
+  type CampaignResult,
+  type CampaignState,
+  laneWorkflowId,
+  SHOWN_ROWS,
+} from '../../domain/campaign/state';
 import { type Campaign } from './campaign';
 import { grantContext } from './grant-context';
-
-/** Rows under way that a person is shown. */
-const SHOWN_ROWS = 5;
 
 /** Answer of the query `campaign_state`. */
 export function campaignState(campaign: Campaign, phase: CampaignState['phase']): CampaignState {

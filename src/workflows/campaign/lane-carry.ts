@@ -63,7 +63,7 @@ function recordOf(row: LaneRow, placeOf: (task: SharedTask) => number): RowRecor
         ...(created.warnings.length > 0 && { warnings: created.warnings }),
       },
     }),
-    ...(watch !== null && { watch: briefWatch(watch) }),
+    ...(watch !== null && { watch: briefWatch(watch.state) }),
     ...((row.ledger.length > had || last !== null) && { ledger: row.ledger }),
     ...(last !== null && { last }),
   };
@@ -102,6 +102,11 @@ export function restoreRows(carried: LaneCarried, pages: LanePages, campaign: st
   });
 }
 
+/** The SDK keeps what a run was started with until it ends: as large as the rows themselves, and not needed any more. */
+export function forget({ rows }: LaneCarried): void {
+  (rows as RowRecord[]).length = 0;
+}
+
 function restoreRow(
   record: RowRecord,
   lease: LaneRow['lease'],
@@ -130,7 +135,7 @@ function restoreRow(
     estimate: record.task.estimate ?? null,
     warnings: record.task.warnings ?? [],
   };
-  if (record.watch !== undefined) row.watch = restoreWatch(video, record.watch);
+  if (record.watch !== undefined) row.watch = { state: restoreWatch(video, record.watch) };
   return row;
 }
 

@@ -38,12 +38,16 @@ async function tryAll(
   taskQueue: string | undefined,
 ): Promise<DownloadVideosResult> {
   const fetch = downloadVideosActivity({ taskQueue, summary: `download ${videos.length}` });
+  const asked = [...videos];
   try {
-    return await fetch({ videos });
+    return await fetch({ videos: asked });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     // Its worker was lost, or is of a version that does not know it: each video is tried by itself.
     return { results: [] };
+  } finally {
+    // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
+    asked.length = 0;
   }
 }
 

@@ -116,6 +116,8 @@ export class LaneResults {
     for (;;)
       try {
         const { sha256 } = await activities[ACTIVITY.recordRows]({ rows: results });
+        // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
+        results.length = 0;
         return this.note(rows, sha256);
       } catch (error) {
         await failedByHand(error);

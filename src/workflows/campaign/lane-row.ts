@@ -27,7 +27,8 @@ export interface LaneRow {
   begun: number;
   create: CreateOnceState | null;
   created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings'> | null;
-  watch: WatchState | null;
+  /** What is known of the wait; the poll loop brings it up to date. */
+  watch: { readonly state: WatchState } | null;
   record: PolledRecord | null;
   /** Attempts that are over, of earlier plans too. */
   ledger: readonly LedgerLine[];

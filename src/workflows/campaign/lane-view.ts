@@ -1,16 +1,22 @@
 import { type ActiveRow, type LaneReport } from '../../domain/campaign/messages';
 import { PAGE_ROWS } from '../../domain/campaign/plan';
+import { type LaneState, SHOWN_ROWS } from '../../domain/campaign/state';
 import { type Lane } from './lane';
 import { type LaneRow } from './lane-row';
 
+/** Answer of the query `lane_state`. */
+export function laneState({ rows }: Lane): LaneState {
+  return { active: [...rows].slice(0, SHOWN_ROWS).map(activeRow) };
+}
+
 /** A row for a person who watches: no prompt, and a percentage only where the service sent one (C2.2.4). */
-export function activeRow({ opened, phase, created, watch, startedAt }: LaneRow): ActiveRow {
-  const progress = watch?.progress ?? null;
+function activeRow({ opened, phase, created, watch, startedAt }: LaneRow): ActiveRow {
+  const progress = watch?.state.progress ?? null;
   return {
     key: opened.key,
     phase,
     taskId: created?.video.taskId ?? null,
-    status: watch?.lastStatus ?? null,
+    status: watch?.state.lastStatus ?? null,
     ...(progress !== null && { progress }),
     since: new Date(startedAt).toISOString(),
   };

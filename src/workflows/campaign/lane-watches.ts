@@ -7,11 +7,12 @@ import { bandKey } from '../../domain/polling-profile';
 import { videoTaskById } from '../../domain/video-task';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { type LaneCarried } from '../../domain/campaign/lane-state';
-import { type FollowResult, PollLoop } from '../poll-loop';
+import { type FollowResult, PollLoop, type Watcher } from '../poll-loop';
 import { endOrRetry } from './end-row';
 import { downloadRows } from './lane-downloads';
 import { type Lane } from './lane';
 import { limitKeyOf, type LaneRow } from './lane-row';
+import { SharedValues } from './shared-values';
 
 /** Videos per download activity, and how many such activities are open at a time. */
 const BATCH = 25;
@@ -21,6 +22,7 @@ const OPEN_BATCHES = 4;
 export class LaneWatches {
   private readonly loop: PollLoop;
   private readonly queue: LaneRow[] = [];
+  private readonly shared = new SharedValues();
   private openBatches = 0;
   private fetching = 0;
   private open = 0;
@@ -42,21 +44,17 @@ export class LaneWatches {
 
   /** A task that was just created. */
   begin(row: LaneRow, created: CreatedVideo, now: number): void {
-    const { video, estimate, warnings } = created;
-    row.created = { video, estimate, warnings };
-    row.watch = beginWatch({
-      video,
-      now,
-      deadlineAt: now + this.lane.input.settings.waitForMs,
-      firstPollAt: now + video.polling.firstPollSeconds * 1000,
-    });
-    this.watch(row, row.watch);
+    const video = this.shared.task(created.video);
+    row.created = { video, estimate: this.shared.of(created.estimate), warnings: created.warnings };
+    const deadlineAt = now + this.lane.input.settings.waitForMs;
+    const firstPollAt = now + video.polling.firstPollSeconds * 1000;
+    this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt }));
   }
 
   /** A row of the run before. */
   takeUp(row: LaneRow): void {
     if (row.phase === 'downloading') this.queue.push(row);
-    else if (row.phase === 'watching' && row.watch !== null) this.watch(row, row.watch);
+    else if (row.phase === 'watching' && row.watch !== null) this.watch(row, row.watch.state);
   }
 
   /** Whether every poll of late failed: the service is away, and nothing new is bought meanwhile. */
@@ -88,16 +86,9 @@ export class LaneWatches {
     return this.open === 0;
   }
 
-  /** Brings the rows up to date with the stopped loop, and names its cadences. */
+  /** The cadences of the stopped loop. */
   save(): LaneCarried['cadences'] {
     const { groups } = this.loop.snapshot();
-    const byTask = new Map(
-      groups.flatMap(({ watches }) => watches).map((watch) => [watch.video.taskId, watch]),
-    );
-    for (const row of this.lane.rows) {
-      if (row.phase !== 'watching') continue;
-      row.watch = byTask.get(row.watch?.video.taskId ?? '') ?? row.watch;
-    }
     return groups.flatMap(({ account, lastTickAt, intervalMs, watches: [first] }) =>
       first === undefined ? [] : [{ account, polling: first.video.polling, lastTickAt, intervalMs }],
     );
@@ -106,17 +97,20 @@ export class LaneWatches {
   private watch(row: LaneRow, state: WatchState): void {
     row.phase = 'watching';
     this.open += 1;
-    this.loop.follow(state, (result) => {
-      this.open -= 1;
-      this.ended(row, result);
-      this.onChange();
-    });
+    const watch = new RowWatch(row, state, this.settled);
+    row.watch = watch;
+    this.loop.follow(watch);
   }
+
+  private readonly settled = (row: LaneRow, result: FollowResult): void => {
+    this.open -= 1;
+    this.ended(row, result);
+    this.onChange();
+  };
 
   private ended(row: LaneRow, result: FollowResult): void {
     if (result.kind !== 'verdict') return;
     const { verdict, state } = result;
-    row.watch = state;
     const end = { video: state.video, estimate: row.created?.estimate ?? null, state };
     switch (verdict.kind) {
       case 'completed':
@@ -157,11 +151,24 @@ export class LaneWatches {
   }
 }
 
+/** One row in the loop. Of a class, because a function of its own for each of thousands would be larger than what it knows. */
+class RowWatch implements Watcher {
+  constructor(
+    private readonly row: LaneRow,
+    public state: WatchState,
+    private readonly settled: (row: LaneRow, result: FollowResult) => void,
+  ) {}
+
+  settle(result: FollowResult): void {
+    this.settled(this.row, result);
+  }
+}
+
 function ofDownload(row: LaneRow, result: DownloadVideoResult, now: number): VideoOutcome {
   const { created, record } = row;
   if (created === null) throw new Error('Only what was created is downloaded');
   const { video, estimate, warnings } = created;
-  const state = row.watch ?? beginWatch({ video, now, deadlineAt: now, firstPollAt: now });
+  const state = row.watch?.state ?? beginWatch({ video, now, deadlineAt: now, firstPollAt: now });
   const end = { video, estimate, state };
   return result.outcome === 'downloaded'
     ? outcomes.completed(end, result, record ?? {}, warnings)

@@ -10,7 +10,7 @@ import { campaignPagesActivities } from '../proxies';
 import { dropWaiting, endUnbought } from './end-unbought';
 import { Alarm } from './lane-alarm';
 import { LaneBudget } from './lane-budget';
-import { carryLane, restoreRows } from './lane-carry';
+import { carryLane, forget, restoreRows } from './lane-carry';
 import { LaneDrain } from './lane-drain';
 import { LaneDraws } from './lane-draws';
 import { laneReport, pageRoom } from './lane-view';
@@ -259,6 +259,7 @@ export class Lane {
       this.rows.add(row);
       this.watches.takeUp(row);
     }
+    forget(carried);
   }
 
   /** A run that is to be left and waits for creates fetches what is ready meanwhile: links expire. */

@@ -14,7 +14,10 @@ export async function joiningWatches(keepsPace: boolean): Promise<string[]> {
     const state = beginWatch({ video, now, deadlineAt: now + 60_000, firstPollAt: now + 3_000 });
     ends.push(
       new Promise((resolve) =>
-        loop.follow(state, (end) => resolve(end.kind === 'verdict' ? end.verdict.kind : end.kind)),
+        loop.follow({
+          state,
+          settle: (end) => resolve(end.kind === 'verdict' ? end.verdict.kind : end.kind),
+        }),
       ),
     );
     await sleep(200);

@@ -4,6 +4,7 @@ import { TemporalMediaClient } from '../client';
 import { type MediaConfig } from '../config';
 import { addressSource } from '../testing/temporal-server/address-source';
 import { CliError } from './cli-error';
+import { dataConverterOf } from './codec/data-converter';
 import { readDevState } from './dev-state';
 import { lastPolls, STALE_POLL_MS } from './queue-pollers';
 
@@ -42,6 +43,7 @@ const DEFAULT_ADDRESS = 'localhost:7233';
 export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = process.env): Promise<Connected> {
   const target = await findTarget(config, env);
   const { address, namespace, taskQueue, uiUrl } = target;
+  const dataConverter = dataConverterOf(env, namespace);
   let connection: Connection;
   try {
     connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });
@@ -49,7 +51,7 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
     const message = `No Temporal server answers at ${address} (${target.foundBy}).`;
     throw new CliError('temporal_unreachable', message);
   }
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
   return {
     media: new TemporalMediaClient(client, { taskQueue }),
     client,

@@ -71,6 +71,11 @@ export const COMMAND_ERRORS = {
     'The Temporal server does not answer.',
     'Start everything with `temporal-media dev`; where it runs already, name its --data-dir or change to its directory; or set TEMPORAL_ADDRESS.',
   ],
+  codec_unreachable: [
+    EXIT.unreachable,
+    'The codec server, without which payloads cannot be written or read, does not do its work.',
+    'Check TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH.',
+  ],
   temporal_server_ended: [
     EXIT.unreachable,
     'The Temporal server of `dev` ended by itself.',

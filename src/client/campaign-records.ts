@@ -6,6 +6,7 @@ import { type CampaignResult, type CampaignState } from '../domain/campaign/stat
 import { canonical } from '../domain/fingerprint';
 import { FINGERPRINT_MEMO, QUERY, WORKFLOW } from '../domain/names';
 import { CampaignUnreadableError } from './campaign-errors';
+import { looking } from './looking';
 
 /** What a caller says about a campaign; results of earlier runs under the same id are added by the client. */
 export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;
@@ -63,7 +64,7 @@ export async function findCampaign(client: Client, campaign: string): Promise<Ca
 export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
   const found = new Map<string, CampaignExecution>();
   const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;
-  for await (const execution of client.workflow.list({ query })) {
+  for await (const execution of looking(client).list({ query })) {
     const { workflowId } = execution;
     if (found.has(workflowId)) continue;
     if (found.size >= most) break;

@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { inLanes } from '../domain/in-lanes';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './await-video-id';
+import { looking } from './looking';
 
 /** A paid task that nobody fetches any more: its workflow was closed from outside, before it could say so. */
 export interface Orphan extends CreatedEntry {
@@ -45,7 +46,7 @@ async function endOf(
 
 async function statusOf(client: Client, workflowId: string): Promise<string | undefined> {
   try {
-    return (await client.workflow.getHandle(workflowId).describe()).status.name;
+    return (await looking(client).getHandle(workflowId).describe()).status.name;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

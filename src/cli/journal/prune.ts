@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { looking } from '../../client/looking';
 import { type MediaConfig } from '../../config';
 import { type SlotIntent } from '../../domain/create-journal';
 import { pruneJournal } from '../../journal/prune-journal';
@@ -51,7 +52,7 @@ async function inUse({ client, namespace }: Connected, slot: SlotIntent): Promis
   if (slot.namespace !== namespace) return true;
   if (slot.workflowId === null) return false;
   try {
-    await client.workflow.getHandle(slot.workflowId).describe();
+    await looking(client).getHandle(slot.workflowId).describe();
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;

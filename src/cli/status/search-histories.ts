@@ -1,5 +1,6 @@
 import { type Client } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { type Payload } from '@temporalio/common';
+import { decodedPayload, looking } from '../../client/looking';
 import { inLanes } from '../../domain/in-lanes';
 import { WORKFLOW } from '../../domain/names';
 
@@ -16,7 +17,6 @@ export interface HistorySearch {
 
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 type HistoryEvent = NonNullable<NonNullable<Page['history']>['events']>[number];
-type Payload = Parameters<typeof defaultPayloadConverter.fromPayload>[0];
 
 /** Newest executions that are looked into; each costs one small request. */
 const MOST_EXECUTIONS = 500;
@@ -34,7 +34,7 @@ const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
 export async function searchHistories(client: Client, taskId: string): Promise<HistorySearch> {
   const executions: FoundExecution[] = [];
   const query = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+  for await (const { workflowId, runId } of looking(client).list({ query })) {
     executions.push({ workflowId, runId });
     if (executions.length >= MOST_EXECUTIONS) break;
   }
@@ -60,9 +60,9 @@ async function holdsTask(client: Client, execution: FoundExecution, taskId: stri
       if ((error as { readonly code?: unknown }).code !== NOT_FOUND) throw error;
       return {};
     });
-  return (history?.events ?? []).some((event) =>
-    payloadsOf(event).some((payload) => names(decoded(payload), taskId)),
-  );
+  for (const payload of (history?.events ?? []).flatMap(payloadsOf))
+    if (names(await valueOf(client, payload), taskId)) return true;
+  return false;
 }
 
 function payloadsOf(event: HistoryEvent): readonly Payload[] {
@@ -73,9 +73,12 @@ function payloadsOf(event: HistoryEvent): readonly Payload[] {
   );
 }
 
-function decoded(payload: Payload): unknown {
+async function valueOf({ options }: Client, payload: Payload): Promise<unknown> {
+  const { loadedDataConverter } = options;
   try {
-    return defaultPayloadConverter.fromPayload(payload);
+    return loadedDataConverter.payloadConverter.fromPayload(
+      await decodedPayload(loadedDataConverter, payload),
+    );
   } catch {
     // Encrypted, or of another kind: it says nothing to us.
     return undefined;

@@ -157,8 +157,12 @@ class StatusSearch {
     const { client, media } = this.connected;
     return client
       .withDeadline(Date.now() + QUERY_MS, () => media.videoState(workflow.workflowId))
-      .catch(() => {
-        this.notes.push('The state could not be asked: no worker answered the query in time.');
+      .catch((error: unknown) => {
+        this.notes.push(
+          error instanceof ValueError
+            ? unreadable('state')
+            : 'The state could not be asked: no worker answered the query in time.',
+        );
         return null;
       });
   }
@@ -170,10 +174,14 @@ class StatusSearch {
     const result = handle.result() as Promise<VideoOutcome | ImageOutcome>;
     return result.then(withoutServiceText).catch((error: unknown) => {
       if (!(error instanceof ValueError)) throw error;
-      this.notes.push('The outcome cannot be read here: a codec has encoded it. The web UI may show it.');
+      this.notes.push(unreadable('outcome'));
       return null;
     });
   }
+}
+
+function unreadable(what: string): string {
+  return `The ${what} cannot be read here: a codec has encoded it. Set TEMPORAL_CODEC_ENDPOINT to its codec server.`;
 }
 
 const ANSWERS_STATE: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);

@@ -1,0 +1,114 @@
+import { type Payload, type PayloadCodec } from '@temporalio/common';
+import { EnvHttpProxyAgent, request } from 'undici';
+import { z } from 'zod';
+import { CliError } from '../cli-error';
+
+/** A codec server of Temporal: what encodes and decodes payloads for those who do not have the key. */
+export interface CodecServer {
+  /** Address below which `encode` and `decode` are. */
+  readonly endpoint: URL;
+  /** Value of the header Authorization. */
+  readonly auth?: string | undefined;
+  readonly namespace: string;
+}
+
+/** Longest wait for a reply, in milliseconds, and its largest size in bytes. */
+const LIMIT_MS = 10_000;
+const MAX_REPLY = 64 * 1024 * 1024;
+
+/** The JSON form of payloads in protobuf: bytes in base64. */
+const Reply = z.object({
+  payloads: z.array(
+    z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }),
+  ),
+});
+
+/**
+ * Encodes and decodes by a codec server, as the `temporal` command does. It gets every payload in the clear, and never a
+ * key of the service. Rejects with `codec_unreachable`.
+ */
+export class RemoteCodec implements PayloadCodec {
+  readonly #dispatcher = new EnvHttpProxyAgent();
+
+  constructor(private readonly server: CodecServer) {}
+
+  encode(payloads: Payload[]): Promise<Payload[]> {
+    return this.#ask('encode', payloads);
+  }
+
+  decode(payloads: Payload[]): Promise<Payload[]> {
+    return this.#ask('decode', payloads);
+  }
+
+  async #ask(what: 'encode' | 'decode', payloads: Payload[]): Promise<Payload[]> {
+    if (payloads.length === 0) return payloads;
+    const { endpoint, auth, namespace } = this.server;
+    let status: number;
+    let text: string;
+    try {
+      const reply = await request(`${endpoint.href.replace(/\/+$/, '')}/${what}`, {
+        method: 'POST',
+        dispatcher: this.#dispatcher,
+        headers: {
+          'content-type': 'application/json',
+          'x-namespace': namespace,
+          ...(auth !== undefined && { authorization: auth }),
+        },
+        body: JSON.stringify({ payloads: payloads.map(toJson) }),
+        signal: AbortSignal.timeout(LIMIT_MS),
+      });
+      status = reply.statusCode;
+      text = await bounded(reply.body);
+    } catch {
+      throw this.#failed('does not answer');
+    }
+    if (status !== 200) throw this.#failed(`answers with HTTP ${status}`);
+    const read = Reply.safeParse(jsonOf(text));
+    if (!read.success || read.data.payloads.length !== payloads.length)
+      throw this.#failed('answers with something else than these payloads');
+    return read.data.payloads.map(fromJson);
+  }
+
+  #failed(why: string): CliError {
+    return new CliError('codec_unreachable', `The codec server at ${this.server.endpoint.origin} ${why}.`);
+  }
+}
+
+async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_REPLY) throw new RangeError('The reply is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+function toJson({ metadata, data }: Payload): object {
+  return {
+    metadata: Object.fromEntries(
+      Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)]),
+    ),
+    ...(data != null && { data: base64(data) }),
+  };
+}
+
+function fromJson({ metadata, data }: z.infer<typeof Reply>['payloads'][number]): Payload {
+  return {
+    metadata: Object.fromEntries(
+      Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value, 'base64')]),
+    ),
+    data: Buffer.from(data ?? '', 'base64'),
+  };
+}

@@ -6,6 +6,7 @@ import { ConfigurationError, type MediaConfig } from '../../config';
 import { normaliseBaseUrl } from '../../service/base-url';
 import { proxySecrets } from '../../service/proxy-environment';
 import { CliError } from '../cli-error';
+import { dataConverterOf } from '../codec/data-converter';
 import {
   type CommandContext,
   type CommonOptions,
@@ -60,6 +61,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     ),
   });
   const { createMediaWorker } = await import('../../worker.js');
+  const dataConverter = dataConverterOf(context.env, await namespaceOf());
   const { cachedWorkflowBundle } = await import('../../workflow-bundle.js');
   const making = cachedWorkflowBundle(join(config.dataDir, 'cache'), (because) =>
     report.say(`Bundling the workflow code: ${because}.`),
@@ -68,6 +70,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
       config,
       workflows: { workflowBundle },
       ...(options.rebind === true && { rebind: true }),
+      ...(dataConverter && { worker: { dataConverter } }),
     }).catch(unreachable),
   );
   const made = await Promise.race([making, interruption.happened]);
@@ -83,6 +86,11 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     made.shutdown();
   });
   await made.run();
+}
+
+async function namespaceOf(): Promise<string> {
+  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
+  return loadClientConnectConfig().namespace ?? 'default';
 }
 
 /** Words for a server that does not answer: those of the native client name neither it nor a remedy. @throws always */

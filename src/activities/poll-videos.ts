@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../domain/in-lanes';
 import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+import { seenOf } from '../domain/seen-runs';
 import { type GetVideoResult, type MediaClient } from '../service/media-client';
 import { recordDigest } from '../service/record-digest';
 import { type AccountRegistry } from './accounts';
@@ -130,6 +131,7 @@ class Tick {
 function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) => number): PollTarget[] {
   const targets: PollTarget[] = [];
   for (const batch of byModel) {
+    const seen = seenOf(batch);
     batch.ids.forEach((taskId, place) => {
       const task = `${account} ${taskId}`;
       targets.push({
@@ -137,7 +139,7 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
         taskId,
         task,
         model: batch.model ?? '',
-        seen: batch.seen[place] ?? '',
+        seen: seen[place] ?? '',
         dueAt: dueOf(task),
       });
     });

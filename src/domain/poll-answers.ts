@@ -1,11 +1,14 @@
 import { type JsonValue } from './json';
 import { type TaskError } from './task-error';
 
-/** One model's tasks in a tick. `seen[i]` is the digest of the last record of `ids[i]` that crossed, `''` for none. */
+/** One model's tasks in a tick. */
 export interface PollBatch {
   readonly model: string | null;
   readonly ids: readonly string[];
+  /** `seen[i]` is the digest of the last record of `ids[i]` that crossed, `''` for none. Empty beside `seenRuns`. */
   readonly seen: readonly string[];
+  /** The same digests, each with how many tasks in a row have it. */
+  readonly seenRuns?: readonly (readonly [digest: string, tasks: number])[];
 }
 
 /** One tick of one group: one account, one cadence band (design 4.4). */

@@ -1,5 +1,6 @@
 import { type PollAnswer, type PollBatch, type PollSpread, type PollVideosInput } from './poll-answers';
 import { type PollingProfile } from './polling-profile';
+import { shortSeen } from './seen-runs';
 import {
   isPollable,
   onMissedTick,
@@ -97,7 +98,7 @@ export class PollGroup {
     const batches = [...byModel].map(([model, indexes]): PollBatch => ({
       model,
       ids: indexes.map((index) => (states[index] as WatchState).video.taskId),
-      seen: indexes.map((index) => (states[index] as WatchState).seen),
+      ...shortSeen(indexes.map((index) => (states[index] as WatchState).seen)),
     }));
     const budgetMs = this.intervalMs - BUDGET_MARGIN_MS;
     const input: PollVideosInput = {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
+import { seenOf } from '../../src/domain/seen-runs';
 import { connectTestServer, type TestServer } from '../support/temporal';
 import { type ManyWatchesInput } from './many-watches';
 
@@ -17,7 +18,10 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 /** Answers as the real activity does when nothing changes after the first record. */
 async function pollVideos({ byModel }: PollVideosInput): Promise<PollVideosResult> {
-  const tasks = byModel.flatMap(({ ids, seen }) => ids.map((id, place) => ({ id, seen: seen[place] })));
+  const tasks = byModel.flatMap((batch) => {
+    const seen = seenOf(batch);
+    return batch.ids.map((id, place) => ({ id, seen: seen[place] }));
+  });
   return {
     answers: tasks.flatMap(({ id, seen }, index) =>
       seen === digest(id)

@@ -101,7 +101,7 @@ describe('a tick', () => {
       budgetMs: 3000,
       minIntervalMs: 3000,
       byModel: [
-        { model: 'x', ids: ['a', 'c'], seen: ['', ''] },
+        { model: 'x', ids: ['a', 'c'], seen: [], seenRuns: [['', 2]] },
         { model: 'y', ids: ['b'], seen: [''] },
         { model: null, ids: ['d'], seen: [''] },
       ],

@@ -13,23 +13,25 @@ const LANE_LIMIT_MS = 2_000;
  */
 export async function withActiveRows(client: Client, state: CampaignState): Promise<CampaignState> {
   const lanes = state.lanes.filter(({ inFlight }) => inFlight > 0).slice(0, MOST_LANES);
+  if (lanes.length === 0) return state;
   const active: ActiveRow[] = [];
   for (const { workflowId } of lanes) {
-    if (active.length >= SHOWN_ROWS) break;
-    const lane = await laneState(client, workflowId);
+    const rows = await rowsOf(client, workflowId);
     // Of an older worker, ended, or too busy to answer: what was told is all there is.
-    if (lane === undefined) return state;
-    active.push(...lane.active);
+    if (rows === null) return state;
+    active.push(...rows);
+    if (active.length >= SHOWN_ROWS) break;
   }
-  return active.length === 0 ? state : { ...state, active: active.slice(0, SHOWN_ROWS) };
+  return { ...state, active: active.slice(0, SHOWN_ROWS) };
 }
 
-async function laneState(client: Client, workflowId: string): Promise<LaneState | undefined> {
+async function rowsOf(client: Client, workflowId: string): Promise<LaneState['active']> {
   try {
-    return await client.withDeadline(Date.now() + LANE_LIMIT_MS, () =>
+    const { active } = await client.withDeadline(Date.now() + LANE_LIMIT_MS, () =>
       client.workflow.getHandle(workflowId).query<LaneState>(QUERY.laneState),
     );
+    return active;
   } catch {
-    return undefined;
+    return null;
   }
 }

@@ -129,7 +129,11 @@ export class PollGroup {
     if (answer === undefined) return { state: this.slowed(onUnchanged(state, at)) };
     if ('error' in answer)
       return { state: onPollError(state, answer, at, this.minIntervalMs, random, answeredAt) };
-    const next = this.slowed(onRecord(state, answer.record, answer.digest, at));
+    // A worker of before does not know which records were seen, and answers with all of them.
+    const isNew = answer.digest !== state.seen;
+    const next = this.slowed(
+      isNew ? onRecord(state, answer.record, answer.digest, at) : onUnchanged(state, at),
+    );
     const verdict = verdictOfRecord(answer.record);
     return verdict === undefined ? { state: next } : { state: next, verdict };
   }

@@ -2,7 +2,7 @@ import { type PollBatch } from './poll-answers';
 
 type Seen = Pick<PollBatch, 'seen' | 'seenRuns'>;
 
-/** Digests one by one, or in runs where that is shorter: most tasks of a tick were last seen in the state of their neighbours. */
+/** Digests one by one, or in runs where there are half as many: most tasks were last seen in the state of their neighbours. */
 export function shortSeen(digests: readonly string[]): Seen {
   const seenRuns: (readonly [string, number])[] = [];
   for (const digest of digests) {

@@ -79,13 +79,14 @@ function readReply(
   const { status, body } = reply;
   if (isAborted(signal) && body.end !== 'complete') return { kind: 'error', error: 'late' };
   const readings = status === 200 && body.end === 'complete' ? readingsOf(redactor) : undefined;
-  const known = readings?.find(taskId, body.bytes);
+  const whole = { bytes: body.bytes, encoding: encodingOf(reply) };
+  const known = readings?.find(taskId, whole);
   if (known !== undefined) return new SameReading(status, known, () => read(caller, redactor, reply).reading);
   const { bytes, json, reading } = read(caller, redactor, reply);
   const meaning = meaningOfGet(status);
   if (reading !== undefined) {
     const digest = recordDigest(reading.record);
-    readings?.keep(taskId, body.bytes, reading.record.phase, digest);
+    readings?.keep(taskId, whole, reading.record.phase, digest);
     return { kind: 'record', httpStatus: status, digest, ...reading };
   }
   // Cut off by the network, not by the service: the next try may bring it whole.
@@ -101,18 +102,23 @@ function readReply(
   };
 }
 
+function encodingOf({ headers }: CollectedReply): string {
+  const encoding = headers['content-encoding'];
+  return typeof encoding === 'string' ? encoding : '';
+}
+
 /** What a body holds; `reading` when that is a record. */
 function read(
   { baseUrl }: ApiCaller,
   redactor: Redactor,
-  { status, body, headers }: CollectedReply,
+  reply: CollectedReply,
 ): {
   readonly bytes?: Buffer | undefined;
   readonly json?: JsonValue | undefined;
   readonly reading?: VideoReading | undefined;
 } {
-  const encoding = headers['content-encoding'];
-  const bytes = decodedBody(body.bytes, typeof encoding === 'string' ? encoding : '', MAX_RECORD);
+  const { status, body } = reply;
+  const bytes = decodedBody(body.bytes, encodingOf(reply), MAX_RECORD);
   const json = bytes === undefined || body.end !== 'complete' ? undefined : parseJsonBody(bytes);
   const isRecord = meaningOfGet(status) === 'record' || looksLikeRecord(json);
   return { bytes, json, reading: isRecord ? readVideoRecord(json, { baseUrl, redactor }) : undefined };

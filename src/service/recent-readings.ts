@@ -6,6 +6,12 @@ import { setNewest } from '../domain/set-newest';
 const MOST_TASKS = 50_000;
 const LONGEST = 2_048;
 
+/** A body as it came; `encoding` is its Content-Encoding, `''` for none. */
+export interface EncodedBody {
+  readonly bytes: Buffer;
+  readonly encoding: string;
+}
+
 interface KnownReply {
   readonly hash: string;
   /** Of the record that was read out of it. */
@@ -21,20 +27,20 @@ export class RecentReadings {
   readonly #byTask = new Map<string, KnownReply>();
 
   /** Digest of the record in these bytes; undefined when they are not those of the reply before, or it was not kept. */
-  find(taskId: string, bytes: Buffer): string | undefined {
+  find(taskId: string, body: EncodedBody): string | undefined {
     const last = this.#byTask.get(taskId);
-    return last !== undefined && last.hash === hashOf(bytes) ? last.digest : undefined;
+    return last !== undefined && last.hash === hashOf(body) ? last.digest : undefined;
   }
 
-  keep(taskId: string, bytes: Buffer, phase: PolledRecord['phase'], digest: string): void {
+  keep(taskId: string, body: EncodedBody, phase: PolledRecord['phase'], digest: string): void {
     // What has ended is not polled again.
-    if (ENDED.has(phase) || bytes.length > LONGEST) this.#byTask.delete(taskId);
-    else setNewest(this.#byTask, taskId, { hash: hashOf(bytes), digest }, MOST_TASKS);
+    if (ENDED.has(phase) || body.bytes.length > LONGEST) this.#byTask.delete(taskId);
+    else setNewest(this.#byTask, taskId, { hash: hashOf(body), digest }, MOST_TASKS);
   }
 }
 
 const ENDED: ReadonlySet<PolledRecord['phase']> = new Set(['completed', 'failed']);
 
-function hashOf(bytes: Buffer): string {
-  return hash('sha256', bytes, 'base64');
+function hashOf({ bytes, encoding }: EncodedBody): string {
+  return encoding + hash('sha256', bytes, 'base64');
 }

@@ -109,6 +109,16 @@ describe('a tick', () => {
     expect(order).toEqual([0, 2, 1, 3]);
   });
 
+  it('[C2.2.8] an answer with the record that is known changes nothing but the time of the poll', () => {
+    const group = new PollGroup(DEFAULT_POLLING);
+    const record = { status: 'in_progress', phase: 'in_progress' } as const;
+    const answer = { index: 0, digest: 'AbCdEf12', record };
+    const first = group.apply(watchOf('a', 'x'), answer, START, 0.5).state;
+    const again = group.apply(first, answer, START + 4_000, 0.5).state;
+    expect(again).toEqual({ ...first, dueAt: START + 4_000, lastPollAt: START + 4_000, polls: 2 });
+    expect(again.lastChangeAt).toBe(START);
+  });
+
   it('[C4.7] that keeps pace gives each task its own time in the first half of its budget', () => {
     const states = Array.from({ length: 500 }, (_, n) => watchOf(`task_${n}`, 'x'));
     const spreadOf = (tasks: number) => {

@@ -42,7 +42,7 @@ describe('a campaign on the real server', () => {
 
   it('[C2.2.4] tells of rows under way what the service said last', async () => {
     const made = await stack();
-    const prompt = '[queue:0s] [run:12s] a kite that takes its time';
+    const prompt = '[queue:0s] [run:8s] a kite that takes its time';
     const handle = await startCampaign(made, [{ id: 'slow', model: 'cine-1', prompt, duration: 2 }]);
     await eventually('a record of the task', async () => {
       const [row] = (await made.media.campaignState(handle.workflowId)).active;

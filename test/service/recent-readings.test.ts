@@ -1,6 +1,6 @@
 import { RecentReadings } from '../../src/service/recent-readings';
 
-const bytesOf = (text: string) => Buffer.from(text);
+const bytesOf = (text: string, encoding = '') => ({ bytes: Buffer.from(text), encoding });
 
 describe('the last readings of tasks', () => {
   it('tells the digest of the same bytes of the same task, and of nothing else', () => {
@@ -9,6 +9,7 @@ describe('the last readings of tasks', () => {
     expect(readings.find('a', bytesOf('{"x":1}'))).toBe('digest-1');
     expect(readings.find('a', bytesOf('{"x":2}'))).toBeUndefined();
     expect(readings.find('b', bytesOf('{"x":1}'))).toBeUndefined();
+    expect(readings.find('a', bytesOf('{"x":1}', 'gzip'))).toBeUndefined();
   });
 
   it.each(['completed', 'failed'] as const)('forgets a task that is %s: it is not polled again', (phase) => {

@@ -33,8 +33,8 @@ export interface CampaignState {
 
 /** Answer of the query `lane_state`, which a lane knows and its campaign is told of once a minute. */
 export interface LaneState {
-  /** The rows that have been under way for the longest. */
-  readonly active: readonly ActiveRow[];
+  /** The rows that have been under way for the longest; null while a new run takes them up. */
+  readonly active: readonly ActiveRow[] | null;
 }
 
 /** Rows under way that a person is shown. */

@@ -5,8 +5,9 @@ import { type Lane } from './lane';
 import { type LaneRow } from './lane-row';
 
 /** Answer of the query `lane_state`. */
-export function laneState({ rows }: Lane): LaneState {
-  return { active: [...rows].slice(0, SHOWN_ROWS).map(activeRow) };
+export function laneState(lane: Lane): LaneState {
+  if (lane.unrestored().length > 0) return { active: null };
+  return { active: [...lane.rows].slice(0, SHOWN_ROWS).map(activeRow) };
 }
 
 /** A row for a person who watches: no prompt, and a percentage only where the service sent one (C2.2.4). */

@@ -135,7 +135,7 @@ describe('the reader of pages', () => {
   it('lets go of the pages that nobody asked for lately', async () => {
     const long = (number: number) =>
       row(number, {
-        call: { operation: 'create_video', request: { model: 'm', prompt: 'x'.repeat(10_000_000) } },
+        call: { operation: 'create_video', request: { model: 'm', prompt: 'x'.repeat(2_500_000) } },
       });
     const { store, index } = await stored([[long(0)], [long(1)], [long(2)], [long(3)]]);
     let reads = 0;

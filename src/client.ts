@@ -64,7 +64,7 @@ export {
   type TakenUp,
   type TakeUpOptions,
 } from './client/campaign-orders';
-export { CreationKeyConflictError, ResumeError } from './client/errors';
+export { CodecUnreachableError, CreationKeyConflictError, ResumeError } from './client/errors';
 export { type DecisionInput, type ReviewInput } from './client/review-journal';
 export {
   type FindTaskOptions,

@@ -30,6 +30,8 @@ export interface Target {
   readonly taskQueue: string;
   readonly uiUrl: string | null;
   readonly foundBy: string;
+  /** Whether payloads are encoded by the codec server that the environment names: its worker would have to, too. */
+  readonly usesCodec: boolean;
 }
 
 /** Longest wait for a server that does not answer, in milliseconds. */
@@ -43,7 +45,7 @@ const DEFAULT_ADDRESS = 'localhost:7233';
 export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = process.env): Promise<Connected> {
   const target = await findTarget(config, env);
   const { address, namespace, taskQueue, uiUrl } = target;
-  const dataConverter = dataConverterOf(env, namespace);
+  const dataConverter = target.usesCodec ? dataConverterOf(env, namespace) : undefined;
   let connection: Connection;
   try {
     connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });
@@ -80,7 +82,7 @@ export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): P
   const named = await namedByEnvironment(env);
   if (named !== null) {
     const { address, namespace, connection, foundBy } = named;
-    return { connection, address, namespace, taskQueue, uiUrl: null, foundBy };
+    return { connection, address, namespace, taskQueue, uiUrl: null, foundBy, usesCodec: true };
   }
   const dev = await readDevState(config.dataDir);
   if (dev !== undefined) {
@@ -91,6 +93,7 @@ export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): P
       taskQueue: env['MEDIA_TASK_QUEUE']?.trim() ? taskQueue : dev.taskQueue,
       uiUrl: dev.uiUrl,
       foundBy: '`temporal-media dev` of the data directory',
+      usesCodec: false,
     };
   }
   const { connectionOptions, namespace } = loadClientConnectConfig();
@@ -101,6 +104,7 @@ export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): P
     namespace: namespace ?? 'default',
     taskQueue,
     uiUrl: null,
+    usesCodec: true,
     foundBy:
       connectionOptions.address === undefined
         ? 'the default; no TEMPORAL_ADDRESS is set and no `temporal-media dev` runs on this data directory'

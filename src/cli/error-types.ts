@@ -76,6 +76,11 @@ export const COMMAND_ERRORS = {
     'The codec server, without which payloads cannot be written or read, does not do its work.',
     'Check TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH.',
   ],
+  payload_unreadable: [
+    EXIT.unreachable,
+    'A payload cannot be read here: a codec has encoded it.',
+    'Set TEMPORAL_CODEC_ENDPOINT to its codec server; nothing needs to be sent again.',
+  ],
   temporal_server_ended: [
     EXIT.unreachable,
     'The Temporal server of `dev` ended by itself.',

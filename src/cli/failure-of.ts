@@ -21,6 +21,7 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   CampaignNotFoundError: 'not_found',
   CampaignOrderError: 'campaign_order_refused',
   CampaignUnreadableError: 'no_worker',
+  CodecUnreachableError: 'codec_unreachable',
   CreationKeyConflictError: 'rejected/creation_key_conflict',
   ResumeError: 'resume_not_possible',
   JournalBindingError: 'journal_binding',
@@ -28,6 +29,8 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   ReportError: 'cannot_write',
   TemporalServerNotFoundError: 'temporal_server_not_found',
   TransportError: 'temporal_unreachable',
+  // Of the payload converter: an encoding that only a codec knows.
+  ValueError: 'payload_unreadable',
 };
 
 /** Errors whose message already ends with the remedies. */

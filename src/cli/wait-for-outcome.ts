@@ -45,7 +45,7 @@ export async function waitForOutcome<Outcome>(
 }
 
 function withResumeHint(error: unknown, workflowId: string, hint: string): unknown {
-  if (error instanceof CliError) return error;
+  if (error instanceof CliError && error.reply.type === 'interrupted') return error;
   const { exitCode, reply } = failureOf(error);
   if (exitCode === EXIT.unreachable) {
     return CliError.from({ ...reply, hint: `${reply.hint} Then: ${hint}` }, { workflowId });

@@ -12,3 +12,8 @@ export class CreationKeyConflictError extends Error {
 export class ResumeError extends Error {
   override readonly name = 'ResumeError';
 }
+
+/** A codec that is far away does not do its work: nothing is known of what it would have read. */
+export class CodecUnreachableError extends Error {
+  override readonly name = 'CodecUnreachableError';
+}

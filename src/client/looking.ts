@@ -1,12 +1,19 @@
 import { type Client, WorkflowClient } from '@temporalio/client';
-import { type LoadedDataConverter, type Payload, type PayloadCodec } from '@temporalio/common';
+import {
+  type LoadedDataConverter,
+  METADATA_ENCODING_KEY,
+  type Payload,
+  type PayloadCodec,
+  type SerializationContext,
+} from '@temporalio/common';
+import { CodecUnreachableError } from './errors';
 
 const KNOWN = new WeakMap<Client, WorkflowClient>();
 
 /**
  * The workflows of a client as somebody looks at them who needs the server's own fields alone: lists and descriptions. A
  * memo that it cannot read, such as one that another client's codec has encrypted, counts as absent instead of ending
- * the list. Not for decisions that depend on a memo.
+ * the list. Not for decisions that depend on a memo. Interceptors of the client are not asked.
  */
 export function looking(client: Client): WorkflowClient {
   let made = KNOWN.get(client);
@@ -31,27 +38,49 @@ class Lenient implements PayloadCodec {
     return Promise.resolve(payloads);
   }
 
-  decode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.all(payloads.map((payload) => readable(this.converter, payload)));
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    const read = await readablePayloads(this.converter, payloads, context);
+    return read.map((payload) => payload ?? { metadata: { [METADATA_ENCODING_KEY]: NOTHING } });
   }
 }
 
-async function readable(converter: LoadedDataConverter, payload: Payload): Promise<Payload> {
-  try {
-    const decoded = await decodedPayload(converter, payload);
-    converter.payloadConverter.fromPayload(decoded);
-    return decoded;
-  } catch {
-    return { metadata: { encoding: Buffer.from('binary/null') } };
-  }
+const NOTHING = Buffer.from('binary/null');
+
+/**
+ * Payloads as the codecs of a client give them, undefined for each that cannot be read.
+ * @throws CodecUnreachableError
+ */
+export async function readablePayloads(
+  converter: LoadedDataConverter,
+  payloads: readonly Payload[],
+  context?: SerializationContext,
+): Promise<readonly (Payload | undefined)[]> {
+  // All at once where that works: a codec may be far away.
+  const together = await decoded(converter, payloads, context);
+  const each =
+    together ??
+    (await Promise.all(payloads.map(async (one) => (await decoded(converter, [one], context))?.[0])));
+  return each.map((payload) => {
+    try {
+      if (payload !== undefined) converter.payloadConverter.fromPayload(payload, context);
+      return payload;
+    } catch {
+      return undefined;
+    }
+  });
 }
 
-/** A payload as the codecs of a client give it. Rejects when they cannot read it. */
-export async function decodedPayload(
+async function decoded(
   { payloadCodecs }: LoadedDataConverter,
-  payload: Payload,
-): Promise<Payload> {
-  let decoded = [payload];
-  for (const codec of [...payloadCodecs].reverse()) decoded = await codec.decode(decoded);
-  return decoded[0] ?? payload;
+  payloads: readonly Payload[],
+  context: SerializationContext | undefined,
+): Promise<readonly Payload[] | undefined> {
+  try {
+    let read = [...payloads];
+    for (const codec of [...payloadCodecs].reverse()) read = await codec.decode(read, context);
+    return read;
+  } catch (error) {
+    if (error instanceof CodecUnreachableError) throw error;
+    return undefined;
+  }
 }

@@ -1,77 +1,91 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Encryption, expectUnreadable } from '../support/encryption';
-import { type CliBench, openCliBench } from './support/cli-bench';
+import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { type CodecServer, startCodecServer } from './support/codec-server';
-import { runCli, runJson } from './support/run-cli';
+import { type CliRun, runCli, runJson } from './support/run-cli';
 
 const AUTH = 'Bearer of-the-codec-server';
 
-describe('commands and a worker where a codec server encrypts payloads', () => {
-  let bench: CliBench;
+describe('commands where a codec server encrypts payloads', () => {
+  let stack: MediaStack;
   let codec: CodecServer;
+  /** Without and with the codec server. */
+  let bare: NodeJS.ProcessEnv;
   let env: NodeJS.ProcessEnv;
-  let ids: { readonly video: string; readonly campaign: string };
+  let ids: Readonly<Record<'video' | 'campaign', string>>;
   let taskId: string;
+  const video = (id: string) => [
+    ...['video', '--model', 'sketch-lite', '--prompt', 'a hidden kite'],
+    ...['--id', id, '--out', path.join(stack.dataDir, 'out')],
+  ];
 
   beforeAll(async () => {
-    bench = await openCliBench({ timing: { queuedMs: 0, runningMs: 500 } });
-    const { namespace } = bench.server;
-    codec = await startCodecServer(new Encryption(), namespace, AUTH);
-    const named = { TEMPORAL_CODEC_ENDPOINT: `${codec.origin}/{namespace}/`, TEMPORAL_CODEC_AUTH: AUTH };
-    env = { ...bench.clientEnv, ...named };
-    ids = { video: bench.server.uniqueId('hidden'), campaign: bench.server.uniqueId('hidden-campaign') };
-    await bench.startWorker(named);
+    stack = await startMediaStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
+    const { server, env: all } = stack;
+    bare = Object.fromEntries(
+      ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'MEDIA_TASK_QUEUE', 'MEDIA_DATA_DIR'].map((name) => [
+        name,
+        all[name],
+      ]),
+    );
+    const encryption = new Encryption();
+    codec = await startCodecServer(encryption, server.namespace, AUTH);
+    env = {
+      ...bare,
+      // A proxy that is away: this machine is never asked for by one.
+      HTTP_PROXY: 'http://127.0.0.1:9',
+      TEMPORAL_CODEC_ENDPOINT: `${codec.origin}/{namespace}/`,
+      TEMPORAL_CODEC_AUTH: AUTH,
+    };
+    const uniqueId = (name: string): string => server.uniqueId(name);
+    ids = { video: uniqueId('hidden'), campaign: uniqueId('hidden-rows') };
+    await stack.startWorker({ worker: { dataConverter: { payloadCodecs: [encryption] } } });
   });
   afterAll(async () => {
-    await bench.close();
+    await stack.stop();
     await codec.close();
   });
 
   it('a video: nothing of it can be read on the server, and everything here', async () => {
-    const request = [
-      '--model',
-      'sketch-lite',
-      '--prompt',
-      'a hidden kite',
-      '--out',
-      path.join(bench.dir, 'out'),
-    ];
-    const { code, reply } = await runJson(['video', ...request, '--id', ids.video], env);
+    const { code, reply } = await runJson(video(ids.video), env);
     expect([code, reply.data?.['outcome']]).toEqual([0, 'completed']);
     taskId = (reply.data?.['video'] as { readonly taskId: string }).taskId;
-    await expectUnreadable(bench.server, [ids.video]);
+    await expectUnreadable(stack.server, [ids.video]);
     const status = await runJson(['status', taskId], env);
     expect(status.reply.data).toMatchObject({ outcome: { outcome: 'completed' }, notes: [] });
     expect(new Set(codec.asked)).toEqual(
-      new Set(['encode', 'decode'].map((what) => `/${bench.server.namespace}/${what}`)),
+      new Set(['encode', 'decode'].map((what) => `/${stack.server.namespace}/${what}`)),
     );
   });
 
   it('a task id is found in encrypted histories too, by somebody who has no journal', async () => {
     const elsewhere = {
-      MEDIA_DATA_DIR: path.join(bench.dir, 'elsewhere'),
+      MEDIA_DATA_DIR: path.join(stack.dataDir, 'elsewhere'),
       MEDIA_TASK_QUEUE: 'no-worker-here',
     };
     const { reply } = await runJson(['status', taskId], { ...env, ...elsewhere });
     expect(reply.data).toMatchObject({ foundBy: 'visibility', workflow: { workflowId: ids.video } });
+    // That nobody knows it would be wrong: nobody could look.
+    const refused = { ...env, ...elsewhere, TEMPORAL_CODEC_AUTH: 'another' };
+    expect((await runJson(['status', taskId], refused)).reply.error?.type).toBe('codec_unreachable');
   });
 
   it('a campaign', async () => {
-    const manifest = path.join(bench.dir, 'rows.jsonl');
+    const manifest = path.join(stack.dataDir, 'rows.jsonl');
     const row = (id: string) => JSON.stringify({ id, model: 'sketch-lite', prompt: 'a hidden boat' });
     await writeFile(manifest, `${row('a')}\n${row('b')}\n`);
-    const more = ['--id', ids.campaign, '--out', path.join(bench.dir, 'report'), '--yes'];
+    const more = ['--id', ids.campaign, '--out', path.join(stack.dataDir, 'report'), '--yes'];
     const { code, reply } = await runJson(['campaign', 'run', manifest, ...more], env);
     expect([code, reply.data?.['counts']]).toEqual([0, { completed: 2 }]);
-    await expectUnreadable(bench.server, [ids.campaign]);
+    await expectUnreadable(stack.server, [ids.campaign]);
   });
 
   it('without it: lists and states say what the server itself knows', async () => {
-    const list = await runJson(['campaign', 'list', '--limit', '500'], bench.clientEnv);
+    const list = await runJson(['campaign', 'list', '--limit', '500'], bare);
     const campaigns = list.reply.data?.['campaigns'] as readonly { readonly workflowId: string }[];
     expect(campaigns.map(({ workflowId }) => workflowId)).toContain(ids.campaign);
-    const status = await runJson(['status', ids.video], bench.clientEnv);
+    const status = await runJson(['status', ids.video], bare);
     expect(status.code).toBe(0);
     expect(status.reply.data).toMatchObject({
       foundBy: 'workflow_id',
@@ -79,25 +93,41 @@ describe('commands and a worker where a codec server encrypts payloads', () => {
       outcome: null,
       notes: expect.arrayContaining([expect.stringContaining('TEMPORAL_CODEC_ENDPOINT')]) as unknown,
     });
-    const unknown = await runJson(['status', 'task_that_nobody_knows'], bench.clientEnv);
+    const unknown = await runJson(['status', 'task_that_nobody_knows'], bare);
     expect(unknown.reply.error?.type).toBe('not_found');
   });
 
-  it('that refuses, is away or is no address: said so, without what was set', async () => {
+  it('that refuses or is away: said so without what was set, and with the way back to what may be paid', async () => {
     const refused = await runCli(['status', ids.video, '--json'], {
       ...env,
       TEMPORAL_CODEC_AUTH: 'wrong-word',
     });
-    expect(refused.stdout + refused.stderr).not.toContain('wrong-word');
+    expect(all(refused)).not.toContain('wrong-word');
     expect(JSON.parse(refused.stdout)).toMatchObject({
       error: { type: 'codec_unreachable', message: expect.stringContaining('HTTP 401') as unknown },
     });
-    const request = ['--model', 'sketch-lite', '--prompt', 'x', '--id', bench.server.uniqueId('unwritten')];
     const away = { ...env, TEMPORAL_CODEC_ENDPOINT: 'http://127.0.0.1:9/' };
-    const { reply } = await runJson(['video', ...request], away);
+    const { reply } = await runJson(video(stack.server.uniqueId('unwritten')), away);
     expect(reply.error?.type).toBe('codec_unreachable');
-    const odd = await runJson(['status', 'x'], { ...env, TEMPORAL_CODEC_ENDPOINT: 'ftp://me:secret@h/' });
-    expect(odd.reply.error?.type).toBe('configuration');
-    expect(odd.stdout).not.toContain('secret');
+    // The same request again attaches to the one that is done; its result cannot be read.
+    const unread = await runJson(video(ids.video), bare);
+    expect(unread.reply).toMatchObject({ ok: false, error: { type: 'payload_unreadable' } });
+  });
+
+  it('that is no address, or one with a secret in it: refused, and shown nowhere', async () => {
+    for (const address of ['ftp://h/', 'https://me:s3cret@h/', 'https://h/?t=s3cret', 's3cret']) {
+      const named = { ...env, TEMPORAL_CODEC_ENDPOINT: address };
+      const status = await runCli(['status', 'x', '--json'], named);
+      expect(JSON.parse(status.stdout)).toMatchObject({ error: { type: 'configuration' } });
+      expect(all(status) + all(await runCli(['config'], named))).not.toContain('s3cret');
+    }
+  });
+
+  it('a worker of the command line refuses to start with it: it has no codec', async () => {
+    const { code, stderr } = await runCli(['worker'], { ...stack.env, ...env });
+    expect(code).toBe(78);
+    expect(stderr).toContain('TEMPORAL_CODEC_ENDPOINT');
   });
 });
+
+const all = ({ stdout, stderr }: CliRun): string => stdout + stderr;

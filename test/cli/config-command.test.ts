@@ -67,6 +67,7 @@ describe('temporal-media config show', () => {
       TEMPORAL_API_KEY: key,
       TEMPORAL_TLS_CLIENT_KEY_DATA: key,
       TEMPORAL_CODEC_AUTH: key,
+      TEMPORAL_CODEC_ENDPOINT: ` https://me:${key}/x@codec.example`,
       TEMPORAL_GRPC_META_AUTHORIZATION: key,
       TEMPORAL_APIKEY: key,
     };

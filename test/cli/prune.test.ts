@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { type CommandContext } from '../../src/cli/command-context';
 import { type Connected } from '../../src/cli/connect';
 import { prune } from '../../src/cli/journal/prune';
@@ -37,14 +36,10 @@ describe('journal prune', () => {
       options: { namespace: 'default' },
       workflowService: {
         describeNamespace: async () => ({ config: { workflowExecutionRetentionTtl: { seconds: 86_400 } } }),
-      },
-      workflow: {
-        getHandle: (workflowId: string) => ({
-          describe: async () => {
-            if (workflowId !== 'known') throw new WorkflowNotFoundError('gone', workflowId, undefined);
-            return { status: { name: 'COMPLETED' } };
-          },
-        }),
+        describeWorkflowExecution: async ({ execution }: { execution: { workflowId: string } }) => {
+          if (execution.workflowId !== 'known') throw Object.assign(new Error('not found'), { code: 5 });
+          return {};
+        },
       },
     };
     const replies: unknown[] = [];

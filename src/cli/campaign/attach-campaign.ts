@@ -61,7 +61,7 @@ async function waitForEnd(context: CommandContext, attachment: Attachment): Prom
 }
 
 function withHint(error: unknown, workflowId: string): unknown {
-  if (error instanceof CliError) return error;
+  if (error instanceof CliError && error.reply.type === 'interrupted') return error;
   const watch = commandFor('campaign watch', workflowId);
   const { exitCode, reply } = failureOf(error);
   if (exitCode === EXIT.unreachable)

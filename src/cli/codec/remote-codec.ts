@@ -1,7 +1,7 @@
 import { type Payload, type PayloadCodec } from '@temporalio/common';
-import { EnvHttpProxyAgent, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { CliError } from '../cli-error';
+import { CodecUnreachableError } from '../../client';
 
 /** A codec server of Temporal: what encodes and decodes payloads for those who do not have the key. */
 export interface CodecServer {
@@ -10,6 +10,8 @@ export interface CodecServer {
   /** Value of the header Authorization. */
   readonly auth?: string | undefined;
   readonly namespace: string;
+  /** The way to it. */
+  readonly dispatcher: Dispatcher;
 }
 
 /** Longest wait for a reply, in milliseconds, and its largest size in bytes. */
@@ -25,11 +27,9 @@ const Reply = z.object({
 
 /**
  * Encodes and decodes by a codec server, as the `temporal` command does. It gets every payload in the clear, and never a
- * key of the service. Rejects with `codec_unreachable`.
+ * key of the service. Rejects with a CodecUnreachableError.
  */
 export class RemoteCodec implements PayloadCodec {
-  readonly #dispatcher = new EnvHttpProxyAgent();
-
   constructor(private readonly server: CodecServer) {}
 
   encode(payloads: Payload[]): Promise<Payload[]> {
@@ -42,13 +42,13 @@ export class RemoteCodec implements PayloadCodec {
 
   async #ask(what: 'encode' | 'decode', payloads: Payload[]): Promise<Payload[]> {
     if (payloads.length === 0) return payloads;
-    const { endpoint, auth, namespace } = this.server;
+    const { endpoint, auth, namespace, dispatcher } = this.server;
     let status: number;
     let text: string;
     try {
       const reply = await request(`${endpoint.href.replace(/\/+$/, '')}/${what}`, {
         method: 'POST',
-        dispatcher: this.#dispatcher,
+        dispatcher,
         headers: {
           'content-type': 'application/json',
           'x-namespace': namespace,
@@ -69,8 +69,8 @@ export class RemoteCodec implements PayloadCodec {
     return read.data.payloads.map(fromJson);
   }
 
-  #failed(why: string): CliError {
-    return new CliError('codec_unreachable', `The codec server at ${this.server.endpoint.origin} ${why}.`);
+  #failed(why: string): CodecUnreachableError {
+    return new CodecUnreachableError(`The codec server at ${this.server.endpoint.origin} ${why}.`);
   }
 }
 

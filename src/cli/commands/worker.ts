@@ -6,7 +6,6 @@ import { ConfigurationError, type MediaConfig } from '../../config';
 import { normaliseBaseUrl } from '../../service/base-url';
 import { proxySecrets } from '../../service/proxy-environment';
 import { CliError } from '../cli-error';
-import { dataConverterOf } from '../codec/data-converter';
 import {
   type CommandContext,
   type CommonOptions,
@@ -48,6 +47,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   const { report } = context;
   const config = effectiveConfig(context, options);
   refuseUnusable(config);
+  refuseCodec(context.env);
   const interruption = onInterruption();
   // Measured with 10,000 videos in flight: a quarter less memory (430 instead of 580 MiB), and no more CPU.
   setFlagsFromString('--heap-growing-percent=50');
@@ -61,7 +61,6 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     ),
   });
   const { createMediaWorker } = await import('../../worker.js');
-  const dataConverter = dataConverterOf(context.env, await namespaceOf());
   const { cachedWorkflowBundle } = await import('../../workflow-bundle.js');
   const making = cachedWorkflowBundle(join(config.dataDir, 'cache'), (because) =>
     report.say(`Bundling the workflow code: ${because}.`),
@@ -70,7 +69,6 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
       config,
       workflows: { workflowBundle },
       ...(options.rebind === true && { rebind: true }),
-      ...(dataConverter && { worker: { dataConverter } }),
     }).catch(unreachable),
   );
   const made = await Promise.race([making, interruption.happened]);
@@ -88,17 +86,23 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   await made.run();
 }
 
-async function namespaceOf(): Promise<string> {
-  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
-  return loadClientConnectConfig().namespace ?? 'default';
-}
-
 /** Words for a server that does not answer: those of the native client name neither it nor a remedy. @throws always */
 async function unreachable(error: unknown): Promise<never> {
   if (!(error instanceof Error) || error.name !== 'TransportError') throw error;
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   const { address = 'localhost:7233' } = loadClientConnectConfig().connectionOptions;
   throw new CliError('temporal_unreachable', `No Temporal server answers at ${address}.`);
+}
+
+/**
+ * A codec server that is away for a moment would end activities that have paid (docs/operations.md).
+ * @throws ConfigurationError
+ */
+function refuseCodec(env: NodeJS.ProcessEnv): void {
+  if (!env['TEMPORAL_CODEC_ENDPOINT']?.trim()) return;
+  const message =
+    'is set, and this command has no codec: it could not read what other commands encode. Make a worker in code, with the codec itself in its dataConverter, or remove the variable here.';
+  throw new ConfigurationError('TEMPORAL_CODEC_ENDPOINT', message);
 }
 
 /** @throws ConfigurationError for what would only show at the first paid call. */

@@ -71,7 +71,8 @@ export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined
     return [
       {
         name,
-        value: value === null ? null : secret ? masked(value) : shownLocation(value),
+        value:
+          value === null ? null : secret || mayHoldSecret(name, value) ? masked(value) : shownLocation(value),
         origin,
         secret,
         ...(problem !== undefined && { problem }),
@@ -82,6 +83,17 @@ export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined
   // Other programs have TEMPORAL_* variables too: only what looks like a slip is shown.
   const slips = unknownVariables(env, 'TEMPORAL_', known).filter(({ nearest }) => nearest !== null);
   return [...values, ...slips];
+}
+
+/** An address that commands refuse, because what opens it belongs elsewhere, may hold just that. */
+function mayHoldSecret(name: string, value: string): boolean {
+  if (name !== 'TEMPORAL_CODEC_ENDPOINT') return false;
+  try {
+    const { username, password, search, hash } = new URL(value);
+    return `${username}${password}${search}${hash}` !== '';
+  } catch {
+    return true;
+  }
 }
 
 /** Settings of a connection that commands leave out where they use the server of `dev`. */

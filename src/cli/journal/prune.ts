@@ -1,7 +1,5 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { looking } from '../../client/looking';
 import { type MediaConfig } from '../../config';
 import { type SlotIntent } from '../../domain/create-journal';
 import { pruneJournal } from '../../journal/prune-journal';
@@ -10,6 +8,8 @@ import { type CommandContext } from '../command-context';
 import { type Connected } from '../connect';
 import { namespaceRetentionMs } from '../unconfirmed/namespace-retention';
 
+/** Code of gRPC. */
+const NOT_FOUND = 5;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Removes old records from the journal of this machine. @throws CliError below the retention of the namespace */
@@ -52,10 +52,14 @@ async function inUse({ client, namespace }: Connected, slot: SlotIntent): Promis
   if (slot.namespace !== namespace) return true;
   if (slot.workflowId === null) return false;
   try {
-    await looking(client).getHandle(slot.workflowId).describe();
+    // As the server has it: what a codec has encoded of it does not matter.
+    await client.workflowService.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId: slot.workflowId },
+    });
     return true;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if ((error as { readonly code?: unknown }).code === NOT_FOUND) return false;
     throw error;
   }
 }

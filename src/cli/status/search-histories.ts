@@ -1,6 +1,6 @@
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
-import { decodedPayload, looking } from '../../client/looking';
+import { readablePayloads } from '../../client/looking';
 import { inLanes } from '../../domain/in-lanes';
 import { WORKFLOW } from '../../domain/names';
 
@@ -32,12 +32,7 @@ const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
  * worker nor a journal. A run that continued as new carries its task in its start.
  */
 export async function searchHistories(client: Client, taskId: string): Promise<HistorySearch> {
-  const executions: FoundExecution[] = [];
-  const query = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
-  for await (const { workflowId, runId } of looking(client).list({ query })) {
-    executions.push({ workflowId, runId });
-    if (executions.length >= MOST_EXECUTIONS) break;
-  }
+  const executions = await newestExecutions(client);
   let found: FoundExecution | undefined;
   let searched = 0;
   await inLanes(executions, AT_ONCE, async (execution) => {
@@ -46,6 +41,24 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
     if (await holdsTask(client, execution, taskId)) found ??= execution;
   });
   return { found, searched };
+}
+
+/** Their ids alone: memos are not read, and none has to be decoded. */
+async function newestExecutions(client: Client): Promise<readonly FoundExecution[]> {
+  const query = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
+  const found: FoundExecution[] = [];
+  let nextPageToken: Uint8Array | null | undefined;
+  do {
+    const page = await client.workflowService.listWorkflowExecutions({
+      namespace: client.options.namespace,
+      query,
+      ...(nextPageToken != null && { nextPageToken }),
+    });
+    for (const { execution } of page.executions ?? [])
+      found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });
+    ({ nextPageToken } = page);
+  } while (found.length < MOST_EXECUTIONS && nextPageToken != null && nextPageToken.length > 0);
+  return found.slice(0, MOST_EXECUTIONS);
 }
 
 async function holdsTask(client: Client, execution: FoundExecution, taskId: string): Promise<boolean> {
@@ -60,9 +73,15 @@ async function holdsTask(client: Client, execution: FoundExecution, taskId: stri
       if ((error as { readonly code?: unknown }).code !== NOT_FOUND) throw error;
       return {};
     });
-  for (const payload of (history?.events ?? []).flatMap(payloadsOf))
-    if (names(await valueOf(client, payload), taskId)) return true;
-  return false;
+  const payloads = (history?.events ?? []).flatMap(payloadsOf);
+  const { loadedDataConverter, namespace } = client.options;
+  const context = { type: 'workflow', namespace, workflowId: execution.workflowId } as const;
+  const read = await readablePayloads(loadedDataConverter, payloads, context);
+  // What cannot be read, encrypted or of another kind, says nothing to us.
+  return read.some(
+    (payload) =>
+      payload !== undefined && names(loadedDataConverter.payloadConverter.fromPayload(payload), taskId),
+  );
 }
 
 function payloadsOf(event: HistoryEvent): readonly Payload[] {
@@ -71,18 +90,6 @@ function payloadsOf(event: HistoryEvent): readonly Payload[] {
     event.activityTaskCompletedEventAttributes?.result?.payloads ??
     []
   );
-}
-
-async function valueOf({ options }: Client, payload: Payload): Promise<unknown> {
-  const { loadedDataConverter } = options;
-  try {
-    return loadedDataConverter.payloadConverter.fromPayload(
-      await decodedPayload(loadedDataConverter, payload),
-    );
-  } catch {
-    // Encrypted, or of another kind: it says nothing to us.
-    return undefined;
-  }
 }
 
 /** Whether a field `taskId` somewhere in it has this value. */

@@ -5,7 +5,7 @@ import { WORKFLOW } from '../../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { type VideoState } from '../../domain/video-state';
 import { type VideoTask } from '../../domain/video-task';
-import { awaitVideoWorkflowId } from '../../client';
+import { awaitVideoWorkflowId, CodecUnreachableError } from '../../client';
 import { type MediaConfig } from '../../config';
 import { type Connected } from '../connect';
 import { commandFor } from '../shell-word';
@@ -158,6 +158,7 @@ class StatusSearch {
     return client
       .withDeadline(Date.now() + QUERY_MS, () => media.videoState(workflow.workflowId))
       .catch((error: unknown) => {
+        if (error instanceof CodecUnreachableError) throw error;
         this.notes.push(
           error instanceof ValueError
             ? unreadable('state')

@@ -109,7 +109,7 @@ describe('a tick', () => {
     expect(order).toEqual([0, 2, 1, 3]);
   });
 
-  it('[C2.2.8] an answer with the record that is known changes nothing but the time of the poll', () => {
+  it('an answer with the record that is known changes nothing but the time of the poll', () => {
     const group = new PollGroup(DEFAULT_POLLING);
     const record = { status: 'in_progress', phase: 'in_progress' } as const;
     const answer = { index: 0, digest: 'AbCdEf12', record };

@@ -21,6 +21,7 @@ const NEED_OF = {
   'test/budgets/events.test.ts': 'nothing',
   'test/budgets/timers.test.ts': 'nothing',
   'test/cli/campaign/': 'nothing',
+  'test/cli/demo-environment.test.ts': 'nothing',
   'test/cli/doctor-judgements.test.ts': 'nothing',
   'test/cli/error-types.test.ts': 'nothing',
   'test/cli/near-names.test.ts': 'nothing',

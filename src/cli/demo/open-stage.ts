@@ -17,6 +17,7 @@ import { cachedWorkflowBundle } from '../../workflow-bundle';
 import { type RunningChild, startChild } from '../child-process';
 import { sandboxEnvironment, startDevSandbox } from '../dev-sandbox';
 import { temporalEnvironment } from '../worker-environment';
+import { demoEnvironment } from './demo-environment';
 import { type DemoStage } from './demo-case';
 import { demoInputs } from './demo-inputs';
 
@@ -43,7 +44,7 @@ const WORKER_GRACE_MS = 20_000;
 /** Starts server, sandbox and the first worker for the demo, on task queues of its own. Undoes everything on failure. */
 export async function openStage(options: OpenStageOptions): Promise<OpenStage> {
   const { dataDir, say } = options;
-  const env = withoutMedia(options.env);
+  const env = demoEnvironment(options.env);
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
@@ -110,10 +111,6 @@ export async function openStage(options: OpenStageOptions): Promise<OpenStage> {
 }
 
 /** The demo talks to its own sandbox only: a real service that the user has configured must not be billed. */
-function withoutMedia(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('MEDIA_')));
-}
-
 async function untilOutcome(journal: string): Promise<void> {
   for (;;) {
     const names = await readdir(journal, { recursive: true }).catch(() => []);

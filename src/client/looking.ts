@@ -39,22 +39,28 @@ class Lenient implements PayloadCodec {
   }
 
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    const read = await readablePayloads(this.converter, payloads, context);
-    return read.map((payload) => payload ?? { metadata: { [METADATA_ENCODING_KEY]: NOTHING } });
+    const read = await readPayloads(this.converter, payloads, context);
+    return read.map((found) => found?.payload ?? { metadata: { [METADATA_ENCODING_KEY]: NOTHING } });
   }
 }
 
 const NOTHING = Buffer.from('binary/null');
 
+/** A payload as the codecs of a client give it, and what is in it. */
+export interface ReadPayload {
+  readonly payload: Payload;
+  readonly value: unknown;
+}
+
 /**
- * Payloads as the codecs of a client give them, undefined for each that cannot be read.
+ * Payloads as a client reads them, undefined for each that it cannot read.
  * @throws CodecUnreachableError
  */
-export async function readablePayloads(
+export async function readPayloads(
   converter: LoadedDataConverter,
   payloads: readonly Payload[],
   context?: SerializationContext,
-): Promise<readonly (Payload | undefined)[]> {
+): Promise<readonly (ReadPayload | undefined)[]> {
   // All at once where that works: a codec may be far away.
   const together = await decoded(converter, payloads, context);
   const each =
@@ -62,8 +68,8 @@ export async function readablePayloads(
     (await Promise.all(payloads.map(async (one) => (await decoded(converter, [one], context))?.[0])));
   return each.map((payload) => {
     try {
-      if (payload !== undefined) converter.payloadConverter.fromPayload(payload, context);
-      return payload;
+      if (payload === undefined) return undefined;
+      return { payload, value: converter.payloadConverter.fromPayload(payload, context) };
     } catch {
       return undefined;
     }

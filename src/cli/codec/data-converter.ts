@@ -2,6 +2,7 @@ import { type DataConverter } from '@temporalio/common';
 import { type Dispatcher } from 'undici';
 import { environmentConnections } from '../../service/connections';
 import { CliError } from '../cli-error';
+import { isBareAddress } from './bare-address';
 import { RemoteCodec } from './remote-codec';
 
 /**
@@ -22,8 +23,7 @@ export function dataConverterOf(env: NodeJS.ProcessEnv, namespace: string): Data
 function endpointOf(named: string, namespace: string): URL {
   try {
     const url = new URL(named.replaceAll('{namespace}', encodeURIComponent(namespace)));
-    const isBare = `${url.username}${url.password}${url.search}${url.hash}` === '';
-    if (isBare && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+    if (isBareAddress(url) && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
   } catch {
     // Told below.
   }

@@ -1,7 +1,9 @@
 import { type Payload, type PayloadCodec } from '@temporalio/common';
-import { type Dispatcher, request } from 'undici';
+import { type Dispatcher } from 'undici';
 import { z } from 'zod';
 import { CodecUnreachableError } from '../../client';
+import { parseJsonBody } from '../../service/bounded-body';
+import { collectReply } from '../../service/collect-reply';
 
 /** A codec server of Temporal: what encodes and decodes payloads for those who do not have the key. */
 export interface CodecServer {
@@ -43,27 +45,26 @@ export class RemoteCodec implements PayloadCodec {
   async #ask(what: 'encode' | 'decode', payloads: Payload[]): Promise<Payload[]> {
     if (payloads.length === 0) return payloads;
     const { endpoint, auth, namespace, dispatcher } = this.server;
-    let status: number;
-    let text: string;
-    try {
-      const reply = await request(`${endpoint.href.replace(/\/+$/, '')}/${what}`, {
+    const path = `${endpoint.pathname.replace(/\/+$/, '')}/${what}`;
+    const reply = await collectReply(
+      dispatcher,
+      {
+        origin: endpoint.origin,
+        path,
         method: 'POST',
-        dispatcher,
         headers: {
           'content-type': 'application/json',
           'x-namespace': namespace,
           ...(auth !== undefined && { authorization: auth }),
         },
         body: JSON.stringify({ payloads: payloads.map(toJson) }),
-        signal: AbortSignal.timeout(LIMIT_MS),
-      });
-      status = reply.statusCode;
-      text = await bounded(reply.body);
-    } catch {
-      throw this.#failed('does not answer');
-    }
-    if (status !== 200) throw this.#failed(`answers with HTTP ${status}`);
-    const read = Reply.safeParse(jsonOf(text));
+      },
+      { headersWithinMs: LIMIT_MS, withinMs: LIMIT_MS, maxBytes: MAX_REPLY },
+      AbortSignal.timeout(LIMIT_MS),
+    ).catch(() => undefined);
+    if (reply?.body.end !== 'complete') throw this.#failed('does not answer');
+    if (reply.status !== 200) throw this.#failed(`answers with HTTP ${reply.status}`);
+    const read = Reply.safeParse(parseJsonBody(reply.body.bytes));
     if (!read.success || read.data.payloads.length !== payloads.length)
       throw this.#failed('answers with something else than these payloads');
     return read.data.payloads.map(fromJson);
@@ -71,25 +72,6 @@ export class RemoteCodec implements PayloadCodec {
 
   #failed(why: string): CodecUnreachableError {
     return new CodecUnreachableError(`The codec server at ${this.server.endpoint.origin} ${why}.`);
-  }
-}
-
-async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_REPLY) throw new RangeError('The reply is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+import { isBareAddress } from '../codec/bare-address';
 import { type DevState } from '../dev-state';
 import { shownLocation } from '../shown-location';
 import { type ConfigValue, masked, type ValueOrigin } from './config-value';
@@ -89,8 +90,7 @@ export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined
 function mayHoldSecret(name: string, value: string): boolean {
   if (name !== 'TEMPORAL_CODEC_ENDPOINT') return false;
   try {
-    const { username, password, search, hash } = new URL(value);
-    return `${username}${password}${search}${hash}` !== '';
+    return !isBareAddress(new URL(value));
   } catch {
     return true;
   }

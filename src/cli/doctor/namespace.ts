@@ -1,8 +1,8 @@
+import { isGrpcNotFound } from '../grpc-not-found';
 import { type Check, failed, ok } from './check';
 import { isRefusal } from './temporal-server';
 
 const CALL_MS = 3_000;
-const NOT_FOUND = 5;
 const SECONDS_OF_A_DAY = 86_400;
 
 /** Whether the server has the namespace and lets this client look at it. */
@@ -22,7 +22,7 @@ export const namespaceCheck: Check = {
       const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
       return ok(seconds === 0 ? namespace : `${namespace}; closed workflows are kept for ${daysOf(seconds)}`);
     } catch (error) {
-      if ((error as { code?: unknown }).code === NOT_FOUND)
+      if (isGrpcNotFound(error))
         return failed('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
       if (isRefusal(error))
         return failed('temporal_credentials', `The Temporal server refuses the namespace "${namespace}".`);

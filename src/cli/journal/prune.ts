@@ -6,10 +6,9 @@ import { pruneJournal } from '../../journal/prune-journal';
 import { badInput, CliError } from '../cli-error';
 import { type CommandContext } from '../command-context';
 import { type Connected } from '../connect';
+import { isGrpcNotFound } from '../grpc-not-found';
 import { namespaceRetentionMs } from '../unconfirmed/namespace-retention';
 
-/** Code of gRPC. */
-const NOT_FOUND = 5;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Removes old records from the journal of this machine. @throws CliError below the retention of the namespace */
@@ -59,7 +58,7 @@ async function inUse({ client, namespace }: Connected, slot: SlotIntent): Promis
     });
     return true;
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code === NOT_FOUND) return false;
+    if (isGrpcNotFound(error)) return false;
     throw error;
   }
 }

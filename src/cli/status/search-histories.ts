@@ -1,8 +1,9 @@
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
-import { readablePayloads } from '../../client/looking';
+import { readPayloads } from '../../client/looking';
 import { inLanes } from '../../domain/in-lanes';
 import { WORKFLOW } from '../../domain/names';
+import { isGrpcNotFound } from '../grpc-not-found';
 
 export interface FoundExecution {
   readonly workflowId: string;
@@ -23,8 +24,6 @@ const MOST_EXECUTIONS = 500;
 /** Events of an execution that are read: its start and its create are among the first. */
 const EVENTS = 60;
 const AT_ONCE = 8;
-/** Code of gRPC. */
-const NOT_FOUND = 5;
 const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
 
 /**
@@ -70,18 +69,15 @@ async function holdsTask(client: Client, execution: FoundExecution, taskId: stri
     })
     .catch((error: unknown): Partial<Page> => {
       // Visibility lists for a moment what retention has removed.
-      if ((error as { readonly code?: unknown }).code !== NOT_FOUND) throw error;
+      if (!isGrpcNotFound(error)) throw error;
       return {};
     });
   const payloads = (history?.events ?? []).flatMap(payloadsOf);
   const { loadedDataConverter, namespace } = client.options;
   const context = { type: 'workflow', namespace, workflowId: execution.workflowId } as const;
-  const read = await readablePayloads(loadedDataConverter, payloads, context);
+  const read = await readPayloads(loadedDataConverter, payloads, context);
   // What cannot be read, encrypted or of another kind, says nothing to us.
-  return read.some(
-    (payload) =>
-      payload !== undefined && names(loadedDataConverter.payloadConverter.fromPayload(payload), taskId),
-  );
+  return read.some((found) => found !== undefined && names(found.value, taskId));
 }
 
 function payloadsOf(event: HistoryEvent): readonly Payload[] {

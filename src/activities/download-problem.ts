@@ -28,7 +28,7 @@ export type DownloadProblemKind =
 
 export interface DownloadProblem {
   readonly kind: DownloadProblemKind;
-  /** One sentence without addresses, paths or anything that the service wrote (C5.4). */
+  /** In our own words, without paths or anything that the service wrote; of an address at most its origin (C5.4). */
   readonly message: string;
   readonly httpStatus?: number;
   /** Lower bound in milliseconds (C8.7). */

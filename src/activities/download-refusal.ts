@@ -1,4 +1,5 @@
 import { type ContentFetchResult } from '../service/media-client';
+import { blockedPlace } from './blocked-place';
 import { type DownloadProblem } from './download-problem';
 
 type Refusal = Extract<ContentFetchResult, { kind: 'refused' }>;
@@ -9,8 +10,7 @@ const EXPIRED_CODE = /expire/i;
 
 /** What a place that gave no body said: a total function over status and origin (C4.2, C7.3, C7.4). */
 export function problemOf(failure: Failure): DownloadProblem {
-  if (failure.kind === 'blocked')
-    return { kind: 'blocked', message: `The result lies where this worker must not go (${failure.reason}).` };
+  if (failure.kind === 'blocked') return { kind: 'blocked', message: blockedPlace(failure) };
   if (failure.kind === 'network')
     return { kind: 'network', message: `The content could not be fetched (${failure.code}).` };
   return problemOfRefusal(failure);

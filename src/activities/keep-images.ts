@@ -6,6 +6,7 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { readDataUrl } from '../service/data-url';
 import { type ImageItem, type MediaClient } from '../service/media-client';
 import { type ImagesAccepted } from '../service/send-result';
+import { blockedPlace } from './blocked-place';
 import { type AnswerBase } from './paid-answers';
 import { readBounded } from './read-bounded';
 
@@ -18,6 +19,12 @@ export interface KeepImages {
   readonly warnings: readonly string[];
   /** Time, in milliseconds since the epoch, by which everything must be stored or given up: the outcome is still to be written. */
   readonly deadlineAt: number;
+}
+
+/** A result that could not be kept: a public word, and where there is more to say a sentence. */
+interface Lost {
+  readonly lost: string;
+  readonly why?: string;
 }
 
 /** Largest single result, in bytes. */
@@ -39,7 +46,7 @@ export async function keepImages(
 ): Promise<CompletedImages | ResultsLost> {
   const kept = await keepAll(reply.items.slice(0, MAX_RESULTS), keep);
   const unseen = reply.items.length - kept.length;
-  const lost = kept.filter((result): result is { lost: string } => 'lost' in result);
+  const lost = kept.filter((result): result is Lost => 'lost' in result);
   const { created, usage } = reply;
   if (lost.length + unseen > 0 || kept.length === 0) {
     const reason = lost[0]?.lost ?? (unseen > 0 ? 'too_many_results' : 'no_results');
@@ -49,7 +56,11 @@ export async function keepImages(
       images: kept.map((result) => ('lost' in result ? null : result)),
       created,
       reason,
-      message: `The reply was read and the call is paid, but ${lost.length + unseen} of ${reply.items.length} results could not be kept (${reason}). It is not sent again.`,
+      message: [
+        `The reply was read and the call is paid, but ${lost.length + unseen} of ${reply.items.length} results could not be kept (${reason}).`,
+        ...new Set(lost.flatMap(({ why }) => why ?? [])),
+        'It is not sent again.',
+      ].join(' '),
     };
   }
   const difference =
@@ -70,8 +81,8 @@ export async function keepImages(
 async function keepAll(
   items: readonly ImageItem[],
   keep: KeepImages,
-): Promise<readonly (ArtifactRef | { lost: string })[]> {
-  const kept: (ArtifactRef | { lost: string })[] = [];
+): Promise<readonly (ArtifactRef | Lost)[]> {
+  const kept: (ArtifactRef | Lost)[] = [];
   await inLanes(items.entries(), AT_ONCE, async ([index, item]) => {
     kept[index] = await keepOne(item, keep);
   });
@@ -81,7 +92,7 @@ async function keepAll(
 async function keepOne(
   item: ImageItem,
   { client, artifacts, deadlineAt }: KeepImages,
-): Promise<ArtifactRef | { lost: string }> {
+): Promise<ArtifactRef | Lost> {
   const bytes =
     item.kind === 'b64'
       ? item.data
@@ -99,11 +110,7 @@ async function keepOne(
   }
 }
 
-async function fetchImage(
-  url: string,
-  client: MediaClient,
-  deadlineAt: number,
-): Promise<Buffer | { lost: string }> {
+async function fetchImage(url: string, client: MediaClient, deadlineAt: number): Promise<Buffer | Lost> {
   if (/^data:/i.test(url)) return readDataUrl(url, MAX_IMAGE_BYTES) ?? { lost: 'unreadable_data_url' };
   if (!URL.canParse(url)) return { lost: 'unreadable_url' };
   if (Date.now() >= deadlineAt) return { lost: 'no_time_left' };
@@ -111,7 +118,7 @@ async function fetchImage(
   let lost = 'network';
   for (let attempt = 1; attempt <= FETCH_TRIES; attempt++) {
     const result = await client.fetchContent({ url: new URL(url), signal });
-    if (result.kind === 'blocked') return { lost: 'blocked' };
+    if (result.kind === 'blocked') return { lost: 'blocked', why: blockedPlace(result) };
     let delay = Math.min(FETCH_MAX_DELAY_MS, FETCH_DELAY_MS * 2 ** attempt);
     if (result.kind === 'body') {
       const bytes = await readBounded(result.body, MAX_IMAGE_BYTES, signal);

@@ -12,9 +12,18 @@ export interface ContentFetchRequest {
   readonly bodyIdleTimeoutMs?: number;
 }
 
-/** Why a hop was not taken: nothing was sent to that place. */
-export type BlockedReason =
-  'address' | 'scheme' | 'userinfo' | 'downgrade' | 'location' | 'too_many_redirects';
+/** Why a hop was not taken, wherever it leads: nothing was sent to that place. */
+export type BlockedReason = 'scheme' | 'userinfo' | 'downgrade' | 'location' | 'too_many_redirects';
+
+/** A hop that was not taken. `address`: the place at `origin` is not `service`, not public and not allowed. */
+export type BlockedHop =
+  | { readonly kind: 'blocked'; readonly reason: BlockedReason }
+  | {
+      readonly kind: 'blocked';
+      readonly reason: 'address';
+      readonly origin: string;
+      readonly service: string;
+    };
 
 export type ContentFetchResult =
   | {
@@ -47,7 +56,7 @@ export type ContentFetchResult =
       /** Who refused: a 401 of another host says nothing about our key. */
       readonly origin: 'service' | 'other';
     }
-  | { readonly kind: 'blocked'; readonly reason: BlockedReason }
+  | BlockedHop
   | {
       readonly kind: 'network';
       /** System or undici error code, `aborted` when the caller's signal ended it, or `unknown`. */

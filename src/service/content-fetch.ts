@@ -9,6 +9,7 @@ import {
 } from './content-fetch-result';
 import { contentHeaders } from './content-headers';
 import { networkCode } from './network-error';
+import { underOwnName } from './own-name';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
 
@@ -38,9 +39,10 @@ export async function fetchContent(
   fetcher: ContentFetcher,
   request: ContentFetchRequest,
 ): Promise<ContentFetchResult> {
-  let url = request.url;
+  const own = new URL(fetcher.caller.baseUrl);
+  let { url } = request;
   for (let hops = 0; ; hops += 1) {
-    const hop = await takeHop(fetcher, request, url, hops);
+    const hop = await takeHop(fetcher, request, underOwnName(url, own), hops);
     if (hop.kind !== 'redirect') return hop;
     const next = nextUrl(hop.location, url);
     if (typeof next === 'string') return { kind: 'blocked', reason: next };
@@ -60,8 +62,11 @@ async function takeHop(
   const { caller, filter } = fetcher;
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return { kind: 'blocked', reason: 'scheme' };
   if (url.username !== '' || url.password !== '') return { kind: 'blocked', reason: 'userinfo' };
-  const own = url.origin === new URL(caller.baseUrl).origin;
-  if (!own && !filter.allowsLiteral(url)) return { kind: 'blocked', reason: 'address' };
+  const service = new URL(caller.baseUrl).origin;
+  const own = url.origin === service;
+  const origin = redactorFor(caller).url(url.href);
+  const elsewhere = { kind: 'blocked', reason: 'address', origin, service } as const;
+  if (!own && !filter.allowsLiteral(url)) return elsewhere;
   const credentials = own ? await credentialsOf(caller) : undefined;
   if (own && credentials === undefined)
     return { kind: 'network', code: 'credential_unavailable', retryable: false };
@@ -71,7 +76,7 @@ async function takeHop(
     connection = fetcher.connect(url, own);
     if (connection.viaProxy && !own && !(await filter.allowsHost(url))) {
       connection.release();
-      return { kind: 'blocked', reason: 'address' };
+      return elsewhere;
     }
     const reply = await connection.dispatcher.request({
       origin: url.origin,
@@ -88,7 +93,7 @@ async function takeHop(
   } catch (error) {
     connection?.release();
     const code = networkCode(error);
-    if (code === ADDRESS_BLOCKED) return { kind: 'blocked', reason: 'address' };
+    if (code === ADDRESS_BLOCKED) return elsewhere;
     if (isAborted(request.signal)) return { kind: 'network', code: 'aborted', retryable: false };
     return { kind: 'network', code, retryable: !/CERT|UNABLE_TO_|^ERR_TLS_/.test(code) };
   }

@@ -52,18 +52,18 @@ export interface MediaClient {
   getVideo(taskId: string, options?: GetVideoOptions): Promise<GetVideoResult>;
   /** Address of GET /v1/videos/{task_id}/content. Throws a TypeError for an id that can be in no path. */
   contentUrl(taskId: string): URL;
-  /** One GET with its redirects; the key goes to the service's own origin only (C5.3). */
   /** What may be kept of a body that is a page: without keys, cookies and signed addresses (C5.4a, C5.4b). */
   cleanPage(page: Buffer): Promise<Buffer>;
   /** Knows the key and the passwords of proxies: for what is told of a failure (C5.4a). */
   redactor(): Promise<Redactor>;
+  /** One GET with its redirects; the key goes to the service's own origin only (C5.3). */
   fetchContent(request: ContentFetchRequest): Promise<ContentFetchResult>;
   /** Ends every GET that is open. Paid calls are never cut: they end by themselves. */
   close(): Promise<void>;
 }
 
 // The client's results belong to its signature: whoever holds a client can name them.
-export { type ContentFetchRequest, type ContentFetchResult } from './content-fetch-result';
+export { type BlockedHop, type ContentFetchRequest, type ContentFetchResult } from './content-fetch-result';
 export { type GetVideoResult, type VideoReading } from './get-video-result';
 export {
   type ImageItem,

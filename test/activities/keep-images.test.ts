@@ -74,6 +74,16 @@ describe('bytes that do not come', () => {
     expect(lost.images[999]).toMatchObject({ mediaType: 'image/png' });
   });
 
+  it('[C5.4b] a result where nothing may be asked is named by its origin, with the setting that allows it', async () => {
+    const lost = await keep('http://127.0.0.1:1/generated/a.png?signature=zz', 60_000);
+    expect(lost).toMatchObject({ outcome: 'results_lost', reason: 'blocked' });
+    const { message } = lost as ResultsLost;
+    expect(message).toContain(`lies at http://127.0.0.1:1, which is neither the service (${service.origin})`);
+    expect(message).toContain('MEDIA_ALLOWED_MEDIA_ORIGINS');
+    expect(message).not.toMatch(/signature|generated|zz/);
+    expect(service.seen).toHaveLength(0);
+  });
+
   it('a result address that is none is lost, not an error of ours after the payment', async () => {
     expect(await keep(BAD_URL, 60_000)).toMatchObject({ outcome: 'results_lost', reason: 'unreadable_url' });
   });

@@ -237,15 +237,25 @@ describe('an address that is allowed', () => {
     expect(media.seen.some(({ headers }) => JSON.stringify(headers).includes(KEY))).toBe(false);
   });
 
+  it("[C5.3] another loopback name of the service's own port is asked for under its own name", async () => {
+    const { port } = service;
+    for (const host of ['localhost', '[::ffff:127.0.0.1]', '[::1]', '127.0.0.2']) {
+      await taken(`http://${host}:${port}/x`, 'own');
+      target = `http://${host}:${port}/x`;
+      await taken(`${service.origin}/redirect`, 'own');
+    }
+    expect(service.seen.every(({ headers }) => headers.host === `127.0.0.1:${port}`)).toBe(true);
+  });
+
   it('but not under another name, scheme or port', async () => {
     const { port } = service;
     for (const url of [
-      `http://localhost:${port}/`,
-      `http://[::ffff:127.0.0.1]:${port}/`,
-      `http://[::1]:${port}/`,
+      `http://localhost:${trap.port}/`,
+      `http://[::1]:${media.port}/`,
       `https://127.0.0.1:${port}/`,
+      `https://localhost:${port}/`,
       `http://0.0.0.0:${port}/`,
-      `http://127.0.0.2:${port}/`,
+      `http://10.0.0.1:${port}/`,
     ]) {
       const before = service.seen.length;
       expect({ url, says: await fetchOf(url) }).toEqual({ url, says: 'address' });

@@ -1,15 +1,9 @@
-import { buffer } from 'node:stream/consumers';
 import { Client } from 'undici';
-import { type ContentFetchResult } from '../../src/service/content-fetch-result';
+import { bytesOf } from './body-of';
 import { clientOf, KEY } from './client-under-test';
 import { afterRequest, closedPort, json, loopback, type Loopback, rawLoopback } from './loopback-service';
 
 const VIDEO = Buffer.from('not really a video, but bytes');
-
-async function bytesOf(result: ContentFetchResult): Promise<Buffer> {
-  if (result.kind !== 'body') throw new Error(`no body but ${JSON.stringify(result)}`);
-  return buffer(result.body);
-}
 
 /** The API redirects as told by `location`; media is another origin that serves the bytes. */
 async function twoOrigins(
@@ -111,12 +105,13 @@ describe('fetching content', () => {
       (media) => `${media.origin}/x`,
       async (api, media) => {
         const client = clientOf(api.origin);
+        const blocked = { kind: 'blocked', reason: 'address', service: api.origin };
         expect(await client.fetchContent({ url: client.contentUrl('a') })).toEqual({
-          kind: 'blocked',
-          reason: 'address',
+          ...blocked,
+          origin: media.origin,
         });
         const byName = new URL(`http://localhost:${media.port}/x`);
-        expect(await client.fetchContent({ url: byName })).toEqual({ kind: 'blocked', reason: 'address' });
+        expect(await client.fetchContent({ url: byName })).toEqual({ ...blocked, origin: byName.origin });
         expect(media.seen).toHaveLength(0);
         await client.close();
       },
@@ -135,7 +130,10 @@ describe('fetching content', () => {
   ])('a redirect to %s is blocked', async (location, reason) => {
     const service = await loopback((_request, response) => response.writeHead(302, { location }).end());
     const client = clientOf(service.origin);
-    expect(await client.fetchContent({ url: client.contentUrl('a') })).toEqual({ kind: 'blocked', reason });
+    expect(await client.fetchContent({ url: client.contentUrl('a') })).toMatchObject({
+      kind: 'blocked',
+      reason,
+    });
     expect(service.seen).toHaveLength(1);
     await client.close();
     await service.close();

@@ -1,6 +1,8 @@
 import { type SlotIntent } from '../domain/create-journal';
+import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { imageOutcome } from '../domain/image-outcome';
 import { type ImageOutcome } from '../domain/outcome';
+import { outcomes } from '../domain/outcomes';
 import { type EditImageInput, type GenerateImageInput, type ImageCallAnswer } from '../domain/paid-call';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
@@ -35,6 +37,10 @@ export function createImageCall(
     const beat = startHeartbeat();
     try {
       const who = caller(Date.now());
+      // The helpers hand over a key of the workflow that they run in.
+      const refused = givenKeyIssue(input.creationKey ?? '', who.workflowId ?? undefined);
+      if (refused !== undefined)
+        return outcomes.refusedBeforeSend('creation_key_required', refused, 'creationKey');
       const paid = { operation, request: input.request } as PaidRequest;
       return await callForImages(deps, who, paid, input);
     } finally {
@@ -53,9 +59,7 @@ export async function callForImages(
   paid: PaidRequest,
   input: ImageCallInput,
 ): Promise<ImageOutcome> {
-  // Without a key the activity's own ids must do: a reset of the workflow then buys again, which is documented.
-  const own = `${who.workflowId ?? ''}/${who.runId ?? ''}/${who.activityId}`;
-  const creationKey = input.creationKey ?? own;
+  const creationKey = input.creationKey ?? activityKey(who.workflowId, who.runId, who.activityId);
   const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps));
   const answer =
     result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);

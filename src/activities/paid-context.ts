@@ -42,7 +42,8 @@ export function caller(now: number): Caller {
   return {
     namespace: info.workflowNamespace ?? info.namespace,
     workflowId: info.workflowExecution?.workflowId ?? null,
-    runId: info.workflowExecution?.runId ?? null,
+    // One that no workflow scheduled has a run of its own.
+    runId: info.workflowExecution?.runId ?? info.activityRunId ?? null,
     activityId: info.activityId,
     attempt: info.attempt,
     attemptAt: new Date(info.currentAttemptScheduledTimestampMs).toISOString(),

@@ -1,11 +1,7 @@
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ResultsRef } from '../domain/campaign/results';
-import {
-  ROW_OUTCOMES,
-  rowCreationKey,
-  type CampaignRowResult,
-  type RowOutcome,
-} from '../domain/campaign/row';
+import { ROW_OUTCOMES, type CampaignRowResult, type RowOutcome } from '../domain/campaign/row';
+import { rowCreationKey } from '../domain/creation-key';
 import { isTemporaryRejection } from './take-up';
 import { keyHash, type KeyHash } from './key-hash';
 import { KeyTable } from './key-table';

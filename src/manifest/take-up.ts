@@ -1,11 +1,11 @@
 import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import {
-  rowCreationKey,
   type CampaignRow,
   type CampaignRowResult,
   type LedgerLine,
   type RowOutcome,
 } from '../domain/campaign/row';
+import { rowCreationKey } from '../domain/creation-key';
 import { type PreviousRow } from './previous-results';
 
 /** Outcomes that are not final: `missing` takes these rows up again. */

@@ -133,7 +133,7 @@ describe('a campaign', () => {
         attempt: 1,
         errorKind: 'capacity',
         ledger: [
-          { attempt: 0, creationKey: `${handle.workflowId}/full/0`, state: 'needs_review' },
+          { attempt: 0, creationKey: `media-row/${handle.workflowId}/full/0`, state: 'needs_review' },
           { attempt: 1, creationKey: `${handle.workflowId}/full/1`, state: 'needs_review' },
         ],
       });

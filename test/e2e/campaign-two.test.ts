@@ -31,7 +31,9 @@ describe('two campaigns at once', () => {
       const lines = [...(await resultsOf(media, results)).values()];
       expect(lines).toHaveLength(count);
       for (const { key, ledger } of lines)
-        expect(ledger.map(({ creationKey }) => creationKey)).toEqual([`${handle.workflowId}/${key}/0`]);
+        expect(ledger.map(({ creationKey }) => creationKey)).toEqual([
+          `media-row/${handle.workflowId}/${key}/0`,
+        ]);
     }
   });
 });

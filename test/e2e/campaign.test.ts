@@ -30,7 +30,7 @@ describe('a campaign on the real server', () => {
     expect(lines.get('video-3')).toMatchObject({
       outcome: 'completed',
       attempt: 0,
-      ledger: [{ creationKey: `${handle.workflowId}/video-3/0`, estimate: 100_000 }],
+      ledger: [{ creationKey: `media-row/${handle.workflowId}/video-3/0`, estimate: 100_000 }],
     });
     expect(lines.get('video-3')?.artifacts).toHaveLength(1);
     expect(lines.get('image')?.artifacts).toHaveLength(1);

@@ -82,7 +82,9 @@ describe('a creation key that is none', () => {
       const [bought] = first.outcomes;
       if (bought?.outcome !== 'completed') throw new Error(bought?.outcome);
       const { taskId } = bought.video;
-      expect((await media.findTask(taskId)).creationKey).toBe(`${workflowId}/${first.facts.original}/0`);
+      expect((await media.findTask(taskId)).creationKey).toBe(
+        `media-run/${workflowId}/${first.facts.original}/0`,
+      );
       const again = (await (await resetWorkflow(server, workflowId)).result()) as Bought;
       expect(again.facts.runId).not.toBe(first.facts.runId);
       expect(again.outcomes).toMatchObject([{ outcome: 'completed', video: { taskId } }]);

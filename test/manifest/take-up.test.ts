@@ -1,12 +1,12 @@
 import { type RowSelection } from '../../src/domain/campaign/plan';
 import {
   ROW_OUTCOMES,
-  rowCreationKey,
   type CampaignRow,
   type CampaignRowResult,
   type LedgerLine,
   type RowOutcome,
 } from '../../src/domain/campaign/row';
+import { rowCreationKey } from '../../src/domain/creation-key';
 import { contentOf } from '../../src/manifest/judge-row';
 import { type IsBought } from '../../src/manifest/take-up';
 import { CAMPAIGN, PlanHarness } from './plan-harness';
@@ -235,7 +235,9 @@ describe('a row with an earlier result', () => {
     const { plan, row } = await replan([[before]], { prompt: 'new', rebuyChanged: true });
     expect(row).toMatchObject({ rebought: true, attempt: 0, was: { outcome: 'completed' } });
     expect(plan).toMatchObject({ planned: 1, estimate: 200_000, changed: { rows: 0 } });
-    expect(rowCreationKey(CAMPAIGN, row!, row!.attempt)).toBe(`spring/r@${changed.content.slice(0, 12)}/0`);
+    expect(rowCreationKey(CAMPAIGN, row!, row!.attempt)).toBe(
+      `media-row/spring/r@${changed.content.slice(0, 12)}/0`,
+    );
   });
 
   it('a row that was never bought takes its new text, under a key that no other text had', async () => {

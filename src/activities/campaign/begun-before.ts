@@ -1,7 +1,8 @@
 import { mayHaveCost, type CreateJournal, type EpochView } from '../../domain/create-journal';
 import { type OpenedRow } from '../../domain/campaign/activities';
 import { isBooked } from '../../domain/campaign/row-result';
-import { rowCreationKey, type CampaignRow } from '../../domain/campaign/row';
+import { type CampaignRow } from '../../domain/campaign/row';
+import { rowCreationKey } from '../../domain/creation-key';
 import { inLanes } from '../../domain/in-lanes';
 import { caller } from '../paid-context';
 

@@ -124,27 +124,6 @@ export interface CampaignRowResult {
   readonly polls: number;
 }
 
-/** The creation key of one attempt of a row (design 4.11): the same attempt never buys twice. */
-export function rowCreationKey(
-  campaign: string,
-  row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
-  attempt: number,
-): string {
-  const key = escaped(row.key, /[%/@]/g);
-  const text = row.rebought === true ? `${key}@${row.content.slice(0, 12)}` : key;
-  return `${campaignKeyPrefix(campaign)}${text}/${attempt}`;
-}
-
-/** What every creation key of a campaign begins with, and no key of another. */
-export function campaignKeyPrefix(campaign: string): string {
-  return `${escaped(campaign, /[%/]/g)}/`;
-}
-
-/** Signs that part a key are written as in addresses: ids that only look alike never share a key. */
-function escaped(text: string, signs: RegExp): string {
-  return text.replace(signs, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
 /** The key of a row without an `id`: its content, and which of the rows with that content it is. */
 export function contentKey(content: string, occurrence: number): string {
   return `${content.slice(0, 20)}.${occurrence}`;

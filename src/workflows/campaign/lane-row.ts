@@ -5,7 +5,8 @@ import { type WatchState } from '../../domain/poll-watch';
 import { type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
 import { type RowPhase } from '../../domain/campaign/lane-state';
 import { isBooked, type RowFacts } from '../../domain/campaign/row-result';
-import { rowCreationKey, type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
+import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
+import { rowCreationKey } from '../../domain/creation-key';
 import { type OpenLease } from './lane-pages';
 
 /** One row in flight. Changed in place: a lane has hundreds of them and one thread. Times are workflow time in milliseconds. */

@@ -23,7 +23,7 @@ describe('what the journal knows of a row', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  const key = (attempt: number) => ({ namespace: 'n', creationKey: `spring/kite/${attempt}` });
+  const key = (attempt: number) => ({ namespace: 'n', creationKey: `media-row/spring/kite/${attempt}` });
 
   it('is nothing for a row that nobody began', async () => {
     await expect(begunBefore(createFileJournal({ root }), 'n', 'spring', ROW)).resolves.toEqual({});
@@ -47,7 +47,7 @@ describe('what the journal knows of a row', () => {
       ledger: [
         {
           attempt: 1,
-          creationKey: 'spring/kite/1',
+          creationKey: 'media-row/spring/kite/1',
           taskId: null,
           estimate: 1,
           state: 'reserved' as const,

@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFindPurchases } from '../../../src/activities/campaign/find-purchases';
 import { createPageReader } from '../../../src/activities/campaign/page-reader';
 import { type FindPurchasesInput, type FoundPurchases } from '../../../src/domain/campaign/activities';
-import { rowCreationKey } from '../../../src/domain/campaign/row';
+import { rowCreationKey } from '../../../src/domain/creation-key';
 import { createFileJournal } from '../../../src/journal';
 import { slotIntent } from '../slot-intent';
 import { plannedRow as row, storedPages } from './stored-pages';

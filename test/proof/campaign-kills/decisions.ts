@@ -90,5 +90,5 @@ export class Decisions {
 
 /** The attempt that was set aside: the last one on the books. */
 function openKeyOf({ ledger, key }: CampaignRowResult, campaign: string): string {
-  return ledger.at(-1)?.creationKey ?? `${campaign}/${key}/0`;
+  return ledger.at(-1)?.creationKey ?? `media-row/${campaign}/${key}/0`;
 }

@@ -15,6 +15,7 @@ import { awaitVideoWorkflowId } from './client/await-video-id';
 import { CampaignClient } from './client/campaign-client';
 import { CreationKeyConflictError, ResumeError } from './client/errors';
 import {
+  type ArtifactStoreOptions,
   type FindTaskOptions,
   type StartOptions,
   type Started,
@@ -30,7 +31,7 @@ import {
 import { started } from './client/started';
 import { startAgain, unfinishedVideo } from './client/start-again';
 import { watchStates } from './client/watch-states';
-import { type FoundVideoTask } from './domain/activities';
+import { type ArtifactStoreFacts, type FoundVideoTask } from './domain/activities';
 import { fingerprintText } from './domain/fingerprint';
 import { DEFAULT_TASK_QUEUE, FINGERPRINT_MEMO, QUERY, WORKFLOW } from './domain/names';
 import { type ImageOutcome, type VideoOutcome } from './domain/outcome';
@@ -67,6 +68,7 @@ export {
 export { CodecUnreachableError, CreationKeyConflictError, ResumeError } from './client/errors';
 export { type DecisionInput, type ReviewInput } from './client/review-journal';
 export {
+  type ArtifactStoreOptions,
   type FindTaskOptions,
   type StartOptions,
   type Started,
@@ -156,6 +158,19 @@ export class TemporalMediaClient extends CampaignClient {
       workflowExecutionTimeout: options.timeoutMs ?? 120_000,
       args: [{ taskId, ...(options.askService === true && { askService: true }) }],
     }) as Promise<FoundVideoTask>;
+  }
+
+  /**
+   * Asks a worker for the name of its artifact store: results are found in a store of the same name only.
+   * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
+   */
+  async artifactStore(options: ArtifactStoreOptions = {}): Promise<ArtifactStoreFacts> {
+    return this.client.workflow.execute(WORKFLOW.artifactStore, {
+      taskQueue: this.taskQueue,
+      workflowId: `artifact-store/${randomUUID()}`,
+      workflowExecutionTimeout: options.timeoutMs ?? 120_000,
+      args: [],
+    }) as Promise<ArtifactStoreFacts>;
   }
 
   /**

@@ -90,6 +90,7 @@ const awaits = [
     });
     return { taskId: video.taskId, creationKey: undefined };
   }),
+  real('artifactStore.named', null, { creationKey: undefined }),
   real('findVideoTask.unknown', null, { taskId: 'video_of_nobody', creationKey: undefined }),
 ];
 

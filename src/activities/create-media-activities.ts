@@ -6,6 +6,7 @@ import { ACTIVITY } from '../domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
+import { createArtifactStoreFacts } from './artifact-store-facts';
 import { createCampaignImage } from './campaign/campaign-image';
 import { createCountResults } from './campaign/count-results';
 import { createCreateVideos } from './campaign/create-videos';
@@ -86,6 +87,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.createVideo]: createCreateVideo(paid),
     [ACTIVITY.reconcileCreate]: createReconcileCreate(paid),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
+    [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
     [ACTIVITY.pollVideos]: deps.pollVideos ?? createPollVideos(deps),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     [ACTIVITY.generateImage]: createImageCall('generate_image', paid),

@@ -39,6 +39,9 @@ export interface ArtifactStore {
    */
   fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'>;
 
+  /** The name of the store itself, the same wherever it is seen from; left out by a store that has none. */
+  identity?(): Promise<string>;
+
   /** Rejects with `not_writable` or `no_space` when nothing could be stored now. */
   checkWritable(): Promise<void>;
 }

@@ -15,6 +15,7 @@ import { inDirectory, removeIfThere } from './durable-file';
 import { fetchToFile } from './fetch-to-file';
 import { FilePart, type PartTargets } from './file-part';
 import { findParts, partName } from './part-name';
+import { storeIdentity } from './store-identity';
 import { verifiedStream } from './verified-stream';
 
 const NO_PARTS = { all: [], resumable: undefined } as const;
@@ -101,6 +102,14 @@ export class FileArtifactStore implements ArtifactStore {
 
   async fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'> {
     return fetchToFile(ref, destination, () => this.read(ref));
+  }
+
+  async identity(): Promise<string> {
+    try {
+      return await storeIdentity(this.root);
+    } catch (error) {
+      throw toArtifactError(error);
+    }
   }
 
   async checkWritable(): Promise<void> {

@@ -171,6 +171,11 @@ export const COMMAND_ERRORS = {
     'The task queue belongs to another journal.',
     'Use the same journal, a task queue of your own (MEDIA_TASK_QUEUE), or `temporal-media worker --rebind` when no worker uses the other one any more. Containers that share one volume need one MEDIA_HOST_ID.',
   ],
+  other_artifact_store: [
+    EXIT.configuration,
+    'The worker of the task queue has another artifact store than the command; nothing was started.',
+    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, or name the queue of a worker with this store (MEDIA_TASK_QUEUE); with --detach a request without files starts all the same.',
+  ],
   namespace_not_found: [
     EXIT.configuration,
     'The Temporal server has no such namespace.',

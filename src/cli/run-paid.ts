@@ -9,6 +9,7 @@ import { connect, type Connected } from './connect';
 import { failureOf } from './failure-of';
 import { type Interruption, onInterruption } from './interruption';
 import { prepareOut } from './result-files';
+import { requireSameStore } from './same-store';
 import { saveResults, type SavedResults } from './save-results';
 import { waitForOutcome } from './wait-for-outcome';
 
@@ -21,6 +22,8 @@ export interface Run {
   readonly id: string;
   readonly env: NodeJS.ProcessEnv;
   readonly detach?: boolean;
+  /** Whether files of this machine belong to the request. @default false */
+  readonly sendsFiles?: boolean;
   readonly resumeHint: string;
   /** Whether the workflow answers `video_state`. */
   readonly showState: boolean;
@@ -38,7 +41,11 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
   let connected: Connected | undefined;
   try {
     connected = await unlessInterrupted(connect(run.config, run.env), interruption, run.resumeHint);
-    await warnWithoutWorker(context, connected);
+    const mayAsk = await warnWithoutWorker(context, connected);
+    if (mayAsk && (run.detach !== true || run.sendsFiles === true)) {
+      const asked = requireSameStore(connected, run.store, report);
+      await unlessInterrupted(asked, interruption, run.resumeHint);
+    }
     const started = await unlessInterrupted(run.start(connected.media), interruption, run.resumeHint);
     const { workflowId, runId, isNew } = started;
     const url = connected.workflowUrl(workflowId);
@@ -75,12 +82,13 @@ export async function unlessInterrupted<T>(
   throw new CliError('interrupted', message, { hint: `Look for it with: ${resumeHint}` });
 }
 
-/** Says that what is started will wait, where no worker serves the queue. */
-export async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<void> {
-  if ((await connected.hasWorker()) !== false) return;
+/** Says that what is started will wait, where no worker serves the queue. @returns whether one may be there */
+export async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<boolean> {
+  if ((await connected.hasWorker()) !== false) return true;
   report.say(
     `${report.paint('warn', 'warning:')} no worker serves the task queue ${connected.taskQueue}; this waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
   );
+  return false;
 }
 
 interface Finished {

@@ -24,6 +24,11 @@ export interface FindTaskOptions {
   readonly timeoutMs?: number;
 }
 
+export interface ArtifactStoreOptions {
+  /** Milliseconds until it is given up. @default 120000 */
+  readonly timeoutMs?: number;
+}
+
 /** A started or attached workflow. */
 export interface Started<Outcome> {
   readonly workflowId: string;

@@ -55,11 +55,18 @@ export interface FoundVideoTask {
   readonly service?: ServiceView;
 }
 
+/** Which artifact store a worker has: one of the same name holds the same files. */
+export interface ArtifactStoreFacts {
+  /** Null for a store that has no name. */
+  readonly storeId: string | null;
+}
+
 /** Activity types and shapes, without their code: what workflow code may know (design 3). */
 export interface MediaActivities extends CampaignActivities {
   [ACTIVITY.createVideo](input: CreateVideoInput): Promise<CreateVideoAnswer>;
   [ACTIVITY.reconcileCreate](input: ReconcileCreateInput): Promise<CreateVideoAnswer>;
   [ACTIVITY.findVideoTask](input: FindVideoTaskInput): Promise<FoundVideoTask>;
+  [ACTIVITY.artifactStore](): Promise<ArtifactStoreFacts>;
   [ACTIVITY.pollVideos](input: PollVideosInput): Promise<PollVideosResult>;
   [ACTIVITY.downloadVideo](input: DownloadVideoInput): Promise<DownloadVideoResult>;
   [ACTIVITY.generateImage](input: GenerateImageInput): Promise<ImageOutcome>;

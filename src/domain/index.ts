@@ -54,7 +54,12 @@ export {
   type VideoOutcome,
   type WatchFacts,
 } from './outcome';
-export { type FindVideoTaskInput, type FoundVideoTask, type MediaActivities } from './activities';
+export {
+  type ArtifactStoreFacts,
+  type FindVideoTaskInput,
+  type FoundVideoTask,
+  type MediaActivities,
+} from './activities';
 export { type VideoState } from './video-state';
 export {
   type AwaitVideoInput,

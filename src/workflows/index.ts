@@ -7,6 +7,7 @@
 export { generateVideo } from './generate-video';
 export { awaitVideo } from './await-video';
 export { findVideoTask } from './find-video-task';
+export { artifactStore } from './artifact-store';
 export { editImage, generateImage } from './image-call';
 export { mediaJournal } from './media-journal';
 export { resolveUnconfirmed, reviewJournal } from './review-journal';

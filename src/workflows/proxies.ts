@@ -72,6 +72,15 @@ export function findVideoTaskActivity(placement: Placement): MediaActivities[typ
   })[ACTIVITY.findVideoTask];
 }
 
+export function artifactStoreActivity(placement: Placement): MediaActivities[typeof ACTIVITY.artifactStore] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.artifactStore>>({
+    ...placed(placement),
+    startToCloseTimeout: '30s',
+    scheduleToCloseTimeout: '1 minute',
+    retry: { initialInterval: '1s', maximumInterval: '10s' },
+  })[ACTIVITY.artifactStore];
+}
+
 export function pollVideosActivity(
   placement: Placement & { readonly budgetMs: number; readonly minIntervalMs: number },
 ): MediaActivities[typeof ACTIVITY.pollVideos] {

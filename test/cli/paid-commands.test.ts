@@ -76,6 +76,8 @@ describe('paid commands against a worker', () => {
       path.join(String(bench.clientEnv['MEDIA_DATA_DIR']), 'artifacts', 'sha256'),
       path.join(artifacts, 'sha256'),
     );
+    const identity = path.join(String(bench.clientEnv['MEDIA_DATA_DIR']), 'artifacts', 'store.json');
+    await symlink(identity, path.join(artifacts, 'store.json'));
     // Where the parts of the facts beside the images would be written.
     await writeFile(path.join(artifacts, 'parts'), '');
     const args = ['image', '--model', 'image-2', '--prompt', 'a bowl', '--out', out, '--id', id('bowl')];

@@ -58,6 +58,7 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
     out: options.out,
     env,
     detach: options.detach === true,
+    sendsFiles: [...images, ...(mask === undefined ? [] : [mask])].some((source) => 'artifact' in source),
     showState: false,
     announce: `id ${id}`,
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,

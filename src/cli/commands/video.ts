@@ -102,6 +102,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
     out: options.out,
     env,
     detach: options.detach === true,
+    sendsFiles: references.some(({ source }) => 'artifact' in source),
     showState: true,
     announce: `id ${id}`,
     resumeHint: commandFor('resume', id),

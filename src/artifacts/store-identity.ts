@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseOwnJson } from '../domain/own-json';
+import { ArtifactError, systemCode } from './artifact-error';
+import { ensureDirectory, publishIfAbsent, removeIfThere } from './durable-file';
+
+const NAME = 'store.json';
+
+/** The name that the first one who asked gave to the store in this folder: the same from every machine that sees it. */
+export async function storeIdentity(root: string): Promise<string> {
+  const file = join(root, NAME);
+  return (await readIdentity(file)) ?? makeIdentity(root, file);
+}
+
+async function makeIdentity(root: string, file: string): Promise<string> {
+  await ensureDirectory(root);
+  const draft = join(root, `.${randomUUID()}.tmp`);
+  try {
+    const handle = await open(draft, 'wx', 0o600);
+    try {
+      await handle.writeFile(`${JSON.stringify({ v: 1, storeId: randomUUID() })}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await publishIfAbsent(draft, file);
+  } finally {
+    await removeIfThere(draft);
+  }
+  // Whoever came first has named it.
+  const storeId = await readIdentity(file);
+  if (storeId === undefined) throw new ArtifactError('storage', `The ${NAME} of the artifact store is gone.`);
+  return storeId;
+}
+
+async function readIdentity(file: string): Promise<string | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  const storeId = identityIn(text);
+  if (storeId !== undefined) return storeId;
+  throw new ArtifactError('storage', `The ${NAME} of the artifact store does not hold its name.`);
+}
+
+function identityIn(text: string): string | undefined {
+  try {
+    const value = parseOwnJson(text);
+    const storeId =
+      typeof value === 'object' && value !== null && 'storeId' in value ? value.storeId : undefined;
+    return typeof storeId === 'string' && storeId !== '' ? storeId : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -167,6 +167,7 @@ async function raceCreate(
     ...(options.recordedOnly === true && { startToCloseMs: CREATE_TIMEOUTS.recordsMs }),
     summary: `${options.recordedOnly === true ? 'what is recorded' : 'create'}, epoch ${state.epoch}`,
   });
+  const wait = { since: Date.now(), limitMs: startLimitMs };
   const answered = create({
     creationKey: state.creationKey,
     epoch: state.epoch,
@@ -177,7 +178,7 @@ async function raceCreate(
     ...(options.recordedOnly === true && { recordedOnly: true }),
   }).then(
     (answer) => ({ answer }),
-    (error: unknown) => noValue(error),
+    (error: unknown) => noValue(error, wait),
   );
   const limit = createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs;
   const first = await raceTimer<{ answer: CreateVideoAnswer } | NoValue>(

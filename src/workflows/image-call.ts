@@ -18,6 +18,7 @@ import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type EditImageWorkflowInput, type GenerateImageWorkflowInput } from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
 import { isRequest, milliseconds } from './inputs';
+import { neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
 import { raceTimer } from './race-timer';
 
@@ -70,17 +71,18 @@ interface AwaitedImage {
 
 /** What an image activity came to, raced by a timer. Never throws for a lost worker. */
 export async function imageOf(work: Promise<ImageOutcome>, awaited: AwaitedImage): Promise<ImageOutcome> {
+  const wait = { since: Date.now(), limitMs: awaited.startLimitMs };
   try {
     const limit = imageScheduleToCloseMs(awaited.startLimitMs) + CREATE_TIMEOUTS.raceMarginMs;
     const outcome = await raceTimer(work, limit, 'limit of the image call');
     return outcome === 'lost' ? unconfirmedImage('no_answer_in_time', awaited) : outcome;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return ofLostActivity(error, awaited);
+    return ofLostActivity(error, awaited, wait);
   }
 }
 
-function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage): ImageOutcome {
+function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: StartWait): ImageOutcome {
   const { cause } = error;
   const key = awaited.creationKey;
   // An earlier attempt may have been sent; only a dropped call of which nobody knows an attempt costs nothing for sure.
@@ -91,7 +93,7 @@ function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage): ImageOut
   if (CancellationScope.current().consideredCancelled && isProvenRefusal(cause)) {
     return outcomes.cancelled(null, key, billing(null, 'none'));
   }
-  const refusal = neverStarted(cause) ? NO_WORKER : refusedWithoutJournal(cause);
+  const refusal = neverStarted(cause, wait) ? NO_WORKER : refusedWithoutJournal(cause);
   if (refusal !== undefined) {
     const reason = refusal === NO_WORKER ? 'not_sent' : 'unsafe_retry_policy';
     const common = { epoch: 0, account: awaited.facts.account, estimate: null };
@@ -109,15 +111,6 @@ const PROVEN_REFUSALS: readonly unknown[] = ['refused_for_now', 'worker_shutdown
 
 const isProvenRefusal = (cause: unknown): boolean =>
   PROVEN_REFUSALS.includes(detailsOf(cause, RETRY_LATER)?.class);
-
-/**
- * The limit holds for every attempt: a cause below it is an attempt that was lost, and perhaps after its send. The
- * converter drops the cause of a timeout, so that it can be seen in the failure as the server wrote it only.
- */
-function neverStarted(cause: unknown): boolean {
-  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
-  return (cause.failure?.cause ?? undefined) === undefined;
-}
 
 function unconfirmedImage(cause: string, { creationKey: key, facts }: AwaitedImage): ImageOutcome {
   return outcomes.unconfirmed(

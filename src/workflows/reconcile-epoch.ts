@@ -3,6 +3,7 @@ import { DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-o
 import { type CreatePolicy } from '../domain/create-policy';
 import { evidence, NO_WORKER } from '../domain/evidence';
 import { type CreateEvidence, type CreateVideoAnswer } from '../domain/paid-call';
+import { neverStarted, type StartWait } from './never-started';
 import { reconcileCreateActivity } from './proxies';
 
 /** How an activity ended without a value: a person reads the word in the evidence. */
@@ -13,15 +14,14 @@ export interface NoValue {
 }
 
 /** What a create that failed says of itself. Throws what is no failure of an activity. */
-export function noValue(error: unknown): NoValue {
+export function noValue(error: unknown, wait: StartWait): NoValue {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as cancelled.
   if (cause instanceof CancelledFailure) return { cause: 'cancelled_before_start', neverStarted: true };
   if (!(cause instanceof TimeoutFailure)) return { cause: 'activity_failed', neverStarted: false };
-  // An attempt before an operator's reset may have begun, and every attempt says so with its heartbeat.
-  const neverStarted = cause.timeoutType === 'SCHEDULE_TO_START' && cause.lastHeartbeatDetails == null;
-  return { cause: neverStarted ? 'no_worker' : 'worker_lost', neverStarted };
+  const unseen = neverStarted(cause, wait);
+  return { cause: unseen ? 'no_worker' : 'worker_lost', neverStarted: unseen };
 }
 
 export interface ReconcileOptions {

@@ -77,13 +77,14 @@ async function sendBatch(
       ...(isBegun(row) && { recordedOnly: true as const }),
     };
   });
+  const wait = { since: Date.now(), limitMs: DEFAULT_START_LIMIT_MS };
   const sent = create({
     rows: asked,
     ...(account === undefined ? {} : { account }),
     ...(policy === undefined ? {} : { policy }),
   }).then(
     ({ answers }) => ({ all: answers }),
-    (error: unknown) => ({ lost: noValue(error) }),
+    (error: unknown) => ({ lost: noValue(error, wait) }),
   );
   const limit = createScheduleToCloseMs(DEFAULT_START_LIMIT_MS) + CREATE_TIMEOUTS.raceMarginMs;
   const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(

@@ -1,15 +1,29 @@
 /** Longest fairness key that a Temporal server takes, in bytes of UTF-8: with a longer one no lane would ever start. */
 const MAX_BYTES = 64;
+/** `~` and sixteen digits. */
+const SUFFIX_BYTES = 17;
 
-/** As much of a campaign's id as fits, in whole characters. */
+/** A campaign's id; of a long one as much as fits, in whole characters, and a hash of all of it that tells it from its like. */
 export function fairnessKeyOf(campaign: string): string {
+  if (beginning(campaign, MAX_BYTES) === campaign) return campaign;
+  return `${beginning(campaign, MAX_BYTES - SUFFIX_BYTES)}~${hash(campaign, 0)}${hash(campaign, 1)}`;
+}
+
+function beginning(text: string, maxBytes: number): string {
   let bytes = 0;
-  let key = '';
-  for (const character of campaign) {
+  let kept = '';
+  for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
     bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    if (bytes > MAX_BYTES) break;
-    key += character;
+    if (bytes > maxBytes) break;
+    kept += character;
   }
-  return key;
+  return kept;
+}
+
+/** FNV-1a over the text's units, in eight digits; the seed gives another one. Nobody gains anything by a collision. */
+function hash(text: string, seed: number): string {
+  let value = 0x811c9dc5 ^ seed;
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return (value >>> 0).toString(16).padStart(8, '0');
 }

@@ -25,10 +25,13 @@ export async function ensureDirectory(path: string, mode = 0o700): Promise<void>
   for (const made of await makeMissing(path, mode)) await syncDirectory(dirname(made));
 }
 
-/** Directories that this process made or saw: asked for once per file, they are there from then on. */
+/** Directories that are there and on the disk: asked for once per file, they are looked at once per process. */
 const SEEN = new Set<string>();
 
-/** {@link ensureDirectory} once per process, then `work`; when something took the directory away, both again. */
+/**
+ * {@link ensureDirectory} once per process, then `work`; when something took the directory away, both again. Another
+ * process may have made it a moment ago and not synced it yet, so that its name is made durable whoever made it.
+ */
 export async function inDirectory<T>(path: string, work: () => Promise<T>): Promise<T> {
   if (SEEN.has(path)) {
     try {
@@ -39,8 +42,18 @@ export async function inDirectory<T>(path: string, work: () => Promise<T>): Prom
     }
   }
   await ensureDirectory(path);
-  SEEN.add(path);
+  for (let above = path; !SEEN.has(above) && dirname(above) !== above; above = dirname(above)) {
+    await syncUpper(dirname(above));
+    SEEN.add(above);
+  }
   return work();
+}
+
+/** Far above a store there may be directories that none of us may open, nor make anything in. */
+async function syncUpper(path: string): Promise<void> {
+  await syncDirectory(path).catch((error: unknown) => {
+    if (!['EACCES', 'EPERM'].includes(systemCode(error))) throw error;
+  });
 }
 
 /** Level by level: a recursive `mkdir` says that something is missing when the disk is full. */

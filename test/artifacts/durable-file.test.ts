@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { publishIfAbsent } from '../../src/artifacts/durable-file';
+import { dirname, join } from 'node:path';
+import { inDirectory, publishIfAbsent } from '../../src/artifacts/durable-file';
 
 describe('publishing a file under its final name', () => {
   let folder: string;
@@ -46,5 +46,26 @@ describe('publishing a file under its final name', () => {
     linkFails('EIO');
     await expect(publishIfAbsent(source, final)).rejects.toMatchObject({ code: 'EIO' });
     expect(await fs.readdir(folder)).toEqual(['source']);
+  });
+});
+
+describe('a directory that another process has made', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('is on the disk, with those above it, before anything is written in it', async () => {
+    const folder = await fs.mkdtemp(join(tmpdir(), 'durable-directory-'));
+    const path = join(folder, 'parts', 'ab');
+    await fs.mkdir(path, { recursive: true });
+    const opened: string[] = [];
+    const { open } = fs;
+    jest.spyOn(fs, 'open').mockImplementation((name, ...rest) => {
+      opened.push(String(name));
+      return open(name, ...rest);
+    });
+    const before = await inDirectory(path, () => Promise.resolve([...opened]));
+    expect(before).toEqual(expect.arrayContaining([dirname(path), folder, dirname(folder)]));
+    // Once per process.
+    expect(await inDirectory(path, () => Promise.resolve(opened.length))).toBe(before.length);
+    await fs.rm(folder, { recursive: true });
   });
 });

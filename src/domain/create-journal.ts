@@ -122,6 +122,7 @@ export interface CreateJournal {
   readonly kind: 'file' | 's3';
   identity(): Promise<JournalIdentity>;
   read(key: JournalKey, epoch: number): Promise<EpochView>;
+  /** Throws for a later epoch where the one before it has no slot: the key was pruned since it was read. */
   putSlot(key: JournalKey, epoch: number, slot: Slot): Promise<'won' | 'lost'>;
   putOutcome(key: JournalKey, epoch: number, outcome: OutcomeRecord): Promise<'won' | 'lost'>;
   putResolution(key: JournalKey, epoch: number, resolution: Resolution): Promise<'won' | 'lost'>;

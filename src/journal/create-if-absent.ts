@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, unlink } from 'node:fs/promises';
+import { link, mkdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bareFiles } from './bare-files';
+import { areDurable, type NewFolder, newFolders } from './durable-folders';
 
 /**
  * Creates a file with its whole content, or says that somebody else did. Durable when it returns: file and folders are
@@ -11,14 +12,23 @@ import { bareFiles } from './bare-files';
 export async function createIfAbsent(
   file: string,
   content: string,
-  options: { readonly keep?: boolean } = {},
+  options: {
+    readonly keep?: boolean;
+    /** The name of a file of the same folder without which nothing is created; then the folder is not made either. */
+    readonly after?: string;
+  } = {},
 ): Promise<'won' | 'lost'> {
   const folder = dirname(file);
-  const parents = await makeFolders(folder);
+  const made =
+    options.after === undefined ? await mkdir(folder, { recursive: true, mode: 0o700 }) : undefined;
+  const folders = newFolders(folder, made);
   const draft = join(folder, `.${randomUUID()}.tmp`);
   try {
     // Both are waits for the disk, and neither needs the other.
-    await settled([writeDraft(draft, content), ...parents.map(syncFolder)]);
+    await settled([writeDraft(draft, content), ...folders.map(syncName)]);
+    areDurable(folders);
+    // Looked for once the draft is there: in a folder that was taken away since, the link fails for want of the draft.
+    if (options.after !== undefined) await stat(join(folder, options.after));
     await link(draft, file);
     if (options.keep === false) await unlink(file);
     await syncFolder(folder);
@@ -46,13 +56,11 @@ async function settled(works: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Makes missing folders. What it gives is to be fsynced: a record in a lost folder is a lost record. */
-async function makeFolders(folder: string): Promise<string[]> {
-  const parents: string[] = [];
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return parents;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) parents.push(dirname(made));
-  return parents;
+async function syncName({ path, isOurs }: NewFolder): Promise<void> {
+  await syncFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
+    // Far above the journal there may be folders that none of us may open, nor make anything in.
+    if (isOurs || !['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP'].includes(error.code ?? '')) throw error;
+  });
 }
 
 /** What was renamed, linked or removed in a folder is on the disk when this returns. */

@@ -64,7 +64,10 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     async putSlot(key, epoch, slot: Slot): Promise<'won' | 'lost'> {
       // Before the slot, so that a kill between the two leaves a hint too many and never one too few.
       if (slot.kind === 'intent') await noteOpen({ ...key, epoch }, slot.bodyHash);
-      return createIfAbsent(join(folderOf(key), `${epoch}.slot`), JSON.stringify(slot));
+      // Whoever asks for a later epoch has read the one before. If that is gone since, this slot would stand alone, and
+      // the next one to ask would take the key for new.
+      const after = epoch > 0 ? { after: `${epoch - 1}.slot` } : {};
+      return createIfAbsent(join(folderOf(key), `${epoch}.slot`), JSON.stringify(slot), after);
     },
 
     putOutcome(key, epoch, outcome: OutcomeRecord): Promise<'won' | 'lost'> {

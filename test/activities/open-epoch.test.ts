@@ -96,6 +96,7 @@ describe('the way over the epochs of one key', () => {
 
   it('is passed where a sender stands beyond it', async () => {
     expect(await isPassed(journal, KEY, 0)).toBe(false);
+    await sender(0, 'first');
     await journal.putSlot(KEY, 1, fence);
     await journal.putSlot(KEY, 2, fence);
     expect(await isPassed(journal, KEY, 0)).toBe(false);

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
-/** Records what is done to the disk, in order; `failing` makes one step fail. */
+/** Records what is done to the disk, in order, in the folder of the test; `failing` makes one step fail. */
 function watchDisk(failing?: (step: string) => Error | undefined): string[] {
   const steps: string[] = [];
   const { link, unlink } = fs;
@@ -23,8 +23,9 @@ function watchDisk(failing?: (step: string) => Error | undefined): string[] {
   const opened = new Map<number, string>();
   const name = (path: string) =>
     path.endsWith('.tmp') ? 'draft' : relative(folder, path).replaceAll('\\', '/') || '.';
+  const note = (text: string): void => void (text.includes('..') || steps.push(text));
   const step = (text: string): void => {
-    steps.push(text);
+    note(text);
     const error = failing?.(text);
     if (error !== undefined) throw error;
   };
@@ -39,7 +40,7 @@ function watchDisk(failing?: (step: string) => Error | undefined): string[] {
     await sync(descriptor);
   });
   jest.spyOn(bareFiles, 'close').mockImplementation(async (descriptor) => {
-    steps.push(`close ${opened.get(descriptor)}`);
+    note(`close ${opened.get(descriptor)}`);
     await close(descriptor);
   });
   jest.spyOn(fs, 'link').mockImplementation(async (from, to) => {
@@ -76,8 +77,50 @@ describe('creating a file if it is absent', () => {
       ...['sync ab/cd', 'close ab/cd', 'unlink draft'],
     ]);
     steps.length = 0;
+    // The folder of the record may have been made anew by somebody else; those above it stay.
     expect(await createIfAbsent(join(dirname(file), '1.slot'), 'x')).toBe('won');
-    expect(steps[0]).toBe('open draft 600');
+    expect(steps.filter((step) => step.startsWith('sync')).sort()).toEqual([
+      'sync ab',
+      'sync ab/cd',
+      'sync draft',
+    ]);
+  });
+
+  it('is durable also in folders that another process has just made and not synced yet', async () => {
+    const file = join(folder, 'ab', 'cd', '0.slot');
+    await fs.mkdir(dirname(file), { recursive: true });
+    const steps = watchDisk();
+    expect(await createIfAbsent(file, 'x')).toBe('won');
+    const named = steps.indexOf('link ab/cd/0.slot');
+    expect(steps.slice(0, named)).toEqual(expect.arrayContaining(['sync ab', 'sync .']));
+  });
+
+  it('fails when a folder of another process may not be durable, and leaves no name', async () => {
+    const file = join(folder, 'ab', 'cd', '0.slot');
+    await fs.mkdir(dirname(file), { recursive: true });
+    watchDisk((step) => (step === 'sync .' ? failure('EIO') : undefined));
+    await expect(createIfAbsent(file, 'x')).rejects.toMatchObject({ code: 'EIO' });
+    expect(await fs.readdir(dirname(file))).toEqual([]);
+  });
+
+  it('is durable although a folder far above may not be opened', async () => {
+    const file = join(folder, 'ab', '0.slot');
+    await fs.mkdir(dirname(file));
+    watchDisk((step) => (step === 'sync .' ? failure('EACCES') : undefined));
+    expect(await createIfAbsent(file, 'x')).toBe('won');
+  });
+
+  it('comes only after a file that has to be there, and makes no folder for it', async () => {
+    const later = { after: '0.slot' };
+    const file = join(folder, 'ab', '1.slot');
+    await expect(createIfAbsent(file, 'x', later)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await fs.readdir(folder)).toEqual([]);
+    await createIfAbsent(join(folder, 'ab', '2.slot'), 'x');
+    await expect(createIfAbsent(file, 'x', later)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await fs.readdir(join(folder, 'ab'))).toEqual(['2.slot']);
+    await createIfAbsent(join(folder, 'ab', '0.slot'), 'x');
+    expect(await createIfAbsent(file, 'x', later)).toBe('won');
+    expect(await createIfAbsent(file, 'x', later)).toBe('lost');
   });
 
   it('makes folders that nobody else can enter', async () => {

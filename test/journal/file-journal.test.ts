@@ -35,9 +35,9 @@ describe('a journal in files', () => {
     const journal = createFileJournal({ root });
     expect(journal.kind).toBe('file');
     await journal.putSlot(KEY, 0, slotIntent());
-    await journal.putSlot(KEY, 12, slotIntent());
+    for (let epoch = 1; epoch <= 12; epoch++) await journal.putSlot(KEY, epoch, slotIntent());
     const place = join(root, HASH.slice(0, 2), HASH);
-    expect((await readdir(place)).sort()).toEqual(['0.slot', '12.slot']);
+    expect((await readdir(place)).sort()).toEqual(expect.arrayContaining(['0.slot', '12.slot']));
     if (process.platform === 'win32') return;
     expect((await stat(join(place, '0.slot'))).mode & 0o777).toBe(0o600);
     expect((await stat(place)).mode & 0o777).toBe(0o700);

@@ -123,6 +123,19 @@ describe('pruning a journal', () => {
     expect((await journal.read(keyOf('old'), 1)).slot).not.toBeNull();
   });
 
+  it('[C4.4a] takes nothing of a key away that a writer goes on with: a later epoch never stands alone', async () => {
+    await sent('refused');
+    const over = { v: 1, nonce: 'ours', at: OLD, answer: answers.rejected(0, 'credentials') } as const;
+    await journal.putOutcome(keyOf('refused'), 0, over);
+    // The writer has read the refusal, and the key is removed before it takes the next epoch.
+    expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
+    await expect(journal.putSlot(keyOf('refused'), 1, slotIntent({ at: OLD }))).rejects.toThrow();
+    expect((await journal.scan(null, 10)).keys).toEqual([]);
+    // As a new key it begins with its first epoch.
+    expect(await journal.putSlot(keyOf('refused'), 0, slotIntent({ at: OLD }))).toBe('won');
+    expect(await journal.putSlot(keyOf('refused'), 1, slotIntent({ at: OLD }))).toBe('won');
+  });
+
   it('[C4.4a] keeps a folder that is about to get its first slot', async () => {
     const hash = 'a'.repeat(64);
     await mkdir(join(root, 'aa', hash), { recursive: true });

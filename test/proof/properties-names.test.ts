@@ -8,6 +8,7 @@ import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domai
 import { isUsableTaskId } from '../../src/domain/video-task';
 import { createFileJournal } from '../../src/journal';
 import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
+import { answers } from '../domain/create-answers';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });
 const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
@@ -106,9 +107,9 @@ describe('ids and paths', () => {
       fc.asyncProperty(key, key, async (a, b) => {
         fc.pre(JSON.stringify(a) !== JSON.stringify(b));
         const epoch = Math.floor(Math.random() * 2 ** 40);
-        await journal.putSlot(a, epoch, { v: 1, kind: 'fence', nonce: 'n', at: '' });
-        expect((await journal.read(b, epoch)).slot).toBeNull();
-        expect((await journal.read(a, epoch)).slot?.nonce).toBe('n');
+        await journal.putOutcome(a, epoch, { v: 1, nonce: 'n', at: '', answer: answers.created(epoch) });
+        expect((await journal.read(b, epoch)).outcome).toBeNull();
+        expect((await journal.read(a, epoch)).outcome?.nonce).toBe('n');
       }),
       { numRuns: 50 },
     );

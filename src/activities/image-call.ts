@@ -7,11 +7,13 @@ import { type EditImageInput, type GenerateImageInput, type ImageCallAnswer } fr
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
+import { type MediaClient } from '../service/media-client';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { retryLater } from './failures';
 import { startHeartbeat } from './heartbeat';
-import { keepImages } from './keep-images';
-import { failureAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
+import { fetchLostImages } from './fetch-lost-images';
+import { keepImages, type KeepImages } from './keep-images';
+import { type AnswerBase, failureAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
 import { caller, refuseUnsafeRetries, type Caller, type PaidDeps } from './paid-context';
 import { prepareImage } from './prepare-image';
 import { sendOnce, type PaidSpec } from './send-once';
@@ -73,6 +75,15 @@ function specOf(
   who: Caller,
   deps: PaidDeps,
 ): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
+  const keeping = (client: MediaClient, base: AnswerBase, warnings: readonly string[]): KeepImages => ({
+    base,
+    client,
+    artifacts: deps.artifacts,
+    requested: (paid.request as ImageGenerationRequest).n ?? 1,
+    warnings: warningsAfter(base, warnings),
+    deadlineAt: who.startedAt + who.startToCloseMs - IMAGE_TIMEOUTS.keepMarginMs,
+    isRecorded: deps.journal !== 'none',
+  });
   return {
     paid,
     creationKey,
@@ -94,16 +105,12 @@ function specOf(
           ? await client.generateImage(ready.body, options)
           : await client.editImage(ready.body, options);
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
-      const requested = (paid.request as ImageGenerationRequest).n ?? 1;
-      return keepImages(reply, {
-        base,
-        client,
-        artifacts: deps.artifacts,
-        requested,
-        warnings: warningsAfter(base, ready.warnings),
-        deadlineAt: who.startedAt + who.startToCloseMs - IMAGE_TIMEOUTS.keepMarginMs,
-      });
+      return keepImages(reply, keeping(client, base, ready.warnings));
     },
+    complete: async ({ account: { client }, base, recorded, ...place }) =>
+      recorded.outcome === 'results_lost'
+        ? fetchLostImages(deps.journal, { ...place, recorded }, keeping(client, base, []))
+        : undefined,
   };
 }
 

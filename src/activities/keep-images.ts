@@ -19,6 +19,10 @@ export interface KeepImages {
   readonly warnings: readonly string[];
   /** Time, in milliseconds since the epoch, by which everything must be stored or given up: the outcome is still to be written. */
   readonly deadlineAt: number;
+  /** Whether the answer is written down: only then can anybody fetch later what is lost now. */
+  readonly isRecorded: boolean;
+  /** What is stored already, by its place: it is not fetched again. */
+  readonly before?: readonly (ArtifactRef | null)[];
 }
 
 /** A result that could not be kept: a public word, and where there is more to say a sentence. */
@@ -41,26 +45,32 @@ const FETCH_MAX_DELAY_MS = 20_000;
  * makes the whole call `results_lost`: it is paid and never sent again by itself (design 4.8).
  */
 export async function keepImages(
-  reply: ImagesAccepted,
+  reply: Pick<ImagesAccepted, 'items' | 'created' | 'usage'>,
   keep: KeepImages,
 ): Promise<CompletedImages | ResultsLost> {
-  const kept = await keepAll(reply.items.slice(0, MAX_RESULTS), keep);
+  const items = reply.items.slice(0, MAX_RESULTS);
+  const kept = await keepAll(items, keep);
   const unseen = reply.items.length - kept.length;
   const lost = kept.filter((result): result is Lost => 'lost' in result);
   const { created, usage } = reply;
   if (lost.length + unseen > 0 || kept.length === 0) {
+    const sealedLinks = unseen === 0 && kept.length > 0 ? await sealLinks(items, kept, keep) : undefined;
     const reason = lost[0]?.lost ?? (unseen > 0 ? 'too_many_results' : 'no_results');
     return {
       ...keep.base,
       outcome: 'results_lost',
       images: kept.map((result) => ('lost' in result ? null : result)),
       created,
+      ...(usage === undefined ? {} : { usage }),
       reason,
       message: [
         `The reply was read and the call is paid, but ${lost.length + unseen} of ${reply.items.length} results could not be kept (${reason}).`,
         ...new Set(lost.flatMap(({ why }) => why ?? [])),
-        'It is not sent again.',
+        sealedLinks === undefined
+          ? 'It is not sent again.'
+          : 'Start the same id again to fetch what is missing while the links of the service live: it is not sent again.',
       ].join(' '),
+      ...(sealedLinks === undefined ? {} : { sealedLinks }),
     };
   }
   const difference =
@@ -84,9 +94,23 @@ async function keepAll(
 ): Promise<readonly (ArtifactRef | Lost)[]> {
   const kept: (ArtifactRef | Lost)[] = [];
   await inLanes(items.entries(), AT_ONCE, async ([index, item]) => {
-    kept[index] = await keepOne(item, keep);
+    kept[index] = keep.before?.[index] ?? (await keepOne(item, keep));
   });
   return kept;
+}
+
+/** The links of all lost results, by their place; undefined where one of them has none, or where nothing is kept of them. */
+async function sealLinks(
+  items: readonly ImageItem[],
+  kept: readonly (ArtifactRef | Lost)[],
+  { client, isRecorded }: KeepImages,
+): Promise<string | undefined> {
+  const links = items.map((item, place) => ('lost' in kept[place]! ? linkOf(item) : null));
+  return isRecorded && !links.includes(undefined) ? client.seal(JSON.stringify(links)) : undefined;
+}
+
+function linkOf(item: ImageItem): string | undefined {
+  return item.kind === 'url' && /^https?:/i.test(item.url) ? item.url : undefined;
 }
 
 async function keepOne(

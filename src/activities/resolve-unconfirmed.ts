@@ -56,9 +56,9 @@ export function createResolveUnconfirmed(
       case 'repeated':
         // An attempt that died after its record has perhaps done no more than that.
         await followResolution(journal, key, found);
-        return resolved(input, found.epoch, found.resolution.answer);
+        return resolved(input, found.epoch, videoAnswer(found.resolution));
       case 'decided':
-        return refused('already_decided', decidedMessage(found.resolution), found.resolution.answer);
+        return refused('already_decided', decidedMessage(found.resolution), videoAnswer(found.resolution));
       case 'known':
         return refused('already_known', KNOWN, found.answer);
       case 'nothing':
@@ -109,7 +109,7 @@ async function findOpen(
     if (resolution?.decisionId === call.decisionId) return { is: 'repeated', epoch, slot, resolution };
     if (open?.view.outcome === null) open = undefined;
     if (open !== undefined) continue;
-    if (isPaid(outcome?.answer)) {
+    if (isPaid(outcome?.answer) || resolution?.answer?.outcome === 'completed') {
       if (outcome?.answer.outcome === 'created') last = { is: 'known', answer: outcome.answer };
     } else if (resolution) {
       // The same decision again changes nothing: above all it authorises no second send.
@@ -120,6 +120,11 @@ async function findOpen(
       open = { is: 'open', epoch, slot, view };
     }
   }
+}
+
+/** Images that were fetched after all are nobody's decision, and never come here. */
+function videoAnswer({ answer }: Resolution): CreatedVideo | RejectedCall | null {
+  return answer?.outcome === 'completed' ? null : answer;
 }
 
 function saysTheSame({ decision, answer }: Resolution, call: ResolveUnconfirmedCall): boolean {

@@ -113,6 +113,7 @@ function unconfirmedEntry(
       estimate,
       workflowId,
       runId,
+      fetchable: answer?.outcome === 'results_lost' && answer.sealedLinks !== undefined,
     },
   ];
 }

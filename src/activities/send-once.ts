@@ -53,6 +53,14 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   /** Whoever asks has everything under its keys on its books: where another request holds the key, it is told what that may cost. */
   readonly keepsBooks?: true;
   prepare(account: Account): Promise<Prepared<Body>>;
+  /** What is recorded may lack something that can still be had without a send. */
+  complete?(found: {
+    readonly account: Account;
+    readonly base: AnswerBase;
+    readonly key: JournalKey;
+    readonly slot: SlotIntent | null;
+    readonly recorded: Answer;
+  }): Promise<Answer | undefined>;
   /** The one send, classified. `base.sent` is already true. */
   post(call: {
     readonly account: Account;
@@ -121,7 +129,12 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
   if (opened.do === 'return') {
     const owed = base.mayBeOwed === true ? { mayBeOwed: true } : {};
-    return ended({ ...(opened.outcome.answer as Answer), sent: false, ...owed });
+    const recorded = opened.outcome.answer as Answer;
+    const whole =
+      spec.recordedOnly === true
+        ? undefined
+        : await spec.complete?.({ account, base, key, slot: opened.slot, recorded });
+    return ended({ ...(whole ?? recorded), sent: false, ...owed });
   }
 
   if (spec.recordedOnly === true) {

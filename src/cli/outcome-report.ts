@@ -80,6 +80,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
     hasTask: outcome.outcome === 'unconfirmed' && outcome.evidence.referenceMode !== null,
     estimate: estimate === null || currency === null ? null : { microUnits: estimate, currency },
     isPaid: outcome.outcome === 'results_lost',
+    fetchable: outcome.outcome === 'results_lost' && outcome.fetchable,
   };
 }
 

@@ -16,7 +16,8 @@ export function startAgain(outcome: VideoOutcome | ImageOutcome): 'yes' | 'no' |
       // Of any other a worker without a journal would send again, and it knows of no decision.
       return JOURNAL_MAY_KNOW.has(outcome.evidence.cause) ? 'yes' : 'if_decided';
     case 'results_lost':
-      return 'if_decided';
+      // It is paid: what is fetched again is not bought again.
+      return outcome.fetchable ? 'yes' : 'if_decided';
     case 'rejected':
       return outcome.reason === 'invalid_request' || outcome.reason === 'moderation' ? 'no' : 'yes';
     default:

@@ -1,5 +1,6 @@
 import { type Money } from './billing';
 import {
+  type CompletedImages,
   type CreatedVideo,
   type CreateVideoAnswer,
   type ImageCallAnswer,
@@ -64,19 +65,22 @@ export interface OutcomeRecord {
   readonly answer: RecordedAnswer;
 }
 
-/** What somebody decided about an epoch whose fate was unknown: durable, one per epoch, never taken back. */
+/**
+ * What somebody decided about an epoch whose fate was unknown: durable, one per epoch, never taken back. Images that were
+ * lost and are fetched after all are adopted by the worker itself.
+ */
 export interface Resolution {
   readonly v: 1;
   readonly decision: UnconfirmedDecision;
   /** Tells a repetition of one decision from a second decision. */
   readonly decisionId: string;
-  /** Who decided: a person, or the inspector of task records. */
+  /** Who decided: a person, the inspector of task records, or a worker that has fetched lost images after all. */
   readonly by: string;
   readonly reason: string;
   /** ISO 8601. */
   readonly at: string;
   /** What the epoch came to by this decision; null after `resubmit`, which opens the next epoch. */
-  readonly answer: CreatedVideo | RejectedCall | null;
+  readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;
 }
 
 export interface EpochView {
@@ -216,7 +220,7 @@ export function mayHaveCost(view: EpochView): boolean {
   if (isPaid(view.outcome?.answer)) return true;
   if (!isOpenFate(view)) return false;
   const { resolution } = view;
-  return !resolution || resolution.answer?.outcome === 'created';
+  return !resolution || isPaid(resolution.answer ?? undefined);
 }
 
 /** Whether a send may have been accepted in this epoch and nobody knows, or what was paid for is lost: a person may decide. */

@@ -147,11 +147,11 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
   ),
   row(
     'results_lost',
-    'no',
+    'later',
     'yes',
     'yes',
     'The image call was answered and is paid, but results could not be kept.',
-    'Check the store and the bill; another call costs again.',
+    'Mend what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker), then start the same id again: where the outcome says `fetchable`, what is missing is fetched while its links live, and nothing is sent. Another id costs again.',
   ),
   row(
     'cancelled',

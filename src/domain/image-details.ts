@@ -21,7 +21,7 @@ function safeNow(outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null): str
     case 'completed':
       return 'Nothing is left to do: the images are stored.';
     case 'results_lost':
-      return 'The call is paid, but results could not be kept. Check the store and the bill; another call costs again.';
+      return 'The call is paid, but results could not be kept: the result says why, and whether the same id fetches them again. Another call costs again.';
     case 'unconfirmed':
       return 'Look into the records of the service with the evidence. Another call under another id may be paid twice.';
     case 'rejected':

@@ -17,9 +17,17 @@ export function imageOutcome(answer: ImageCallAnswer, creationKey: string): Imag
       };
     }
     case 'results_lost': {
-      const { images, created, reason, message, estimate } = answer;
-      const money = billing(estimate, 'needs_review');
-      return { outcome: 'results_lost', creationKey, images, created, reason, message, billing: money };
+      const { images, created, reason, message, estimate, usage } = answer;
+      return {
+        outcome: 'results_lost',
+        creationKey,
+        images,
+        created,
+        reason,
+        message,
+        fetchable: answer.sealedLinks !== undefined,
+        billing: billing(estimate, 'needs_review', usage),
+      };
     }
     case 'rejected':
       return rejected(answer, creationKey, answer.sent ? 1 : 0);

@@ -132,6 +132,8 @@ export interface ImageResultsLost extends WithBilling {
   readonly created: number | null;
   readonly reason: string;
   readonly message: string;
+  /** Whether the same id, started again, fetches what is missing while the links of the service live; nothing is sent for that. */
+  readonly fetchable: boolean;
 }
 
 /** Every way an image call ends (design 4.6). */

@@ -175,8 +175,14 @@ export interface ResultsLost extends PaidAnswer {
   /** What could be stored all the same, in order; null for each lost one. */
   readonly images: readonly (ArtifactRef | null)[];
   readonly created: number | null;
+  readonly usage?: JsonValue;
   readonly reason: string;
   readonly message: string;
+  /**
+   * Where the lost results lie, sealed with the account's key: the same id fetches them again and sends nothing. Absent
+   * where that cannot help. It stays in the journal.
+   */
+  readonly sealedLinks?: string;
 }
 
 export type ImageCallAnswer =

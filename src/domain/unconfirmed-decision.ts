@@ -108,7 +108,7 @@ export interface ReviewJournalInput {
   readonly taskQueue?: string;
 }
 
-/** A paid call of unknown fate. */
+/** A paid call of unknown fate, or one that is paid and whose results are lost. */
 export interface UnconfirmedEntry {
   /** Null in records of the first versions. */
   readonly creationKey: string | null;
@@ -121,6 +121,8 @@ export interface UnconfirmedEntry {
   readonly estimate: Money | null;
   readonly workflowId: string | null;
   readonly runId: string | null;
+  /** Only with `results_lost`: the same id, started again, fetches what is missing; nothing is sent for that. */
+  readonly fetchable: boolean;
 }
 
 /** A task that exists, and whose it is. */

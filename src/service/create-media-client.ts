@@ -10,6 +10,7 @@ import { readImageReply } from './image-reply';
 import { interimLimit } from './interim-limit';
 import { type ClientTimeouts, type MediaClient, type MediaClientOptions } from './media-client';
 import { proxySecrets } from './proxy-environment';
+import { openSealed, sealText } from './sealed-text';
 import { type PaidRoute, sendPaid } from './send-paid';
 import { type ImagesAccepted, type VideoAccepted } from './send-result';
 import { readVideoReply } from './video-reply';
@@ -94,6 +95,14 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     },
     cleanPage: async (page) => (await redactor()).page(page),
     redactor,
+    seal: async (text) => {
+      const credentials = await credentialsOf(caller);
+      return credentials && sealText(text, credentials.authorization);
+    },
+    openSealed: async (sealed) => {
+      const credentials = await credentialsOf(caller);
+      return credentials && openSealed(sealed, credentials.authorization);
+    },
     fetchContent: (request) => fetchContent({ caller, filter, connect: hop }, request),
     close: async () => {
       const all = [...open];

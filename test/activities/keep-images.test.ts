@@ -37,11 +37,8 @@ describe('bytes that do not come', () => {
   const keep = (url: string, deadlineMs: number, count = 1): Promise<CompletedImages | ResultsLost> =>
     keepImages(
       {
-        class: 'accepted',
-        httpStatus: 200,
         created: null,
         items: Array.from({ length: count }, () => ({ kind: 'url', url })),
-        headers: {},
       },
       {
         base: { epoch: 0, sent: true, account: 'default@00000000', estimate: null },
@@ -49,6 +46,7 @@ describe('bytes that do not come', () => {
         artifacts: new FileArtifactStore(join(folder, 'artifacts')),
         requested: 1,
         warnings: [],
+        isRecorded: false,
         deadlineAt: Date.now() + deadlineMs,
       },
     );

@@ -4,17 +4,24 @@ describe('the commands that settle a call of unknown fate', () => {
   const call = { creationKey: 'order-1', hasTask: false, estimate: { microUnits: 40_000, currency: 'USD' } };
 
   it('[C7.10] never say of lost results that nothing was accepted or that they cost nothing', () => {
-    const text = decisionLines({ ...call, isPaid: true }).join('\n');
+    const text = decisionLines({ ...call, isPaid: true, fetchable: false }).join('\n');
     expect(text).not.toMatch(/nothing was accepted|costs nothing/);
     expect(text).toMatch(/stays paid/);
     expect(text).toMatch(/besides what is paid already/);
   });
 
+  it('[C7.10] say first of paid results that can still be had that the same id fetches them and sends nothing', () => {
+    const [first, second] = decisionLines({ ...call, isPaid: true, fetchable: true });
+    expect(first).toMatch(/is paid; only its results are lost/);
+    expect(second).toMatch(/same id: they are fetched .* nothing is sent/);
+    expect(decisionLines({ ...call, isPaid: true, fetchable: false }).join()).not.toMatch(/fetched|fate|task/);
+  });
+
   it('say of a lost reply what a second send may cost, and offer an adoption only where there is a task', () => {
-    const text = decisionLines({ ...call, isPaid: false }).join('\n');
+    const text = decisionLines({ ...call, isPaid: false, fetchable: false }).join('\n');
     expect(text).toMatch(/twice that if the first was accepted/);
     expect(text).not.toMatch(/adopt/);
-    expect(decisionLines({ ...call, hasTask: true, isPaid: false }).join('\n')).toMatch(
+    expect(decisionLines({ ...call, hasTask: true, isPaid: false, fetchable: false }).join('\n')).toMatch(
       /adopt .*order-1 TASK/,
     );
   });

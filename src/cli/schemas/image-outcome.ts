@@ -23,6 +23,9 @@ export const imageOutcome = z.discriminatedUnion('outcome', [
       created,
       reason: z.string(),
       message: z.string(),
+      fetchable: z
+        .boolean()
+        .describe('the same id, started again, fetches what is missing; nothing is sent for that'),
       billing,
     })
     .describe('paid for, but results could not be kept; null for each that is lost'),

@@ -67,14 +67,19 @@ export function userName(): string {
 }
 
 /** It may be paid for twice: somebody agrees, or nothing happens. */
-async function confirmResubmit(report: Report, { estimate, state }: UnconfirmedEntry): Promise<void> {
+async function confirmResubmit(
+  report: Report,
+  { estimate, state, fetchable }: UnconfirmedEntry,
+): Promise<void> {
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
   const first = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
   const question = `This may cost ${cost} once more, although the first send ${first}.`;
   if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorise it?`, TERMINAL)))
     return;
   throw new CliError('spend_not_confirmed', `${question} Nothing was authorised.`, {
-    hint: 'Agree at the terminal or with --yes, or adopt the task that the records of the service show.',
+    hint: fetchable
+      ? 'Start the same request again under the same id instead: what is lost is fetched, and nothing is sent. Or agree at the terminal or with --yes.'
+      : 'Agree at the terminal or with --yes, or adopt the task that the records of the service show.',
     data: { estimate },
   });
 }

@@ -37,9 +37,9 @@ export async function showUnconfirmed(
       continue;
     }
     const hasTask = entry.operation === 'create_video';
+    const { estimate, fetchable } = entry;
     const isPaid = entry.state === 'results_lost';
-    for (const line of decisionLines({ creationKey, hasTask, estimate: entry.estimate, isPaid }))
-      report.say(line);
+    for (const line of decisionLines({ creationKey, hasTask, estimate, isPaid, fetchable })) report.say(line);
   }
   report.reply({ ok: true, data: { creationKey, unconfirmed: open, decided } });
 }

@@ -248,6 +248,7 @@ export async function runImageCase({
       requested: 1,
       warnings: [],
       // A result that never comes is given up by then; the others take milliseconds.
+      isRecorded: false,
       deadlineAt: Date.now() + 1_500,
     });
     expect(result).toMatchObject({

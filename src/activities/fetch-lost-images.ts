@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type CreateJournal,
+  type JournalKey,
+  type Resolution,
+  type SlotIntent,
+} from '../domain/create-journal';
+import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
+import { type ImageItem } from '../service/media-client';
+import { keepImages, type KeepImages } from './keep-images';
+
+export interface LostImages {
+  readonly key: JournalKey;
+  readonly slot: SlotIntent | null;
+  readonly recorded: ResultsLost;
+}
+
+/**
+ * Fetches what a paid image call could not keep, from where its reply said that it lies; nothing is sent. What is whole
+ * now is adopted for good, so that it stays when the links are gone. Undefined where there is nothing to fetch from.
+ */
+export async function fetchLostImages(
+  journal: CreateJournal | 'none',
+  { key, slot, recorded }: LostImages,
+  keep: KeepImages,
+): Promise<CompletedImages | ResultsLost | undefined> {
+  const { sealedLinks, images, created, usage, estimate } = recorded;
+  if (journal === 'none' || sealedLinks === undefined) return undefined;
+  const links = await keep.client.openSealed(sealedLinks);
+  if (links === undefined) return undefined;
+  const items = (JSON.parse(links) as readonly (string | null)[]).map((url): ImageItem =>
+    url === null ? { kind: 'unreadable', reason: 'kept_before' } : { kind: 'url', url },
+  );
+  const reply = { items, created, ...(usage === undefined ? {} : { usage }) };
+  const base = { ...keep.base, estimate };
+  const found = await keepImages(reply, { ...keep, base, before: images });
+  return found.outcome === 'completed' ? adopt(journal, key, slot, found) : found;
+}
+
+/** A decision that somebody made meanwhile stands in the journal; whoever asked here has the images all the same. */
+async function adopt(
+  journal: CreateJournal,
+  key: JournalKey,
+  slot: SlotIntent | null,
+  answer: CompletedImages,
+): Promise<CompletedImages> {
+  const resolution: Resolution = {
+    v: 1,
+    decision: 'adopt',
+    decisionId: randomUUID(),
+    by: 'worker',
+    reason: 'The results that were lost have been fetched after all.',
+    at: new Date().toISOString(),
+    answer,
+  };
+  // They are stored under their hashes: where nothing can be written now, the next start fetches them once more.
+  const written = await journal.putResolution(key, answer.epoch, resolution).catch(() => 'lost' as const);
+  if (written === 'won' && slot !== null)
+    await journal.forgetOpen({ ...key, epoch: answer.epoch }, slot.bodyHash);
+  return answer;
+}

@@ -14,7 +14,9 @@ describe('the commands that settle a call of unknown fate', () => {
     const [first, second] = decisionLines({ ...call, isPaid: true, fetchable: true });
     expect(first).toMatch(/is paid; only its results are lost/);
     expect(second).toMatch(/same id: they are fetched .* nothing is sent/);
-    expect(decisionLines({ ...call, isPaid: true, fetchable: false }).join()).not.toMatch(/fetched|fate|task/);
+    expect(decisionLines({ ...call, isPaid: true, fetchable: false }).join()).not.toMatch(
+      /fetched|fate|task/,
+    );
   });
 
   it('say of a lost reply what a second send may cost, and offer an adoption only where there is a task', () => {

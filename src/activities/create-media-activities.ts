@@ -1,3 +1,4 @@
+import { log } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaActivities } from '../domain/activities';
 import { type CreateJournal } from '../domain/create-journal';
@@ -88,7 +89,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.reconcileCreate]: createReconcileCreate(paid),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
-    [ACTIVITY.pollVideos]: deps.pollVideos ?? createPollVideos(deps),
+    [ACTIVITY.pollVideos]: warned(deps.pollVideos ?? createPollVideos(deps)),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     [ACTIVITY.generateImage]: createImageCall('generate_image', paid),
     [ACTIVITY.editImage]: createImageCall('edit_image', paid),
@@ -103,5 +104,20 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.foldResults]: createFoldResults(deps),
     [ACTIVITY.countResults]: createCountResults(deps),
     [ACTIVITY.findPurchases]: createFindPurchases({ pages, journal: deps.journal }),
+  };
+}
+
+/** Here, because a thread of its own has no log of Temporal. */
+function warned(pollVideos: MediaActivities[typeof ACTIVITY.pollVideos]): typeof pollVideos {
+  return async (input) => {
+    const result = await pollVideos(input);
+    const { shortage } = result;
+    if (shortage !== undefined) {
+      log.warn(
+        `Polls wait for sockets: MEDIA_POLL_CONNECTIONS=${shortage.connections} is too few for the videos in flight and the ` +
+          `latency of the service. ${shortage.needed} would do. Until then videos are asked for less often and finished later.`,
+      );
+    }
+    return result;
   };
 }

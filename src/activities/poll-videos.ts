@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../domain/in-lanes';
 import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+import { tickIntervalMs } from '../domain/poll-group';
 import { seenOf } from '../domain/seen-runs';
-import { type GetVideoResult, type MediaClient } from '../service/media-client';
-import { recordDigest } from '../service/record-digest';
+import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from './accounts';
+import { type OpenPoll, OpenPolls, type PollReply, replyOf } from './open-polls';
 import { PollGate } from './poll-gate';
+import { PollSockets } from './poll-sockets';
 import { dueAt } from './poll-spread';
 
 export interface PollDeps {
@@ -13,6 +15,8 @@ export interface PollDeps {
   /** How many GETs of one tick are open at a time. @default 64 */
   readonly pollConcurrency?: number;
 }
+
+const DEFAULT_POLL_CONCURRENCY = 64;
 
 interface PollTarget {
   readonly index: number;
@@ -27,11 +31,14 @@ interface PollTarget {
 
 /**
  * One tick: a GET per task, answered with what changed (design 4.4). Throws for nothing that the service answers.
- * A task without an answer when the budget ends is `late`; its GET goes on, and the next tick takes its answer.
+ * A task without an answer when the budget ends is `late`; its GET goes on, and the next tick takes its answer, also where
+ * it came between the two.
  */
 export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Promise<PollVideosResult> {
   const gate = new PollGate();
-  const open = new Map<string, Promise<GetVideoResult>>();
+  const polls = new OpenPolls();
+  const connections = deps.pollConcurrency ?? DEFAULT_POLL_CONCURRENCY;
+  const sockets = new PollSockets(connections);
 
   return async (input) => {
     const now = Date.now();
@@ -42,30 +49,46 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
         answers: targets.map(({ index }) => ({ index, error: 'account_not_configured', unsent: true })),
       };
     }
+    const tick = new Tick(input, account.client, { gate, polls, sockets });
+    const open = targets.filter((target) => !tick.endsAtOnce(target));
     // What waited longest comes first: a tick that is cut short must not leave out the same tasks every time.
-    targets.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
-    const tick = new Tick(input, account.client, gate, open);
-    await inLanes(targets, Math.min(deps.pollConcurrency ?? 64, targets.length), (target) =>
-      tick.poll(target),
-    );
+    open.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
+    await inLanes(open, Math.min(connections, open.length), (target) => tick.poll(target));
     tick.end();
-    return { answers: tick.answers };
+    const { answers, unreached } = tick;
+    const shortage = sockets.judge({ wanted: open.length, unreached, intervalMs: tickIntervalMs(input) });
+    return { answers, ...(shortage === undefined ? {} : { shortage }) };
   };
+}
+
+/** What all ticks of a process share. */
+interface Shared {
+  readonly gate: PollGate;
+  readonly polls: OpenPolls;
+  readonly sockets: PollSockets;
 }
 
 class Tick {
   readonly answers: PollAnswer[] = [];
+  /** Tasks whose turn came after the end of the tick. */
+  unreached = 0;
+  private readonly startedAt = Date.now();
   private readonly endsAt: number;
   private readonly ended: Promise<'late'>;
+  private readonly gate: PollGate;
+  private readonly polls: OpenPolls;
+  private readonly sockets: PollSockets;
   private endNow: () => void = () => undefined;
 
   constructor(
     private readonly input: PollVideosInput,
     private readonly client: MediaClient,
-    private readonly gate: PollGate,
-    private readonly open: Map<string, Promise<GetVideoResult>>,
+    { gate, polls, sockets }: Shared,
   ) {
-    this.endsAt = Date.now() + input.budgetMs;
+    this.gate = gate;
+    this.polls = polls;
+    this.sockets = sockets;
+    this.endsAt = this.startedAt + input.budgetMs;
     this.ended = new Promise((resolve) => {
       const timer = setTimeout(() => resolve('late'), input.budgetMs);
       this.endNow = () => clearTimeout(timer);
@@ -76,55 +99,72 @@ class Tick {
     this.endNow();
   }
 
+  /** A final record that came after an earlier tick: nothing is left to ask for. */
+  endsAtOnce(target: PollTarget): boolean {
+    return this.polls.keepsFinal(target.task) && this.answerKept(target);
+  }
+
   async poll(target: PollTarget): Promise<void> {
-    const { index, model, seen } = target;
+    const { index, model } = target;
     const early = target.dueAt - Date.now();
     if (early > 0) await delay(early);
-    const closed = `${this.input.account} ${model}`;
-    const closedFor = this.gate.closedFor(closed);
+    const closedFor = this.gate.closedFor(this.gated(model));
     if (closedFor > 0) {
       this.answers.push({ index, error: 'rate_limited', retryAfterMs: closedFor, unsent: true });
       return;
     }
-    const result = Date.now() >= this.endsAt ? 'late' : await Promise.race([this.get(target), this.ended]);
-    if (result === 'late') {
-      this.answers.push({ index, error: 'late', unsent: true });
-      return;
+    const poll = await this.pollOf(target);
+    const end = poll === undefined ? 'late' : await Promise.race([poll.ended, this.ended]);
+    if (end !== 'late') this.answer(target, end.askedAt, replyOf(end.result));
+    else {
+      // Before this one is owed: what is taken is the answer of a GET before it.
+      const heard = this.answerKept(target);
+      if (poll !== undefined) this.polls.miss(target.task, poll);
+      if (!heard) this.answers.push({ index, error: 'late', unsent: true });
     }
-    if (result.kind === 'record') {
-      const digest = result.digest ?? recordDigest(result.record);
-      if (digest !== seen) this.answers.push({ index, digest, record: result.record });
-      return;
+  }
+
+  private answerKept(target: PollTarget): boolean {
+    const kept = this.polls.take(target.task);
+    if (kept !== undefined) this.answer(target, kept.askedAt, kept.reply);
+    return kept !== undefined;
+  }
+
+  private answer({ index, seen }: PollTarget, askedAt: number, reply: PollReply): void {
+    const ago = this.startedAt - askedAt;
+    const asked = ago > 0 ? { askedMsAgo: ago } : {};
+    if ('error' in reply || reply.digest !== seen) this.answers.push({ index, ...reply, ...asked });
+    else if (ago > 0) this.answers.push({ index, unchanged: true, askedMsAgo: ago });
+  }
+
+  /** One GET per task at a time, and never sooner after the last one than the cadence's minimum; undefined for none. */
+  private async pollOf(target: PollTarget): Promise<OpenPoll | undefined> {
+    const { task, taskId, model } = target;
+    const running = this.polls.of(task);
+    if (running !== undefined) return running;
+    if (Date.now() >= this.endsAt) {
+      this.unreached += 1;
+      return undefined;
     }
-    // Without Retry-After the gate stays shut for the rest of this tick only.
-    if (result.error === 'rate_limited') {
-      this.gate.close(closed, result.retryAfterMs ?? Math.max(0, this.endsAt - Date.now()));
+    const wait = this.gate.floorWait(task, this.input.minIntervalMs);
+    if (wait > 0) {
+      if (Date.now() + wait >= this.endsAt) return undefined;
+      await delay(wait);
+      return this.pollOf(target);
     }
-    this.answers.push({
-      index,
-      error: result.error,
-      ...(result.httpStatus === undefined ? {} : { httpStatus: result.httpStatus }),
-      ...(result.retryAfterMs === undefined ? {} : { retryAfterMs: result.retryAfterMs }),
+    this.gate.polled(task);
+    return this.polls.begin(task, async () => {
+      const result = await this.client.getVideo(taskId);
+      this.sockets.end();
+      // Without Retry-After the gate stays shut for the rest of this tick only.
+      if (result.kind === 'error' && result.error === 'rate_limited')
+        this.gate.close(this.gated(model), result.retryAfterMs ?? Math.max(0, this.endsAt - Date.now()));
+      return result;
     });
   }
 
-  /** One GET per task at a time, and never sooner after the last one than the cadence's minimum. */
-  private async get(target: PollTarget): Promise<GetVideoResult> {
-    const { task, taskId } = target;
-    const running = this.open.get(task);
-    if (running !== undefined) return running;
-    const wait = this.gate.floorWait(task, this.input.minIntervalMs);
-    if (wait > 0) {
-      if (Date.now() + wait >= this.endsAt) return new Promise<never>(() => undefined);
-      await delay(wait);
-      const other = this.open.get(task);
-      if (other !== undefined) return other;
-      if (this.gate.floorWait(task, this.input.minIntervalMs) > 0) return this.get(target);
-    }
-    this.gate.polled(task);
-    const get = this.client.getVideo(taskId).finally(() => this.open.delete(task));
-    this.open.set(task, get);
-    return get;
+  private gated(model: string): string {
+    return `${this.input.account} ${model}`;
   }
 }
 

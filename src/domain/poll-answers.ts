@@ -71,9 +71,18 @@ export const POLL_ERROR_CLASSES = [
 /** Why a poll brought no record. */
 export type PollErrorClass = (typeof POLL_ERROR_CLASSES)[number];
 
-/** `index` counts through the ids of all batches in order. Tasks that are not listed are unchanged. */
+/**
+ * `index` counts through the ids of all batches in order. Tasks that are not listed are unchanged.
+ * `askedMsAgo` is there when the GET left before the tick began, by so many milliseconds.
+ */
 export type PollAnswer =
-  | { readonly index: number; readonly digest: string; readonly record: PolledRecord }
+  | {
+      readonly index: number;
+      readonly digest: string;
+      readonly record: PolledRecord;
+      readonly askedMsAgo?: number;
+    }
+  | { readonly index: number; readonly unchanged: true; readonly askedMsAgo: number }
   | {
       readonly index: number;
       readonly error: PollErrorClass;
@@ -82,8 +91,17 @@ export type PollAnswer =
       readonly retryAfterMs?: number;
       /** True when nothing was sent: the tick ended first, or Retry-After of the model forbade it. */
       readonly unsent?: true;
+      readonly askedMsAgo?: number;
     };
 
 export interface PollVideosResult {
   readonly answers: readonly PollAnswer[];
+  /** Now and then, while the worker has too few sockets for what it polls. */
+  readonly shortage?: PollShortage;
+}
+
+/** MEDIA_POLL_CONNECTIONS as it is, and as it would do. */
+export interface PollShortage {
+  readonly connections: number;
+  readonly needed: number;
 }

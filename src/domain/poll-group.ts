@@ -7,6 +7,7 @@ import {
   onPollError,
   onRecord,
   onUnchanged,
+  onUnheard,
   verdictOfRecord,
   verdictWithoutRecord,
   wakeAt,
@@ -22,6 +23,11 @@ const BAND_MARGIN = 0.1;
 
 /** What each task of a tick adds to the time over which its GETs are spread. */
 const SPREAD_MS = 4;
+
+/** From the start of a tick to the next one. */
+export function tickIntervalMs({ budgetMs }: PollVideosInput): number {
+  return budgetMs + BUDGET_MARGIN_MS;
+}
 
 /** How a group draws its intervals. */
 export interface PollPace {
@@ -126,15 +132,19 @@ export class PollGroup {
     random: number,
     answeredAt: number = at,
   ): { state: WatchState; verdict?: WatchVerdict } {
-    if (answer === undefined) return { state: this.slowed(onUnchanged(state, at)) };
+    const askedAt = at - (answer?.askedMsAgo ?? 0);
+    const verdict = answer !== undefined && 'record' in answer ? verdictOfRecord(answer.record) : undefined;
+    // Of several workers one may tell last what another has told better since.
+    if (askedAt < at && askedAt <= (state.lastPollAt ?? 0) && verdict === undefined)
+      return { state: onUnheard(state, at) };
+    if (answer === undefined || 'unchanged' in answer)
+      return { state: this.slowed(onUnchanged(state, askedAt, at)) };
     if ('error' in answer)
       return { state: onPollError(state, answer, at, this.minIntervalMs, random, answeredAt) };
-    // A worker of before does not know which records were seen, and answers with all of them.
     const isNew = answer.digest !== state.seen;
     const next = this.slowed(
-      isNew ? onRecord(state, answer.record, answer.digest, at) : onUnchanged(state, at),
+      isNew ? onRecord(state, answer.record, answer.digest, askedAt, at) : onUnchanged(state, askedAt, at),
     );
-    const verdict = verdictOfRecord(answer.record);
     return verdict === undefined ? { state: next } : { state: next, verdict };
   }
 

@@ -83,34 +83,46 @@ export function beginWatch({ video, now, deadlineAt, firstPollAt, hardEndAt }: B
   };
 }
 
-/** A record crossed for the first time, or differs from the last one. */
-export function onRecord(state: WatchState, record: PolledRecord, digest: string, at: number): WatchState {
+/** A record crossed for the first time, or differs from the last one. It was asked for in this tick or before it. */
+export function onRecord(
+  state: WatchState,
+  record: PolledRecord,
+  digest: string,
+  askedAt: number,
+  tickAt = askedAt,
+): WatchState {
   return {
-    ...answered(state, at),
+    ...answered(state, askedAt, tickAt),
     seen: digest,
     lastStatus: record.status,
     progress: record.progress ?? null,
-    lastChangeAt: at,
+    lastChangeAt: askedAt,
   };
 }
 
 /** The service answered with the record that is already known. */
-export function onUnchanged(state: WatchState, at: number): WatchState {
-  return answered(state, at);
+export function onUnchanged(state: WatchState, askedAt: number, tickAt = askedAt): WatchState {
+  return answered(state, askedAt, tickAt);
 }
 
-function answered(state: WatchState, at: number): WatchState {
+function answered(state: WatchState, askedAt: number, tickAt: number): WatchState {
   return {
     ...state,
-    dueAt: at,
+    dueAt: tickAt,
     notBefore: 0,
-    lastPollAt: at,
+    lastPollAt: askedAt,
     polls: state.polls + 1,
     errors: 0,
     lastError: null,
     unknownSince: null,
     unknownCount: 0,
+    missedAtDeadline: missedBefore(state, askedAt, tickAt),
   };
+}
+
+/** What was asked for before the deadline does not say how things stood at the deadline. */
+function missedBefore(state: WatchState, askedAt: number, tickAt: number): number {
+  return askedAt >= state.deadlineAt ? state.missedAtDeadline : missedTicks(state, tickAt);
 }
 
 export interface PollFailure {
@@ -118,10 +130,11 @@ export interface PollFailure {
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
   readonly unsent?: true;
+  readonly askedMsAgo?: number;
 }
 
 /**
- * A poll of the tick that started at `at` brought no record. `minIntervalMs` is the band's shortest interval; `random`
+ * A poll of the tick that started at `at`, or one before it, brought no record. `minIntervalMs` is the band's shortest interval; `random`
  * is in [0, 1). Retry-After counts from the reply, which is no later than `answeredAt` (C8.7).
  */
 export function onPollError(
@@ -134,6 +147,7 @@ export function onPollError(
 ): WatchState {
   const notBefore = failure.retryAfterMs === undefined ? 0 : answeredAt + failure.retryAfterMs;
   if (failure.error === 'late' || failure.unsent === true) return unanswered(state, failure, at, notBefore);
+  const askedAt = at - (failure.askedMsAgo ?? 0);
   const errors = state.errors + 1;
   const unknown = failure.error === 'not_found' || failure.error === 'bad_request';
   const lastError =
@@ -142,15 +156,21 @@ export function onPollError(
       : { class: failure.error, httpStatus: failure.httpStatus };
   return {
     ...state,
-    dueAt: at + ownDelay(failure.error, errors, minIntervalMs, random),
+    dueAt: askedAt + ownDelay(failure.error, errors, minIntervalMs, random),
     notBefore,
-    lastPollAt: at,
+    lastPollAt: askedAt,
     polls: state.polls + 1,
     errors,
     lastError,
-    unknownSince: unknown ? (state.unknownSince ?? at) : null,
+    unknownSince: unknown ? (state.unknownSince ?? askedAt) : null,
     unknownCount: unknown ? state.unknownCount + 1 : 0,
+    missedAtDeadline: missedBefore(state, askedAt, at),
   };
+}
+
+/** A tick without anything new. */
+export function onUnheard(state: WatchState, at: number): WatchState {
+  return unanswered(state, { error: 'late' }, at, 0);
 }
 
 /** The service was not asked, or has not answered yet: at the deadline that is a lost tick, so that the wait ends. */

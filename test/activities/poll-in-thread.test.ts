@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { accountRegistry } from '../../src/activities/accounts';
 import { pollInThread, type PollThread } from '../../src/activities/poll-in-thread';
 import { createPollVideos } from '../../src/activities/poll-videos';
-import { type PollVideosInput } from '../../src/domain/poll-answers';
+import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { createSandbox, type Sandbox, SandboxAdmin } from '../../src/testing/sandbox';
 
@@ -58,6 +58,10 @@ describe('polls in a thread of their own', () => {
     const client = createMediaClient({ baseUrl: sandbox.url, apiKey: key });
     const accounts = accountRegistry([{ name: ACCOUNT, client, hasKey: () => Promise.resolve(true) }]);
     const here = createPollVideos({ accounts });
+    // The second tick of a thread takes the answers of GETs that the first one has begun.
+    const timeless = ({ answers }: PollVideosResult): PollVideosResult => ({
+      answers: answers.map(({ askedMsAgo: _ago, ...answer }) => answer as PollAnswer),
+    });
     for (const input of [tickOf(ids), tickOf(['task_unknown']), tickOf(ids, 'other@11111111')]) {
       const [expected, one, two] = await Promise.all([
         here(input),
@@ -65,7 +69,7 @@ describe('polls in a thread of their own', () => {
         thread.pollVideos(input),
       ]);
       expect(expected.answers).toHaveLength(input.byModel[0]?.ids.length ?? 0);
-      expect([one, two]).toEqual([expected, expected]);
+      expect([one, timeless(two)]).toEqual([expected, expected]);
     }
     await client.close();
   });

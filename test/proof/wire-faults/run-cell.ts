@@ -226,6 +226,7 @@ class Call {
     const [answer] = answers;
     if (answer === undefined || answers.length > 1) throw new Error('A poll has one answer.');
     if ('error' in answer) return { came: answer.error, waitMs: answer.retryAfterMs ?? null };
+    if ('unchanged' in answer) throw new Error('Nothing was seen that could be unchanged.');
     const { status, progress } = answer.record;
     return { came: status === 'in_progress' && progress === 42 ? 'record' : 'another record', waitMs: null };
   }

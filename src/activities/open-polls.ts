@@ -1,0 +1,127 @@
+import { type PollErrorClass, type PolledRecord } from '../domain/poll-answers';
+import { type GetVideoResult } from '../service/media-client';
+import { recordDigest } from '../service/record-digest';
+
+/** What a GET came to, without what never leaves the activity (design 4.4). */
+export type PollReply =
+  | { readonly digest: string; readonly record: PolledRecord }
+  | { readonly error: PollErrorClass; readonly httpStatus?: number; readonly retryAfterMs?: number };
+
+export interface EndedPoll {
+  /** In milliseconds since the epoch. */
+  readonly askedAt: number;
+  readonly endedAt: number;
+  readonly result: GetVideoResult;
+}
+
+/** One GET of a task. */
+export interface OpenPoll {
+  readonly askedAt: number;
+  readonly ended: Promise<EndedPoll>;
+  /** Once it has. */
+  end?: EndedPoll;
+  /** How many ticks ended before it did. */
+  missedBy: number;
+}
+
+/** An answer for which a tick ended too early. */
+export interface KeptReply {
+  readonly askedAt: number;
+  readonly reply: PollReply;
+}
+
+interface Owed {
+  readonly askedAt: number;
+  readonly endedAt: number;
+  readonly reply: PollReply;
+  /** Ticks that have not heard it. */
+  to: number;
+}
+
+/** Longer than any pause between two ticks of one task, so that the tick after a missed answer finds it. */
+const KEPT_MS = 120_000;
+/** As many tasks as one worker holds in flight; their answers are small. */
+const MAX_KEPT = 20_000;
+
+/**
+ * The GETs that are under way, one for each task, and the answers that came when no tick listened: they are kept for as
+ * many ticks as missed them, so that a service that needs about an interval for an answer is heard all the same.
+ */
+export class OpenPolls {
+  private readonly open = new Map<string, OpenPoll>();
+  private readonly kept = new Map<string, Owed>();
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  of(task: string): OpenPoll | undefined {
+    return this.open.get(task);
+  }
+
+  begin(task: string, get: () => Promise<GetVideoResult>): OpenPoll {
+    const askedAt = this.now();
+    const ended = get().then((result) => {
+      this.open.delete(task);
+      const end = { askedAt, endedAt: this.now(), result };
+      poll.end = end;
+      if (poll.missedBy > 0) this.keep(task, end, poll.missedBy);
+      return end;
+    });
+    const poll: OpenPoll = { askedAt, ended, missedBy: 0 };
+    this.open.set(task, poll);
+    return poll;
+  }
+
+  /** A tick ended before this GET did. */
+  miss(task: string, poll: OpenPoll): void {
+    poll.missedBy += 1;
+    // In the moment between the two.
+    if (poll.end !== undefined) this.keep(task, poll.end, poll.missedBy);
+  }
+
+  /** What is known of a task that a tick has not heard; the tick has heard it now. */
+  take(task: string): KeptReply | undefined {
+    const owed = this.kept.get(task);
+    if (owed === undefined) return undefined;
+    owed.to -= 1;
+    const age = this.now() - owed.endedAt;
+    if (owed.to <= 0 || age > KEPT_MS) this.kept.delete(task);
+    if (age > KEPT_MS) return undefined;
+    return { askedAt: owed.askedAt, reply: aged(owed.reply, age) };
+  }
+
+  /** Whether an answer is kept that ends the watch of its task. */
+  keepsFinal(task: string): boolean {
+    const reply = this.kept.get(task)?.reply;
+    return reply !== undefined && 'record' in reply && isFinal(reply.record);
+  }
+
+  private keep(task: string, { askedAt, endedAt, result }: EndedPoll, to: number): void {
+    // Behind all others, so that the first is always the oldest.
+    this.kept.delete(task);
+    this.kept.set(task, { askedAt, endedAt, reply: replyOf(result), to });
+    for (const [oldest, { endedAt: at }] of this.kept) {
+      if (this.kept.size <= MAX_KEPT && endedAt - at <= KEPT_MS) break;
+      this.kept.delete(oldest);
+    }
+  }
+}
+
+export function replyOf(result: GetVideoResult): PollReply {
+  if (result.kind === 'record')
+    return { digest: result.digest ?? recordDigest(result.record), record: result.record };
+  return {
+    error: result.error,
+    ...(result.httpStatus === undefined ? {} : { httpStatus: result.httpStatus }),
+    ...(result.retryAfterMs === undefined ? {} : { retryAfterMs: result.retryAfterMs }),
+  };
+}
+
+/** Retry-After counts from the reply. */
+function aged(reply: PollReply, ageMs: number): PollReply {
+  if (!('error' in reply) || reply.retryAfterMs === undefined) return reply;
+  return { ...reply, retryAfterMs: Math.max(0, reply.retryAfterMs - ageMs) };
+}
+
+function isFinal({ phase }: PolledRecord): boolean {
+  return phase === 'completed' || phase === 'failed';
+}

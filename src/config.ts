@@ -121,7 +121,7 @@ function readApiKey({ file, value }: KeySource): string {
   if (key === '') {
     throw new ConfigurationError(
       'MEDIA_API_KEY',
-      'is not set. Set it, or MEDIA_API_KEY_FILE, where the worker runs.',
+      'is not set. Set it, or MEDIA_API_KEY_FILE, where the worker runs; to `none` for a service without keys.',
     );
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {

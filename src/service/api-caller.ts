@@ -12,9 +12,13 @@ export interface ApiCaller {
   readonly secrets: readonly string[];
 }
 
+/** What stands in the place of a key where a service wants none: then no request carries one. */
+export const NO_KEY = 'none';
+
 /** A key that can be sent, with the redactor that knows it. It lives for one call. */
 export interface Credentials {
-  readonly authorization: string;
+  /** Undefined for a service without keys. */
+  readonly authorization: string | undefined;
   readonly redactor: Redactor;
 }
 
@@ -23,19 +27,20 @@ export async function credentialsOf(caller: ApiCaller): Promise<Credentials | un
   try {
     const key = (await caller.apiKey()).trim();
     if (!/^[\x21-\x7e]+$/.test(key)) return undefined;
+    if (key === NO_KEY) return { authorization: undefined, redactor: redactorOf(caller, undefined) };
     return { authorization: `Bearer ${key}`, redactor: redactorOf(caller, key) };
   } catch {
     return undefined;
   }
 }
 
-const REDACTORS = new WeakMap<ApiCaller, { readonly key: string; readonly redactor: Redactor }>();
+const REDACTORS = new WeakMap<ApiCaller, { readonly key: string | undefined; readonly redactor: Redactor }>();
 
 /** The same for every call with the same key: its patterns cost more than a poll's texts. */
-function redactorOf(caller: ApiCaller, key: string): Redactor {
+function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
   const made = REDACTORS.get(caller);
-  if (made?.key === key) return made.redactor;
-  const redactor = createRedactor([key, ...caller.secrets]);
+  if (made !== undefined && made.key === key) return made.redactor;
+  const redactor = createRedactor([...(key === undefined ? [] : [key]), ...caller.secrets]);
   REDACTORS.set(caller, { key, redactor });
   return redactor;
 }
@@ -45,13 +50,13 @@ export function redactorFor(caller: ApiCaller): Redactor {
   return REDACTORS.get(caller)?.redactor ?? createRedactor(caller.secrets);
 }
 
-/** Headers of a request to the service itself (C5.1). */
+/** Headers of a request to the service itself: all carry the key (C5.1), unless the service has none. */
 export function apiHeaders(
   caller: Pick<ApiCaller, 'userAgent'>,
   { authorization }: Pick<Credentials, 'authorization'>,
 ): Record<string, string> {
   return {
-    authorization,
+    ...(authorization !== undefined && { authorization }),
     'accept-encoding': 'identity',
     'user-agent': caller.userAgent,
   };

@@ -129,8 +129,73 @@ describe('the answer of the service', () => {
     judgeServiceAnswer({ result, cause, baseUrl: 'https://service' });
   const fault = (code: string): Error => Object.assign(new Error('x'), { code });
 
-  test.each([400, 404, 410, 422])('HTTP %i: reachable, the key is not refused', (httpStatus) => {
-    expect(judge({ kind: 'error', error: 'not_found', httpStatus }).state).toBe('ok');
+  const said = (httpStatus: number, message: string | null, code: string | null = null): Finding =>
+    judge({
+      kind: 'error',
+      error: httpStatus === 401 ? 'credentials' : 'bad_request',
+      httpStatus,
+      taskError: { kind: 'unknown', code, message },
+    });
+
+  test.each([
+    [400, 'No such task.', 'task_not_found'],
+    [404, 'Video doctor-1 not found', null],
+    [410, 'this job is gone', null],
+    [422, null, 'invalid_task_id'],
+  ])('HTTP %i that speaks of the task is the answer to expect: %s', (status, message, code) => {
+    expect(said(status, message, code).state).toBe('ok');
+  });
+
+  test.each([
+    [400, 'Incorrect API key provided', null],
+    [400, null, 'invalid_api_key'],
+    [404, 'token is invalid', null],
+    [500, 'authentication failed for this task', null],
+  ])('HTTP %i that speaks of the key is a wrong key: %s', (status, message, code) => {
+    const finding = said(status, message, code);
+    expect(seen(finding)).toEqual(['failed', 'service_credentials']);
+    expect(finding.message).toContain(`HTTP ${status} and speaks of the key`);
+  });
+
+  test.each([
+    [404, 'Cannot GET /v1/videos/doctor-1'],
+    [400, 'Invalid URL (GET /v1/v1/videos/doctor-1)'],
+    [405, 'method not allowed'],
+    [500, 'no route for /videos'],
+  ])('HTTP %i that speaks of the path is a wrong address: %s', (status, message) => {
+    const finding = said(status, message);
+    expect(seen(finding)).toEqual(['failed', 'service_unexpected_reply']);
+    expect(finding).toMatchObject({
+      message: expect.stringContaining('the path') as string,
+      remedy: expect.stringContaining('MEDIA_BASE_URL') as string,
+    });
+  });
+
+  test.each([400, 404, 500])('HTTP %i that speaks of the model says so', (status) => {
+    const finding = said(status, 'model is required');
+    expect([finding.state, finding.message]).toEqual([
+      'warning',
+      expect.stringContaining(`HTTP ${status} and speaks of the model. It says: "model is required"`),
+    ]);
+  });
+
+  test.each([
+    [400, 'Bad request', /neither key nor path/],
+    [422, null, /neither key nor path/],
+    [404, 'Not Found', /MEDIA_BASE_URL/],
+    [410, null, /MEDIA_BASE_URL/],
+  ])('HTTP %i that names nothing proves nothing: %s', (status, message, remedy) => {
+    const finding = said(status, message);
+    expect(finding.state).toBe('warning');
+    expect(finding.message).not.toContain('key is not refused');
+    expect('remedy' in finding && finding.remedy).toMatch(remedy);
+  });
+
+  test('a refused key is told with the reason, and a long reason is cut', () => {
+    expect(said(401, 'the key has expired').message).toBe(
+      'https://service refuses the key (HTTP 401). It says: "the key has expired".',
+    );
+    expect(said(401, 'x'.repeat(5_000)).message.length).toBeLessThan(300);
   });
 
   test.each([429, 409, 500])('HTTP %i is a warning', (httpStatus) => {

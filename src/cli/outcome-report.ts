@@ -90,10 +90,21 @@ function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if ('video' in outcome && outcome.video !== null) lines.push(`task: ${outcome.video.taskId}`);
   if (outcome.outcome === 'unconfirmed')
     lines.push(...evidenceLines(outcome.evidence).map((line) => `evidence ${line}`));
-  if (outcome.outcome === 'rejected' && outcome.notBefore !== undefined)
-    lines.push(`not before: ${outcome.notBefore}`);
+  if (outcome.outcome === 'rejected') {
+    lines.push(...reasonLines(outcome));
+    if (outcome.notBefore !== undefined) lines.push(`not before: ${outcome.notBefore}`);
+  }
   lines.push(`billing: ${outcome.billing.state}`);
   if (outcome.outcome === 'unconfirmed' || outcome.outcome === 'results_lost')
     lines.push(...decisionLines(openCall(outcome)));
   return lines;
+}
+
+/** What the service itself said of a refusal: its words, its code and the HTTP status, as far as it gave any. */
+function reasonLines({ error, httpStatus }: Extract<VideoOutcome, { outcome: 'rejected' }>): string[] {
+  if (error === undefined) return [];
+  const code = error.code === null ? [] : [`code ${error.code}`];
+  const facts = [...code, ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`])].join(', ');
+  const words = [...(error.message === null ? [] : [error.message]), ...(facts === '' ? [] : [`(${facts})`])];
+  return words.length === 0 ? [] : [`the service said: ${words.join(' ')}`];
 }

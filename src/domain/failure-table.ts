@@ -167,7 +167,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'no',
     'A field of the request is wrong; refused before the send or by the service.',
-    'Fix the named field; the allowed values are listed where they are known.',
+    'Correct what the message names; the allowed values are listed where they are known.',
   ),
   row(
     'rejected/moderation',

@@ -25,6 +25,7 @@ const NEED_OF = {
   'test/cli/doctor-judgements.test.ts': 'nothing',
   'test/cli/error-types.test.ts': 'nothing',
   'test/cli/near-names.test.ts': 'nothing',
+  'test/cli/outcome-report.test.ts': 'nothing',
   'test/cli/output-format.test.ts': 'nothing',
   'test/cli/progress-view.test.ts': 'nothing',
   'test/cli/safe-name.test.ts': 'nothing',

@@ -1,0 +1,40 @@
+import { outcomes } from '../../src/domain/outcomes';
+import { reportOutcome } from '../../src/cli/outcome-report';
+import { answers } from '../domain/create-answers';
+
+describe('what people read of a refusal', () => {
+  const refused = (error: { code: string | null; message: string | null }, httpStatus?: number) =>
+    reportOutcome(
+      outcomes.rejected(
+        {
+          ...answers.rejected(0, 'invalid_request'),
+          message: 'The service refused the request.',
+          error: { kind: 'invalid', ...error },
+          ...(httpStatus !== undefined && { httpStatus }),
+        },
+        'key',
+        1,
+      ),
+    );
+
+  it.each([
+    [
+      { code: 'bad_seconds', message: 'seconds must be 4 or 8' },
+      400,
+      'seconds must be 4 or 8 (code bad_seconds, HTTP 400)',
+    ],
+    [{ code: null, message: 'no such size' }, undefined, 'no such size'],
+    [{ code: 'bad_seconds', message: null }, 400, '(code bad_seconds, HTTP 400)'],
+  ])('holds the words of the service itself: %j', (error, httpStatus, said) => {
+    expect(refused(error, httpStatus).lines).toContain(`the service said: ${said}`);
+  });
+
+  it('says nothing in the name of a service that said nothing', () => {
+    const { lines } = refused({ code: null, message: null });
+    expect(lines.join('\n')).not.toContain('the service said');
+  });
+
+  it('names no field in its hint where none is named', () => {
+    expect(refused({ code: null, message: 'no' }).error?.hint).not.toContain('field');
+  });
+});

@@ -14,6 +14,7 @@ interface SandboxCommandOptions {
   readonly key?: readonly string[];
   readonly pathPrefix?: string;
   readonly mode?: string;
+  readonly idempotency?: string;
   readonly log?: boolean;
 }
 
@@ -31,6 +32,11 @@ export function addSandboxCommand(program: Command, context: CommandContext): vo
       new Option('--mode <mode>', 'compat takes and says what published clients and services do')
         .choices(['strict', 'compat'])
         .default('strict'),
+    )
+    .addOption(
+      new Option('--idempotency <mode>', 'what the header Idempotency-Key of a paid call means')
+        .choices(['ignored', 'honoured', 'claimed'])
+        .default('ignored'),
     )
     .option('--log', 'one line per request on stderr')
     .addHelpText('after', HELP)
@@ -57,6 +63,7 @@ async function sandbox(context: CommandContext, options: SandboxCommandOptions):
       dataDir: options.dataDir,
       pathPrefix: options.pathPrefix,
       log: options.log,
+      idempotency: options.idempotency as 'ignored' | 'honoured' | 'claimed' | undefined,
       mode: options.mode as 'strict' | 'compat' | undefined,
       apiKeys: options.key === undefined ? undefined : [...options.key],
     }),

@@ -18,7 +18,7 @@ export {
   type SandboxReference,
   type SandboxVideoModel,
 } from './sandbox-model';
-export { type SandboxMode, type SandboxOptions } from './sandbox-options';
+export { type SandboxIdempotency, type SandboxMode, type SandboxOptions } from './sandbox-options';
 export { type SandboxProcess, type SandboxProcessOptions, startSandboxProcess } from './sandbox-process';
 export { type SandboxFinish, type SandboxPart, type SandboxRequest } from './sandbox-request';
 export { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './sandbox-task';

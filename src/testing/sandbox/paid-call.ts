@@ -30,7 +30,7 @@ export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promis
   await wait(verdict.delayMs);
   const instead = action === undefined ? undefined : replaceReply(action, 'application/json', 400);
   if (action === undefined || acceptsWork(action, instead)) {
-    const reply = await call.accept();
+    const reply = await exchange.core.keys.accept(exchange, () => call.accept());
     return exchange.send(instead ?? reply, action);
   }
   return exchange.send(instead ?? errorReply(503, 'The reply is lost.'), action);

@@ -6,6 +6,7 @@ import { FaultBook } from './fault-book';
 import { type FaultAction } from './fault-rule';
 import { type GeneratedFile } from './generated-files';
 import { sha256 } from './hash';
+import { IdempotencyKeys } from './idempotency-keys';
 import { MediaStore } from './media-store';
 import { behaviourOf } from './model-behaviour';
 import { PollGaps } from './poll-gaps';
@@ -21,6 +22,7 @@ export class SandboxCore {
   readonly faults = new FaultBook();
   readonly media = new MediaStore();
   readonly pollGaps = new PollGaps();
+  readonly keys = new IdempotencyKeys();
   readonly signer: LinkSigner;
   readonly exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();
   /** Continuations of stalled replies. */
@@ -104,6 +106,7 @@ export class SandboxCore {
     this.counters = emptyCounters();
     this.log.clear();
     this.pollGaps.clear();
+    this.keys.clear();
     this.faults.clear();
     this.faults.add(this.options.faults);
     this.data.clear();

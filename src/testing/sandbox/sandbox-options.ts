@@ -7,6 +7,12 @@ import { type FaultRule } from './fault-rule';
  */
 export type SandboxMode = 'strict' | 'compat';
 
+/**
+ * What the header `Idempotency-Key` of a paid call means. `honoured`: calls with one key are one purchase, and each is
+ * answered with it. `claimed`: keys are looked at, and every call is a purchase all the same.
+ */
+export type SandboxIdempotency = 'ignored' | 'honoured' | 'claimed';
+
 /** Options of the sandbox service. All of them are plain JSON, so that they can cross a process boundary. */
 export interface SandboxOptions {
   /** Port of the API. @default 0, a free one */
@@ -21,6 +27,8 @@ export interface SandboxOptions {
   forbiddenKeys?: string[];
   /** @default 'strict' */
   mode?: SandboxMode;
+  /** Kept in memory: a restarted sandbox knows no keys. @default 'ignored' */
+  idempotency?: SandboxIdempotency;
   /**
    * `minimal` records hold id, status and progress only (contract 4); in `compat` mode the keys of the published videos
    * API and no others.
@@ -56,6 +64,7 @@ export interface ResolvedSandboxOptions {
   apiKeys: string[];
   forbiddenKeys: string[];
   mode: SandboxMode;
+  idempotency: SandboxIdempotency;
   records: 'minimal' | 'full';
   pathPrefix: string;
   timing: { queuedMs?: number; runningMs?: number };
@@ -76,6 +85,7 @@ export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSan
     apiKeys: options.apiKeys ?? ['sandbox-key'],
     forbiddenKeys: options.forbiddenKeys ?? [],
     mode: readMode(options.mode),
+    idempotency: options.idempotency ?? 'ignored',
     records: options.records ?? 'full',
     pathPrefix: prefix === '' || prefix.startsWith('/') ? prefix : `/${prefix}`,
     timing: options.timing ?? {},

@@ -1,0 +1,49 @@
+import { type Exchange } from './exchange';
+import { errorReply, type SandboxReply } from './sandbox-reply';
+
+interface KnownCall {
+  /** The parts of a form, which every client cuts with a boundary of its own; else the digest of the body. */
+  readonly content: string;
+  readonly taskId: string | null;
+  readonly reply: Promise<SandboxReply>;
+  isOver: boolean;
+}
+
+/** Paid calls by the key that they carried, where the sandbox looks at keys. */
+export class IdempotencyKeys {
+  private readonly calls = new Map<string, KnownCall>();
+
+  clear(): void {
+    this.calls.clear();
+  }
+
+  /** Accepts a call, or answers it as the one before under its key: 409 while that is in progress, 422 for another body. */
+  async accept(exchange: Exchange, accept: () => Promise<SandboxReply>): Promise<SandboxReply> {
+    const { entry, core, request } = exchange;
+    const key = request.headers['idempotency-key'];
+    if (core.options.idempotency === 'ignored' || typeof key !== 'string') return accept();
+    const name = `${entry.operation}\n${key}`;
+    const before = this.calls.get(name);
+    const content = entry.parts === undefined ? entry.bodySha256 : JSON.stringify(entry.parts);
+    if (before !== undefined && before.content !== content)
+      return refused(422, 'This key was used for another request.', 'idempotency_key_mismatch');
+    if (before === undefined || core.options.idempotency === 'claimed') {
+      const reply = accept();
+      const { taskId = null } = entry;
+      const call: KnownCall = { content, taskId, reply, isOver: false };
+      this.calls.set(name, call);
+      return reply.finally(() => {
+        call.isOver = true;
+      });
+    }
+    if (!before.isOver)
+      return refused(409, 'The request with this key is in progress.', 'request_in_progress');
+    if (before.taskId !== null) entry.taskId = before.taskId;
+    const { status, headers, body } = await before.reply;
+    return { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body };
+  }
+}
+
+function refused(status: number, message: string, code: string): SandboxReply {
+  return errorReply(status, message, { param: 'idempotency-key', code });
+}

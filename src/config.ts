@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type CreatePolicy } from './domain/create-policy';
+import { idempotencyPolicySchema } from './models/idempotency-schema';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
 
 /** Everything a worker reads from its environment, resolved once (design 5). */
@@ -49,9 +50,9 @@ export const createPolicySchema = z.strictObject({
   on503: z.enum(['header', 'resend', 'inspect']).optional(),
   on502: z.enum(['inspect', 'resend', 'fail']).optional(),
   on504: z.enum(['inspect', 'resend', 'fail']).optional(),
-  on500: z.enum(['inspect', 'fail']).optional(),
+  on500: z.enum(['inspect', 'resend', 'fail']).optional(),
   onAbsent: z.enum(['unconfirmed', 'resend']).optional(),
-  idempotencyHeader: z.string().min(1).optional(),
+  idempotency: idempotencyPolicySchema.optional(),
 });
 
 /** Reads `MEDIA_*`. Values are checked here and nowhere deeper; a missing base address is the caller's to judge. */

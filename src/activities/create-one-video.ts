@@ -57,6 +57,7 @@ function specOf(
     agreedPrice: input.agreedPrice,
     ...(input.keepsBooks === true && { keepsBooks: true }),
     ...(input.recordedOnly === true && { recordedOnly: true }),
+    ...(input.sameKey === true && { sameKey: true }),
     prepare: (account) => prepareVideo(request, account, deps),
     post: async ({ account, ready, intent, base, options }) => {
       const reply = await account.client.createVideo(ready.body, options);

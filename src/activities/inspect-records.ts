@@ -6,7 +6,7 @@ import {
   type Resolution,
   type SlotIntent,
 } from '../domain/create-journal';
-import { type CreateEvidence, type CreateVideoAnswer, type UnconfirmedCall } from '../domain/paid-call';
+import { type CreateVideoAnswer, type UnconfirmedCall } from '../domain/paid-call';
 import { isUsableTaskId } from '../domain/video-task';
 import { adoptedAnswer } from './adopted-answer';
 import { journalUnavailable, retryLater } from './failures';
@@ -55,7 +55,7 @@ export async function inspectRecords(inspection: Inspection): Promise<CreateVide
 
 async function look({ records, journal, key, slot, unconfirmed }: Inspection): Promise<TaskRecord> {
   try {
-    const seen = await records.find(sentOf(key, slot, unconfirmed.evidence));
+    const seen = await records.find(sentOf(key, slot, unconfirmed));
     if (seen.found !== 'task') return seen.found === 'none' ? seen : { found: 'unknown' };
     if (!isUsableTaskId(seen.taskId)) return { found: 'unknown' };
     // A task that belongs to another key is not this one, whatever the records say.
@@ -66,7 +66,7 @@ async function look({ records, journal, key, slot, unconfirmed }: Inspection): P
   }
 }
 
-function sentOf(key: JournalKey, slot: SlotIntent, evidence: CreateEvidence): SentCreate {
+function sentOf(key: JournalKey, slot: SlotIntent, { epoch, evidence }: UnconfirmedCall): SentCreate {
   const { operation, account, model, durationSeconds, resolution, referenceMode, bodyHash } = slot;
   return {
     operation,
@@ -76,7 +76,7 @@ function sentOf(key: JournalKey, slot: SlotIntent, evidence: CreateEvidence): Se
     resolution,
     referenceMode,
     bodyHash,
-    idempotencyKey: idempotencyKey(key),
+    idempotencyKey: idempotencyKey(key, epoch),
     intentAt: slot.at,
     sendWindowEnd: evidence.sendWindowEnd ?? slot.sendWindowEnd,
     headers: evidence.headers,

@@ -145,6 +145,7 @@ export function failureAnswer(
       return {
         ...base,
         outcome: 'unconfirmed',
+        ...(failure.retryAfterMs !== undefined && { notBefore: laterIso(failure.retryAfterMs) }),
         evidence: evidence(failure.cause, {
           intentAt: slot.at,
           sendWindowEnd: new Date().toISOString(),

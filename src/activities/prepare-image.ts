@@ -57,6 +57,7 @@ export async function prepareImage(
     kind: 'ready',
     body: wire.body,
     estimate: estimateFor(paid, model),
+    idempotency: model?.idempotency,
     warnings: validated ? [] : [NOT_VALIDATED],
     fileHashes,
   };

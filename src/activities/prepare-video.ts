@@ -49,6 +49,7 @@ export async function prepareVideo(
     body: wire.body,
     estimate: estimateFor(paid, model),
     polling: model?.polling,
+    idempotency: model?.idempotency,
     warnings: validated ? [] : [NOT_VALIDATED],
     fileHashes,
   };

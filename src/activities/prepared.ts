@@ -1,4 +1,5 @@
 import { type Money } from '../domain/billing';
+import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type PollingProfile } from '../domain/polling-profile';
 import { type ValidationIssue } from '../domain/validation-issue';
 
@@ -24,6 +25,8 @@ export interface ReadyCall<Body> {
   readonly body: Body;
   readonly estimate: Money | null;
   readonly polling?: PollingProfile | undefined;
+  /** What the configuration of the model vouches for, above the policy of the worker. */
+  readonly idempotency?: IdempotencyPolicy | undefined;
   readonly warnings: readonly string[];
   readonly fileHashes: ReadonlyMap<string, string>;
 }

@@ -16,6 +16,7 @@ import { indexCreated } from './index-created';
 import { inspectRecords } from './inspect-records';
 import { fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
+import { withSameKey } from './send-same-key';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** A sender that may still be alive is looked at often: its outcome is wanted as soon as it is there. */
@@ -95,9 +96,12 @@ export function createReconcileCreate(
     input: ReconcileCreateInput,
   ): Promise<CreateVideoAnswer> {
     const records = deps.taskRecords;
-    if (records === undefined) return { ...unconfirmed, sent: true };
     const { onAbsent } = resolveCreatePolicy(deps.policy, input.policy);
-    return inspectRecords({ records, journal, key, slot, unconfirmed, onAbsent });
+    const found =
+      records === undefined
+        ? { ...unconfirmed, sent: true }
+        : await inspectRecords({ records, journal, key, slot, unconfirmed, onAbsent });
+    return found.outcome === 'unconfirmed' ? withSameKey(found, slot) : found;
   }
 }
 

@@ -7,11 +7,12 @@ import {
   type SlotIntent,
 } from '../domain/create-journal';
 import { type Money } from '../domain/billing';
-import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy';
+import { resolveCreatePolicy, type CreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
 import { fingerprintText } from '../domain/fingerprint';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
+import { honouredKey } from '../domain/same-key';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type PaidSendOptions } from '../service/send-result';
 import { type Account } from './accounts';
@@ -31,6 +32,7 @@ import {
 import { type Caller, type PaidDeps } from './paid-context';
 import { otherOpenCall } from './open-calls';
 import { type Prepared, type ReadyCall } from './prepared';
+import { sendSameKey, unknownCall, withSameKey } from './send-same-key';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** One paid call, as far as it differs from the others. */
@@ -48,6 +50,8 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Only what is recorded is wanted; an epoch that is open stays as it is. */
   readonly recordedOnly?: true;
+  /** An epoch of unknown fate may be sent again under its idempotency key. */
+  readonly sameKey?: true;
   /** What was agreed to, in micro-units: nothing is sent where it costs more by now. Null or absent: nothing was agreed to. */
   readonly agreedPrice?: number | null | undefined;
   /** Whoever asks has everything under its keys on its books: where another request holds the key, it is told what that may cost. */
@@ -92,7 +96,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const key: JournalKey = { namespace: who.namespace, creationKey: spec.creationKey };
   let base: AnswerBase = { epoch: spec.epoch, sent: false, account: spec.account ?? null, estimate: null };
   const ended = (
-    answer: Answer | RejectedCall | NotSent,
+    answer: Answer | RejectedCall | NotSent | UnconfirmedCall,
     slot: SlotIntent | null = null,
   ): SendOnceResult<Answer> => ({
     kind: 'answer',
@@ -125,6 +129,21 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   if (opened.do === 'conflict')
     return ended(spec.keepsBooks === true ? heldByAnotherAnswer(base, opened.view) : conflictAnswer(base));
   if (opened.do === 'fenced') return ended(fencedAnswer(base));
+  const policy = resolveCreatePolicy(deps.policy, preferred(prepared), spec.policy);
+  const unknown = spec.sameKey === true ? unknownCall(opened) : undefined;
+  if (unknown !== undefined && deps.journal !== 'none') {
+    const stops =
+      prepared.kind === 'unavailable' || stopsBeforeSend(base, who, spec.httpBudgetMs) !== undefined;
+    const bodyHash = prepared.kind === 'ready' ? prepared.body.bodyHash : '';
+    const call =
+      stops || !(await account.hasKey())
+        ? null
+        : { account: account.name, bodyHash, idempotency: policy.idempotency };
+    const { slot } = unknown;
+    base = { ...base, estimate: slot.estimate };
+    const repeated = { call, post: () => post(slot).catch(() => afterBug(base, slot)) };
+    return ended(await sendSameKey(deps.journal, key, unknown, repeated), slot);
+  }
   if (opened.do === 'pending') return { kind: 'pending', base, slot: opened.slot };
   // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
   if (opened.do === 'return') {
@@ -134,7 +153,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       spec.recordedOnly === true
         ? undefined
         : await spec.complete?.({ account, base, key, slot: opened.slot, recorded });
-    return ended({ ...(whole ?? recorded), sent: false, ...owed });
+    return ended(told({ ...(whole ?? recorded), sent: false, ...owed }, opened.slot), opened.slot);
   }
 
   if (spec.recordedOnly === true) {
@@ -153,7 +172,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return ended(rejectedAnswer(base, 'credentials', message));
   }
 
-  const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who);
+  const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who, policy);
   if (spec.refuseWhileUnconfirmed === true) {
     const open = await otherOpenCall(deps.journal, key, intent).catch(() => 'journal_down' as const);
     if (open === 'journal_down') return ended(journalDown(base));
@@ -175,7 +194,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const answer =
     claim === 'unsure'
       ? { ...journalDown(base), epochUsed: true }
-      : (stopsBeforeSend(base, who, spec.httpBudgetMs) ?? (await post().catch(() => afterBug(base, intent))));
+      : (stopsBeforeSend(base, who, spec.httpBudgetMs) ??
+        (await post(intent).catch(() => afterBug(base, intent))));
   const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
   if (recorded && deps.journal !== 'none' && !isOpenAnswer(standing))
     await deps.journal.forgetOpen({ ...key, epoch: base.epoch }, intent.bodyHash);
@@ -184,21 +204,36 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       creationKey: spec.creationKey,
     });
   }
-  return ended(standing as Answer, intent);
+  return ended(deps.journal === 'none' ? (standing as Answer) : told(standing as Answer, intent), intent);
 
-  function post(): Promise<Answer> {
+  function post(intent: SlotIntent): Promise<Answer> {
     return spec.post({
       account: account as Account,
       ready: prepared as ReadyCall<Body>,
       intent,
       base: { ...base, sent: true },
       options: {
-        policy: resolveCreatePolicy(deps.policy, spec.policy),
-        idempotencyKey: idempotencyKey(key),
+        policy,
+        idempotencyKey: idempotencyKey(key, base.epoch),
         deadlineMs: spec.httpBudgetMs,
       },
     });
   }
+}
+
+/** What the configuration says about the model, above the worker's policy and below the caller's. */
+function preferred(prepared: Prepared<{ readonly bodyHash: string }>): CreatePolicy | undefined {
+  return prepared.kind === 'ready' && prepared.idempotency !== undefined
+    ? { idempotency: prepared.idempotency }
+    : undefined;
+}
+
+/** Of unknown fate: whether it may be sent again under its key is said with it. */
+function told<Answer extends RecordedAnswer>(
+  answer: Answer,
+  slot: SlotIntent | null,
+): Answer | UnconfirmedCall {
+  return answer.outcome === 'unconfirmed' && slot !== null ? withSameKey(answer, slot) : answer;
 }
 
 function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
@@ -226,13 +261,16 @@ function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): N
 }
 
 function intentOf<Body extends { readonly bodyHash: string }>(
-  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey'>,
+  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey' | 'httpBudgetMs'>,
   account: Account,
   ready: ReadyCall<Body>,
   base: AnswerBase,
   fingerprint: string,
   who: Caller,
+  policy: ResolvedCreatePolicy,
 ): SlotIntent {
+  const at = Date.now();
+  const honoured = honouredKey(policy.idempotency, at, spec.httpBudgetMs);
   return {
     v: 1,
     kind: 'intent',
@@ -250,7 +288,8 @@ function intentOf<Body extends { readonly bodyHash: string }>(
     model: spec.paid.request.model,
     ...spec.facts,
     estimate: base.estimate,
-    at: new Date().toISOString(),
+    ...(honoured !== undefined && { idempotency: honoured }),
+    at: new Date(at).toISOString(),
     // Start-to-close ends the activity, not the process: the margin covers its last moments.
     sendWindowEnd: new Date(
       who.startedAt + who.startToCloseMs + CREATE_TIMEOUTS.zombieMarginMs,

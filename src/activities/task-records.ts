@@ -10,7 +10,7 @@ export interface SentCreate {
   readonly referenceMode: string | null;
   /** SHA-256 of the request body. */
   readonly bodyHash: string;
-  /** What the header of the policy `idempotencyHeader` carries, whether or not it was sent. */
+  /** What the header of the policy `idempotency` carries, whether or not it was sent. */
   readonly idempotencyKey: string;
   /** ISO 8601: when it was sent, and until when it may have been on its way. */
   readonly intentAt: string;

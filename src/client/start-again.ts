@@ -32,6 +32,8 @@ const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
   'no_answer_in_time',
   'reconcile_failed',
   'no_outcome_recorded',
+  // Within its window the key finds out, once the reason of the refusal is mended.
+  'same_key_refused',
 ]);
 
 /** The task of an outcome after which waiting or fetching can go on. */

@@ -51,7 +51,7 @@ export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy
   if (status === 503) return classify503(reply, policy);
   if (status === 502) return vouched(policy.on502);
   if (status === 504) return vouched(policy.on504);
-  if (status === 500) return policy.on500 === 'fail' ? 'rejected_service_error' : 'unconfirmed';
+  if (status === 500) return vouched(policy.on500);
   return 'unconfirmed';
 }
 

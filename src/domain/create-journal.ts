@@ -8,6 +8,7 @@ import {
 } from './paid-call';
 import { type UnconfirmedDecision } from './unconfirmed-decision';
 import { type PaidRequest } from './request';
+import { type HonouredKey } from './same-key';
 import { type VideoTask } from './video-task';
 
 /** Whose epoch it is. Keys of different namespaces never meet. */
@@ -39,6 +40,8 @@ export interface SlotIntent {
   readonly resolution: string | null;
   readonly referenceMode: string | null;
   readonly estimate: Money | null;
+  /** Set where the call carries a key that its service is vouched to honour. */
+  readonly idempotency?: HonouredKey;
   /** ISO 8601. */
   readonly at: string;
   /** ISO 8601 time after which this sender is certainly done: its start-to-close timeout plus a margin. */

@@ -27,6 +27,8 @@ export interface CreateOnceState {
   readonly firstSendAt: number | null;
   /** An earlier send of unknown fate was sent again by decision: whatever follows, it may have cost (C7.10). */
   readonly mayBeOwed?: true;
+  /** What is known of a send of `epoch` whose fate is unknown, while it is sent again under the same idempotency key. */
+  readonly unknown?: UnconfirmedCall;
 }
 
 /** At most so many sends of one creation reach the wire (failure-model 2.4). */
@@ -68,10 +70,7 @@ export function nextStep(
 ): CreateStep {
   switch (answer.outcome) {
     case 'unconfirmed':
-      // Its fate may stand in the service's records: one reconciliation looks, and what that says stands.
-      return answer.inspectable === true && !context.reconciled
-        ? { do: 'reconcile' }
-        : { do: 'settle', answer };
+      return afterUnknown(state, answer, context);
     case 'created':
     case 'rejected':
       return { do: 'settle', answer };
@@ -104,8 +103,19 @@ export function nextStep(
   }
 }
 
-/** A refusal says nothing about a send before it that was sent again by decision. */
+/** Whether the next create of this state repeats a send of unknown fate under its key. */
+export function isSentAgain({ epoch, unknown }: CreateOnceState): boolean {
+  return unknown?.epoch === epoch;
+}
+
+/**
+ * A refusal says nothing about a send before it: neither about one that was sent again by decision, nor about one of
+ * unknown fate under the same key. Only a person's word ends that one.
+ */
 export function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
+  const { unknown } = state;
+  if (unknown?.epoch === answer.epoch && answer.outcome === 'rejected' && answer.reason !== 'declared_lost')
+    return unknown;
   return answer.outcome === 'rejected' && state.mayBeOwed === true ? { ...answer, mayBeOwed: true } : answer;
 }
 
@@ -144,6 +154,24 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
 /** Epochs that were used up although no connection was even tried. */
 const FREE_CAUSES: ReadonlySet<string> = new Set(['fenced', 'worker_shutdown']);
 
+/** Sent again under the same key where that is one purchase; else its fate may stand in the service's records. */
+function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: StepContext): CreateStep {
+  const told = state.unknown?.epoch === answer.epoch ? { ...answer, resent: true as const } : answer;
+  if (answer.sameKeyUntil !== undefined) {
+    const counted = counting(state, answer, true, context.now);
+    const asked = answer.notBefore === undefined ? context.now : Date.parse(answer.notBefore);
+    const until = Math.max(asked, context.now + backoff(counted.tries, MAX_DELAY_MS, context.random));
+    if (!exhausted(counted, until) && until <= Date.parse(answer.sameKeyUntil)) {
+      const why = `the fate of the create is unknown (${answer.evidence.cause}); it is sent again under the same idempotency key`;
+      return { do: 'wait', until, state: { ...counted, epoch: answer.epoch, unknown: told }, why };
+    }
+  }
+  // One reconciliation looks, and what that says stands.
+  return answer.inspectable === true && !context.reconciled
+    ? { do: 'reconcile' }
+    : { do: 'settle', answer: told };
+}
+
 type NotSentAnswer = Extract<CreateVideoAnswer, { outcome: 'not_sent' }>;
 
 function afterFailedConnection(
@@ -160,7 +188,7 @@ function afterFailedConnection(
 
 function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: StepContext): CreateStep {
   const waits = state.waits + 1;
-  const next = { ...owing(state, answer), epoch: answer.epochUsed ? answer.epoch + 1 : answer.epoch, waits };
+  const next = inEpoch(owing(state, answer), answer.epochUsed ? answer.epoch + 1 : answer.epoch, { waits });
   // A fence or a shutdown leaves nothing to wait for: the next worker may start at once.
   const delay =
     FREE_CAUSES.has(answer.cause) && waits < 10 ? 0 : backoff(waits, MAX_UNSENT_DELAY_MS, context.random);
@@ -184,13 +212,20 @@ function counting(
   counts: boolean,
   now: number,
 ): CreateOnceState {
-  return {
-    ...owing(state, answer),
-    epoch: answer.epoch + 1,
+  return inEpoch(owing(state, answer), answer.epoch + 1, {
     sends: state.sends + (answer.sent ? 1 : 0),
     tries: state.tries + (counts ? 1 : 0),
     firstSendAt: state.firstSendAt ?? now,
-  };
+  });
+}
+
+/** What is unknown belongs to its epoch: whoever got beyond it knows, or a person decided. */
+function inEpoch(
+  { unknown, ...state }: CreateOnceState,
+  epoch: number,
+  changes: Partial<Pick<CreateOnceState, 'sends' | 'tries' | 'waits' | 'firstSendAt'>>,
+): CreateOnceState {
+  return { ...state, ...changes, epoch, ...(unknown?.epoch === epoch && { unknown }) };
 }
 
 function exhausted(state: CreateOnceState, until: number): boolean {

@@ -9,15 +9,24 @@ export interface CreatePolicy {
   readonly on503?: 'header' | 'resend' | 'inspect';
   readonly on502?: 'inspect' | 'resend' | 'fail';
   readonly on504?: 'inspect' | 'resend' | 'fail';
-  readonly on500?: 'inspect' | 'fail';
+  readonly on500?: 'inspect' | 'resend' | 'fail';
   /**
    * What two looks into the service's task records that found nothing prove. `resend`: nothing was accepted, and the
    * create is sent once more. Only where the worker has `taskRecords`.
    */
   readonly onAbsent?: 'unconfirmed' | 'resend';
-  /** Name of a header that carries the creation key's digest; `off` sends none. */
-  readonly idempotencyHeader?: string;
+  /** Whether a paid call carries a key by which the service can tell a repetition, and what somebody vouches for it. */
+  readonly idempotency?: IdempotencyPolicy;
 }
+
+/**
+ * `header` alone sends the key. With `honoured` somebody vouches that calls with one key are one purchase for
+ * `windowSeconds`: a call of unknown fate is then sent again under the same key, and adopts what it answers.
+ */
+export type IdempotencyPolicy =
+  | 'off'
+  | { readonly header: string }
+  | { readonly header: string; readonly honoured: true; readonly windowSeconds: number };
 
 export type ResolvedCreatePolicy = Required<CreatePolicy>;
 
@@ -28,7 +37,7 @@ export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
   on504: 'inspect',
   on500: 'inspect',
   onAbsent: 'unconfirmed',
-  idempotencyHeader: 'off',
+  idempotency: 'off',
 };
 
 export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefined)[]): ResolvedCreatePolicy {

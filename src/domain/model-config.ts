@@ -1,3 +1,4 @@
+import { type IdempotencyPolicy } from './create-policy';
 import { type PollingProfile } from './polling-profile';
 import { type ReferenceKind } from './media';
 
@@ -45,6 +46,7 @@ export interface VideoModel {
   /** Names of model-specific fields that may be given through `fields`. */
   readonly fields?: readonly string[];
   readonly polling?: PollingProfile;
+  readonly idempotency?: IdempotencyPolicy;
   readonly price?: PriceRule;
 }
 
@@ -62,6 +64,7 @@ export interface ImageModel {
     readonly maxImages?: number;
   };
   readonly fields?: readonly string[];
+  readonly idempotency?: IdempotencyPolicy;
   readonly price?: PriceRule;
 }
 

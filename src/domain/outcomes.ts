@@ -40,6 +40,8 @@ export interface VideoEnd {
   readonly video: VideoTask;
   readonly estimate: Money | null;
   readonly state: WatchState;
+  /** Something else under its key may have cost as well: what the service reports of this task settles nothing. */
+  readonly mayBeOwed?: true;
 }
 
 export function completed(
@@ -60,7 +62,7 @@ export function completed(
     reported,
     warnings: [...new Set([...warnings, ...download.warnings, ...differences(requested, reported)])],
     watch: watchFacts(end.state),
-    billing: billing(end.estimate, finishedState(usage), usage),
+    billing: billing(end.estimate, end.mayBeOwed === true ? 'needs_review' : finishedState(usage), usage),
   };
 }
 
@@ -159,17 +161,21 @@ export function unconfirmed(call: UnconfirmedCall, creationKey: string): Unconfi
     creationKey,
     epoch: call.epoch,
     evidence: call.evidence,
-    message: unconfirmedMessage(call.evidence.httpStatus),
+    message: unconfirmedMessage(call),
     billing: billing(call.estimate, 'needs_review'),
   };
 }
 
-function unconfirmedMessage(status: number | null): string {
+function unconfirmedMessage({ evidence, resent }: UnconfirmedCall): string {
   const start =
-    status === 500
+    evidence.httpStatus === 500
       ? 'HTTP 500 may come from before a task existed (parsing, capability validation) and proves no fault of the provider.'
       : 'It is not known whether the service accepted the request.';
-  return `${start} It was sent once and is not sent again; money may be owed. Look into the task records of the service with the evidence.`;
+  const sent =
+    resent === true
+      ? 'It was sent again under the same idempotency key until the tries were over'
+      : 'It was sent once and is not sent again';
+  return `${start} ${sent}; money may be owed. Look into the task records of the service with the evidence.`;
 }
 
 export function cancelled(video: VideoTask | null, creationKey: string | null, money: Billing): Cancelled {

@@ -25,6 +25,8 @@ export interface CreateVideoInput extends PaidInput {
   readonly request: VideoRequest;
   /** Only what is recorded under the key is wanted: nothing is sent. For a caller that was cancelled. */
   readonly recordedOnly?: true;
+  /** The caller was told that this epoch may be sent again under its idempotency key. */
+  readonly sameKey?: true;
 }
 
 export interface ReconcileCreateInput extends EpochKey {
@@ -142,6 +144,12 @@ export interface PendingCall extends PaidAnswer {
 export interface UnconfirmedCall extends PaidAnswer {
   readonly outcome: 'unconfirmed';
   readonly evidence: CreateEvidence;
+  /** ISO 8601: the service asked not to be called before, although it proved nothing. */
+  readonly notBefore?: string;
+  /** ISO 8601: until then this epoch may be sent again under its key, which the service is vouched to honour. */
+  readonly sameKeyUntil?: string;
+  /** It was sent more than once, under one key. */
+  readonly resent?: true;
   /** The worker can look into the service's task records: `media.reconcileCreate` may still find out. */
   readonly inspectable?: true;
 }

@@ -66,7 +66,7 @@ export type CarriedVideo =
       readonly phase: 'watching';
       readonly creationKey: string | null;
       /** Null for a task that this workflow did not create. */
-      readonly created: Pick<CreatedVideo, 'estimate' | 'warnings'> | null;
+      readonly created: Pick<CreatedVideo, 'estimate' | 'warnings' | 'mayBeOwed'> | null;
       readonly loop: PollLoopSnapshot;
     };
 

@@ -23,6 +23,7 @@ const intent = z.looseObject({
   at: z.string(),
   sendWindowEnd: time,
   attemptAt: time.optional(),
+  idempotency: z.looseObject({ header: z.string(), lastSendAt: time }).optional(),
 });
 const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: z.string() });
 /** What decisions rest on; everything else of an answer is handed on as it was written. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ModelConfiguration } from '../domain/model-config';
+import { idempotencyPolicySchema } from './idempotency-schema';
 
 /** Never trimmed: an id is sent exactly as it is given (C0.3). */
 const name = z
@@ -92,6 +93,7 @@ const videoModel = z.strictObject({
   references: z.exactOptional(references),
   fields: z.exactOptional(list(name)),
   polling: z.exactOptional(polling),
+  idempotency: z.exactOptional(idempotencyPolicySchema),
   price: z.exactOptional(price),
 });
 
@@ -110,6 +112,7 @@ const imageModel = z.strictObject({
     }),
   ),
   fields: z.exactOptional(list(name)),
+  idempotency: z.exactOptional(idempotencyPolicySchema),
   price: z.exactOptional(price),
 });
 

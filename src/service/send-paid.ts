@@ -104,6 +104,7 @@ function conclude<Accepted>(
         class: 'unconfirmed',
         cause: status < 300 ? unreadableCause(body, json, route.unreadable) : `http_${status}`,
         httpStatus: status,
+        ...notBefore,
         headers,
         ...(hasContent(error) ? { error } : {}),
         ...(status < 300 ? { replyHash: createHash('sha256').update(body.bytes).digest('hex') } : {}),
@@ -136,8 +137,8 @@ function notSent(cause: string, permanent: boolean, message: string): PaidFailur
 }
 
 function idempotencyHeader({ policy, idempotencyKey }: PaidSendOptions): Record<string, string> | 'unusable' {
-  const name = policy.idempotencyHeader;
-  if (name === 'off' || idempotencyKey === undefined) return {};
+  if (policy.idempotency === 'off' || idempotencyKey === undefined) return {};
+  const name = policy.idempotency.header;
   const usable =
     /^[A-Za-z0-9_-]{1,64}$/.test(name) && !TAKEN.test(name) && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
   return usable ? { [name.toLowerCase()]: idempotencyKey } : 'unusable';

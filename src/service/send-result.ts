@@ -6,7 +6,7 @@ import { type TaskError } from '../domain/task-error';
 
 export interface PaidSendOptions {
   readonly policy: ResolvedCreatePolicy;
-  /** Sent under the header that the policy names; not sent when the policy says `off`. */
+  /** Sent under the header that the policy `idempotency` names; not sent when it says `off`. */
   readonly idempotencyKey?: string;
   /** Called once, just before the first byte may leave this machine; what it throws is ignored. */
   readonly onSend?: () => void;
@@ -52,6 +52,8 @@ export type PaidFailure =
       /** Public word such as `connection_lost_after_send`, `timeout_after_send`, `http_502`, `reply_without_id`. */
       readonly cause: string;
       readonly httpStatus?: number;
+      /** Lower bound in milliseconds when the service named one all the same. */
+      readonly retryAfterMs?: number;
       readonly headers: ReplyHeaders;
       readonly error?: TaskError;
       /** SHA-256 of a reply body that could not be read as what the call returns. */

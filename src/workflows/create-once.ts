@@ -1,6 +1,7 @@
 import { CancellationScope, isCancellation, patched, sleep, workflowInfo } from '@temporalio/workflow';
 import {
   cancelledStep,
+  isSentAgain,
   nextStep,
   withDebts,
   type CreateOnceState,
@@ -108,6 +109,8 @@ async function endCancelled(
   options: CreateOnceOptions,
   elsewhere: boolean,
 ): Promise<CreateOnceResult> {
+  // What was sent may have been accepted, whatever is no longer wanted.
+  if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
   // Older histories ended here.
   if (!elsewhere || !patched('media-ask-for-records-when-cancelled'))
     return { kind: 'cancelled', mayBeOwed: state.mayBeOwed === true };
@@ -176,6 +179,7 @@ async function raceCreate(
     ...(options.policy === undefined ? {} : { policy: options.policy }),
     ...(options.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
     ...(options.recordedOnly === true && { recordedOnly: true }),
+    ...(isSentAgain(state) && { sameKey: true }),
   }).then(
     (answer) => ({ answer }),
     (error: unknown) => noValue(error, wait),

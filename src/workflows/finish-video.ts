@@ -13,6 +13,7 @@ export interface FinishOptions {
   readonly estimate: Money | null;
   readonly creationKey: string | null;
   readonly warnings: readonly string[];
+  readonly mayBeOwed?: true;
   readonly queues?: MediaQueues | undefined;
   readonly sidecarPrompt?: string | undefined;
   readonly onDownload?: () => void;
@@ -24,7 +25,12 @@ export async function finishVideo(
   state: WatchState,
   options: FinishOptions,
 ): Promise<VideoOutcome> {
-  const end = { video: state.video, estimate: options.estimate, state };
+  const end: VideoEnd = {
+    video: state.video,
+    estimate: options.estimate,
+    state,
+    ...(options.mayBeOwed === true && { mayBeOwed: true }),
+  };
   switch (verdict.kind) {
     case 'still_running':
       return outcomes.stillRunning(end);

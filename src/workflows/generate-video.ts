@@ -88,7 +88,11 @@ function watchCreated(
     now,
     firstPollAt: now + created.video.polling.firstPollSeconds * 1000,
     creationKey,
-    created: { estimate: created.estimate, warnings: created.warnings },
+    created: {
+      estimate: created.estimate,
+      warnings: created.warnings,
+      ...(created.mayBeOwed === true && { mayBeOwed: true }),
+    },
   });
   return watchVideo(input, watching, progress);
 }

@@ -55,6 +55,7 @@ export async function watchVideo(
         estimate,
         creationKey: carried.creationKey,
         warnings: carried.created?.warnings ?? [],
+        ...(carried.created?.mayBeOwed === true && { mayBeOwed: true }),
         queues: input.queues,
         sidecarPrompt:
           input.sidecarPrompt === 'include' && 'request' in input ? input.request.prompt : undefined,

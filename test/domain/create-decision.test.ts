@@ -14,7 +14,7 @@ const KNOBS = {
   on503: ['header', 'resend', 'inspect'],
   on502: ['inspect', 'resend', 'fail'],
   on504: ['inspect', 'resend', 'fail'],
-  on500: ['inspect', 'fail'],
+  on500: ['inspect', 'resend', 'fail'],
 } as const;
 
 const POLICIES: readonly ResolvedCreatePolicy[] = KNOBS.on429.flatMap((on429) =>
@@ -28,7 +28,7 @@ const POLICIES: readonly ResolvedCreatePolicy[] = KNOBS.on429.flatMap((on429) =>
           on504,
           on500,
           onAbsent: 'unconfirmed' as const,
-          idempotencyHeader: 'off',
+          idempotency: 'off' as const,
         })),
       ),
     ),

@@ -21,7 +21,7 @@ const policy = fc
     on503: fc.constantFrom('header', 'resend', 'inspect'),
     on502: fc.constantFrom('inspect', 'resend', 'fail'),
     on504: fc.constantFrom('inspect', 'resend', 'fail'),
-    on500: fc.constantFrom('inspect', 'fail'),
+    on500: fc.constantFrom('inspect', 'resend', 'fail'),
   })
   .map((given) => resolveCreatePolicy(given));
 const reply = fc.record({
@@ -60,7 +60,7 @@ describe('what a reply to a paid call means', () => {
     fc.assert(
       fc.property(reply, policy, (given, rules) => {
         const isResent = classifyPaidReply(given, rules) === 'refused_for_now';
-        if (isResent) expect([425, 429, 502, 503, 504]).toContain(given.status);
+        if (isResent) expect([425, 429, 500, 502, 503, 504]).toContain(given.status);
       }),
     );
   });

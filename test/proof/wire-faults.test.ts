@@ -107,7 +107,7 @@ const headerCells = IDEMPOTENCY_HEADERS.map(([name, use]) => ({
   cells: PAID.map((operation) =>
     plan(
       { operation, expected: use === 'unusable' ? 'N invalid_policy for good' : 'C' },
-      { script: afterRequest(answer()), policy: { idempotencyHeader: name } },
+      { script: afterRequest(answer()), policy: { idempotency: name === 'off' ? name : { header: name } } },
     ),
   ),
 }));
@@ -147,7 +147,7 @@ describe('one knob of the create policy', () => {
   it.each(policyCells)('[C7.5] $title', ({ cells }) => expectAll(cells));
   it.each(looseCells)('$title: as without it', ({ cells }) => expectAll(cells));
 
-  it.each(headerCells)('idempotencyHeader $name is $use', async ({ name, use, cells }) => {
+  it.each(headerCells)('the idempotency header $name is $use', async ({ name, use, cells }) => {
     await expectAll(cells);
     for (const { result } of cells) {
       const { head } = await result!;

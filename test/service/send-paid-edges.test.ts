@@ -37,11 +37,11 @@ async function answered(text: string, end: boolean, deadlineMs = 20_000): Promis
 }
 
 describe('what a policy may name for its header', () => {
-  const sent = async (idempotencyHeader: string, idempotencyKey?: string) => {
+  const sent = async (header: string, idempotencyKey?: string) => {
     const service = await loopback((_request, response) => json(response, 200, created));
     const client = clientOf(service.origin);
     const options = idempotencyKey === undefined ? {} : { idempotencyKey };
-    const result = await client.createVideo(jsonBody(), send({ idempotencyHeader }, options));
+    const result = await client.createVideo(jsonBody(), send({ idempotency: { header } }, options));
     await service.close();
     return { result, seen: service.seen };
   };

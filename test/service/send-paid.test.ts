@@ -75,6 +75,7 @@ const CASES: readonly Case[] = [
     expected: rejected('invalid_request'),
   },
   { row: '29', status: 500, body: moderation, expected: unconfirmed('http_500') },
+  { row: '29', status: 500, policy: { on500: 'resend' }, expected: refused({ httpStatus: 500 }) },
   { row: '29', status: 500, policy: { on500: 'fail' }, expected: rejected('service_error') },
   { row: '30', status: 502, headers: { 'retry-after': '7' }, expected: unconfirmed('http_502') },
   { row: '30', status: 504, expected: unconfirmed('http_504') },
@@ -182,7 +183,10 @@ describe('one reply to a paid call', () => {
     );
     const client = clientOf(`${service.origin}/gateway/v1/`);
     const body = jsonBody({ model: 'image-2 4K', prompt: 'ü' });
-    await client.createVideo(body, send({ idempotencyHeader: 'Idempotency-Key' }, { idempotencyKey: 'k1' }));
+    await client.createVideo(
+      body,
+      send({ idempotency: { header: 'Idempotency-Key' } }, { idempotencyKey: 'k1' }),
+    );
     const [request] = service.seen;
     expect(request).toMatchObject({ method: 'POST', url: '/gateway/v1/videos' });
     expect(request?.headers).toMatchObject({

@@ -90,6 +90,7 @@ async function createRow(
       agreedPrice: planned.estimate,
       keepsBooks: true,
       ...(row.recordedOnly === true && { recordedOnly: true }),
+      ...(row.sameKey === true && { sameKey: true }),
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),
     },

@@ -50,7 +50,8 @@ export async function shownRequest(
   { baseUrl, policy }: Pick<MediaConfig, 'baseUrl' | 'policy'>,
 ): Promise<ShownRequest> {
   const base = baseUrl === undefined ? null : normaliseBaseUrl(baseUrl);
-  const { idempotencyHeader } = resolveCreatePolicy(policy);
+  const vouched = entry?.idempotency === undefined ? {} : { idempotency: entry.idempotency };
+  const { idempotency } = resolveCreatePolicy(policy, vouched);
   const multipart = paid.operation === 'edit_image';
   return {
     method: 'POST',
@@ -60,7 +61,7 @@ export async function shownRequest(
       ...apiHeaders({ userAgent: 'temporal-media' }, { authorization: 'Bearer <key>' }),
       accept: 'application/json',
       'content-type': multipart ? 'multipart/form-data; boundary=<chosen when sent>' : 'application/json',
-      ...(idempotencyHeader === 'off' ? {} : { [idempotencyHeader.toLowerCase()]: '<digest of the id>' }),
+      ...(idempotency === 'off' ? {} : { [idempotency.header.toLowerCase()]: '<digest of the id>' }),
     },
     ...(await content(paid, entry)),
   };

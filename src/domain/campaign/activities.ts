@@ -69,6 +69,8 @@ export interface BatchedCreate {
   readonly epoch: number;
   /** Only what is recorded is wanted: nothing is sent. */
   readonly recordedOnly?: true;
+  /** The epoch may be sent again under its idempotency key. */
+  readonly sameKey?: true;
 }
 
 /** Input of `media.createVideos`: 10 to 25 creates, each with its own key, slot, outcome and answer. */

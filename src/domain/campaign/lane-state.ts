@@ -109,6 +109,7 @@ export interface RowRecord {
     readonly createdAt: string | null;
     readonly estimate?: Money;
     readonly warnings?: readonly string[];
+    readonly mayBeOwed?: true;
   };
   readonly watch?: Partial<WatchState>;
   /** Attempts that this plan has ended. */

@@ -1,7 +1,9 @@
 import { patched } from '@temporalio/workflow';
+import { outcomes } from '../../domain/outcomes';
 import { unboughtResult } from '../../domain/campaign/row-result';
+import { endOrRetry } from './end-row';
 import { type Lane } from './lane';
-import { factsOf, isBegun, isBought, type LaneRow } from './lane-row';
+import { creationKeyOf, factsOf, isBegun, isBought, type LaneRow } from './lane-row';
 
 /**
  * No money, or cancelled: rows that are not bought end. Without money, what is bought already goes on; cancelled, what
@@ -29,7 +31,11 @@ function hasUnbooked({ opened }: LaneRow): boolean {
 function end(lane: Lane, row: LaneRow, stop: 'budget' | 'cancel', now: number): void {
   const facts = factsOf(lane.input.campaign, row);
   const { was } = row.opened;
-  if (row.last !== null) lane.end(row, row.last);
+  const unknown = row.create?.unknown;
+  // Sent, and nobody knows: that no more is wanted does not make it unbought.
+  if (unknown !== undefined)
+    endOrRetry(lane, row, outcomes.unconfirmed(unknown, creationKeyOf(lane.input.campaign, row)));
+  else if (row.last !== null) lane.end(row, row.last);
   else if (was !== undefined)
     lane.end(row, unboughtResult(facts, was.outcome, 'It was not taken up again.', now));
   else if (stop === 'cancel')

@@ -61,6 +61,7 @@ function recordOf(row: LaneRow, placeOf: (task: SharedTask) => number): RowRecor
         createdAt: created.video.createdAt,
         ...(created.estimate !== null && { estimate: created.estimate }),
         ...(created.warnings.length > 0 && { warnings: created.warnings }),
+        ...(created.mayBeOwed === true && { mayBeOwed: true }),
       },
     }),
     ...(watch !== null && { watch: briefWatch(watch.state) }),
@@ -75,8 +76,17 @@ function sharedOf({ account, polling, source }: SharedTask): SharedTask {
 }
 
 function withoutKey(create: NonNullable<LaneRow['create']>): NonNullable<RowRecord['create']> {
-  const { epoch, sends, tries, waits, startedAt, firstSendAt, mayBeOwed } = create;
-  return { epoch, sends, tries, waits, startedAt, firstSendAt, ...(mayBeOwed && { mayBeOwed }) };
+  const { epoch, sends, tries, waits, startedAt, firstSendAt, mayBeOwed, unknown } = create;
+  return {
+    epoch,
+    sends,
+    tries,
+    waits,
+    startedAt,
+    firstSendAt,
+    ...(mayBeOwed && { mayBeOwed }),
+    ...(unknown && { unknown }),
+  };
 }
 
 /** Only what differs from a watch that has just begun. */
@@ -134,6 +144,7 @@ function restoreRow(
     video,
     estimate: record.task.estimate ?? null,
     warnings: record.task.warnings ?? [],
+    ...(record.task.mayBeOwed === true && { mayBeOwed: true }),
   };
   if (record.watch !== undefined) row.watch = { state: restoreWatch(video, record.watch) };
   return row;

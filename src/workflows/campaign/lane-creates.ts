@@ -1,6 +1,7 @@
 import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
+  isSentAgain,
   nextStep,
   withDebts,
   type CreateOnceState,
@@ -68,13 +69,14 @@ async function sendBatch(
     summary: `create ${rows.length}`,
   });
   const asked = rows.map((row, place) => {
-    const { creationKey, epoch } = states[place] as CreateOnceState;
+    const state = states[place] as CreateOnceState;
+    const { creationKey, epoch } = state;
     return {
       page: { index: row.lease.index, page: row.lease.page },
       index: row.index,
       creationKey,
       epoch,
-      ...(isBegun(row) && { recordedOnly: true as const }),
+      ...(isSentAgain(state) ? { sameKey: true as const } : isBegun(row) && { recordedOnly: true as const }),
     };
   });
   const wait = { since: Date.now(), limitMs: DEFAULT_START_LIMIT_MS };
@@ -131,7 +133,11 @@ async function reconciled(
 
 /** An attempt that was begun before, and of which nothing came. */
 function isAbsent(row: LaneRow, { outcome }: CreateVideoAnswer): boolean {
-  return isBegun(row) && (outcome === 'not_sent' || outcome === 'refused_for_now');
+  return (
+    isBegun(row) &&
+    row.create?.unknown === undefined &&
+    (outcome === 'not_sent' || outcome === 'refused_for_now')
+  );
 }
 
 function reconcile(

@@ -27,7 +27,7 @@ export interface LaneRow {
   /** The last attempt that was found in the journal; -1 when there is none. */
   begun: number;
   create: CreateOnceState | null;
-  created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings'> | null;
+  created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings' | 'mayBeOwed'> | null;
   /** What is known of the wait; the poll loop brings it up to date. */
   watch: { readonly state: WatchState } | null;
   record: PolledRecord | null;

@@ -45,7 +45,12 @@ export class LaneWatches {
   /** A task that was just created. */
   begin(row: LaneRow, created: CreatedVideo, now: number): void {
     const video = this.shared.task(created.video);
-    row.created = { video, estimate: this.shared.of(created.estimate), warnings: created.warnings };
+    row.created = {
+      video,
+      estimate: this.shared.of(created.estimate),
+      warnings: created.warnings,
+      ...(created.mayBeOwed === true && { mayBeOwed: true }),
+    };
     const deadlineAt = now + this.lane.input.settings.waitForMs;
     const firstPollAt = now + video.polling.firstPollSeconds * 1000;
     this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt }));
@@ -167,9 +172,9 @@ class RowWatch implements Watcher {
 function ofDownload(row: LaneRow, result: DownloadVideoResult, now: number): VideoOutcome {
   const { created, record } = row;
   if (created === null) throw new Error('Only what was created is downloaded');
-  const { video, estimate, warnings } = created;
+  const { video, estimate, warnings, mayBeOwed } = created;
   const state = row.watch?.state ?? beginWatch({ video, now, deadlineAt: now, firstPollAt: now });
-  const end = { video, estimate, state };
+  const end = { video, estimate, state, ...(mayBeOwed === true && { mayBeOwed }) };
   return result.outcome === 'downloaded'
     ? outcomes.completed(end, result, record ?? {}, warnings)
     : outcomes.contentUnavailable(end, result, record?.usage);

@@ -23,13 +23,14 @@ export const POLICY_TABLE: readonly (readonly [CreatePolicy, number, string, str
   [{ on504: 'fail' }, 504, 'R service_error', 'R service_error'],
   [{}, 500, 'U http_500', 'U http_500'],
   [{ on500: 'inspect' }, 500, 'U http_500', 'U http_500'],
+  [{ on500: 'resend' }, 500, 'R for now', 'R for now'],
   [{ on500: 'fail' }, 500, 'R service_error', 'R service_error'],
   // Words of an untyped caller that are no values of the knob: never a reason to send again.
   [{ on429: 'always' as never }, 429, 'R capacity *', 'R capacity *'],
   [{ on503: 'always' as never }, 503, 'U http_503', 'U http_503'],
   [{ on502: 'retry' as never }, 502, 'U http_502', 'U http_502'],
   [{ on504: 'retry' as never }, 504, 'U http_504', 'U http_504'],
-  [{ on500: 'resend' as never }, 500, 'U http_500', 'U http_500'],
+  [{ on500: 'retry' as never }, 500, 'U http_500', 'U http_500'],
 ];
 
 /** Code in the body, and what it makes of a cell with `*`. */

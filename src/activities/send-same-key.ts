@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { cancellationSignal, log } from '@temporalio/activity';
+import {
+  isPaid,
+  type CreateJournal,
+  type EpochView,
+  type JournalKey,
+  type RecordedAnswer,
+  type Resolution,
+  type SlotIntent,
+} from '../domain/create-journal';
+import { type IdempotencyPolicy } from '../domain/create-policy';
+import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
+import { sameKeyUntil } from '../domain/same-key';
+import { type OpenedEpoch, recordOutcome } from './epochs';
+import { indexCreated } from './index-created';
+import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
+
+/** A call of unknown fate, with the key that it was sent under. */
+export interface UnknownCall {
+  readonly slot: SlotIntent;
+  readonly unknown: UnconfirmedCall;
+}
+
+/** What may be known anew of this epoch by sending the same call under the same key; undefined where nothing may. */
+export function unknownCall(opened: OpenedEpoch): UnknownCall | undefined {
+  if (opened.do === 'pending') return askable(opened.slot, unconfirmedAfterIntent(opened.slot, opened.epoch));
+  if (opened.do !== 'return' || opened.slot === null) return undefined;
+  const { answer } = opened.outcome;
+  return answer.outcome === 'unconfirmed' ? askable(opened.slot, answer) : undefined;
+}
+
+function askable(slot: SlotIntent, unknown: UnconfirmedCall): UnknownCall | undefined {
+  const told = withSameKey(unknown, slot);
+  return told.sameKeyUntil === undefined ? undefined : { slot, unknown: told };
+}
+
+/** Says until when the call may be sent again under its key. Said, never recorded: a voucher may be withdrawn. */
+export function withSameKey(unknown: UnconfirmedCall, slot: SlotIntent): UnconfirmedCall {
+  const until = sameKeyUntil(slot, unknown.evidence, Date.now());
+  return until === undefined ? unknown : { ...unknown, sameKeyUntil: until };
+}
+
+export interface SameCall {
+  readonly account: string;
+  readonly bodyHash: string;
+  readonly idempotency: IdempotencyPolicy;
+}
+
+/** One key is one request: with another body, or at another service, it would be another purchase or a refusal. */
+export function isSameCall({ account, bodyHash, idempotency }: SlotIntent, now: SameCall): boolean {
+  return (
+    account === now.account &&
+    bodyHash === now.bodyHash &&
+    now.idempotency !== 'off' &&
+    'honoured' in now.idempotency &&
+    now.idempotency.header === idempotency?.header
+  );
+}
+
+/** One more send of a call of unknown fate. */
+export interface RepeatedSend<Answer> {
+  /** The call as it would be made now; null where it cannot be made here at this time. */
+  readonly call: SameCall | null;
+  readonly post: () => Promise<Answer>;
+}
+
+/**
+ * Sends the call once more under its key (failure-model 2.5), in its epoch and with its intent: one purchase, as long as
+ * the service keeps its promise. What comes is the purchase itself, or what is unknown still; never a refusal.
+ */
+export async function sendSameKey<Answer extends RecordedAnswer>(
+  journal: CreateJournal,
+  key: JournalKey,
+  { slot, unknown }: UnknownCall,
+  { call, post }: RepeatedSend<Answer>,
+): Promise<Answer | UnconfirmedCall> {
+  const unsent = { ...unknown, sent: false };
+  if (call === null || cancellationSignal().aborted) return unsent;
+  if (!isSameCall(slot, call)) return withoutSameKey(unsent);
+  const answer = await post();
+  switch (answer.outcome) {
+    case 'not_sent':
+      return unsent;
+    case 'refused_for_now':
+      return { ...unknown, sent: true, ...(answer.notBefore !== null && { notBefore: answer.notBefore }) };
+    case 'rejected': {
+      // It speaks of this send alone: whether the one before was accepted it does not say.
+      const { httpStatus = null, error } = answer;
+      const [kind, code] = [error?.kind ?? null, error?.code ?? null];
+      const evidence = { ...unknown.evidence, cause: 'same_key_refused', httpStatus, kind, code };
+      return { ...withoutSameKey(unknown), sent: true, evidence };
+    }
+    case 'unconfirmed':
+      await recordOutcome(journal, key, slot.nonce, answer);
+      return withSameKey(answer, slot);
+    default:
+      return (await recordPurchase(journal, key, slot, answer)) as Answer;
+  }
+}
+
+function withoutSameKey({ sameKeyUntil: _, ...unknown }: UnconfirmedCall): UnconfirmedCall {
+  return unknown;
+}
+
+/**
+ * Keeps what a repeated send brought: as the outcome where none is recorded, else as a decision about one that is unknown.
+ * What stands there already is believed; another task than that one is said, and can be found by its id.
+ */
+async function recordPurchase(
+  journal: CreateJournal,
+  key: JournalKey,
+  slot: SlotIntent,
+  bought: RecordedAnswer,
+): Promise<RecordedAnswer> {
+  if (bought.outcome !== 'created') return (await recordOutcome(journal, key, slot.nonce, bought)).standing;
+  const answer = { ...bought, warnings: [...bought.warnings, ONE_KEY] };
+  const { standing } = await recordOutcome(journal, key, slot.nonce, answer);
+  await journal.forgetOpen({ ...key, epoch: answer.epoch }, slot.bodyHash);
+  if (standing === answer) return answer;
+  const resolution: Resolution = {
+    v: 1,
+    decision: 'adopt',
+    decisionId: randomUUID(),
+    by: 'idempotency key',
+    reason: 'sent again under the same key, which the service is vouched to honour',
+    at: new Date().toISOString(),
+    answer,
+  };
+  try {
+    if (!isPaid(standing) && (await journal.putResolution(key, answer.epoch, resolution)) === 'won')
+      return answer;
+    return await first(journal, key, slot, answer);
+  } catch {
+    log.warn('The outcome of a paid call could not be written to the journal', {
+      creationKey: key.creationKey,
+    });
+    return answer;
+  }
+}
+
+const ONE_KEY =
+  'It was sent again under one idempotency key after a reply that was lost; the service is vouched to make one task of it.';
+
+/** Two replies told of a task: the first one that was written down stands. */
+async function first(
+  journal: CreateJournal,
+  key: JournalKey,
+  slot: SlotIntent,
+  answer: CreatedVideo,
+): Promise<CreatedVideo> {
+  const standing = purchaseOf(await journal.read(key, answer.epoch)) ?? answer;
+  if (standing.video.taskId === answer.video.taskId) return standing;
+  await indexCreated(journal, key, answer, slot);
+  return notHonoured(standing, answer, key);
+}
+
+function purchaseOf({ outcome, resolution }: EpochView): CreatedVideo | undefined {
+  return [outcome?.answer, resolution?.answer].find((answer) => answer?.outcome === 'created');
+}
+
+/** One key, two tasks: the promise that the key is honoured does not hold, and both may have to be paid for. */
+function notHonoured(standing: CreatedVideo, other: CreatedVideo, { creationKey }: JournalKey): CreatedVideo {
+  const ids = { creationKey, adopted: standing.video.taskId, other: other.video.taskId };
+  log.error('A service answered two task ids for one idempotency key (idempotency_not_honoured)', ids);
+  const warning = `idempotency_not_honoured: the service answered two task ids for one idempotency key. ${ids.adopted} is adopted; ${ids.other} exists as well and may have cost. Withdraw "honoured" for this service and check its bill.`;
+  return { ...standing, mayBeOwed: true, warnings: [...standing.warnings, warning] };
+}

@@ -1,5 +1,5 @@
 import { type Money } from '../domain/billing';
-import { type IdempotencyPolicy } from '../domain/create-policy';
+import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
 import { type PollingProfile } from '../domain/polling-profile';
 import { type ValidationIssue } from '../domain/validation-issue';
 
@@ -39,3 +39,10 @@ export const UNSENDABLE: ValidationIssue = {
   field: 'request',
   message: 'The request cannot be put into a body.',
 };
+
+/** What the configuration says about the model, above the worker's policy and below the caller's. */
+export function preferred(prepared: Prepared<{ readonly bodyHash: string }>): CreatePolicy | undefined {
+  return prepared.kind === 'ready' && prepared.idempotency !== undefined
+    ? { idempotency: prepared.idempotency }
+    : undefined;
+}

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { cancellationSignal, log } from '@temporalio/activity';
 import {
   isOpenAnswer,
@@ -8,7 +8,6 @@ import {
 } from '../domain/create-journal';
 import { type Money } from '../domain/billing';
 import { resolveCreatePolicy, type CreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
-import { fingerprintText } from '../domain/fingerprint';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
@@ -17,6 +16,7 @@ import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type PaidSendOptions } from '../service/send-result';
 import { type Account } from './accounts';
 import { claimEpoch, openEpoch, recordOutcome, type OpenedEpoch } from './epochs';
+import { fingerprintOf } from './fingerprint-of';
 import { idempotencyKey } from './idempotency-key';
 import {
   conflictAnswer,
@@ -31,8 +31,8 @@ import {
 } from './paid-answers';
 import { type Caller, type PaidDeps } from './paid-context';
 import { otherOpenCall } from './open-calls';
-import { type Prepared, type ReadyCall } from './prepared';
-import { sendSameKey, unknownCall, withSameKey } from './send-same-key';
+import { preferred, type Prepared, type ReadyCall } from './prepared';
+import { sendSameKey, told, unknownCall } from './send-same-key';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** One paid call, as far as it differs from the others. */
@@ -221,21 +221,6 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
 }
 
-/** What the configuration says about the model, above the worker's policy and below the caller's. */
-function preferred(prepared: Prepared<{ readonly bodyHash: string }>): CreatePolicy | undefined {
-  return prepared.kind === 'ready' && prepared.idempotency !== undefined
-    ? { idempotency: prepared.idempotency }
-    : undefined;
-}
-
-/** Of unknown fate: whether it may be sent again under its key is said with it. */
-function told<Answer extends RecordedAnswer>(
-  answer: Answer,
-  slot: SlotIntent | null,
-): Answer | UnconfirmedCall {
-  return answer.outcome === 'unconfirmed' && slot !== null ? withSameKey(answer, slot) : answer;
-}
-
 function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
   return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
 }
@@ -311,19 +296,4 @@ function afterBug(base: AnswerBase, intent: SlotIntent): UnconfirmedCall {
 function journalDown(base: AnswerBase): NotSent {
   const message = 'The create journal cannot be read or written, and nothing is sent without it.';
   return waitingAnswer(base, 'journal_unavailable', message);
-}
-
-/** Null where a file of the request could not be read now: without its hash the same request would look like another. */
-function fingerprintOf(
-  paid: PaidRequest,
-  account: Account,
-  fileHashes: ReadonlyMap<string, string>,
-): string | null {
-  let isKnown = true;
-  const text = fingerprintText(paid, account.name, (file) => {
-    const hash = fileHashes.get(file);
-    isKnown &&= hash !== undefined;
-    return hash ?? file;
-  });
-  return isKnown ? createHash('sha256').update(text).digest('hex') : null;
 }

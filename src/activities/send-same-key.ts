@@ -166,3 +166,11 @@ function notHonoured(standing: CreatedVideo, other: CreatedVideo, { creationKey 
   const warning = `idempotency_not_honoured: the service answered two task ids for one idempotency key. ${ids.adopted} is adopted; ${ids.other} exists as well and may have cost. Withdraw "honoured" for this service and check its bill.`;
   return { ...standing, mayBeOwed: true, warnings: [...standing.warnings, warning] };
 }
+
+/** Of unknown fate: whether it may be sent again under its key is said with it. */
+export function told<Answer extends RecordedAnswer>(
+  answer: Answer,
+  slot: SlotIntent | null,
+): Answer | UnconfirmedCall {
+  return answer.outcome === 'unconfirmed' && slot !== null ? withSameKey(answer, slot) : answer;
+}

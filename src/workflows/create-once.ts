@@ -184,12 +184,11 @@ async function raceCreate(
     (answer) => ({ answer }),
     (error: unknown) => noValue(error, wait),
   );
-  const limit = createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs;
-  const first = await raceTimer<{ answer: CreateVideoAnswer } | NoValue>(
-    answered,
-    limit,
-    'limit of the create',
-  );
+  const first = await raceTimer<{ answer: CreateVideoAnswer } | NoValue>(answered, {
+    limitMs: createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs,
+    afterCancelMs: CREATE_TIMEOUTS.startToCloseMs + CREATE_TIMEOUTS.raceMarginMs,
+    summary: 'limit of the create',
+  });
   return first === 'lost' ? { cause: 'no_answer_in_time', neverStarted: false } : first;
 }
 

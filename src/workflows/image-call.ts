@@ -14,7 +14,7 @@ import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { type ImageEditRequest } from '../domain/request';
-import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type EditImageWorkflowInput, type GenerateImageWorkflowInput } from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
 import { isRequest, milliseconds } from './inputs';
@@ -73,8 +73,11 @@ interface AwaitedImage {
 export async function imageOf(work: Promise<ImageOutcome>, awaited: AwaitedImage): Promise<ImageOutcome> {
   const wait = { since: Date.now(), limitMs: awaited.startLimitMs };
   try {
-    const limit = imageScheduleToCloseMs(awaited.startLimitMs) + CREATE_TIMEOUTS.raceMarginMs;
-    const outcome = await raceTimer(work, limit, 'limit of the image call');
+    const outcome = await raceTimer(work, {
+      limitMs: imageScheduleToCloseMs(awaited.startLimitMs) + CREATE_TIMEOUTS.raceMarginMs,
+      afterCancelMs: IMAGE_TIMEOUTS.startToCloseMs + CREATE_TIMEOUTS.raceMarginMs,
+      summary: 'limit of the image call',
+    });
     return outcome === 'lost' ? unconfirmedImage('no_answer_in_time', awaited) : outcome;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

@@ -88,12 +88,11 @@ async function sendBatch(
     ({ answers }) => ({ all: answers }),
     (error: unknown) => ({ lost: noValue(error, wait) }),
   );
-  const limit = createScheduleToCloseMs(DEFAULT_START_LIMIT_MS) + CREATE_TIMEOUTS.raceMarginMs;
-  const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(
-    sent,
-    limit,
-    'limit of the creates',
-  );
+  const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(sent, {
+    limitMs: createScheduleToCloseMs(DEFAULT_START_LIMIT_MS) + CREATE_TIMEOUTS.raceMarginMs,
+    afterCancelMs: CREATE_TIMEOUTS.startToCloseMs + CREATE_TIMEOUTS.raceMarginMs,
+    summary: 'limit of the creates',
+  });
   // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
   asked.length = 0;
   return first === 'lost' ? { lost: { cause: 'no_answer_in_time', neverStarted: false } } : first;

@@ -41,7 +41,10 @@ export type WatchVerdict =
   | { readonly kind: 'task_unknown' }
   | { readonly kind: 'still_running' };
 
-/** `task_unknown` needs at least this many answers in a row over at least this time (design 4.4). */
+/**
+ * `task_unknown` needs at least this many answers in a row over at least this time, of a task of which no record was ever
+ * seen (design 4.4). A service that once knew a task and forgets it is in trouble: it is asked on until the deadline.
+ */
 export const UNKNOWN_MIN_ANSWERS = 3;
 export const UNKNOWN_GRACE_MS = 60_000;
 /** One try a minute while credentials are refused (C7.3). */
@@ -149,14 +152,14 @@ export function onPollError(
   if (failure.error === 'late' || failure.unsent === true) return unanswered(state, failure, at, notBefore);
   const askedAt = at - (failure.askedMsAgo ?? 0);
   const errors = state.errors + 1;
-  const unknown = failure.error === 'not_found' || failure.error === 'bad_request';
+  const unknown = isUnknownAnswer(failure.error);
   const lastError =
     failure.httpStatus === undefined
       ? { class: failure.error }
       : { class: failure.error, httpStatus: failure.httpStatus };
   return {
     ...state,
-    dueAt: askedAt + ownDelay(failure.error, errors, minIntervalMs, random),
+    dueAt: askedAt + ownDelay(state, failure.error, minIntervalMs, random),
     notBefore,
     lastPollAt: askedAt,
     polls: state.polls + 1,
@@ -188,20 +191,22 @@ function missedTicks(state: WatchState, at: number): number {
   return at >= state.deadlineAt ? state.missedAtDeadline + 1 : 0;
 }
 
-function ownDelay(error: PollErrorClass, errors: number, minIntervalMs: number, random: number): number {
-  switch (error) {
-    case 'credentials':
-    case 'account_not_configured':
-      return CREDENTIALS_RETRY_MS;
-    case 'not_found':
-    case 'bad_request':
-      // The grace window is counted in answers and seconds: the ordinary cadence serves both.
-      return 0;
-    default: {
-      const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(errors, 10));
-      return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
-    }
-  }
+function ownDelay(state: WatchState, error: PollErrorClass, minIntervalMs: number, random: number): number {
+  if (error === 'credentials' || error === 'account_not_configured') return CREDENTIALS_RETRY_MS;
+  // The grace window is counted in answers and seconds: the ordinary cadence serves both.
+  if (isUnknownAnswer(error) && !isKnown(state)) return 0;
+  const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(state.errors + 1, 10));
+  return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
+}
+
+/** The service says that it has no such task. */
+function isUnknownAnswer(error: PollErrorClass): boolean {
+  return error === 'not_found' || error === 'bad_request';
+}
+
+/** Whether a poll of this task has ever brought a record, in this run or in one before it. */
+function isKnown({ seen }: WatchState): boolean {
+  return seen !== '';
 }
 
 /** The whole tick was lost: a missed tick, never a failed watch (design 4.4). */
@@ -224,6 +229,7 @@ export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined 
 /** Whether the watch is over without a final record, after the tick at `tickAt` or while waiting at `now`. */
 export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
   if (
+    !isKnown(state) &&
     state.unknownCount >= UNKNOWN_MIN_ANSWERS &&
     state.unknownSince !== null &&
     state.lastPollAt !== null &&

@@ -47,7 +47,7 @@ function whileWatching(situation: VideoSituation): string {
       return `See whether workers run on the poll queue: the last poll came back from none. ${goesOn}`;
     case 'not_found':
     case 'bad_request':
-      return `Check the task id and the account ${account}: the service does not know the task for now, and the wait ends by itself if that lasts. It is no reason to create the video again.`;
+      return `Check the task id and the account ${account}: the service does not know the task for now. The wait ends by itself: after a minute if no poll ever found the task, else at its deadline. It is no reason to create the video again.`;
     default:
       return `Wait, or stop waiting at any time: the task goes on. ${resume(situation)} continues; nothing is created again.`;
   }

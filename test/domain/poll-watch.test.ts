@@ -163,6 +163,38 @@ describe('errors', () => {
     expect(verdict.kind).toBe('completed');
   });
 
+  const forgotten: Reply = { error: 'not_found', httpStatus: 404 };
+
+  it.each([undefined, 2])(
+    '[C7.2] a task that was polled well and is forgotten for ten minutes is waited for (snapshots %p)',
+    (snapshotEvery) => {
+      const { verdict, polls, states } = driveOne({
+        ...(snapshotEvery === undefined ? {} : { snapshotEvery }),
+        service: ({ at, count }) => {
+          if (count < 2) return record('in_progress');
+          return at < 10 * MINUTE ? forgotten : record('completed');
+        },
+      });
+      expect(verdict.kind).toBe('completed');
+      // Slower than while all is well.
+      expect(polls.length).toBeLessThan(25);
+      expect(Math.max(...gapsOf(polls))).toBeLessThanOrEqual(MINUTE + 5_000);
+      expect(states.at(-2)?.lastError).toEqual({ class: 'not_found', httpStatus: 404 });
+    },
+  );
+
+  it('[C7.2] [C3.4] one that stays forgotten is still running at the deadline, and says why', () => {
+    const { verdict, state, endedAt } = driveOne({
+      service: ({ count }) => (count === 0 ? record('in_progress') : forgotten),
+    });
+    expect(verdict.kind).toBe('still_running');
+    expect(endedAt).toBeGreaterThanOrEqual(15 * MINUTE);
+    expect(watchFacts(state)).toMatchObject({
+      lastStatus: 'in_progress',
+      lastError: { class: 'not_found', httpStatus: 404 },
+    });
+  });
+
   it('[C7.3] refused credentials are tried once a minute, and the task is not lost', () => {
     const { polls, verdict, state } = driveOne({
       service: always({ error: 'credentials', httpStatus: 401 }),

@@ -10,6 +10,7 @@ import { meaningOfGet } from './errors';
 import { type GetVideoResult, type VideoReading } from './get-video-result';
 import { RecentReadings } from './recent-readings';
 import { recordDigest } from './record-digest';
+import { recordWithin } from './record-within';
 import { type Redactor } from './redact';
 import { parseRetryAfter } from './retry-after';
 import { SameReading } from './same-reading';
@@ -18,6 +19,9 @@ import { looksLikeRecord, readVideoRecord } from './video-record';
 
 /** Largest record that is read, in bytes; a `data:` result URL may be in it. */
 const MAX_RECORD = 16 * 1024 * 1024;
+
+/** How much of a page or text is looked at for a reason, in bytes. */
+const MAX_ERROR_TEXT = 16_384;
 
 /** One GET of a task record (C4.7): no body, no redirect, no second try. Never throws. */
 export async function getVideo(
@@ -81,8 +85,9 @@ function readReply(
   const readings = status === 200 && body.end === 'complete' ? readingsOf(redactor) : undefined;
   const whole = { bytes: body.bytes, encoding: encodingOf(reply) };
   const known = readings?.find(taskId, whole);
-  if (known !== undefined) return new SameReading(status, known, () => read(caller, redactor, reply).reading);
-  const { bytes, json, reading } = read(caller, redactor, reply);
+  if (known !== undefined)
+    return new SameReading(status, known, () => read(caller, redactor, taskId, reply).reading);
+  const { bytes, json, reading } = read(caller, redactor, taskId, reply);
   const meaning = meaningOfGet(status);
   if (reading !== undefined) {
     const digest = recordDigest(reading.record);
@@ -98,7 +103,7 @@ function readReply(
     error: meaning === 'record' ? 'unreadable' : meaning,
     httpStatus: status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    taskError: readTaskError(json ?? bytes?.subarray(0, 16_384).toString('utf8'), redactor, status),
+    taskError: readTaskError(json ?? textOf(bytes), redactor, status),
   };
 }
 
@@ -111,6 +116,7 @@ function encodingOf({ headers }: CollectedReply): string {
 function read(
   { baseUrl }: ApiCaller,
   redactor: Redactor,
+  taskId: string,
   reply: CollectedReply,
 ): {
   readonly bytes?: Buffer | undefined;
@@ -119,9 +125,18 @@ function read(
 } {
   const { status, body } = reply;
   const bytes = decodedBody(body.bytes, encodingOf(reply), MAX_RECORD);
-  const json = bytes === undefined || body.end !== 'complete' ? undefined : parseJsonBody(bytes);
-  const isRecord = meaningOfGet(status) === 'record' || looksLikeRecord(json);
-  return { bytes, json, reading: isRecord ? readVideoRecord(json, { baseUrl, redactor }) : undefined };
+  if (bytes === undefined || body.end !== 'complete') return { bytes };
+  const json = parseJsonBody(bytes);
+  const context = { baseUrl, redactor };
+  const isRecord = meaningOfGet(status) === 'record' || looksLikeRecord(json, taskId);
+  const reading = isRecord ? readVideoRecord(json, context) : undefined;
+  if (reading !== undefined && reading.record.phase !== 'unknown') return { bytes, json, reading };
+  const within = recordWithin(json ?? textOf(bytes), taskId);
+  return { bytes, json, reading: within === undefined ? reading : readVideoRecord(within, context) };
+}
+
+function textOf(bytes: Buffer | undefined): string | undefined {
+  return bytes?.subarray(0, MAX_ERROR_TEXT).toString('utf8');
 }
 
 /** A function, because the value changes while a call is under way. */

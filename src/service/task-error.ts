@@ -48,7 +48,8 @@ export function readTaskError(
   const found: Found = { codes: [], types: [], texts: [], hints: [] };
   collect(value, found, 0);
   const text = found.texts.join(' ').slice(0, 4096);
-  const code = [...found.codes, ...found.types][0];
+  // A status that a gateway repeats says less than the code of what it wraps.
+  const code = found.codes.find((one) => !/^[45]\d\d$/.test(one)) ?? found.codes[0] ?? found.types[0];
   const message = found.texts[0] === undefined ? '' : redactor.text(found.texts[0]);
   return {
     kind: errorKind({

@@ -2,6 +2,7 @@ import { type JsonValue } from '../domain/json';
 import { type PolledRecord, type ReportedFacts } from '../domain/poll-answers';
 import { type VideoReading } from './get-video-result';
 import { asNumber, asObject, asText, field, type JsonRecord } from './json-read';
+import { idsOf, isDecisive, isMarked } from './record-within';
 import { type Redactor } from './redact';
 import { resultUrlsOf } from './result-urls';
 import { phaseOf, statusWord } from './status-words';
@@ -71,14 +72,17 @@ export function readVideoRecord(json: JsonValue | undefined, context: ReadContex
 
 /**
  * Whether the body of an error reply is a full record: an id and a status word that is known (wire-facts: a poll of
- * a failed task may answer with a non-2xx). `{"status": "error", "message": …}` alone is an error body.
+ * a failed task may answer with a non-2xx). `{"status": "error", "message": …}` alone is an error body, also with the id
+ * of a request beside it.
  */
-export function looksLikeRecord(json: JsonValue | undefined): boolean {
+export function looksLikeRecord(json: JsonValue | undefined, taskId?: string): boolean {
   const found = recordIn(json);
-  if (found === undefined || field(found, 'status') === undefined) return false;
-  const id = asText(field(found, 'id')) ?? asText(field(found, 'task_id'));
+  if (found === undefined) return false;
+  const ids = idsOf(found);
   const status = field(found, 'status');
-  return id !== undefined && typeof status === 'string' && phaseOf(statusWord(status)) !== 'unknown';
+  if (ids.length === 0 || typeof status !== 'string' || phaseOf(statusWord(status)) === 'unknown')
+    return false;
+  return taskId === undefined || ids.includes(taskId) || isDecisive(found) || isMarked(found);
 }
 
 /** The object itself, or the one that a gateway put under `data`. */

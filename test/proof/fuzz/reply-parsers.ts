@@ -6,6 +6,7 @@ import { type ImageReply, readImageReply } from '../../../src/service/image-repl
 import { createRedactor } from '../../../src/service/redact';
 import { type VideoAccepted } from '../../../src/service/send-result';
 import { readTaskError } from '../../../src/service/task-error';
+import { recordWithin } from '../../../src/service/record-within';
 import { looksLikeRecord, readVideoRecord } from '../../../src/service/video-record';
 import { readVideoReply } from '../../../src/service/video-reply';
 import { type FuzzedParser } from './fuzzed-parser';
@@ -98,6 +99,17 @@ export const REPLY_PARSERS: readonly FuzzedParser[] = [
       const json = parseJsonBody(input);
       looksLikeRecord(json);
       return readVideoRecord(json, context);
+    },
+    wrong: wrongReading,
+  },
+  {
+    name: 'video record within a reply',
+    form: 'json',
+    seeds: records,
+    words: words(records),
+    parse: (input) => {
+      const within = recordWithin({ error: { message: input.toString('utf8') } }, 'task-1');
+      return within === undefined ? undefined : readVideoRecord(within, context);
     },
     wrong: wrongReading,
   },

@@ -16,7 +16,7 @@ export type ReplyClass =
 export interface PaidReply {
   readonly status: number;
   readonly kind: ErrorKind;
-  /** Whether the reply had a Retry-After that could be understood. */
+  /** Whether the reply had a Retry-After, understood or not: it is the invitation that counts here, not its time. */
   readonly hasRetryAfter: boolean;
   /** Whether a 2xx body was read as what this call returns: a usable task id, or an image response. */
   readonly readable: boolean;

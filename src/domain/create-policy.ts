@@ -5,7 +5,7 @@
 export interface CreatePolicy {
   /** A 429 is an admission decision: nothing was accepted. `fail` ends with `rejected` instead of sending again. */
   readonly on429?: 'resend' | 'fail';
-  /** `header`: refused only with a valid Retry-After, otherwise unconfirmed. */
+  /** `header`: refused only with a Retry-After, be its time readable or not; otherwise unconfirmed. */
   readonly on503?: 'header' | 'resend' | 'inspect';
   readonly on502?: 'inspect' | 'resend' | 'fail';
   readonly on504?: 'inspect' | 'resend' | 'fail';

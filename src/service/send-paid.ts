@@ -9,7 +9,7 @@ import { meaningOfPaid } from './errors';
 import { toFormData } from './form-data';
 import { exchangeOnce, type PaidExchange } from './paid-exchange';
 import { replyHeaders } from './reply-headers';
-import { type HeaderValues, parseRetryAfter } from './retry-after';
+import { asksToRetry, type HeaderValues, parseRetryAfter } from './retry-after';
 import { type PaidFailure, type PaidSendOptions, type ReplyHeaders } from './send-result';
 import { readTaskError } from './task-error';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
@@ -90,7 +90,7 @@ function conclude<Accepted>(
   if (accepted !== undefined) return accepted;
   const error = readTaskError(json ?? textOf(bytes), redactor, status);
   const meaning = meaningOfPaid(
-    { status, kind: error.kind, hasRetryAfter: retryAfterMs !== undefined, readable: false },
+    { status, kind: error.kind, hasRetryAfter: asksToRetry(exchange.headers), readable: false },
     options.policy,
   );
   const notBefore = retryAfterMs === undefined ? {} : { retryAfterMs };

@@ -81,7 +81,7 @@ const policyCells = POLICY_TABLE.map(([policy, status, bare, waiting]) => ({
     KINDS.flatMap(([code, decides]) =>
       // The kind decides in one place for all paid calls.
       PAID.filter((operation) => operation === 'create' || code === null).map((operation) => {
-        const [word, kindCounts] = (understood ? waiting : bare).split(' *');
+        const [word, kindCounts] = (retryAfter === null ? bare : waiting).split(' *');
         const expected = (kindCounts === undefined ? undefined : decides) ?? word!;
         return plan(
           { operation, expected, waits: understood },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseRetryAfter } from '../../src/service/retry-after';
+import { asksToRetry, parseRetryAfter } from '../../src/service/retry-after';
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0);
 const after = (value: string | string[]): number | undefined =>
@@ -85,6 +85,38 @@ describe('Retry-After', () => {
         return after(imf) === seconds * 1000 && after(asctime) === seconds * 1000;
       }),
     );
+  });
+
+  it.each([
+    ['an hour ahead', 3_600_000],
+    ['an hour behind', -3_600_000],
+    ['ten years behind', -315_360_000_000],
+  ])('[C8.7] a date is read against the clock of the service, which is %s of ours', (_what, apart) => {
+    const theirs = NOW + apart;
+    const date = new Date(theirs).toUTCString();
+    const at = new Date(theirs + 90_000);
+    const [, day = '', month = '', year = '', time = ''] = at.toUTCString().split(' ');
+    const names = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+    const name = names[at.getUTCDay()] ?? '';
+    for (const text of [
+      at.toUTCString(),
+      `${name}, ${day}-${month}-${year.slice(2)} ${time} GMT`,
+      `${name.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`,
+    ]) {
+      expect(parseRetryAfter({ date, 'retry-after': text }, NOW)).toBe(90_000);
+      expect(parseRetryAfter({ Date: [date, 'nonsense'], 'Retry-After': [text] }, NOW)).toBe(90_000);
+    }
+    expect(
+      parseRetryAfter({ date: 'nonsense', 'retry-after': new Date(NOW + 5000).toUTCString() }, NOW),
+    ).toBe(5000);
+    expect(parseRetryAfter({ date, 'retry-after': '7' }, NOW)).toBe(7000);
+  });
+
+  it('asks for another try also where nobody can tell when; an empty one asks for nothing', () => {
+    for (const value of ['7', 'soon', '-1', '2026-11-21T12:01:00Z', 'Sat, 21 Nov 2026 25:00:00 GMT'])
+      expect(asksToRetry({ 'retry-after': value })).toBe(true);
+    for (const headers of [{}, { 'retry-after': '' }, { 'retry-after': ' ' }, { date: 'soon' }])
+      expect(asksToRetry(headers)).toBe(false);
   });
 
   it('never throws and never gives anything but a safe wait', () => {

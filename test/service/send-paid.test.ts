@@ -82,7 +82,7 @@ const CASES: readonly Case[] = [
   { row: '30', status: 502, policy: { on502: 'resend' }, expected: refused({ httpStatus: 502 }) },
   { row: '30', status: 504, policy: { on504: 'fail' }, expected: rejected('service_error') },
   { row: '31 [C7.5]', status: 503, expected: unconfirmed('http_503') },
-  { row: '31', status: 503, headers: { 'retry-after': 'soon' }, expected: unconfirmed('http_503') },
+  { row: '31', status: 503, headers: { 'retry-after': 'soon' }, expected: refused() },
   {
     row: '31 [C7.5]',
     status: 503,

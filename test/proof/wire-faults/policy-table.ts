@@ -2,7 +2,7 @@ import { type CreatePolicy } from '../../../src/domain/create-policy';
 
 /**
  * What every knob of the create policy does to the status that it is for (design 4.3, failure-model 2.4): without a
- * Retry-After that can be understood, and with one. After a `*` the kind that the body names decides instead, when it
+ * Retry-After, and with one, be it understood or not. After a `*` the kind that the body names decides instead, when it
  * is one of KINDS: only there does the status, or who vouches for it, prove a refusal.
  */
 export const POLICY_TABLE: readonly (readonly [CreatePolicy, number, string, string])[] = [
@@ -43,11 +43,12 @@ export const KINDS: readonly (readonly [string | null, string | null])[] = [
   ['something_else', null],
 ];
 
-/** Values of Retry-After, and whether they can be understood. */
+/** Values of Retry-After, and whether they name a time before which nothing may be sent. */
 export const RETRY_AFTERS: readonly (readonly [string | null, boolean])[] = [
   [null, false],
   ['soon', false],
   ['-1', false],
+  ['Sat, 21 Nov 2026 25:00:00 GMT', false],
   ['120', true],
 ];
 

@@ -2,7 +2,7 @@ import { referenceModeOf } from '../domain/media';
 import { type CreatedVideo, type CreateVideoAnswer, type CreateVideoInput } from '../domain/paid-call';
 import { DEFAULT_POLLING } from '../domain/polling-profile';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
-import { type WireJsonBody } from '../service/wire-body';
+import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { indexCreated } from './index-created';
 import { failureAnswer, pendingAnswer, warningsAfter } from './paid-answers';
 import { type Caller, type PaidDeps } from './paid-context';
@@ -10,7 +10,8 @@ import { prepareVideo } from './prepare-video';
 import { sendOnce, type PaidSpec } from './send-once';
 
 type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
-type VideoCall = CreateVideoInput & Pick<PaidSpec<WireJsonBody, Answer>, 'agreedPrice' | 'keepsBooks'>;
+type VideoCall = CreateVideoInput &
+  Pick<PaidSpec<WireJsonBody | WireMultipartBody, Answer>, 'agreedPrice' | 'keepsBooks'>;
 
 /**
  * One POST at most for one epoch of one creation key (design 4.3), alone or as a row of a batch. Every outcome is a
@@ -37,7 +38,7 @@ function specOf(
   input: VideoCall,
   deps: PaidDeps,
   onTask: (taskId: string) => void,
-): PaidSpec<WireJsonBody, Answer> {
+): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
   const { request } = input;
   const facts = {
     durationSeconds: request.durationSeconds ?? null,

@@ -3,7 +3,7 @@ import { type VideoRequest } from '../domain/request';
 import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { type WireJsonBody } from '../service/wire-body';
+import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { wireVideoBody, type ResolvedReference } from '../service/wire-request';
 import { estimateFor } from '../models/price-of';
 import { type Account } from './accounts';
@@ -17,7 +17,7 @@ export async function prepareVideo(
   request: VideoRequest,
   account: Account,
   deps: PaidDeps,
-): Promise<Prepared<WireJsonBody>> {
+): Promise<Prepared<WireJsonBody | WireMultipartBody>> {
   // First of all: what follows relies on the shape that only types promise.
   const paid = { operation: 'create_video', request } as const;
   const [shapeIssue] = validateRequest(paid);

@@ -8,8 +8,8 @@ export interface ReferenceMapping {
   /** Wire field name. */
   readonly field: string;
   readonly shape: 'array' | 'string';
-  /** `url` refuses files; `data_url` and `base64` read the bytes in the worker. */
-  readonly form: 'url' | 'data_url' | 'base64';
+  /** `url` refuses files; `data_url` and `base64` read the bytes in the worker, `file` sends them as a part of a form. */
+  readonly form: 'url' | 'data_url' | 'base64' | 'file';
   /** Largest number of references under this field; absent means the configuration names none. */
   readonly max?: number;
 }
@@ -35,6 +35,8 @@ export type PriceRule =
 export interface VideoModel {
   readonly id: string;
   readonly kind: 'video';
+  /** What the body of a create is; the contract's is JSON. @default 'json' */
+  readonly createForm?: 'json' | 'multipart';
   /** @default 'seconds' */
   readonly durationField?: 'seconds' | 'duration';
   /** @default 'integer' */

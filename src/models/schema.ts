@@ -35,7 +35,7 @@ const reference = z.strictObject({
   kind: z.enum(['image', 'video', 'audio']),
   field: name.refine((field) => !OWN_FIELDS.includes(field), { message: 'is a field of the request itself' }),
   shape: z.enum(['array', 'string']),
-  form: z.enum(['url', 'data_url', 'base64']),
+  form: z.enum(['url', 'data_url', 'base64', 'file']),
   max: z.exactOptional(whole),
 });
 
@@ -85,6 +85,11 @@ const polling = z
 const videoModel = z.strictObject({
   id: name,
   kind: z.literal('video'),
+  createForm: z.exactOptional(
+    z
+      .enum(['json', 'multipart'])
+      .describe('multipart where the service takes creates as form data only; references may then be files'),
+  ),
   durationField: z.exactOptional(z.enum(['seconds', 'duration'])),
   durationForm: z.exactOptional(z.enum(['integer', 'string'])),
   durations: z.exactOptional(list(whole)),
@@ -124,6 +129,14 @@ export const modelConfigurationSchema = z
   })
   .superRefine(({ models }, context) => {
     // A set: a document of eight megabytes may name hundreds of thousands.
+    models.forEach((model, index) => {
+      if (model.kind !== 'video' || model.createForm === 'multipart') return;
+      model.references?.forEach(({ form }, place) => {
+        if (form !== 'file') return;
+        const message = 'file goes into a form only: set createForm to multipart for this model';
+        context.addIssue({ code: 'custom', path: ['models', index, 'references', place, 'form'], message });
+      });
+    });
     const seen = new Set<string>();
     models.forEach(({ id }, index) => {
       if (seen.has(id))

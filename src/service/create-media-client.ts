@@ -118,6 +118,8 @@ const VIDEO_ROUTE: PaidRoute<VideoAccepted> = {
   maxReplyBytes: MAX_VIDEO_REPLY,
   read: readVideoReply,
   unreadable: 'reply_without_id',
+  wantsForm:
+    'If this service takes creates as multipart/form-data only, set "createForm": "multipart" for the model in MEDIA_MODELS.',
 };
 
 function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRoute<ImagesAccepted> {

@@ -43,7 +43,7 @@ export interface MediaClient {
   /** Normalised; what `accountName` was computed from. */
   readonly baseUrl: string;
   /** POST /v1/videos, sent at most once. Never throws for anything the network or the service does. */
-  createVideo(body: WireJsonBody, options: PaidSendOptions): Promise<VideoSendResult>;
+  createVideo(body: WireJsonBody | WireMultipartBody, options: PaidSendOptions): Promise<VideoSendResult>;
   /** POST /v1/images/generations, sent at most once. */
   generateImage(body: WireJsonBody, options: PaidSendOptions): Promise<ImageSendResult>;
   /** POST /v1/images/edits, sent at most once; files are streamed from where they are. */

@@ -20,6 +20,8 @@ export interface PaidRoute<Accepted> {
   /** What a 2xx body must hold; undefined makes the call unconfirmed with `unreadable` as the cause. */
   readonly read: (json: JsonValue, reply: AcceptedReply) => Accepted | undefined;
   readonly unreadable: string;
+  /** Said where a service that got JSON seems to want a form. */
+  readonly wantsForm?: string;
 }
 
 export interface AcceptedReply {
@@ -66,7 +68,8 @@ export async function sendPaid<Accepted>(
     connectionFactory: caller.connectionFactory,
     ...(options.onSend === undefined ? {} : { onSend: options.onSend }),
   });
-  return conclude(exchange, caller, route, options, credentials);
+  const result = conclude(exchange, caller, route, options, credentials);
+  return body.kind === 'json' ? withFormHint(result, exchange, route) : result;
 }
 
 function conclude<Accepted>(
@@ -110,6 +113,27 @@ function conclude<Accepted>(
         ...(status < 300 ? { replyHash: createHash('sha256').update(body.bytes).digest('hex') } : {}),
       };
   }
+}
+
+/**
+ * A refusal of JSON as such: by its status, by its words, or because it misses what every create has. What the service
+ * accepted in a form it has not seen here: nothing follows from this but a sentence.
+ */
+function withFormHint<Accepted>(
+  result: Accepted | PaidFailure,
+  exchange: PaidExchange,
+  { wantsForm, maxReplyBytes }: PaidRoute<Accepted>,
+): Accepted | PaidFailure {
+  if (wantsForm === undefined || exchange.kind !== 'reply' || !isInvalid(result)) return result;
+  const text = textOf(contentOf(exchange.headers, exchange.body, maxReplyBytes)) ?? '';
+  const misses = /\b(?:required|missing)\b/i.test(text) && /\b(?:prompt|model)\b/i.test(text);
+  if (exchange.status !== 415 && !misses && !/multipart|form[- ]?data/i.test(text)) return result;
+  return { ...result, message: `${result.message} ${wantsForm}` };
+}
+
+function isInvalid(result: unknown): result is Extract<PaidFailure, { class: 'rejected' }> {
+  const { class: of, reason } = result as Partial<Extract<PaidFailure, { class: 'rejected' }>>;
+  return of === 'rejected' && reason === 'invalid_request';
 }
 
 function unreadableCause(body: BoundedBody, json: JsonValue | undefined, unreadable: string): string {

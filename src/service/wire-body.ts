@@ -27,7 +27,7 @@ export type WirePart =
   | { readonly kind: 'text'; readonly name: string; readonly value: string }
   | { readonly kind: 'file'; readonly name: string; readonly fileName: string; readonly file: WireFile };
 
-/** The multipart body of an image edit: text parts first, files in the caller's order (contract 2.4). */
+/** A multipart body: text parts first, files in the caller's order (contract 2.4). */
 export interface WireMultipartBody {
   readonly kind: 'multipart';
   readonly parts: readonly WirePart[];

@@ -1,20 +1,8 @@
-import { createHash } from 'node:crypto';
-import { type JsonValue } from '../domain/json';
 import { type ImageEditRequest } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type WireBuild, type WireFile, type WireMultipartBody, type WirePart } from './wire-body';
 import { addRawFields, imageFields } from './wire-fields';
-
-const EXTENSIONS: { readonly [mediaType: string]: string } = {
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'image/webp': 'webp',
-  'image/gif': 'gif',
-  'image/avif': 'avif',
-  'image/heic': 'heic',
-  'image/bmp': 'bmp',
-  'image/tiff': 'tiff',
-};
+import { filePart, multipartBody, textPart } from './wire-parts';
 
 /** Parts that only files may fill (C2.4.4, C2.4.5). */
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'image[]', 'mask']);
@@ -38,31 +26,11 @@ export function wireEditBody(
     issues.push({ field: 'images', message: 'An edit needs at least one image file.' });
   if (issues.length > 0) return { ok: false, issues };
   const parts: WirePart[] = [
-    ...Object.entries(fields).map(([name, value]) => ({ kind: 'text', name, value: asPart(value) }) as const),
+    ...Object.entries(fields).map(([name, value]) => textPart(name, value)),
     ...images.map((file, index) =>
       filePart(images.length === 1 ? 'image' : 'image[]', `image-${index + 1}`, file),
     ),
     ...(mask === undefined ? [] : [filePart('mask', 'mask', mask)]),
   ];
-  return { ok: true, body: { kind: 'multipart', parts, bodyHash: hashOf(parts) } };
-}
-
-function asPart(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function filePart(name: string, stem: string, file: WireFile): WirePart {
-  return { kind: 'file', name, fileName: `${stem}.${EXTENSIONS[file.mediaType] ?? 'bin'}`, file };
-}
-
-/** One line per part in canonical JSON: the same request has the same hash whatever boundary it is sent with. */
-function hashOf(parts: readonly WirePart[]): string {
-  const lines = parts.map((part) =>
-    JSON.stringify(
-      part.kind === 'text'
-        ? [part.name, part.value]
-        : [part.name, part.fileName, part.file.mediaType, part.file.sha256],
-    ),
-  );
-  return createHash('sha256').update(lines.join('\n')).digest('hex');
+  return { ok: true, body: multipartBody(parts) };
 }

@@ -6,7 +6,14 @@ import { type ReferenceMapping, type VideoModel } from '../domain/model-config';
 import { type ImageGenerationRequest, type VideoRequest } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { addRawFields, imageFields, type WireFields } from './wire-fields';
-import { type WireBuild, type WireFile, type WireJsonBody } from './wire-body';
+import {
+  type WireBuild,
+  type WireFile,
+  type WireJsonBody,
+  type WireMultipartBody,
+  type WirePart,
+} from './wire-body';
+import { filePart, multipartBody, textPart } from './wire-parts';
 
 // The bodies of the three paid calls are made from one place.
 export { wireEditBody } from './wire-edit';
@@ -20,15 +27,17 @@ export interface ResolvedReference {
 }
 
 /**
- * The JSON of POST /v1/videos. The wire's names are written here and nowhere else; what was not given is left out
- * (C2.1.6), and a reference goes under the field and in the form of the configuration only (C2.1.5).
+ * The body of POST /v1/videos: JSON, or a form where the model's configuration says that its service takes nothing else.
+ * The wire's names are written here and nowhere else; what was not given is left out (C2.1.6), and a reference goes under
+ * the field and in the form of the configuration only (C2.1.5).
  */
 export async function wireVideoBody(
   request: VideoRequest,
   model: VideoModel | undefined,
   references: readonly ResolvedReference[],
-): Promise<WireBuild<WireJsonBody>> {
+): Promise<WireBuild<WireJsonBody | WireMultipartBody>> {
   const fields: WireFields = { model: request.model, prompt: request.prompt };
+  const files: WirePart[] = [];
   if (request.durationSeconds !== undefined) {
     const asText = model?.durationForm === 'string';
     fields[model?.durationField ?? 'seconds'] = asText
@@ -37,9 +46,18 @@ export async function wireVideoBody(
   }
   if (request.resolution !== undefined) fields.resolution = request.resolution;
   if (request.aspectRatio !== undefined) fields.aspect_ratio = request.aspectRatio;
-  const issues = await addReferences(fields, references, model?.references ?? []);
+  const issues = await addReferences(fields, files, references, model?.references ?? []);
   issues.push(...addRawFields(fields, request.fields));
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, body: jsonBody(fields) };
+  if (issues.length > 0) return { ok: false, issues };
+  return { ok: true, body: model?.createForm === 'multipart' ? formBody(fields, files) : jsonBody(fields) };
+}
+
+/** Text parts first, files after; a list is one part per value, under the very name of the configuration. */
+function formBody(fields: WireFields, files: readonly WirePart[]): WireMultipartBody {
+  const texts = Object.entries(fields).flatMap(([name, value]) =>
+    Array.isArray(value) ? value.map((one) => textPart(name, one)) : [textPart(name, value)],
+  );
+  return multipartBody([...texts, ...files]);
 }
 
 /** The JSON of POST /v1/images/generations: the fields of the widely used images API and nothing of ours (C1.4). */
@@ -51,6 +69,7 @@ export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<W
 
 async function addReferences(
   fields: WireFields,
+  files: WirePart[],
   references: readonly ResolvedReference[],
   mappings: readonly ReferenceMapping[],
 ): Promise<ValidationIssue[]> {
@@ -60,6 +79,11 @@ async function addReferences(
     const mapping = mappingOf(reference, mappings);
     if ('issue' in mapping) {
       issues.push({ field: `references[${index}]`, ...mapping.issue });
+      continue;
+    }
+    if (mapping.found.form === 'file' && reference.source.kind === 'file') {
+      const stem = `${reference.kind}-${index + 1}`;
+      files.push(filePart(mapping.found.field, stem, reference.source.file));
       continue;
     }
     const value = await referenceValue(reference, mapping.found);
@@ -120,7 +144,7 @@ async function referenceValue(
     if (form === 'url' || (form === 'data_url' && /^data:/i.test(source.url))) return source.url;
     return undefined;
   }
-  if (form === 'url') return undefined;
+  if (form === 'url' || form === 'file') return undefined;
   const { file } = source;
   const bytes = 'path' in file.source ? await readFile(file.source.path) : Buffer.from(file.source.data);
   const base64 = bytes.toString('base64');

@@ -50,10 +50,11 @@ export function modelLines({ model, references, polling, example }: ModelView): 
     ['kind', model.kind],
   ];
   if (model.kind === 'video') {
-    const { durationField = 'seconds', durationForm = 'integer' } = model;
+    const { durationField = 'seconds', durationForm = 'integer', createForm = 'json' } = model;
     lines.push(
       ['durations', listed(model.durations)],
       ['sent as', `${durationField}, ${durationForm === 'integer' ? 'a number' : 'a text'}`],
+      ...(createForm === 'multipart' ? [['create', 'multipart/form-data'] as [string, string]] : []),
       ['resolutions', listed(model.resolutions)],
       ['aspect ratios', listed(model.aspectRatios)],
     );
@@ -98,6 +99,6 @@ function editText(edit: Extract<ModelEntry, { kind: 'image' }>['edit']): string 
 
 function referenceText({ option, field, shape, form, max }: ReferenceView): string {
   const most = shape === 'string' ? 1 : max;
-  const sent = form === 'url' ? 'URLs only' : `bytes as ${form}`;
+  const sent = form === 'url' ? 'URLs only' : form === 'file' ? 'a file part' : `bytes as ${form}`;
   return `${option} (${field}, ${sent}${most === undefined ? '' : `, at most ${most}`})`;
 }

@@ -26,7 +26,7 @@ export interface ShownRequest {
   readonly headers: { readonly [name: string]: string };
   /** The JSON of a video create or an image generation. */
   readonly body?: JsonValue;
-  /** The parts of an image edit, in the order of the wire. */
+  /** The parts of an image edit, or of a create that goes as a form, in the order of the wire. */
   readonly parts?: readonly ShownPart[];
 }
 
@@ -52,7 +52,8 @@ export async function shownRequest(
   const base = baseUrl === undefined ? null : normaliseBaseUrl(baseUrl);
   const vouched = entry?.idempotency === undefined ? {} : { idempotency: entry.idempotency };
   const { idempotency } = resolveCreatePolicy(policy, vouched);
-  const multipart = paid.operation === 'edit_image';
+  const multipart =
+    paid.operation === 'edit_image' || (entry?.kind === 'video' && entry.createForm === 'multipart');
   return {
     method: 'POST',
     baseUrl: base,
@@ -80,7 +81,9 @@ async function content(
     paid.operation === 'generate_image'
       ? wireGenerationBody(paid.request)
       : await videoBody(paid.request, entry as VideoModel | undefined, standIns);
-  const { model, prompt, ...rest } = built<WireJsonBody>(wire, paid).json;
+  const body = built<WireJsonBody | WireMultipartBody>(wire, paid);
+  if (body.kind === 'multipart') return { parts: body.parts.map(shownPart(standIns)) };
+  const { model, prompt, ...rest } = body.json;
   // The user's own words stay as they are, whatever they look like.
   return { body: { model: model ?? null, prompt: prompt ?? null, ...(standIns.show(rest) as object) } };
 }
@@ -90,7 +93,7 @@ function videoBody(
   request: VideoRequest,
   model: VideoModel | undefined,
   standIns: StandIns,
-): Promise<WireBuild<WireJsonBody>> {
+): Promise<WireBuild<WireJsonBody | WireMultipartBody>> {
   const references = (request.references ?? []).map((reference): ResolvedReference => {
     const { kind, source, field } = reference;
     const named = field === undefined ? {} : { field };

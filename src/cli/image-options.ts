@@ -10,6 +10,7 @@ export interface ImageOptions extends PaidOptions {
   readonly n?: string;
   readonly quality?: string;
   readonly responseFormat?: string;
+  readonly waitFor?: string;
 }
 
 export function withImageOptions(command: Command): Command {
@@ -23,6 +24,10 @@ export function withImageOptions(command: Command): Command {
         .option('--quality <value>', 'only where the model lists it')
         .option('--response-format <format>', 'url or b64_json, where enabled for the model')
         .option('--field <name=value>', 'model-specific field; may be repeated', collect)
+        .option(
+          '--wait-for <duration>',
+          'how long to wait before the command leaves it running (default: to its end)',
+        )
         .option('--account <name>', 'credential name of the worker')
         .option('--out <dir>', 'directory of the files', '.')
         .option(

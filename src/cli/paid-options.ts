@@ -72,6 +72,11 @@ export function waitForOf(text: string | undefined): DurationInput | undefined {
   ]);
 }
 
+/** The milliseconds of such a duration. */
+export function waitMsOf(waitFor: DurationInput | undefined): number | undefined {
+  return waitFor === undefined ? undefined : durationOf(String(waitFor));
+}
+
 /** Text that should be a number; the domain's rules judge what it is. */
 export function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : text.trim() === '' ? NaN : Number(text);

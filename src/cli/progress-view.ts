@@ -7,6 +7,8 @@ import { statusLine } from './status-line';
 /** What a wait looks like while it goes on. */
 export interface ProgressView {
   update(state: VideoState): void;
+  /** Which try of an activity is under way, and why the last one failed; undefined for a first one. */
+  tries(text: string | undefined): void;
   stop(): void;
 }
 
@@ -28,15 +30,25 @@ export function progressView(report: Report, stream: NodeJS.WriteStream = proces
 
 class PlainLines implements ProgressView {
   private last: string | undefined;
+  private state: VideoState | undefined;
   private readonly beganAt = Date.now();
 
   constructor(private readonly report: Report) {}
 
   update(state: VideoState): void {
-    const line = statusLine(state);
+    this.state = state;
+    this.show(undefined);
+  }
+
+  tries(text: string | undefined): void {
+    if (text !== undefined) this.show(text);
+  }
+
+  private show(tries: string | undefined): void {
+    const line = lineOf(this.state, tries);
     if (line === undefined || line === this.last) return;
     this.last = line;
-    this.report.say(`${line} (${elapsed(Date.now() - begin(state, this.beganAt))})`);
+    this.report.say(`${line} (${elapsed(Date.now() - begin(this.state, this.beganAt))})`);
   }
 
   stop(): void {
@@ -47,6 +59,7 @@ class PlainLines implements ProgressView {
 class Redrawn implements ProgressView, LiveView {
   private readonly beganAt = Date.now();
   private state: VideoState | undefined;
+  private tried: string | undefined;
   private bar: SingleBar | undefined;
 
   constructor(
@@ -58,7 +71,17 @@ class Redrawn implements ProgressView, LiveView {
 
   update(state: VideoState): void {
     this.state = state;
-    if (statusLine(state) === undefined) return this.clear();
+    this.tried = undefined;
+    this.show();
+  }
+
+  tries(text: string | undefined): void {
+    this.tried = text;
+    this.show();
+  }
+
+  private show(): void {
+    if (lineOf(this.state, this.tried) === undefined) return this.clear();
     if (this.bar === undefined) this.draw();
   }
 
@@ -90,9 +113,9 @@ class Redrawn implements ProgressView, LiveView {
   }
 
   private line(bar: (share: number, width: number) => string): string {
-    if (this.state === undefined) return '';
+    const text = `${lineOf(this.state, this.tried) ?? ''}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
+    if (this.state === undefined) return text;
     const { watch, phase } = this.state;
-    const text = `${statusLine(this.state) ?? ''}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
     // The line is cut at the terminal's edge: on a narrow one the bar gives way, not the percentage and the time.
     const width = Math.min(BAR_WIDTH, (this.stream.columns || 80) - text.length - 2);
     const barred = phase === 'watching' && watch?.progress !== undefined && width >= LEAST_BAR_WIDTH;
@@ -100,7 +123,14 @@ class Redrawn implements ProgressView, LiveView {
   }
 }
 
+/** Nothing of a workflow that is done, whatever was tried before. */
+function lineOf(state: VideoState | undefined, tries: string | undefined): string | undefined {
+  const status = state && statusLine(state);
+  if (tries === undefined || state?.phase === 'done') return status;
+  return status === undefined ? tries : `${status}, ${tries}`;
+}
+
 /** Since the task exists where that is known: a wait that is resumed goes on counting. */
-function begin({ video }: VideoState, beganAt: number): number {
-  return video?.createdAt ? Date.parse(video.createdAt) : beganAt;
+function begin(state: VideoState | undefined, beganAt: number): number {
+  return state?.video?.createdAt ? Date.parse(state.video.createdAt) : beganAt;
 }

@@ -2,6 +2,7 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type Started, type TemporalMediaClient } from '../client';
 import { type MediaConfig } from '../config';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import { answerLeft } from './answer-left';
 import { answerOutcome } from './answer-outcome';
 import { CliError } from './cli-error';
 import { type CommandContext } from './command-context';
@@ -22,6 +23,8 @@ export interface Run {
   readonly id: string;
   readonly env: NodeJS.ProcessEnv;
   readonly detach?: boolean;
+  /** Longest wait of the person, in milliseconds. @default as long as the workflow takes */
+  readonly waitMs?: number | undefined;
   /** Whether files of this machine belong to the request. @default false */
   readonly sendsFiles?: boolean;
   readonly resumeHint: string;
@@ -58,10 +61,12 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
       report.reply({ ok: true, data: facts });
       return;
     }
-    const { resumeHint, showState } = run;
-    const outcome = await waitForOutcome(started, { connected, report, interruption, resumeHint, showState });
+    const { resumeHint, showState, waitMs } = run;
+    const wait = { connected, report, interruption, resumeHint, showState, waitMs };
+    const waited = await waitForOutcome(started, wait);
     interruption.dispose();
-    await answer(context, run, { workflowId, outcome, directory });
+    if (waited.kind === 'left') return answerLeft(context, { ...facts, state: waited.state }, resumeHint);
+    await answer(context, run, { workflowId, outcome: waited.outcome, directory });
   } finally {
     interruption.dispose();
     await connected?.close().catch(() => undefined);

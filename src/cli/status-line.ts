@@ -6,7 +6,7 @@ export function statusLine(state: VideoState): string | undefined {
   const task = `task ${taskId ?? 'unknown'}`;
   switch (phase) {
     case 'creating':
-      return 'creating';
+      return `creating${state.sends > 0 ? `, try ${state.sends + 1}` : ''}`;
     case 'waiting_to_create': {
       const reason = state.waitingFor === null ? '' : ` (${state.waitingFor})`;
       return `waiting to create${reason}${state.nextCreateAt === null ? '' : `, next try at ${state.nextCreateAt}`}`;

@@ -1,11 +1,12 @@
 import { type Started } from '../client';
+import { type VideoState } from '../domain/video-state';
 import { CliError } from './cli-error';
 import { type Connected } from './connect';
 import { EXIT } from './exit-codes';
 import { failureOf } from './failure-of';
 import { type Interruption } from './interruption';
-import { progressView } from './progress-view';
 import { type Report } from './report';
+import { showProgress } from './show-progress';
 
 export interface WaitForOutcomeOptions {
   readonly connected: Connected;
@@ -15,33 +16,65 @@ export interface WaitForOutcomeOptions {
   readonly resumeHint: string;
   /** Whether the workflow answers the query `video_state`. */
   readonly showState: boolean;
+  /** Longest wait of the person, in milliseconds. @default as long as the workflow takes */
+  readonly waitMs?: number | undefined;
 }
 
+/** How a wait ended: with the outcome, or before it, and then with the last state that was seen. */
+export type Waited<Outcome> =
+  | { readonly kind: 'ended'; readonly outcome: Outcome }
+  | { readonly kind: 'left'; readonly state: VideoState | null };
+
 /**
- * Waits for a workflow's outcome and shows what it does. Ctrl-C detaches: the workflow goes on and is never cancelled.
+ * A video whose wait is over says so itself, after a last poll: its outcome says more than that the command has left.
+ * What hangs elsewhere, in a create, a poll or a download, is left after this.
+ */
+const LAST_ANSWER_MS = 15_000;
+/** Longest span that a timer of Node can count; nobody waits that long in front of a terminal. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Waits for a workflow's outcome and shows what it does. Ctrl-C detaches, and so does the end of `waitMs`: the workflow
+ * goes on and is never cancelled.
  * @throws CliError with exit code 130 when interrupted
  */
 export async function waitForOutcome<Outcome>(
   started: Started<Outcome>,
   options: WaitForOutcomeOptions,
-): Promise<Outcome> {
+): Promise<Waited<Outcome>> {
+  const { workflowId } = started;
   const over = new AbortController();
-  const shown = options.showState ? showState(started.workflowId, options, over.signal) : undefined;
+  const shown = showProgress(workflowId, options, over.signal);
+  const patience = patienceOf(options.waitMs);
   try {
-    const result = started.result().then((outcome) => ({ outcome }));
-    const first = await Promise.race([result, options.interruption.happened]);
-    if (first !== undefined) return first.outcome;
+    const result = started.result().then((outcome) => ({ kind: 'ended', outcome }) as const);
+    const left = patience.over.then(() => ({ kind: 'left', state: shown.state() }) as const);
+    const first = await Promise.race([result, left, options.interruption.happened]);
+    if (first?.kind === 'ended') return first;
     result.catch(() => undefined);
+    if (first !== undefined) return first;
     throw new CliError('interrupted', 'Detached. The workflow goes on; nothing was cancelled.', {
       hint: `Go on with: ${options.resumeHint}`,
-      data: { workflowId: started.workflowId },
+      data: { workflowId },
     });
   } catch (error) {
-    throw withResumeHint(error, started.workflowId, options.resumeHint);
+    throw withResumeHint(error, workflowId, options.resumeHint);
   } finally {
+    patience.dispose();
+    // What is asked at this moment is not waited for: it may be what hangs.
     over.abort();
-    await shown;
+    shown.stop();
   }
+}
+
+/** Resolves when a wait of this length, with the time for its last answer, is over. */
+function patienceOf(waitMs: number | undefined): { readonly over: Promise<void>; dispose(): void } {
+  const ms = (waitMs ?? Infinity) + LAST_ANSWER_MS;
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    if (ms <= LONGEST_TIMER_MS) timer = setTimeout(resolve, ms);
+  });
+  return { over, dispose: () => clearTimeout(timer) };
 }
 
 function withResumeHint(error: unknown, workflowId: string, hint: string): unknown {
@@ -55,23 +88,4 @@ function withResumeHint(error: unknown, workflowId: string, hint: string): unkno
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without an outcome';
   const message = `The workflow ${workflowId} ended without an outcome (${detail}).`;
   return new CliError('workflow_ended', message, { hint: `Go on with: ${hint}`, data: { workflowId } });
-}
-
-/** Shows every state until it is over. A state that cannot be had (no worker, a busy one) is no reason to stop. */
-async function showState(
-  workflowId: string,
-  { connected, report }: WaitForOutcomeOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const view = progressView(report);
-  try {
-    for await (const state of connected.media.watch(workflowId, { signal })) {
-      report.event('state', { workflowId, state });
-      view.update(state);
-    }
-  } catch {
-    // The wait itself says what is wrong.
-  } finally {
-    view.stop();
-  }
 }

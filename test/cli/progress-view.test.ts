@@ -72,6 +72,24 @@ describe('the progress of a wait', () => {
     expect(screen.text).toMatch(/in_progress {2}0:0\d/);
   });
 
+  test('a further try is in the line with the reason of the last one, until the state changes', () => {
+    const { screen, view } = onTerminal();
+    view.update(state({}, 'downloading'));
+    view.tries('try 2, the last one failed: HTTP 503');
+    view.stop();
+    expect(screen.text).toMatch(/downloading, try 2, the last one failed: HTTP 503 {2}0:0/);
+    const said: string[] = [];
+    const report = new Report();
+    report.say = (line) => void said.push(line);
+    const plain = progressView(report, new Screen(false) as unknown as NodeJS.WriteStream);
+    plain.tries('try 2, the last one failed: HTTP 429');
+    plain.tries(undefined);
+    plain.update(state({}, 'done'));
+    plain.tries('try 3');
+    plain.stop();
+    expect(said).toEqual([expect.stringMatching(/^try 2, the last one failed: HTTP 429 \(0:0\d\)$/)]);
+  });
+
   test('without a terminal a plain line for every change, and none for the same state again', () => {
     const said: string[] = [];
     const report = new Report();

@@ -33,6 +33,12 @@ describe('statusLine', () => {
     expect(statusLine({ ...watching, watch })).toBe('task task-1: in_progress 0 %');
   });
 
+  test('a create that was refused before says which try it is', () => {
+    const creating: VideoState = { ...watching, phase: 'creating', taskId: null, video: null, watch: null };
+    expect(statusLine({ ...creating, sends: 0 })).toBe('creating');
+    expect(statusLine({ ...creating, sends: 2 })).toBe('creating, try 3');
+  });
+
   test('a wait says what it waits for', () => {
     const state: VideoState = { ...watching, phase: 'waiting_to_create', waitingFor: 'connection_refused' };
     expect(statusLine(state)).toContain('connection_refused');

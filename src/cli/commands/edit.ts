@@ -4,7 +4,7 @@ import { type ImageEditRequest } from '../../domain/request';
 import { collect, type CommandContext, effectiveConfig, effectiveEnvironment } from '../command-context';
 import { given } from '../given';
 import { type ImageOptions, imageFields, withImageOptions } from '../image-options';
-import { idOf, openStore, SPEND_HELP } from '../paid-options';
+import { idOf, openStore, SPEND_HELP, waitForOf, waitMsOf } from '../paid-options';
 import { readSource } from '../input-files';
 import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
@@ -33,6 +33,7 @@ Example:
 
 async function edit(context: CommandContext, options: EditOptions): Promise<void> {
   const id = idOf(options.id, 'edit');
+  const waitFor = waitForOf(options.waitFor);
   const config = effectiveConfig(context, options);
   const store = openStore(config);
   const inputs = options.dryRun === true ? measuringStore : store;
@@ -60,6 +61,7 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
     detach: options.detach === true,
     sendsFiles: [...images, ...(mask === undefined ? [] : [mask])].some((source) => 'artifact' in source),
     showState: false,
+    waitMs: waitMsOf(waitFor),
     announce: `id ${id}`,
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
     start: (media) =>

@@ -3,7 +3,7 @@ import { type ImageGenerationRequest } from '../../domain/request';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../command-context';
 import { given } from '../given';
 import { type ImageOptions, imageFields, withImageOptions } from '../image-options';
-import { idOf, openStore, SPEND_HELP } from '../paid-options';
+import { idOf, openStore, SPEND_HELP, waitForOf, waitMsOf } from '../paid-options';
 import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
 import { shellWord } from '../shell-word';
@@ -26,6 +26,7 @@ Examples:
 
 async function image(context: CommandContext, options: ImageOptions): Promise<void> {
   const id = idOf(options.id, 'image');
+  const waitFor = waitForOf(options.waitFor);
   const config = effectiveConfig(context, options);
   const store = openStore(config);
   const request = {
@@ -45,6 +46,7 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     env,
     detach: options.detach === true,
     showState: false,
+    waitMs: waitMsOf(waitFor),
     announce: `id ${id}`,
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
     start: (media) =>

@@ -1,4 +1,5 @@
 import { type Command } from 'commander';
+import { DEFAULT_WAIT_MS } from '../../domain/timeouts';
 import {
   type CommandContext,
   type CommonOptions,
@@ -8,7 +9,7 @@ import {
 } from '../command-context';
 import { badInput } from '../cli-error';
 import { given } from '../given';
-import { openStore, waitForOf } from '../paid-options';
+import { openStore, waitForOf, waitMsOf } from '../paid-options';
 import { commandFor } from '../shell-word';
 
 interface ResumeOptions extends CommonOptions {
@@ -23,7 +24,10 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       .command('resume')
       .description('go on waiting for a video and save the file; never creates anything')
       .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
-      .option('--wait-for <duration>', 'how long to wait: 90s, 15m, 2h, 3d (default: 15m)')
+      .option(
+        '--wait-for <duration>',
+        'how long to wait before the command leaves it running: 90s, 15m, 2h, 3d (default: 15m)',
+      )
       .option('--out <dir>', 'directory of the file', '.'),
   )
     .addHelpText('after', HELP)
@@ -49,6 +53,7 @@ async function resume(context: CommandContext, id: string, options: ResumeOption
     out: options.out,
     env: effectiveEnvironment(context, options),
     showState: true,
+    waitMs: waitMsOf(waitFor) ?? DEFAULT_WAIT_MS,
     announce: `Looking for ${id}`,
     resumeHint: commandFor('resume', id),
     start: (media) => media.resume(id, given({ waitFor })),

@@ -1,5 +1,6 @@
 import { type Command } from 'commander';
 import { type VideoRequest } from '../../domain/request';
+import { DEFAULT_WAIT_MS } from '../../domain/timeouts';
 import {
   collect,
   type CommandContext,
@@ -15,6 +16,7 @@ import {
   type PaidOptions,
   SPEND_HELP,
   waitForOf,
+  waitMsOf,
   withSpendOptions,
 } from '../paid-options';
 import { readReferences } from '../input-files';
@@ -47,7 +49,10 @@ export function addVideoCommand(program: Command, context: CommandContext): void
         .option('--reference <kind=source>', 'image, video or audio = file or URL; may be repeated', collect)
         .option('--field <name=value>', 'model-specific field; may be repeated', collect)
         .option('--account <name>', 'credential name of the worker')
-        .option('--wait-for <duration>', 'how long to wait: 90s, 15m, 2h, 3d (default: 15m)')
+        .option(
+          '--wait-for <duration>',
+          'how long to wait before the command leaves it running: 90s, 15m, 2h, 3d (default: 15m)',
+        )
         .option('--out <dir>', 'directory of the file', '.')
         .option(
           '--id <id>',
@@ -104,6 +109,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
     detach: options.detach === true,
     sendsFiles: references.some(({ source }) => 'artifact' in source),
     showState: true,
+    waitMs: waitMsOf(waitFor) ?? DEFAULT_WAIT_MS,
     announce: `id ${id}`,
     resumeHint: commandFor('resume', id),
     start: (media) =>

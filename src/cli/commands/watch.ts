@@ -8,7 +8,12 @@ import {
   withCommonOptions,
 } from '../command-context';
 import { onInterruption } from '../interruption';
+import { waitForOf, waitMsOf } from '../paid-options';
 import { commandFor } from '../shell-word';
+
+interface WatchOptions extends CommonOptions {
+  readonly waitFor?: string;
+}
 
 /** `watch`: shows a running video until its outcome; starts and saves nothing. */
 export function addWatchCommand(program: Command, context: CommandContext): void {
@@ -16,10 +21,11 @@ export function addWatchCommand(program: Command, context: CommandContext): void
     program
       .command('watch')
       .description('show a running video until it ends; starts nothing and saves nothing')
-      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service'),
+      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
+      .option('--wait-for <duration>', 'how long to watch: 90s, 15m, 2h, 3d (default: to its end)'),
   )
     .addHelpText('after', HELP)
-    .action(async (id: string, options: CommonOptions) => watch(context, id, options));
+    .action(async (id: string, options: WatchOptions) => watch(context, id, options));
 }
 
 const HELP = `
@@ -31,14 +37,16 @@ Examples:
   $ temporal-media watch vid_0b1c -o jsonl
 `;
 
-async function watch(context: CommandContext, id: string, options: CommonOptions): Promise<void> {
+async function watch(context: CommandContext, id: string, options: WatchOptions): Promise<void> {
   const { report } = context;
   if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
+  const waitMs = waitMsOf(waitForOf(options.waitFor));
   const config = effectiveConfig(context, options);
   const { connect } = await import('../connect.js');
   const { videoStatus } = await import('../status/video-status.js');
   const { waitForOutcome } = await import('../wait-for-outcome.js');
   const { answerOutcome } = await import('../answer-outcome.js');
+  const { answerLeft } = await import('../answer-left.js');
   const connected = await connect(config, effectiveEnvironment(context, options));
   const interruption = onInterruption();
   try {
@@ -51,14 +59,17 @@ async function watch(context: CommandContext, id: string, options: CommonOptions
     report.event('watching', { workflowId, runId: found?.workflow?.runId });
     const started = connected.media.getVideo(workflowId);
     const resumeHint = commandFor('watch', id);
-    const outcome = await waitForOutcome(started, {
+    const waited = await waitForOutcome(started, {
       connected,
       report,
       interruption,
       resumeHint,
       showState: true,
+      waitMs,
     });
-    answerOutcome(context, outcome, workflowId);
+    if (waited.kind === 'ended') return answerOutcome(context, waited.outcome, workflowId);
+    const { runId = '' } = found?.workflow ?? {};
+    answerLeft(context, { workflowId, runId, isNew: false, state: waited.state }, resumeHint);
   } finally {
     interruption.dispose();
     await connected.close().catch(() => undefined);

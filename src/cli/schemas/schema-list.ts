@@ -6,6 +6,7 @@ import { faults } from './faults';
 import { imageOutcome } from './image-outcome';
 import { event, reply } from './reply';
 import { SCHEMA_NAMES, type SchemaName } from './schema-names';
+import { leftRunning } from './left-running';
 import { imageSidecar, videoSidecar } from './sidecar';
 import { videoOutcome } from './video-outcome';
 import { videoState } from './video-state';
@@ -18,6 +19,7 @@ export const SCHEMAS = {
   event,
   'video-outcome': videoOutcome,
   'image-outcome': imageOutcome,
+  'left-running': leftRunning,
   'video-state': videoState,
   'campaign-estimate': campaignEstimate,
   'campaign-state': campaignState,

@@ -6,6 +6,7 @@ export const SCHEMA_NAMES = {
   event: 'one line on stdout with -o jsonl',
   'video-outcome': 'how a video ends: the result of its workflow, `data` of video and resume',
   'image-outcome': 'how an image call ends: the result of its workflow, `data` of image and edit',
+  'left-running': 'what --wait-for leaves running: `data` with exit code 75 where there is no outcome yet',
   'video-state': 'what a running video tells: the query video_state, `state` of an event',
   'campaign-estimate': 'what a manifest comes to: `data.plan` of campaign run --dry-run',
   'campaign-state': 'what a running campaign tells: the query campaign_state, `state` of an event',

@@ -11,6 +11,7 @@ import { type CampaignResult, type CampaignState } from '../../../src/domain/cam
 import { type ModelConfiguration } from '../../../src/domain/model-config';
 import { type ImageOutcome, type VideoOutcome } from '../../../src/domain/outcome';
 import { type VideoState } from '../../../src/domain/video-state';
+import { type LeftRunning } from '../../../src/cli/answer-left';
 import { type CheckReport } from '../../../src/cli/doctor/check';
 import { type Reply } from '../../../src/cli/report';
 import { type ShownPlan } from '../../../src/cli/campaign/plan-lines';
@@ -22,6 +23,7 @@ import {
 } from '../../../src/cli/schemas/campaign';
 import { type faults } from '../../../src/cli/schemas/faults';
 import { type imageOutcome } from '../../../src/cli/schemas/image-outcome';
+import { type leftRunning } from '../../../src/cli/schemas/left-running';
 import { type event, type reply } from '../../../src/cli/schemas/reply';
 import { type imageSidecar, type videoSidecar } from '../../../src/cli/schemas/sidecar';
 import { type videoOutcome } from '../../../src/cli/schemas/video-outcome';
@@ -45,6 +47,7 @@ test('every schema is equal to the type that it describes: a new or changed fiel
   expectTypeOf<Plain<z.infer<typeof videoOutcome>>>().toEqualTypeOf<Plain<VideoOutcome>>();
   expectTypeOf<Plain<z.infer<typeof imageOutcome>>>().toEqualTypeOf<Plain<ImageOutcome>>();
   expectTypeOf<Plain<z.infer<typeof videoState>>>().toEqualTypeOf<Plain<VideoState>>();
+  expectTypeOf<Plain<z.infer<typeof leftRunning>>>().toEqualTypeOf<Plain<LeftRunning>>();
   expectTypeOf<Plain<z.infer<typeof modelConfigurationSchema>>>().toEqualTypeOf<Plain<ModelConfiguration>>();
   expectTypeOf<Plain<z.infer<typeof campaignState>>>().toEqualTypeOf<Plain<CampaignState>>();
   expectTypeOf<Plain<z.infer<typeof campaignResult>>>().toEqualTypeOf<Plain<CampaignResult>>();

@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { videoState } from './video-state';
+
+/** `data` of a command that no longer waits: no outcome yet, and perhaps no task. */
+export const leftRunning = z.object({
+  workflowId: z.string(),
+  runId: z.string(),
+  isNew: z.boolean().describe('false when it was attached to'),
+  url: z.exactOptional(z.string()),
+  state: videoState.nullable().describe('what it did last; null when nobody said, and of image calls'),
+});

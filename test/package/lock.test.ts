@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface Lock {
-  readonly packages: Record<string, { readonly version?: string; readonly resolved?: string }>;
+  readonly packages: Record<
+    string,
+    { readonly version?: string; readonly resolved?: string; readonly engines?: { readonly node?: string } }
+  >;
 }
 
 const lock = JSON.parse(readFileSync(join(__dirname, '..', '..', 'package-lock.json'), 'utf8')) as Lock;
@@ -24,6 +27,15 @@ describe('package-lock.json', () => {
     expect(lock.packages[`node_modules/${name}`]?.version).toBe(
       lock.packages[`node_modules/${parent}`]?.version,
     );
+  });
+
+  // Through the optional peers: npm takes light-my-request, which fastify needs, below 6.8, whose cookie wants Node 22.
+  it('holds nothing that wants a newer Node than this package: npm prints no EBADENGINE', () => {
+    const newer = Object.entries(lock.packages).filter(([, { engines }]) => {
+      const ranges = (engines?.node ?? '*').split('||');
+      return ranges.every((range) => Number(/\d+/.exec(range)?.[0] ?? 0) > 20);
+    });
+    expect(newer.map(([name]) => name)).toEqual([]);
   });
 
   it('names no registry host', () => {

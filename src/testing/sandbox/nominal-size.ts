@@ -13,7 +13,8 @@ const shapes = Object.keys(shortSides).flatMap((resolution) =>
 /** What the published videos API calls `size`, for a resolution and an aspect ratio: WIDTHxHEIGHT, both even. */
 export function nominalSize({ resolution, aspectRatio }: Shape): string {
   const short = shortSides[resolution] ?? 480;
-  const [width = 16, height = 9] = aspectRatio.split(':').map(Number);
+  // A ratio in words has no numbers; the published API still calls it by a size.
+  const [, width = 16, height = 9] = /^([1-9]\d*):([1-9]\d*)$/.exec(aspectRatio)?.map(Number) ?? [];
   const long = Math.round((short * Math.max(width, height)) / Math.min(width, height) / 2) * 2;
   return width >= height ? `${long}x${short}` : `${short}x${long}`;
 }

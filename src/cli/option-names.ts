@@ -26,8 +26,11 @@ export function byOption(issue: ValidationIssue): ValidationIssue {
   const option = Object.hasOwn(OPTIONS, root) ? OPTIONS[root] : undefined;
   if (option === undefined) return issue;
   const field = option === `--${issue.field}` ? option : `${option} (${issue.field})`;
-  const message = issue.message.startsWith(`${issue.field} `)
+  const words = issue.message.startsWith(`${issue.field} `)
     ? `${field}${issue.message.slice(issue.field.length)}`
     : issue.message;
+  const { instead } = issue;
+  const other = instead !== undefined && Object.hasOwn(OPTIONS, instead) ? OPTIONS[instead] : undefined;
+  const message = other === undefined ? words : `${words} Use ${other}.`;
   return { ...issue, field, message };
 }

@@ -1,12 +1,28 @@
 import { type JsonValue } from './json';
 import { type ValidationIssue } from './validation-issue';
 
-/** Wire names that have a place of their own in a request; `fields` must not say them a second time (C2.1.2). */
-const COVERED = {
-  create_video: ['model', 'prompt', 'seconds', 'duration', 'resolution', 'aspect_ratio'],
-  generate_image: ['model', 'prompt', 'size', 'quality', 'n', 'response_format'],
-  edit_image: ['model', 'prompt', 'size', 'quality', 'n', 'response_format', 'image', 'image[]', 'mask'],
+const IMAGE_FIELDS = {
+  model: 'model',
+  prompt: 'prompt',
+  size: 'size',
+  quality: 'quality',
+  n: 'n',
+  response_format: 'responseFormat',
 } as const;
+
+/** Wire names that have a place of their own in a request, with that place; `fields` must not say them a second time (C2.1.2). */
+const COVERED = {
+  create_video: {
+    model: 'model',
+    prompt: 'prompt',
+    seconds: 'durationSeconds',
+    duration: 'durationSeconds',
+    resolution: 'resolution',
+    aspect_ratio: 'aspectRatio',
+  },
+  generate_image: IMAGE_FIELDS,
+  edit_image: { ...IMAGE_FIELDS, image: 'images', 'image[]': 'images', mask: 'mask' },
+} as const satisfies { readonly [operation: string]: { readonly [wireName: string]: string } };
 
 export interface RawFieldRules {
   readonly operation: keyof typeof COVERED;
@@ -24,14 +40,18 @@ export function validateRawFields(
   fields: { readonly [name: string]: JsonValue } | undefined,
   { operation, used = [], listed }: RawFieldRules,
 ): ValidationIssue[] {
-  const covered: readonly string[] = [...COVERED[operation], ...used];
+  const covered = new Map<string, string>([
+    ...used.map((name) => [name, 'references'] as const),
+    ...Object.entries(COVERED[operation]),
+  ]);
   return Object.entries(fields ?? {}).flatMap(([name, value]): ValidationIssue[] => {
     const field = `fields.${name}`;
     if (name.trim() === '' || name === '__proto__')
       return [{ field: 'fields', message: 'A field needs a name.' }];
-    if (covered.includes(name))
+    const instead = covered.get(name);
+    if (instead !== undefined)
       return [
-        { field, message: `${name} has a place of its own in the request and is not given as a field.` },
+        { field, instead, message: `${name} is not given as a field: the request has ${instead} for it.` },
       ];
     const issues: ValidationIssue[] = [];
     if (listed !== undefined && !listed.includes(name))

@@ -5,4 +5,6 @@ export interface ValidationIssue {
   readonly message: string;
   /** Allowed values, when the set is finite. */
   readonly allowed?: readonly string[];
+  /** The field of the request that takes what was given here. */
+  readonly instead?: string;
 }

@@ -44,7 +44,9 @@ export async function initManifest(
     throw new CliError('cannot_write', `${file} cannot be written (${code}).`);
   }
   if (origin.origin === 'none')
-    report.say('No model configuration is known here (MEDIA_MODELS): the columns are those of any video.');
+    report.say(
+      'No model configuration is known here (MEDIA_MODELS): the columns are those of any video, and the row is refused until it names a model of your service.',
+    );
   report.say('Columns:');
   for (const line of columnHelp(template)) report.say(line);
   report.say(`Then: temporal-media campaign run ${shellWord(name)} --dry-run`);

@@ -22,7 +22,8 @@ export function manifestTemplate(models: readonly ModelEntry[]): ManifestTemplat
   const rows = models.slice(0, MOST_ROWS).map(exampleRow);
   return {
     columns: names,
-    rows: rows.length > 0 ? rows : [{ id: 'row-1', model: 'MODEL', prompt: VIDEO_PROMPT }],
+    // Without a model the row is refused until somebody has named one: a name of ours would be sent.
+    rows: rows.length > 0 ? rows : [{ id: 'row-1', model: '', prompt: VIDEO_PROMPT }],
   };
 }
 

@@ -3,34 +3,49 @@ import { issueSink } from '../../../src/cli/campaign/issue-sink';
 import { Report } from '../../../src/cli/report';
 import { type ModelEntry } from '../../../src/domain/model-config';
 import { planManifest } from '../../../src/manifest/plan-manifest';
-import { createModelSource } from '../../../src/models/model-source';
+import { createModelSource, type ModelSource } from '../../../src/models/model-source';
 import { sandboxModels } from '../../../src/testing/sandbox/model-catalog';
 
 const models = sandboxModels.models as unknown as readonly ModelEntry[];
+
+const none = async () => null;
+
+/** What planning makes of a template. */
+const planOf = (text: string, source: ModelSource) =>
+  planManifest({
+    campaign: 'c',
+    select: { rows: 'missing' },
+    onInvalid: 'fail',
+    rebuyChanged: false,
+    generation: 0,
+    open: async function* () {
+      yield Buffer.from(text);
+    },
+    models: source,
+    store: { has: none, read: () => Promise.reject(new Error('none')) },
+    sink: issueSink(new Report()),
+  });
 
 describe('the template of a manifest', () => {
   test.each(['csv', 'jsonl'] as const)(
     'as %s it is a manifest of which every row is valid',
     async (format) => {
       const text = templateText(manifestTemplate(models), format);
-      const none = async () => null;
-      const plan = await planManifest({
-        campaign: 'c',
-        select: { rows: 'missing' },
-        onInvalid: 'fail',
-        rebuyChanged: false,
-        generation: 0,
-        open: async function* () {
-          yield Buffer.from(text);
-        },
-        models: createModelSource({
-          location: 'models.json',
-          read: async () => JSON.stringify(sandboxModels),
-        }),
-        store: { has: none, read: () => Promise.reject(new Error('none')) },
-        sink: issueSink(new Report()),
-      });
+      const read = async () => JSON.stringify(sandboxModels);
+      const plan = await planOf(text, createModelSource({ location: 'models.json', read }));
       expect([plan.issues, plan.refused, plan.rows]).toEqual([[], undefined, models.length]);
+    },
+  );
+
+  test.each(['csv', 'jsonl'] as const)(
+    'as %s without a configuration its row is refused until it names a model',
+    async (format) => {
+      const text = templateText(manifestTemplate([]), format);
+      const plan = await planOf(text, createModelSource({}));
+      expect(plan.planned).toBe(0);
+      expect(plan.issues).toContainEqual(expect.objectContaining({ field: 'model' }));
+      const named = await planOf(text.replace(/(row-1,|"model":")/, '$1film-1'), createModelSource({}));
+      expect([named.issues, named.planned]).toEqual([[], 1]);
     },
   );
 

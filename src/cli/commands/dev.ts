@@ -51,7 +51,7 @@ async function dev(context: CommandContext, options: CommonOptions): Promise<voi
       ` a worker (process ${pids.worker ?? 'unknown'}) serves the task queue ${taskQueue}. Ctrl-C stops everything.`,
   );
   report.say(`In another terminal, in this directory (elsewhere with --data-dir ${config.dataDir}):`);
-  report.say('  temporal-media video --model sketch-lite --prompt "a paper boat on a lake" --out out');
+  for (const line of firstVideo(sandbox !== null)) report.say(line);
   report.ready({ address, namespace, uiUrl, retention, taskQueue, sandbox, dataDir: config.dataDir, pids });
   const ended = await Promise.race([interruption.happened, running.serverEnded]);
   report.say('Stopping; a create that is under way is finished first. Ctrl-C again ends the worker at once.');
@@ -63,4 +63,16 @@ async function dev(context: CommandContext, options: CommonOptions): Promise<voi
     throw new CliError('temporal_server_ended', `The Temporal server ended by itself (${ended}).`);
   }
   report.say('Stopped.');
+}
+
+/** What to try first: only the sandbox's models are known here. */
+export function firstVideo(onSandbox: boolean): string[] {
+  const model = onSandbox ? 'sketch-lite' : 'MODEL';
+  const line = `  temporal-media video --model ${model} --prompt "a paper boat on a lake" --out out`;
+  return onSandbox
+    ? [line]
+    : [
+        `${line} --dry-run`,
+        '  MODEL is an id of your service (`temporal-media models ls` lists those of MEDIA_MODELS); without --dry-run it costs what the service charges.',
+      ];
 }

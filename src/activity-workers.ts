@@ -52,6 +52,25 @@ const OWN = [
   'nonStickyToStickyPollRatio',
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
+/** What the SDK says of every worker without workflows; here it is meant, and no reason to warn. */
+const NO_WORKFLOWS = 'No workflows registered, not polling for workflow tasks';
+
+/** A worker that has no workflows on purpose. */
+class ActivityWorker extends Worker {
+  static override async create(options: WorkerOptions): Promise<Worker> {
+    const worker: ActivityWorker = await super.create(options);
+    const { logger } = worker;
+    const warn: typeof logger.warn = (message, meta) => {
+      if (message !== NO_WORKFLOWS) logger.warn(message, meta);
+    };
+    // The SDK has no option for it, and the logger is shared with workers that should be heard.
+    Object.defineProperty(worker, 'logger', {
+      value: Object.create(logger, { warn: { value: warn } }) as unknown,
+    });
+    return worker;
+  }
+}
+
 /**
  * The workers of a media worker: its own, with workflows, and one for each activity queue, on the same connection. One
  * kind of activity never waits behind another.
@@ -67,7 +86,7 @@ export async function createWorkers(
   const making = [
     Worker.create(own),
     ...kinds.map(([kind, taskQueue]) =>
-      Worker.create({
+      ActivityWorker.create({
         ...shared,
         taskQueue,
         // A tuner has slots of its own, and the two exclude each other.

@@ -29,6 +29,9 @@ describe('temporal-media worker', () => {
     const { code: ended, stderr: log } = await worker.ended;
     expect(ended).toBe(0);
     expect(`${stdout}${stderr}${log}`).not.toContain('wrong-key-4711');
+    // Its queues for activities have no workflows on purpose.
+    expect(log).toContain('Draining');
+    expect(log).not.toContain('No workflows registered');
   });
 
   test('an unreachable service: exit code 69, nothing was sent', async () => {

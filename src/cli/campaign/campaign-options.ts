@@ -1,5 +1,6 @@
 import { type Command } from 'commander';
 import { type Money } from '../../domain/billing';
+import { DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
 import { readAmount } from '../../domain/price';
 import { type DurationInput } from '../../domain/workflow-inputs';
 import { badInput } from '../cli-error';
@@ -51,7 +52,7 @@ export function withConsentOptions(command: Command): Command {
 }
 
 /** What holds when nothing is said: of a campaign that goes on, what held before. */
-const RUN_DEFAULTS = { concurrency: '100', waitFor: '1h', maxAttempts: '3' };
+const RUN_DEFAULTS = { concurrency: '100', waitFor: '1h', maxAttempts: String(DEFAULT_MAX_ATTEMPTS) };
 const AS_BEFORE = 'as before';
 const KEPT = { concurrency: AS_BEFORE, waitFor: AS_BEFORE, maxAttempts: AS_BEFORE };
 

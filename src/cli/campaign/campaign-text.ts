@@ -5,12 +5,12 @@ import { ROW_OUTCOMES } from '../../domain/campaign/row';
 import { type CampaignState } from '../../domain/campaign/state';
 import { formatMoney } from '../../domain/price';
 
-/** `12 completed, 3 failed`, in the order of the outcomes; `none yet` without any. */
+/** `12 completed, 3 failed`, in the order of the outcomes; `no row has ended yet` without any. */
 export function countsText(counts: RowCounts): string {
   const parts = ROW_OUTCOMES.filter((outcome) => (counts[outcome] ?? 0) > 0).map(
     (outcome) => `${counts[outcome] ?? 0} ${outcome.replaceAll('_', ' ')}`,
   );
-  return parts.length === 0 ? 'none yet' : parts.join(', ');
+  return parts.length === 0 ? 'no row has ended yet' : parts.join(', ');
 }
 
 /** Rows that have a result. */
@@ -31,7 +31,7 @@ export function moneyText(money: MoneyTotals, currency: string | null): string {
     .map(([word, microUnits]) => `${word} ${amountText(microUnits, currency)}`);
   if (money.unknown > 0)
     parts.push(`${money.unknown} attempt${money.unknown === 1 ? '' : 's'} without a known price`);
-  return parts.length === 0 ? 'nothing' : parts.join(', ');
+  return parts.length === 0 ? 'no cost of ended rows' : parts.join(', ');
 }
 
 export function amountText(microUnits: number, currency: string | null): string {
@@ -39,9 +39,10 @@ export function amountText(microUnits: number, currency: string | null): string 
   return `${sign}${formatMoney({ microUnits: Math.abs(microUnits), currency: currency ?? '' }).trim()}`;
 }
 
-/** `1.50 USD of 20.00 USD left`. */
-export function budgetText({ total, left }: NonNullable<CampaignState['budget']>): string {
-  return `${amountText(left, total.currency)} of ${formatMoney(total)} left`;
+/** `1.50 USD of 20.00 USD free, 18.50 USD spent or reserved`: what rows under way may cost is reserved. */
+export function budgetText({ total, taken, left }: NonNullable<CampaignState['budget']>): string {
+  const used = amountText(taken, total.currency);
+  return `${amountText(left, total.currency)} of ${formatMoney(total)} free, ${used} spent or reserved`;
 }
 
 /** One line of how a campaign stands, for a stream without a terminal. */

@@ -103,7 +103,7 @@ export function viewLines(state: CampaignState, now: number): string[] {
   const left = budget === null ? '' : `; budget: ${budgetText(budget)}`;
   return [
     `${bar} ${done}/${all} rows  ${time}${rate}${eta}${word}`,
-    `${countsText(counts)}; ${inFlight} of ${concurrency} in flight; ${moneyText(state.money, currency)}${left}`,
+    `${countsText(counts)}; ${inFlight} in flight (at most ${concurrency}); ${moneyText(state.money, currency)}${left}`,
     ...state.active.slice(0, ACTIVE_ROWS).map((row) => `  ${activeText(row, now)}`),
   ];
 }

@@ -7,7 +7,7 @@ import { type SpendLimit } from '../spend/spend-limit';
 import { refusalType } from './campaign-end';
 import { mostSpent } from './campaign-text';
 import { issueLines } from './issue-lines';
-import { estimateOf } from './plan-here';
+import { mostOf } from './plan-here';
 import { planLines, shownPlan } from './plan-lines';
 import { refusalHint } from './refusal-hint';
 
@@ -15,11 +15,13 @@ export interface CampaignConsent {
   readonly limit: SpendLimit | undefined;
   readonly yes: boolean;
   readonly budget: Money | undefined;
+  /** How often a row is tried; each try may cost. */
+  readonly maxAttempts?: number | undefined;
 }
 
 /** Shows what a plan comes to. @throws CliError for a plan of which nothing may be sent, with its first issues */
-export function showPlan(report: Report, plan: CampaignPlan): void {
-  for (const line of [...planLines(plan), ...issueLines(plan)]) report.say(line);
+export function showPlan(report: Report, plan: CampaignPlan, maxAttempts?: number): void {
+  for (const line of [...planLines(plan, maxAttempts), ...issueLines(plan)]) report.say(line);
   if (plan.refused !== undefined) throw refused(plan);
 }
 
@@ -27,13 +29,14 @@ export function showPlan(report: Report, plan: CampaignPlan): void {
 export async function confirmPlan(
   report: Report,
   plan: CampaignPlan,
-  { limit, yes, budget }: CampaignConsent,
+  { limit, yes, budget, maxAttempts }: CampaignConsent,
 ): Promise<void> {
   if (limit === undefined || yes || plan.models.length === 0) return;
-  const estimate = mostSpent(estimateOf(plan), budget);
+  const estimate = mostSpent(mostOf(plan, maxAttempts), budget);
   await confirmSpend(report, {
     limit,
     estimate,
+    upTo: true,
     ...(estimate === null && { unknownBecause: `${plan.unpriced} rows have no known price.` }),
   });
 }

@@ -3,7 +3,7 @@ import { type CommandContext } from '../command-context';
 import { modelsInForce } from '../models/models-in-force';
 import { refused } from './confirm-campaign';
 import { issueLines } from './issue-lines';
-import { type PlanHere, planHere } from './plan-here';
+import { mostOf, type PlanHere, planHere } from './plan-here';
 import { planLines, shownPlan } from './plan-lines';
 
 /**
@@ -18,11 +18,12 @@ export async function showCampaignDryRun(
 ): Promise<void> {
   const models = await modelsInForce(config, env);
   const plan = await planHere(report, models, manifest);
-  for (const line of planLines(plan)) report.result(line);
+  for (const line of planLines(plan, manifest.input.maxAttempts)) report.result(line);
   if (models.origin.origin === 'none')
     report.result('models: not in a configuration, so their values were not checked');
   for (const line of issueLines(plan)) report.say(line);
   report.say('Dry run: nothing was sent and nothing was started.');
   if (plan.refused !== undefined) throw refused(plan);
-  report.reply({ ok: true, data: { dryRun: true, plan: shownPlan(plan), source: models.origin } });
+  const most = mostOf(plan, manifest.input.maxAttempts);
+  report.reply({ ok: true, data: { dryRun: true, plan: shownPlan(plan), most, source: models.origin } });
 }

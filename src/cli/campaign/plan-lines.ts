@@ -1,4 +1,4 @@
-import { type CampaignPlan, type PlannedModel } from '../../domain/campaign/plan';
+import { type CampaignPlan, DEFAULT_MAX_ATTEMPTS, type PlannedModel } from '../../domain/campaign/plan';
 import { amountText, plainKey } from './campaign-text';
 
 /** A plan as scripts see it before anything exists of it: without the artifacts that hold its pages. */
@@ -8,8 +8,11 @@ export function shownPlan({ index: _index, issuesFile: _file, ...plan }: Campaig
   return plan;
 }
 
-/** What would be bought, for people; issues have lines of their own. */
-export function planLines(plan: ShownPlan): string[] {
+/**
+ * What would be bought, for people; issues have lines of their own.
+ * @param maxAttempts how often a row is tried after capacity failures, each of which may cost
+ */
+export function planLines(plan: ShownPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): string[] {
   const { rows, planned, done, left, invalid, changed, currency, estimate, unpriced } = plan;
   const isRefused = plan.refused !== undefined;
   const parts = [isRefused ? 'none of them planned' : `${planned} to do`];
@@ -24,7 +27,11 @@ export function planLines(plan: ShownPlan): string[] {
     );
   // Sums stand beside the models; of a plan that is refused they say what it would have cost.
   if (!isRefused)
-    lines.push(`estimate: ${planned === 0 ? 'nothing to buy' : sumText(estimate, unpriced, currency)}`);
+    lines.push(
+      planned === 0
+        ? 'estimate: nothing to buy'
+        : `estimate: ${sumText(estimate, unpriced, currency)}${mostText(estimate, currency, maxAttempts)}`,
+    );
   return lines;
 }
 
@@ -34,6 +41,13 @@ function modelLine(
 ): string {
   const kind = { create_video: 'video', generate_image: 'image', edit_image: 'edit' }[operation];
   return `${plainKey(model)} (${kind}): ${rows} row${rows === 1 ? '' : 's'}, ${sumText(estimate, unpriced, currency)}`;
+}
+
+/** What rows without a known price may cost stays unknown: the words before say that there are some. */
+function mostText(estimate: number, currency: string | null, maxAttempts: number): string {
+  if (maxAttempts === 1 || estimate === 0) return '';
+  const most = amountText(estimate * maxAttempts, currency);
+  return `; at most ${most} if every row is tried ${maxAttempts} times after capacity failures (--max-attempts)`;
 }
 
 /** A sum with a part that nobody knows is no price (C1.5). */

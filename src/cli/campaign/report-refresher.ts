@@ -81,7 +81,7 @@ export function factsOfState(state: CampaignState): ReportFacts {
 
 /** What a report says of a campaign that has ended. */
 export function factsOfResult(result: CampaignResult): ReportFacts {
-  const { campaign, startedAt, finishedAt, counts, currency, money, plan } = result;
+  const { campaign, startedAt, finishedAt, counts, currency, money, budget, plan } = result;
   return {
     campaign,
     state: 'done',
@@ -92,7 +92,7 @@ export function factsOfResult(result: CampaignResult): ReportFacts {
     remaining: plan.left,
     currency,
     money,
-    budget: null,
+    budget,
     plan,
     notes: [],
   };

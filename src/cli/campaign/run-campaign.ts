@@ -80,7 +80,7 @@ async function readRun(context: CommandContext, options: RunOptions): Promise<Ru
     store,
     models,
     settings: { ...changes, ...given({ limit, sample, budget, onInvalid, rebuyChanged, account }) },
-    consent: { limit: spendLimit, yes: options.yes === true, budget },
+    consent: { limit: spendLimit, yes: options.yes === true, budget, maxAttempts: changes.maxAttempts },
     directory,
     detach: options.detach === true,
   };
@@ -150,7 +150,7 @@ async function begin(
   const open = async () => (await store.read(stored.artifact)) as AsyncIterable<Uint8Array>;
   const input = { ...settings, ...given({ previous }) };
   const plan = await planHere(report, models, { campaign: id, input, format: stored.format, open, store });
-  showPlan(report, plan);
+  showPlan(report, plan, settings.maxAttempts);
   await confirmPlan(report, plan, consent);
   return media.startCampaign(start, { id });
 }

@@ -84,8 +84,8 @@ async function confirmTakeUp(
   const store = openStore(config);
   const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
   const plan = await planHere(report, models, { campaign: id, input, format, open, store });
-  showPlan(report, plan);
-  await confirmPlan(report, plan, consent);
+  showPlan(report, plan, input.maxAttempts);
+  await confirmPlan(report, plan, { ...consent, maxAttempts: input.maxAttempts });
 }
 
 /** @throws CliError for an outcome of which no new attempt may be ordered */

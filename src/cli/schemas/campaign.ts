@@ -126,7 +126,12 @@ export const campaignState = z.object({
   currency,
   money,
   budget: z
-    .object({ total: moneyOfCurrency, granted: z.number(), left: z.number() })
+    .object({
+      total: moneyOfCurrency,
+      granted: z.number().describe('what lanes may draw on; not all of it is taken'),
+      taken: z.number().describe('spent, or reserved for rows under way'),
+      left: z.number().describe('the rest'),
+    })
     .nullable()
     .describe('null without a budget'),
   rowsPerMinute: z.number().nullable().describe('null while too few have ended'),
@@ -154,6 +159,7 @@ export const campaignResult = z.object({
   counts: rowCounts,
   currency,
   money,
+  budget: moneyOfCurrency.nullable().describe('null without one'),
   results: resultsRef,
   startedAt: time,
   finishedAt: time,

@@ -9,18 +9,26 @@ export interface SpendQuestion {
   readonly limit: SpendLimit;
   /** Null is unknown and needs an agreement as well (C1.5). */
   readonly estimate: Money | null;
+  /** That the estimate is the most that it may cost. @default false */
+  readonly upTo?: boolean;
   /** Why it is unknown, for a person; one sentence. */
   readonly unknownBecause?: string;
 }
 
 /** Why a call may not be sent without asking anybody; undefined when it may. */
-export function whyNot({ limit, estimate, unknownBecause = '' }: SpendQuestion): string | undefined {
+export function whyNot({
+  limit,
+  estimate,
+  upTo = false,
+  unknownBecause = '',
+}: SpendQuestion): string | undefined {
   const most = limitText(limit);
   if (estimate === null) return `The estimate is unknown; the limit is ${most}. ${unknownBecause}`.trim();
   const cost = formatMoney(estimate);
+  const what = upTo ? 'The most that it may cost' : 'The estimate';
   if (limit.currency !== null && limit.currency !== estimate.currency)
-    return `The estimate is ${cost}; the limit of ${most} is in another currency.`;
-  if (estimate.microUnits > limit.microUnits) return `The estimate is ${cost}, above the limit of ${most}.`;
+    return `${what} is ${cost}; the limit of ${most} is in another currency.`;
+  if (estimate.microUnits > limit.microUnits) return `${what} is ${cost}, above the limit of ${most}.`;
   return undefined;
 }
 
@@ -33,10 +41,12 @@ export async function confirmSpend(
   question: SpendQuestion,
   terminal: Terminal = TERMINAL,
 ): Promise<void> {
-  const { limit, estimate, unknownBecause } = question;
+  const { limit, estimate, upTo = false, unknownBecause } = question;
   const reason = whyNot(question);
   const cost =
-    estimate === null ? 'The cost of this is unknown' : `This costs an estimated ${formatMoney(estimate)}`;
+    estimate === null
+      ? 'The cost of this is unknown'
+      : `This ${upTo ? 'may cost up to' : 'costs an estimated'} ${formatMoney(estimate)}`;
   if (reason === undefined) {
     report.say(`${cost} (limit ${limitText(limit)}).`);
     return;

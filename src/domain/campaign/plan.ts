@@ -49,6 +49,9 @@ export interface CampaignInput {
   readonly carried?: unknown;
 }
 
+/** How often a row is tried where nobody says otherwise. */
+export const DEFAULT_MAX_ATTEMPTS = 3;
+
 /** What `retry` takes up when no outcome is named. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
 

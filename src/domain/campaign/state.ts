@@ -18,8 +18,16 @@ export interface CampaignState {
   readonly concurrency: number;
   readonly currency: string | null;
   readonly money: MoneyTotals;
-  /** Null without a budget; `granted` is reserved for lanes and not all of it spent. */
-  readonly budget: { readonly total: Money; readonly granted: number; readonly left: number } | null;
+  /**
+   * Null without a budget. `taken` is spent by rows or reserved for those under way, `left` is the rest; `granted` is
+   * what lanes may draw on, and not all of it is taken.
+   */
+  readonly budget: {
+    readonly total: Money;
+    readonly granted: number;
+    readonly taken: number;
+    readonly left: number;
+  } | null;
   /** Rows that ended per minute, lately; null while too few have. */
   readonly rowsPerMinute: number | null;
   /** Only when it can be computed: something ends, nothing is paused. */
@@ -57,6 +65,8 @@ export interface CampaignResult {
   readonly counts: RowCounts;
   readonly currency: string | null;
   readonly money: MoneyTotals;
+  /** Null without one. */
+  readonly budget: Money | null;
   readonly results: ResultsRef;
   readonly startedAt: string;
   readonly finishedAt: string;

@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { activityQueues } from '../../domain/names';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
-import { type CampaignInput } from '../../domain/campaign/plan';
+import { type CampaignInput, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
 import { milliseconds } from '../inputs';
 
 export const DEFAULT_CONCURRENCY = 100;
@@ -16,13 +16,12 @@ export const DEFAULT_EVENTS_PER_RUN = 2_000;
 const POLL_BAND_MARGIN = 0.4;
 
 const DEFAULT_WAIT_MS = 60 * 60_000;
-const DEFAULT_ATTEMPTS = 3;
 
 export function laneSettings(input: CampaignInput): LaneSettings {
   const { account, policy, waitFor, maxAttempts } = input;
   return {
     waitForMs: milliseconds(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS,
-    maxAttempts: maxAttempts ?? DEFAULT_ATTEMPTS,
+    maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     eventsPerRun: input.eventsPerRun ?? DEFAULT_EVENTS_PER_RUN,
     pollBandMargin: POLL_BAND_MARGIN,
     pollKeepsPace: true,

@@ -1,5 +1,4 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { freeMoney } from '../../domain/campaign/grants';
 import { type CampaignPlan } from '../../domain/campaign/plan';
 import {
   type CampaignResult,
@@ -51,14 +50,15 @@ function budgetOf(campaign: Campaign): CampaignState['budget'] {
   const context = grantContext(campaign);
   if (context === null || campaign.budget === null) return null;
   const granted = campaign.lanes.reduce((sum, lane) => sum + (lane.granted ?? 0), 0);
-  return { total: campaign.budget, granted, left: freeMoney(context, campaign.lanes) };
+  const taken = campaign.lanes.reduce((sum, lane) => sum + lane.committed, context.before);
+  return { total: campaign.budget, granted, taken, left: campaign.budget.microUnits - taken };
 }
 
 const iso = (time: number) => new Date(time).toISOString();
 
 /** What the campaign came to. */
 export function campaignResult(
-  { results, startedAt }: Campaign,
+  { results, startedAt, budget }: Campaign,
   outcome: CampaignResult['outcome'],
   plan: CampaignPlan,
 ): CampaignResult {
@@ -71,6 +71,7 @@ export function campaignResult(
     counts,
     currency,
     money,
+    budget,
     results,
     startedAt: iso(startedAt),
     finishedAt: iso(Date.now()),

@@ -16,7 +16,7 @@ const running = makeState({
   remaining: 5,
   inFlight: 3,
   money: { settled: 400_000, reserved: 300_000, needsReview: 0, unknown: 1 },
-  budget: { total: { microUnits: 2_000_000, currency: 'USD' }, granted: 0, left: 1_300_000 },
+  budget: { total: { microUnits: 2_000_000, currency: 'USD' }, granted: 0, taken: 700_000, left: 1_300_000 },
   active: [
     {
       key: 'row\u001b[2J-9',
@@ -34,14 +34,16 @@ describe('a campaign in words', () => {
     expect(moneyText(running.money, 'USD')).toBe(
       'settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
     );
-    expect(moneyText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe('nothing');
+    expect(moneyText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe(
+      'no cost of ended rows',
+    );
   });
 
   test('counts in the order of the outcomes', () => {
     expect(countsText({ failed: 1, completed: 2, still_running: 3 })).toBe(
       '2 completed, 1 failed, 3 still running',
     );
-    expect(countsText({})).toBe('none yet');
+    expect(countsText({})).toBe('no row has ended yet');
   });
 
   test('rate and end are told only where the campaign knows them', () => {
@@ -98,7 +100,7 @@ describe('a campaign on a screen', () => {
   test('a bar of all rows, the money, and a few rows that are under way', () => {
     expect(viewLines(running, AT)).toEqual([
       '████████████░░░░░░░░░░░░ 5/10 rows  2:00',
-      '4 completed, 1 failed; 3 of 100 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price; budget: 1.30 USD of 2.00 USD left',
+      '4 completed, 1 failed; 3 in flight (at most 100); settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price; budget: 1.30 USD of 2.00 USD free, 0.70 USD spent or reserved',
       '  row?[2J-9  in_progress 40 %  10 s',
     ]);
   });

@@ -43,7 +43,9 @@ describe('the template of a manifest', () => {
       const text = templateText(manifestTemplate([]), format);
       const plan = await planOf(text, createModelSource({}));
       expect(plan.planned).toBe(0);
-      expect(plan.issues).toContainEqual(expect.objectContaining({ field: 'model' }));
+      expect(plan.issues).toContainEqual(
+        expect.objectContaining({ column: 'model', message: 'model is required.' }),
+      );
       const named = await planOf(text.replace(/(row-1,|"model":")/, '$1film-1'), createModelSource({}));
       expect([named.issues, named.planned]).toEqual([[], 1]);
     },

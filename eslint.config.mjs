@@ -76,8 +76,13 @@ export default tseslint.config(
   ),
   only(
     ['src/activities/**/*.ts'],
-    '^(?!\\./|\\.\\./(domain|service|artifacts|journal|models)/|@temporalio/(activity|common)$|node:)',
+    '^(?!\\./|\\.\\./(domain|service|artifacts|journal|models|binding)/|@temporalio/(activity|common)$|node:)',
     'Activities glue service, stores and Temporal together; they know no workflow code and no command line.',
+  ),
+  only(
+    ['src/binding/**/*.ts'],
+    '^(?!\\./|\\.\\./(domain|artifacts)/|@temporalio/(activity|client|common)$|node:)',
+    'The ledger is asked by activities and workers: domain, stores and the clients of Temporal only.',
   ),
   only(
     ['src/activities/campaign/**/*.ts'],

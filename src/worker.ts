@@ -17,10 +17,9 @@ import { type TaskRecords } from './activities/task-records';
 import { ConfigurationError, readConfig, type MediaConfig } from './config';
 import { refuseTwoSdkCopies } from './sdk-copies';
 import { type CreateJournal } from './domain/create-journal';
-import { activityQueues } from './domain/names';
 import { CREATE_TIMEOUTS } from './domain/timeouts';
 import { createFileJournal } from './journal/file-journal';
-import { bindJournal } from './journal-binding';
+import { bindJournal } from './binding/bind-journal';
 import { bundledWorkflows } from './workflow-bundle';
 import { createModelSource } from './models/model-source';
 import { accountName, normaliseBaseUrl } from './service/base-url';
@@ -31,7 +30,7 @@ export {
   type ActivityQueueOptions,
   type ActivityQueuesOptions,
 } from './activity-workers';
-export { JournalBindingError } from './journal-binding';
+export { bindJournal, type BindJournalOptions, JournalBindingError } from './binding/bind-journal';
 export { ConfigurationError, readConfig, type MediaConfig } from './config';
 
 export interface MediaWorkerOptions {
@@ -124,12 +123,10 @@ async function makeWorker(
     options.pollThread === false
       ? undefined
       : pollInThread({ account: name, baseUrl, connections: config.pollConnections }, config.apiKey);
-  let bound = false;
   const activities = createMediaActivities({
     accounts: accountRegistry([{ name, client, hasKey: async () => hasKey(config) }]),
     artifacts,
     journal,
-    journalBound: () => bound,
     models: createModelSource({
       ...(config.models === undefined ? {} : { location: config.models }),
       ...(config.unknownModels === undefined ? {} : { unknownModels: config.unknownModels }),
@@ -142,14 +139,12 @@ async function makeWorker(
   });
   await bindJournal({
     client: new Client({ connection, namespace }),
-    connection,
-    namespace,
-    createTaskQueues: [config.taskQueue, activityQueues(config.taskQueue).create],
+    taskQueue: config.taskQueue,
     journal,
-    workflows,
-    rebind: options.rebind ?? false,
+    artifacts,
+    accounts: [name],
+    rebind: options.rebind,
   });
-  bound = true;
   const { createsPerSecond } = config;
   const { own, activities: others } = await createWorkers(
     {

@@ -23,7 +23,6 @@ const activities = createMediaActivities({
   accounts: accountRegistry([{ name: account, client, hasKey: async () => true }]),
   artifacts: new FileArtifactStore(path.join(folder, 'artifacts')),
   journal: createFileJournal({ root: path.join(folder, 'journal'), shared: false }),
-  journalBound: () => true,
   models: createModelSource(),
   inputRoots: [folder],
 });

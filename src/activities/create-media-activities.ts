@@ -3,6 +3,8 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaActivities } from '../domain/activities';
 import { type CreateJournal } from '../domain/create-journal';
 import { type CreatePolicy } from '../domain/create-policy';
+import { standingOf } from '../binding/standing';
+import { type AskStanding } from '../domain/journal-binding';
 import { ACTIVITY } from '../domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type ModelSource } from '../models/model-source';
@@ -36,8 +38,11 @@ export interface MediaActivityDeps {
   readonly artifacts: ArtifactStore;
   /** `none` only explicitly: then nothing but the retry policy keeps a create from being sent twice. */
   readonly journal: CreateJournal | 'none';
-  /** Whether the journal is bound to the create task queue. @default never: fences then prove nothing */
-  readonly journalBound?: () => boolean;
+  /**
+   * Whether the journal is that of the queue on which an activity runs.
+   * @default asked of the queue's ledger, and bound there where the queue is new, with the client of the worker
+   */
+  readonly standing?: AskStanding;
   readonly models: ModelSource;
   readonly policy?: CreatePolicy | undefined;
   /** Settles creates of unknown fate without a person, where the service lets its tasks be listed. @default none */
@@ -68,12 +73,15 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
 }
 
 function bareActivities(deps: MediaActivityDeps): MediaActivities {
+  const { journal } = deps;
+  const accounts = () => deps.accounts.all().map(({ name }) => name);
   const paid: PaidDeps = {
     accounts: deps.accounts,
     artifacts: deps.artifacts,
     models: deps.models,
-    journal: deps.journal,
-    journalBound: deps.journalBound ?? (() => false),
+    journal,
+    standing:
+      deps.standing ?? (journal === 'none' ? nothingToBind : standingOf(journal, deps.artifacts, accounts)),
     policy: deps.policy,
     taskRecords: deps.taskRecords,
     inputRoots: deps.inputRoots ?? [],
@@ -120,4 +128,8 @@ function warned(pollVideos: MediaActivities[typeof ACTIVITY.pollVideos]): typeof
     }
     return result;
   };
+}
+
+function nothingToBind(): never {
+  throw new Error('Without a journal there is nothing to bind.');
 }

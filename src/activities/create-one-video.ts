@@ -7,6 +7,7 @@ import { indexCreated } from './index-created';
 import { failureAnswer, pendingAnswer, warningsAfter } from './paid-answers';
 import { type Caller, type PaidDeps } from './paid-context';
 import { prepareVideo } from './prepare-video';
+import { type Sender } from './sender';
 import { sendOnce, type PaidSpec } from './send-once';
 
 type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
@@ -16,28 +17,28 @@ type VideoCall = CreateVideoInput &
 /**
  * One POST at most for one epoch of one creation key (design 4.3), alone or as a row of a batch. Every outcome is a
  * value; what is thrown here was thrown before anything could be sent.
- * @param onTask told the id as soon as the service named it, before it is recorded
+ * @param sender told the id as soon as the service named it, before it is recorded: best effort, the journal keeps it
  */
 export async function createOneVideo(
   deps: PaidDeps,
   who: Caller,
   input: VideoCall,
-  onTask: (taskId: string) => void,
+  sender: Sender,
 ): Promise<CreateVideoAnswer> {
-  const result = await sendOnce(deps, who, specOf(input, deps, onTask));
-  if (result.kind === 'pending') return pendingAnswer(result.base);
+  const result = await sendOnce(deps, who, specOf(input, deps, sender));
+  if (result.kind === 'pending') return pendingAnswer(result.base, result.word);
   const key = { namespace: who.namespace, creationKey: input.creationKey };
   await indexCreated(deps.journal, key, result.answer, result.slot);
   // Not recorded: whether records can be looked into is a fact of the worker that answers.
   return result.answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
-    ? { ...result.answer, inspectable: true }
+    ? { ...result.answer, inspectable: true, ...(result.word !== undefined && { word: result.word }) }
     : result.answer;
 }
 
 function specOf(
   input: VideoCall,
   deps: PaidDeps,
-  onTask: (taskId: string) => void,
+  sender: Sender,
 ): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
   const { request } = input;
   const facts = {
@@ -55,6 +56,7 @@ function specOf(
     facts,
     httpBudgetMs: CREATE_TIMEOUTS.httpBudgetMs,
     reopenOwn: false,
+    sender,
     agreedPrice: input.agreedPrice,
     ...(input.keepsBooks === true && { keepsBooks: true }),
     ...(input.recordedOnly === true && { recordedOnly: true }),
@@ -63,7 +65,7 @@ function specOf(
     post: async ({ account, ready, intent, base, options }) => {
       const reply = await account.client.createVideo(ready.body, options);
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
-      onTask(reply.taskId);
+      sender.created(reply.taskId);
       const created: CreatedVideo = {
         ...base,
         outcome: 'created',

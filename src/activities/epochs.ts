@@ -16,6 +16,8 @@ export type OpenedEpoch = {
   readonly epoch: number;
   /** On the way there lies a send of unknown fate that was sent again by decision. */
   readonly mayBeOwed?: true;
+  /** Nonces of the intents from the epoch in which it began up to here. */
+  readonly intents: readonly string[];
 } & Exclude<EpochDecision, { do: 'next_epoch' }>;
 
 /** Goes forward over epochs that ended in a proven refusal; never over one that may have been accepted. */
@@ -25,17 +27,19 @@ export async function openEpoch(
   from: number,
   asker: EpochAsker,
 ): Promise<OpenedEpoch> {
-  if (journal === 'none') return { epoch: from, do: 'send' };
+  if (journal === 'none') return { epoch: from, do: 'send', intents: [] };
+  const intents: string[] = [];
   let owed: { mayBeOwed?: true } = {};
   for (let epoch = from; ; epoch++) {
     const view = await journal.read(key, epoch);
+    if (view.slot?.kind === 'intent') intents.push(view.slot.nonce);
     const decision = decideEpoch(view, asker);
     if (decision.do === 'next_epoch') {
       if (view.resolution && isOpenFate(view)) owed = { mayBeOwed: true };
       continue;
     }
     if (mayFollow(view, asker) && (await isPassed(journal, key, epoch))) continue;
-    return { epoch, ...owed, ...decision };
+    return { epoch, ...owed, intents, ...decision };
   }
 }
 

@@ -10,12 +10,12 @@ import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type MediaClient } from '../service/media-client';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { retryLater } from './failures';
-import { startHeartbeat } from './heartbeat';
 import { fetchLostImages } from './fetch-lost-images';
 import { keepImages, type KeepImages } from './keep-images';
 import { type AnswerBase, failureAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
 import { caller, refuseUnsafeRetries, type Caller, type PaidDeps } from './paid-context';
 import { prepareImage } from './prepare-image';
+import { type Sender, withSender } from './sender';
 import { sendOnce, type PaidSpec } from './send-once';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
@@ -36,18 +36,13 @@ export function createImageCall(
 ): (input: ImageInput) => Promise<ImageOutcome> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
-    const beat = startHeartbeat();
-    try {
-      const who = caller(Date.now());
-      // The helpers hand over a key of the workflow that they run in.
-      const refused = givenKeyIssue(input.creationKey ?? '', who.workflowId ?? undefined);
-      if (refused !== undefined)
-        return outcomes.refusedBeforeSend('creation_key_required', refused, 'creationKey');
-      const paid = { operation, request: input.request } as PaidRequest;
-      return await callForImages(deps, who, paid, input);
-    } finally {
-      beat.stop();
-    }
+    const who = caller(Date.now());
+    // The helpers hand over a key of the workflow that they run in.
+    const refused = givenKeyIssue(input.creationKey ?? '', who.workflowId ?? undefined);
+    if (refused !== undefined)
+      return outcomes.refusedBeforeSend('creation_key_required', refused, 'creationKey');
+    const paid = { operation, request: input.request } as PaidRequest;
+    return withSender(deps, (sender) => callForImages(deps, who, paid, input, sender));
   };
 }
 
@@ -60,9 +55,10 @@ export async function callForImages(
   who: Caller,
   paid: PaidRequest,
   input: ImageCallInput,
+  sender: Sender,
 ): Promise<ImageOutcome> {
   const creationKey = input.creationKey ?? activityKey(who.workflowId, who.runId, who.activityId);
-  const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps));
+  const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
     result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
@@ -74,6 +70,7 @@ function specOf(
   input: ImageCallInput,
   who: Caller,
   deps: PaidDeps,
+  sender: Sender,
 ): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
   const keeping = (client: MediaClient, base: AnswerBase, warnings: readonly string[]): KeepImages => ({
     base,
@@ -94,6 +91,7 @@ function specOf(
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
     httpBudgetMs: IMAGE_TIMEOUTS.httpBudgetMs,
     reopenOwn: true,
+    sender,
     agreedPrice: input.agreedPrice,
     ...(input.keepsBooks === true && { keepsBooks: true }),
     ...(input.recordedOnly === true && { recordedOnly: true }),

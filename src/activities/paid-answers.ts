@@ -7,6 +7,7 @@ import {
   type SlotIntent,
 } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
+import { type SenderWord } from '../domain/journal-proof';
 import {
   type NotSent,
   type PendingCall,
@@ -72,8 +73,8 @@ export function fencedAnswer(base: AnswerBase): NotSent {
   };
 }
 
-export function pendingAnswer(base: AnswerBase): PendingCall {
-  return { ...base, sent: false, outcome: 'pending' };
+export function pendingAnswer(base: AnswerBase, word?: SenderWord): PendingCall {
+  return { ...base, sent: false, outcome: 'pending', ...(word !== undefined && { word }) };
 }
 
 export function conflictAnswer(base: AnswerBase): RejectedCall {

@@ -1,6 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { type CreateJournal } from '../domain/create-journal';
 import { type CreatePolicy } from '../domain/create-policy';
+import { type AskStanding } from '../domain/journal-binding';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
@@ -13,8 +14,8 @@ export interface PaidDeps {
   readonly artifacts: ArtifactStore;
   readonly models: ModelSource;
   readonly journal: CreateJournal | 'none';
-  /** Whether this journal is bound to the create task queue: only then does a fence prove "not sent". */
-  readonly journalBound: () => boolean;
+  /** Whether this journal is that of the queue on which the activity runs: only then may it send, or prove "not sent". */
+  readonly standing: AskStanding;
   readonly policy: CreatePolicy | undefined;
   /** Looks into the service's own records of tasks, where the service has such. */
   readonly taskRecords?: TaskRecords | undefined;

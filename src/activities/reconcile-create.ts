@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isReopenable, type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
+import { provesNotSent } from '../domain/journal-proof';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { resolveCreatePolicy } from '../domain/create-policy';
 import {
@@ -17,6 +18,8 @@ import { inspectRecords } from './inspect-records';
 import { fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
 import { withSameKey } from './send-same-key';
+import { standing } from './sender';
+import { standIn } from './stand-in';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** A sender that may still be alive is looked at often: its outcome is wanted as soon as it is there. */
@@ -37,10 +40,13 @@ export function createReconcileCreate(
   return async (input) => {
     const { journal } = deps;
     const now = Date.now();
-    const { namespace, runId } = caller(now);
+    const who = caller(now);
+    const { namespace, runId } = who;
     const key: JournalKey = { namespace, creationKey: input.creationKey };
     const common = { epoch: input.epoch, sent: false, account: input.account ?? null, estimate: null };
     if (journal === 'none') return { ...common, outcome: 'unconfirmed', evidence: evidence('no_journal') };
+    // A queue that was given to another journal since proves nothing here: what the ledger says now counts.
+    const here = await standing(deps, true);
     const opened = await openEpoch(journal, key, input.epoch, { fingerprint: null, runId, now }).catch(() => {
       throw journalUnavailable();
     });
@@ -50,6 +56,16 @@ export function createReconcileCreate(
       at.epoch === input.epoch || input.sameRequest === true
         ? fencedAnswer(at)
         : { ...fencedAnswer(at), epoch: input.epoch, epochUsed: false };
+    const changed = (at: typeof base): Promise<UnconfirmedCall> =>
+      standIn(journal, key, who, {
+        ...at,
+        ...input.facts,
+        operation: 'create_video',
+        account: at.account ?? '',
+        fingerprint: null,
+        heard: input.senders.heard,
+      });
+    const provesIt = here.bound && provesNotSent(input.senders, { ...here, intents: opened.intents });
     /** Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint. */
     const isForeign = (slot: SlotIntent | null): boolean =>
       input.sameRequest !== true && slot?.runId !== runId;
@@ -74,14 +90,14 @@ export function createReconcileCreate(
         awaitSender(opened.slot, now, SENDER);
         return inspected(unconfirmedAfterIntent(opened.slot, opened.epoch), opened.slot, journal, key, input);
       case 'send': {
-        if (!deps.journalBound()) {
-          return { ...base, outcome: 'unconfirmed', evidence: evidence('journal_not_bound') };
-        }
+        if (!here.bound)
+          throw retryLater({ class: 'journal_not_bound', message: here.message, delayMs: 5_000 });
+        if (!provesIt) return changed(base);
         await takeFence(journal, key, opened.epoch, now);
         return fenced(base);
       }
       case 'fenced':
-        return fenced(base);
+        return provesIt ? fenced(base) : changed(base);
       case 'conflict':
         throw new Error('Without a fingerprint nothing can conflict');
     }

@@ -8,6 +8,7 @@ import {
 } from '../domain/create-journal';
 import { type Money } from '../domain/billing';
 import { resolveCreatePolicy, type CreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
+import { provesNotSent, type SenderWord } from '../domain/journal-proof';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
@@ -33,7 +34,10 @@ import { type Caller, type PaidDeps } from './paid-context';
 import { otherOpenCall } from './open-calls';
 import { preferred, type Prepared, type ReadyCall } from './prepared';
 import { sendSameKey, told, unknownCall } from './send-same-key';
+import { type Sender } from './sender';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
+import { standIn } from './stand-in';
+import { type Heard } from './witness';
 
 /** One paid call, as far as it differs from the others. */
 export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer> {
@@ -47,6 +51,7 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly httpBudgetMs: number;
   /** Whether a retry of this very activity may go on after a proven refusal. */
   readonly reopenOwn: boolean;
+  readonly sender: Sender;
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Only what is recorded is wanted; an epoch that is open stays as it is. */
   readonly recordedOnly?: true;
@@ -81,8 +86,15 @@ export type SendOnceResult<Answer> =
       readonly kind: 'answer';
       readonly answer: Answer | RejectedCall | NotSent | UnconfirmedCall;
       readonly slot: SlotIntent | null;
+      readonly word?: SenderWord;
     }
-  | { readonly kind: 'pending'; readonly base: AnswerBase; readonly slot: SlotIntent | null };
+  | {
+      readonly kind: 'pending';
+      readonly base: AnswerBase;
+      readonly slot: SlotIntent | null;
+      /** Which intent is in the way, and in which journal. */
+      readonly word?: SenderWord;
+    };
 
 /**
  * The order that makes a send happen once (failure-model 2.5): validate, write the intent, send, write the outcome,
@@ -102,7 +114,23 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     kind: 'answer',
     answer,
     slot,
+    ...(slot !== null && here !== undefined && { word: { journalId: here, intent: slot.nonce } }),
   });
+  const { standing: stands, before } = spec.sender;
+  const here = stands.bound ? stands.journalId : undefined;
+  const pending = (slot: SlotIntent | null): SendOnceResult<Answer> => ({
+    kind: 'pending',
+    base,
+    slot,
+    ...(slot !== null && here !== undefined
+      ? { word: { journalId: here, intent: slot.nonce } }
+      : before !== null && { word: before }),
+  });
+  if (!stands.bound) {
+    // What an attempt before this one has sent stands in the other journal.
+    if (before !== null || who.attempt > 1) return pending(null);
+    return ended(waitingAnswer(base, 'journal_not_bound', stands.message));
+  }
 
   const account = deps.accounts.find(spec.account);
   if (account === undefined) {
@@ -123,7 +151,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     opened = await openEpoch(deps.journal, key, spec.epoch, asker);
   } catch {
     // An attempt before this one may have sent: only the journal knows, and it cannot be asked.
-    return who.attempt > 1 ? { kind: 'pending', base, slot: null } : ended(journalDown(base));
+    return who.attempt > 1 ? pending(null) : ended(journalDown(base));
   }
   base = { ...base, epoch: opened.epoch, ...(opened.mayBeOwed && { mayBeOwed: true }) };
   if (opened.do === 'conflict')
@@ -141,10 +169,14 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
         : { account: account.name, bodyHash, idempotency: policy.idempotency };
     const { slot } = unknown;
     base = { ...base, estimate: slot.estimate };
-    const repeated = { call, post: () => post(slot).catch(() => afterBug(base, slot)) };
+    const again = async (): Promise<Answer | UnconfirmedCall> => {
+      await spec.sender.announce(slot.nonce);
+      return post(slot).catch(() => afterBug(base, slot));
+    };
+    const repeated = { call, post: again };
     return ended(await sendSameKey(deps.journal, key, unknown, repeated), slot);
   }
-  if (opened.do === 'pending') return { kind: 'pending', base, slot: opened.slot };
+  if (opened.do === 'pending') return pending(opened.slot);
   // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
   if (opened.do === 'return') {
     const owed = base.mayBeOwed === true ? { mayBeOwed: true } : {};
@@ -156,6 +188,14 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return ended(told({ ...(whole ?? recorded), sent: false, ...owed }, opened.slot), opened.slot);
   }
 
+  if (before !== null && deps.journal !== 'none') {
+    const heard = { heard: before, scheduledAt: who.attemptAt };
+    if (!provesNotSent(heard, { ...stands, intents: opened.intents })) {
+      const { operation, request } = spec.paid;
+      const lost = { operation, model: request.model, ...spec.facts, account: account.name, fingerprint };
+      return ended(await standIn(deps.journal, key, who, { ...base, ...lost, heard: before }));
+    }
+  }
   if (spec.recordedOnly === true) {
     const cause = deps.journal === 'none' ? 'no_journal' : NOT_RECORDED;
     return ended(waitingAnswer(base, cause, 'Nothing is recorded under this key, and nothing was sent.'));
@@ -189,12 +229,13 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     const taken = await openEpoch(deps.journal, key, base.epoch, asker).catch(() => undefined);
     if (taken === undefined) return ended(journalDown(base));
     if (taken.do === 'conflict') return ended(conflictAnswer(base));
-    return { kind: 'pending', base, slot: 'slot' in taken ? taken.slot : null };
+    return pending('slot' in taken ? taken.slot : null);
   }
   const answer =
     claim === 'unsure'
       ? { ...journalDown(base), epochUsed: true }
       : (stopsBeforeSend(base, who, spec.httpBudgetMs) ??
+        unannounced(base, await spec.sender.announce(intent.nonce)) ??
         (await post(intent).catch(() => afterBug(base, intent))));
   const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
   if (recorded && deps.journal !== 'none' && !isOpenAnswer(standing))
@@ -242,6 +283,23 @@ function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): N
     message: late
       ? 'Preparing the request took too long, and nothing was sent.'
       : 'The worker stopped before the request was sent.',
+  };
+}
+
+/** A request of which the server knows nothing must not leave: with this journal every trace of it could be lost. */
+function unannounced(base: AnswerBase, heard: Heard): NotSent | undefined {
+  if (heard === 'told') return undefined;
+  return {
+    ...base,
+    outcome: 'not_sent',
+    epochUsed: true,
+    permanent: false,
+    ...(heard === 'stopped'
+      ? { cause: 'worker_shutdown', message: 'The call was cancelled or paused before the request was sent.' }
+      : {
+          cause: 'server_unheard',
+          message: 'The Temporal server did not answer before the request, and nothing was sent.',
+        }),
   };
 }
 

@@ -32,7 +32,8 @@ export interface SlotIntent {
   readonly activityId: string;
   /** When the server scheduled this attempt of the activity, ISO 8601: tells attempts apart over a reset of the activity too. */
   readonly attemptAt?: string;
-  readonly fingerprint: string;
+  /** Null where only another journal knew it: any request is then taken for the same. */
+  readonly fingerprint: string | null;
   readonly bodyHash: string;
   readonly account: string;
   readonly model: string;
@@ -175,8 +176,8 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
   const { slot, outcome } = view;
   if (slot?.kind === 'fence') return { do: 'fenced' };
   // An unreadable file cannot be hashed any more: nothing is sent anyway, and the first outcome is worth more.
-  if (slot !== null && asker.fingerprint !== null && slot.fingerprint !== asker.fingerprint)
-    return { do: 'conflict', view };
+  const [held, asked] = [slot?.fingerprint ?? null, asker.fingerprint];
+  if (slot !== null && held !== null && asked !== null && held !== asked) return { do: 'conflict', view };
   if (slot !== null && view.resolution && !isPaid(outcome?.answer)) {
     const { answer, decisionId, at } = view.resolution;
     return answer === null

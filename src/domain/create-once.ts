@@ -152,7 +152,7 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
 }
 
 /** Epochs that were used up although no connection was even tried. */
-const FREE_CAUSES: ReadonlySet<string> = new Set(['fenced', 'worker_shutdown']);
+const FREE_CAUSES: ReadonlySet<string> = new Set(['fenced', 'worker_shutdown', 'server_unheard']);
 
 /** Sent again under the same key where that is one purchase; else its fate may stand in the service's records. */
 function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: StepContext): CreateStep {

@@ -5,7 +5,6 @@
  */
 export {
   ACTIVITY,
-  bindingTaskQueue,
   DEFAULT_CREDENTIAL,
   DEFAULT_TASK_QUEUE,
   mediaJournalWorkflowId,

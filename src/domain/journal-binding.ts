@@ -1,30 +1,65 @@
-/** Which journal a create task queue belongs to (design 4.3). */
+/** Which journal a task queue belongs to (design 4.3). */
 export interface JournalBinding {
   readonly journalId: string;
   /** Null for a journal that is shared by design; otherwise the one host that may use it. */
   readonly hostId: string | null;
 }
 
-/** Input of the workflow `mediaJournal`; `carried` is set by continue-as-new only. */
-export interface MediaJournalInput {
-  readonly carried?: { readonly v: 1; readonly binding: JournalBinding | null };
-}
-
+/** What a worker says when it takes up a queue. */
 export interface BindRequest extends JournalBinding {
-  /** Replaces another journal's binding: only after a person made sure that no worker still uses the other one. */
-  readonly rebind?: boolean;
+  /** Id of its artifact store; null for a store that has none. */
+  readonly artifacts: string | null;
+  /** Accounts that it serves, with their digests. */
+  readonly accounts: readonly string[];
+  /** Begins anew with this journal and this store: only after a person made sure that no worker uses other ones. */
+  readonly rebind?: true;
 }
 
-export type BindAnswer =
-  | { readonly bound: true; readonly rebound: boolean }
-  | { readonly bound: false; readonly current: JournalBinding; readonly difference: 'journal' | 'host' };
-
-/** Whether a worker with `request` may create on the queue that is bound to `current`. Pure. */
-export function decideBinding(current: JournalBinding | null, request: BindRequest): BindAnswer {
-  if (current === null) return { bound: true, rebound: false };
-  const sameJournal = current.journalId === request.journalId;
-  const sameHost = current.hostId === request.hostId;
-  if (sameJournal && sameHost) return { bound: true, rebound: false };
-  if (request.rebind === true) return { bound: true, rebound: true };
-  return { bound: false, current, difference: sameJournal ? 'host' : 'journal' };
+/** What the ledger of a queue holds. */
+export interface Ledger {
+  readonly binding: JournalBinding;
+  /** ISO 8601, the server's time: what was scheduled before it may have been sent on the word of another journal. */
+  readonly boundSince: string;
+  readonly artifacts: string | null;
+  /** Of all workers since then, in the order in which they came. */
+  readonly accounts: readonly string[];
 }
+
+/** Input of the ledger workflow: what an earlier run of it held that was ended from outside. */
+export interface MediaJournalInput {
+  readonly carried: Ledger | null;
+}
+
+export type LedgerDifference = 'journal' | 'host' | 'artifacts';
+
+/** How a worker with `request` differs from what the ledger holds; undefined when it may work. Pure. */
+export function differenceOf(ledger: Ledger | null, request: BindRequest): LedgerDifference | undefined {
+  if (ledger === null) return undefined;
+  if (ledger.binding.journalId !== request.journalId) return 'journal';
+  if (ledger.binding.hostId !== request.hostId) return 'host';
+  const { artifacts } = ledger;
+  return artifacts !== null && request.artifacts !== null && artifacts !== request.artifacts
+    ? 'artifacts'
+    : undefined;
+}
+
+/** The ledger after a request; the same one when it is refused or changes nothing. */
+export function nextLedger(ledger: Ledger | null, request: BindRequest, at: string): Ledger {
+  if (ledger === null || request.rebind === true) {
+    const { journalId, hostId, artifacts, accounts } = request;
+    return { binding: { journalId, hostId }, boundSince: at, artifacts, accounts };
+  }
+  if (differenceOf(ledger, request) !== undefined) return ledger;
+  const artifacts = ledger.artifacts ?? request.artifacts;
+  const added = request.accounts.filter((account) => !ledger.accounts.includes(account));
+  if (added.length === 0 && artifacts === ledger.artifacts) return ledger;
+  return { ...ledger, artifacts, accounts: [...ledger.accounts, ...added] };
+}
+
+/** Whether the journal of a worker is that of the queue on which an activity runs; `message` says why not and what to do. */
+export type Standing =
+  | { readonly bound: true; readonly journalId: string; readonly boundSince: string }
+  | { readonly bound: false; readonly message: string };
+
+/** Asks for the queue of the activity that runs: what was heard a minute ago at most, or anew. */
+export type AskStanding = (how?: { readonly fresh?: boolean }) => Promise<Standing>;

@@ -47,14 +47,17 @@ export const QUERY = {
   laneState: 'lane_state',
 } as const;
 
-/** Between a campaign and its lanes: see `campaign/messages`. */
-export const SIGNAL = { campaignOrders: 'campaign_orders', campaignReport: 'campaign_report' } as const;
+/** Between a campaign and its lanes, see `campaign/messages`; `bind` is what a worker says to the ledger of its queue. */
+export const SIGNAL = {
+  campaignOrders: 'campaign_orders',
+  campaignReport: 'campaign_report',
+  bind: 'bind',
+} as const;
 
 export const UPDATE = {
   adopt: 'adopt',
   declareLost: 'declareLost',
   resubmit: 'resubmit',
-  bind: 'bind',
   pause: 'pause',
   resume: 'resume',
   cancel: 'cancel',
@@ -81,14 +84,19 @@ export function activityQueues(taskQueue: string): {
 /** Credential used when a request names none. */
 export const DEFAULT_CREDENTIAL = 'default';
 
-/** Queue of the small workflow-only worker that answers `bind` before the activity pollers start (design 4.3). */
-export function bindingTaskQueue(createTaskQueue: string): string {
-  return `${createTaskQueue}/binding`;
+/** The queue of a worker, also where one of those that it serves beside its own is named. */
+export function baseTaskQueue(taskQueue: string): string {
+  return taskQueue.replace(/(?:\/(?:create|poll|download|image))+$/, '');
 }
 
-/** Workflow id of the ledger that binds one create task queue to one journal (design 4.3). */
-export function mediaJournalWorkflowId(createTaskQueue: string): string {
-  return `media-journal/${createTaskQueue}`;
+/** Queue of the ledgers' one workflow task: no worker polls it (design 4.3). */
+export function ledgerTaskQueue(taskQueue: string): string {
+  return `${baseTaskQueue(taskQueue)}/ledger`;
+}
+
+/** Workflow id of the ledger that binds a task queue, and those beside it, to one journal (design 4.3). */
+export function mediaJournalWorkflowId(taskQueue: string): string {
+  return `media-journal/${baseTaskQueue(taskQueue)}`;
 }
 
 /** Memo field of a paid start: the fingerprint of the request, compared when a second caller attaches (design 4.3). */

@@ -1,5 +1,6 @@
 import { type Money } from './billing';
 import { type JsonValue } from './json';
+import { type SenderTrace, type SenderWord } from './journal-proof';
 import { type CreatePolicy } from './create-policy';
 import { type VideoRequest, type ImageEditRequest, type ImageGenerationRequest } from './request';
 import { type ErrorKind, type TaskError } from './task-error';
@@ -29,10 +30,19 @@ export interface CreateVideoInput extends PaidInput {
   readonly sameKey?: true;
 }
 
+/** What a create asked for, without its texts. */
+export type CallFacts = Pick<VideoTask, 'durationSeconds' | 'resolution' | 'referenceMode'> & {
+  readonly model: string;
+};
+
 export interface ReconcileCreateInput extends EpochKey {
   readonly account?: string;
   /** Set when the create itself compared fingerprints and found the epoch taken by the same request. */
   readonly sameRequest?: true;
+  /** What is known of those who may have sent: only the journal that they named can prove that they did not. */
+  readonly senders: SenderTrace;
+  /** What a person needs to know of it where no journal knows it. */
+  readonly facts: CallFacts;
   readonly policy?: CreatePolicy;
 }
 
@@ -138,6 +148,8 @@ export interface RejectedCall extends PaidAnswer {
 /** The slot is taken and has no outcome yet: somebody else's send may be in flight. */
 export interface PendingCall extends PaidAnswer {
   readonly outcome: 'pending';
+  /** Whose intent it is, for the reconciliation. */
+  readonly word?: SenderWord;
 }
 
 /** The request may have been accepted (class U). Never sent again without an authorisation (C4.4c). */
@@ -152,6 +164,8 @@ export interface UnconfirmedCall extends PaidAnswer {
   readonly resent?: true;
   /** The worker can look into the service's task records: `media.reconcileCreate` may still find out. */
   readonly inspectable?: true;
+  /** Whose intent it is, for the reconciliation. */
+  readonly word?: SenderWord;
 }
 
 /** A task exists (class C). */

@@ -19,7 +19,7 @@ const intent = z.looseObject({
   kind: z.literal('intent'),
   nonce: z.string(),
   runId: z.string().nullable(),
-  fingerprint: z.string(),
+  fingerprint: z.string().nullable(),
   at: z.string(),
   sendWindowEnd: time,
   attemptAt: time.optional(),

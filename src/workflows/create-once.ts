@@ -9,13 +9,14 @@ import {
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { referenceModeOf } from '../domain/media';
+import { type SenderTrace, wordInAnswer, wordOf } from '../domain/journal-proof';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type VideoRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { raceTimer } from './race-timer';
 import { createScheduleToCloseMs, createVideoActivity } from './proxies';
-import { noValue, type NoValue, reconcileEpoch, type ReconcileOptions } from './reconcile-epoch';
+import { NO_ANSWER, noValue, type NoValue, reconcileEpoch, type ReconcileOptions } from './reconcile-epoch';
 
 export interface CreateOnceOptions {
   readonly request: VideoRequest;
@@ -60,7 +61,7 @@ export async function createOnce(
     let step = nextStep(state, sent.answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
       const found = await CancellationScope.nonCancellable(() =>
-        reconcileEpoch(state, reconcileOptions(options), null),
+        reconcileEpoch(state, reconcileOptions(options), null, sent.senders),
       );
       // What the send itself left as evidence says more than a look that found nothing out.
       const answer =
@@ -124,7 +125,12 @@ async function endCancelled(
       const pending = answer.outcome === 'pending';
       const step = cancelledStep(
         pending
-          ? await reconcileEpoch({ ...state, epoch: answer.epoch }, reconcileOptions(asking), null)
+          ? await reconcileEpoch(
+              { ...state, epoch: answer.epoch },
+              reconcileOptions(asking),
+              null,
+              asked.senders,
+            )
           : answer,
       );
       if (step.do === 'settle') return { kind: 'settled', answer: step.answer, sends: state.sends };
@@ -150,19 +156,21 @@ function stepContext(
 async function sendOnce(
   state: CreateOnceState,
   options: CreateOnceOptions,
-): Promise<{ answer: CreateVideoAnswer; reconciled: boolean }> {
+): Promise<{ answer: CreateVideoAnswer; senders: SenderTrace; reconciled: boolean }> {
   const first = await raceCreate(state, options);
-  if ('answer' in first) return { answer: first.answer, reconciled: false };
+  const { senders } = first;
+  if ('answer' in first) return { answer: first.answer, senders, reconciled: false };
   const answer = await CancellationScope.nonCancellable(() =>
-    reconcileEpoch(state, reconcileOptions(options), first),
+    reconcileEpoch(state, reconcileOptions(options), first, senders),
   );
-  return { answer, reconciled: true };
+  return { answer, senders, reconciled: true };
 }
 
 async function raceCreate(
   state: CreateOnceState,
   options: CreateOnceOptions & { readonly recordedOnly?: true },
-): Promise<{ readonly answer: CreateVideoAnswer } | NoValue> {
+): Promise<({ readonly answer: CreateVideoAnswer } | NoValue) & { readonly senders: SenderTrace }> {
+  const scheduledAt = new Date().toISOString();
   const startLimitMs = remainingStart(state, options);
   const create = createVideoActivity({
     taskQueue: options.taskQueue,
@@ -189,7 +197,9 @@ async function raceCreate(
     afterCancelMs: CREATE_TIMEOUTS.startToCloseMs + CREATE_TIMEOUTS.raceMarginMs,
     summary: 'limit of the create',
   });
-  return first === 'lost' ? { cause: 'no_answer_in_time', neverStarted: false } : first;
+  const came = first === 'lost' ? NO_ANSWER : first;
+  const heard = 'answer' in came ? wordInAnswer(came.answer) : wordOf(came.heartbeat);
+  return { ...came, senders: { heard, scheduledAt } };
 }
 
 /** What is left of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */

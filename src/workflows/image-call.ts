@@ -110,7 +110,12 @@ function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: Sta
 }
 
 /** Classes of a failed attempt after which the journal proves for its key that nothing was accepted. */
-const PROVEN_REFUSALS: readonly unknown[] = ['refused_for_now', 'worker_shutdown', 'own_deadline'];
+const PROVEN_REFUSALS: readonly unknown[] = [
+  'refused_for_now',
+  'worker_shutdown',
+  'server_unheard',
+  'own_deadline',
+];
 
 const isProvenRefusal = (cause: unknown): boolean =>
   PROVEN_REFUSALS.includes(detailsOf(cause, RETRY_LATER)?.class);

@@ -9,14 +9,12 @@ export { awaitVideo } from './await-video';
 export { findVideoTask } from './find-video-task';
 export { artifactStore } from './artifact-store';
 export { editImage, generateImage } from './image-call';
-export { mediaJournal } from './media-journal';
 export { resolveUnconfirmed, reviewJournal } from './review-journal';
 export { executeVideo, mediaActivities, type ImageCallOptions, type MediaCalls } from './callers';
 export { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
 export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './decisions';
-export { bindUpdate } from './media-journal';
 export { runCampaign, campaignStateQuery } from './campaign/run-campaign';
 export { campaignLane } from './campaign/campaign-lane';
 export {

@@ -2,7 +2,8 @@ import { ActivityFailure, CancelledFailure, TimeoutFailure } from '@temporalio/w
 import { DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { evidence, NO_WORKER } from '../domain/evidence';
-import { type CreateEvidence, type CreateVideoAnswer } from '../domain/paid-call';
+import { type SenderTrace } from '../domain/journal-proof';
+import { type CallFacts, type CreateVideoAnswer } from '../domain/paid-call';
 import { neverStarted, type StartWait } from './never-started';
 import { reconcileCreateActivity } from './proxies';
 
@@ -11,17 +12,25 @@ export interface NoValue {
   readonly cause: string;
   /** The server refused to start it any more: no worker ever had it (failure-model row 2). */
   readonly neverStarted: boolean;
+  /** Details of the last heartbeat; null where the server has told of none. */
+  readonly heartbeat: unknown;
 }
+
+/** The race was won by the workflow's own timer: what the server heard is not known. */
+export const NO_ANSWER: NoValue = { cause: 'no_answer_in_time', neverStarted: false, heartbeat: null };
 
 /** What a create that failed says of itself. Throws what is no failure of an activity. */
 export function noValue(error: unknown, wait: StartWait): NoValue {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as cancelled.
-  if (cause instanceof CancelledFailure) return { cause: 'cancelled_before_start', neverStarted: true };
-  if (!(cause instanceof TimeoutFailure)) return { cause: 'activity_failed', neverStarted: false };
+  if (cause instanceof CancelledFailure)
+    return { cause: 'cancelled_before_start', neverStarted: true, heartbeat: null };
+  if (!(cause instanceof TimeoutFailure))
+    return { cause: 'activity_failed', neverStarted: false, heartbeat: null };
   const unseen = neverStarted(cause, wait);
-  return { cause: unseen ? 'no_worker' : 'worker_lost', neverStarted: unseen };
+  const heartbeat: unknown = cause.lastHeartbeatDetails ?? null;
+  return { cause: unseen ? 'no_worker' : 'worker_lost', neverStarted: unseen, heartbeat };
 }
 
 export interface ReconcileOptions {
@@ -29,17 +38,19 @@ export interface ReconcileOptions {
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
   /** What is left to say when no worker could read the journal. */
-  readonly facts: Pick<CreateEvidence, 'model' | 'durationSeconds' | 'resolution' | 'referenceMode'>;
+  readonly facts: CallFacts;
 }
 
 /**
  * One reconciliation of one epoch (failure-model 2.5), after a create that brought no value.
  * @param lost null when the create answered that somebody else holds its epoch
+ * @param senders what is known of those who may have sent
  */
 export async function reconcileEpoch(
   { creationKey, epoch }: Pick<CreateOnceState, 'creationKey' | 'epoch'>,
   { taskQueue, account, policy, facts }: ReconcileOptions,
   lost: NoValue | null,
+  senders: SenderTrace,
 ): Promise<CreateVideoAnswer> {
   const look = reconcileCreateActivity({
     taskQueue,
@@ -52,6 +63,8 @@ export async function reconcileEpoch(
     return await look({
       creationKey,
       epoch,
+      senders,
+      facts,
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),
       ...(lost === null ? { sameRequest: true as const } : {}),

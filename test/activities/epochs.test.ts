@@ -13,6 +13,7 @@ import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { slotIntent } from './slot-intent';
+import { alwaysBound } from '../support/standing';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
@@ -82,7 +83,7 @@ describe('an ambiguous slot', () => {
       artifacts: new FileArtifactStore(join(folder, 'artifacts')),
       models: createModelSource(),
       journal: ambiguous(journal, ambiguity),
-      journalBound: () => true,
+      standing: alwaysBound,
       policy: undefined,
       inputRoots: [],
     });

@@ -14,6 +14,7 @@ import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { makeVideoTask } from '../domain/make-video-task';
 import { slotIntent } from './slot-intent';
+import { UNHEARD, alwaysBound } from '../support/standing';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const MINUTE = 60_000;
@@ -56,7 +57,7 @@ describe('task records', () => {
         artifacts: new FileArtifactStore(join(folder, 'artifacts')),
         models: createModelSource(),
         journal,
-        journalBound: () => true,
+        standing: alwaysBound,
         policy: onAbsent === undefined ? undefined : { onAbsent },
         inputRoots: [],
         taskRecords: {
@@ -68,7 +69,7 @@ describe('task records', () => {
           },
         },
       }),
-      { creationKey: KEY.creationKey, epoch: 0 },
+      { creationKey: KEY.creationKey, epoch: 0, ...UNHEARD },
     );
   }
 

@@ -15,6 +15,7 @@ import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { makePng } from '../artifacts/make-media';
 import { loopback, type Loopback } from '../service/loopback-service';
+import { alwaysBound } from '../support/standing';
 
 const BAD_URL = 'https://[bad/x.png';
 
@@ -104,7 +105,7 @@ describe('bytes that do not come', () => {
       artifacts: new FileArtifactStore(join(folder, 'artifacts')),
       models: createModelSource({ location: models }),
       journal: createFileJournal({ root: join(folder, 'journal') }),
-      journalBound: () => true,
+      standing: alwaysBound,
       policy: undefined,
       inputRoots: [],
     });

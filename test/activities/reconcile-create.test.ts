@@ -8,11 +8,12 @@ import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../src/domain/create-journal';
-import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { type CreateVideoAnswer, type ReconcileCreateInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { makeVideoTask } from '../domain/make-video-task';
 import { slotIntent } from './slot-intent';
+import { UNHEARD, alwaysBound } from '../support/standing';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
@@ -52,7 +53,7 @@ describe('media.reconcileCreate', () => {
 
   function reconcile(
     runId: string,
-    input: { sameRequest?: true } = {},
+    input: Partial<ReconcileCreateInput> = {},
     store = journal,
   ): Promise<CreateVideoAnswer> {
     const deps: PaidDeps = {
@@ -60,12 +61,17 @@ describe('media.reconcileCreate', () => {
       artifacts: new FileArtifactStore(join(folder, 'artifacts')),
       models: createModelSource(),
       journal: store,
-      journalBound: () => true,
+      standing: alwaysBound,
       policy: undefined,
       inputRoots: [],
     };
     const env = new MockActivityEnvironment({ workflowExecution: { workflowId: 'wf', runId } });
-    return env.run(createReconcileCreate(deps), { creationKey: KEY.creationKey, epoch: 0, ...input });
+    return env.run(createReconcileCreate(deps), {
+      creationKey: KEY.creationKey,
+      epoch: 0,
+      ...UNHEARD,
+      ...input,
+    });
   }
 
   it('[C4.4a] looks where its run was allowed to send: beyond the refusal that an earlier run recorded', async () => {

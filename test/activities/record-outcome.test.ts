@@ -50,7 +50,7 @@ describe('opening an epoch', () => {
     expect(await openEpoch(journal, KEY, 1, asker)).toMatchObject({ epoch: 3, do: 'return' });
     expect(read).toEqual([1, 2, 3]);
     expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 0, do: 'return' });
-    expect(await openEpoch(journal, KEY, 4, asker)).toEqual({ epoch: 4, do: 'send' });
+    expect(await openEpoch(journal, KEY, 4, asker)).toEqual({ epoch: 4, do: 'send', intents: [] });
   });
 
   it('[C8.7] waits for a Retry-After, unless somebody went on after it: the clocks of workers differ', async () => {
@@ -90,7 +90,7 @@ describe('opening an epoch', () => {
   });
 
   it('without a journal is to send where it was told to', async () => {
-    expect(await openEpoch('none', KEY, 7, asker)).toEqual({ epoch: 7, do: 'send' });
+    expect(await openEpoch('none', KEY, 7, asker)).toEqual({ epoch: 7, do: 'send', intents: [] });
     expect(await claimEpoch('none', KEY, 7, slotIntent())).toBe('won');
   });
 

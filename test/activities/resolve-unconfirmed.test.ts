@@ -23,6 +23,7 @@ import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { slotIntent } from './slot-intent';
+import { UNHEARD, alwaysBound } from '../support/standing';
 
 const KEY: JournalKey = { namespace: 'default', creationKey: 'order-1' };
 const REQUEST = { model: 'm', prompt: 'a call of unknown fate' };
@@ -59,7 +60,7 @@ describe('a decision about a paid call of unknown fate', () => {
     artifacts: new FileArtifactStore(join(folder, 'artifacts')),
     models: createModelSource(),
     journal,
-    journalBound: () => true,
+    standing: alwaysBound,
     policy: undefined,
     inputRoots: [],
     ...changes,
@@ -249,6 +250,7 @@ describe('a decision about a paid call of unknown fate', () => {
     const found = await environment('a later run').run(createReconcileCreate(deps()), {
       creationKey: KEY.creationKey,
       epoch: 0,
+      ...UNHEARD,
     });
     expect(found).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
   });

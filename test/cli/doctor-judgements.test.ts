@@ -10,11 +10,12 @@ import { type Facts } from '../../src/cli/doctor/facts';
 import { inOrder } from '../../src/cli/doctor/in-order';
 import { isOlder, judgeNodeVersion } from '../../src/cli/doctor/node-version';
 import { judgeSdkCopies } from '../../src/cli/doctor/one-sdk';
-import { bindingOf } from '../../src/cli/doctor/read-binding';
 import { runChecks } from '../../src/cli/doctor/run-checks';
 import { judgeServiceAnswer } from '../../src/cli/doctor/service-answer';
 import { judgeServerVersion } from '../../src/cli/doctor/temporal-server';
 import { judgeActivityQueues, judgePollers } from '../../src/cli/doctor/workers';
+import { type FoundLedger, ledgerOf } from '../../src/binding/ledger';
+import { type Ledger, nextLedger } from '../../src/domain/journal-binding';
 import { errorType } from '../../src/cli/error-types';
 import { type GetVideoResult } from '../../src/service/get-video-result';
 import { sdkCopies } from '../../src/sdk-copies';
@@ -223,37 +224,44 @@ describe('the answer of the service', () => {
 });
 
 describe('the binding of the journal', () => {
-  const bind = (journalId: string, rebind = false) => ({
-    workflowExecutionUpdateAcceptedEventAttributes: {
-      acceptedRequest: {
-        input: {
-          args: { payloads: [defaultPayloadConverter.toPayload({ journalId, hostId: 'h', rebind })] },
-        },
-      },
+  const own = (journalId: string) => ({ journalId, hostId: 'h' });
+  const asked = (journalId: string, rebind?: true) => ({
+    ...own(journalId),
+    artifacts: null,
+    accounts: [],
+    ...(rebind && { rebind }),
+  });
+  const bind = (journalId: string, rebind?: true) => ({
+    eventTime: { seconds: 60, nanos: 0 },
+    workflowExecutionSignaledEventAttributes: {
+      signalName: 'bind',
+      input: { payloads: [defaultPayloadConverter.toPayload(asked(journalId, rebind))] },
     },
   });
-  const started = (carried?: object) => ({
+  const started = (carried: Ledger | null = null) => ({
     workflowExecutionStartedEventAttributes: {
-      input: { payloads: [defaultPayloadConverter.toPayload(carried === undefined ? {} : { carried })] },
+      input: { payloads: [defaultPayloadConverter.toPayload({ carried })] },
     },
   });
-  const binding = (journalId: string) => ({ journalId, hostId: 'h' });
+  const ledger = (journalId: string): Ledger =>
+    nextLedger(null, asked(journalId), '1970-01-01T00:01:00.000Z');
 
   test.each([
     ['nothing yet', [started()], null],
     ['the first one', [started(), bind('a')], 'a'],
     ['a refused one changes nothing', [started(), bind('a'), bind('b')], 'a'],
     ['a rebind does', [started(), bind('a'), bind('b', true), bind('a')], 'b'],
-    ['carried over a continue-as-new', [started({ v: 1, binding: binding('c') }), bind('a')], 'c'],
+    ['carried over from a ledger that was ended from outside', [started(ledger('c')), bind('a')], 'c'],
   ])('%s', (_title, events, expected) => {
-    expect(bindingOf(events as never)).toEqual(expected === null ? null : binding(expected));
+    expect(ledgerOf(events as never)).toEqual(expected === null ? null : ledger(expected));
   });
 
   test('another journal, another host and no journal fail', () => {
-    expect(seen(judgeBinding(null, null, 'q'))).toEqual(['ok']);
-    expect(seen(judgeBinding(binding('a'), binding('a'), 'q'))).toEqual(['ok']);
-    for (const own of [binding('b'), { journalId: 'a', hostId: 'other' }, null])
-      expect(seen(judgeBinding(binding('a'), own, 'q'))).toEqual(['failed', 'journal_binding']);
+    const found: FoundLedger = { is: 'open', runId: 'r', ledger: ledger('a') };
+    expect(seen(judgeBinding({ is: 'missing' }, null, 'q'))).toEqual(['ok']);
+    expect(seen(judgeBinding(found, own('a'), 'q'))).toEqual(['ok']);
+    for (const other of [own('b'), { journalId: 'a', hostId: 'other' }, null])
+      expect(seen(judgeBinding(found, other, 'q'))).toEqual(['failed', 'journal_binding']);
   });
 });
 

@@ -45,6 +45,7 @@ import {
   startSandboxProcess,
 } from '../../src/testing/sandbox';
 import { capturing, everythingOf } from './capture-diagnostics';
+import { alwaysBound } from '../support/standing';
 
 export interface BenchOptions {
   readonly sandbox?: SandboxOptions;
@@ -152,7 +153,7 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
       accounts,
       artifacts: store,
       journal: createFileJournal({ root: join(root, 'journal') }),
-      journalBound: () => true,
+      standing: alwaysBound,
       models: createModelSource(location === undefined ? {} : { location }),
       policy: options.policy,
       inputRoots: [inputs],

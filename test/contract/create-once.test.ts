@@ -1,5 +1,6 @@
 import { type LostReply } from '../../src/testing/sandbox';
 import { type ContractBench, openBench } from './contract-bench';
+import { UNHEARD } from '../support/standing';
 
 /** Contract 4 rule 4, with the counters of another process as the judge. */
 describe('one creation', () => {
@@ -47,7 +48,7 @@ describe('one creation', () => {
       expect(answer).toMatchObject({ outcome: 'unconfirmed', sent: true });
       expect(image).toMatchObject({ outcome: 'unconfirmed' });
       expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'unconfirmed', sent: false });
-      expect(await bench.run('media.reconcileCreate', { creationKey, epoch: 0 })).toMatchObject({
+      expect(await bench.run('media.reconcileCreate', { creationKey, epoch: 0, ...UNHEARD })).toMatchObject({
         outcome: 'unconfirmed',
         evidence: { bodyHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string, model: 'cine-1' },
       });
@@ -110,7 +111,7 @@ describe('one creation', () => {
 
   test('[C4.4a] [C4.4c] a fence closes an epoch for good: who comes later sends nothing', async () => {
     const creationKey = 'fenced';
-    const proved = await bench.run('media.reconcileCreate', { creationKey, epoch: 0 });
+    const proved = await bench.run('media.reconcileCreate', { creationKey, epoch: 0, ...UNHEARD });
     expect(proved).toMatchObject({ outcome: 'not_sent', cause: 'fenced' });
     expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'not_sent', sent: false });
     expect(await bench.seen()).toEqual([]);

@@ -1,5 +1,6 @@
 import { openBench, type ContractBench } from './contract-bench';
 import { makePng } from '../artifacts/make-media';
+import { UNHEARD } from '../support/standing';
 
 /** Contract intro and section 1 over the wire; the base address has a prefix and is pasted with `/v1/`. */
 describe('the service as a whole', () => {
@@ -160,7 +161,11 @@ describe('the service as a whole', () => {
     const { video, estimate } = await bench.created({ durationSeconds: 8 });
     for (let poll = 0; poll < 5; poll++) await bench.poll(video);
     const kept = await bench.run('media.findVideoTask', { taskId: video.taskId });
-    const standing = await bench.run('media.reconcileCreate', { creationKey: kept.creationKey!, epoch: 0 });
+    const standing = await bench.run('media.reconcileCreate', {
+      creationKey: kept.creationKey!,
+      epoch: 0,
+      ...UNHEARD,
+    });
     expect(standing).toMatchObject({ outcome: 'created', estimate });
     expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });
   });

@@ -5,7 +5,7 @@ import {
   sha256OfArtifactUri,
   type ReferenceKind,
 } from '../../src/domain/media';
-import { bindingTaskQueue, mediaJournalWorkflowId } from '../../src/domain/names';
+import { activityQueues, ledgerTaskQueue, mediaJournalWorkflowId } from '../../src/domain/names';
 import { isUsableTaskId, MAX_TASK_ID_LENGTH, videoTaskById } from '../../src/domain/video-task';
 
 describe('a task id', () => {
@@ -88,6 +88,9 @@ describe('an artifact', () => {
 });
 
 it('names of queues and ledgers are API', () => {
-  expect(bindingTaskQueue('create')).toBe('create/binding');
-  expect(mediaJournalWorkflowId('create')).toBe('media-journal/create');
+  expect(ledgerTaskQueue('videos')).toBe('videos/ledger');
+  expect(mediaJournalWorkflowId('videos')).toBe('media-journal/videos');
+  // One ledger for a worker's queue and those beside it.
+  for (const queue of Object.values(activityQueues('videos')))
+    expect(mediaJournalWorkflowId(queue)).toBe('media-journal/videos');
 });

@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { resetWorkflow } from '../support/reset-workflow';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
+import { alwaysBound } from '../support/standing';
 
 /** A reset run that is cancelled names the task that the run before it bought, and calls nothing free (C1.8). */
 describe('a reset run that is cancelled', () => {
@@ -124,7 +125,7 @@ describe('a reset run that is cancelled', () => {
     const looking = deferred<void>();
     const look = deferred<void>();
     let creates = 0;
-    const worker = await handMadeWorker(stack, { journalBound: () => true }, (real) => ({
+    const worker = await handMadeWorker(stack, { standing: alwaysBound }, (real) => ({
       [ACTIVITY.createVideo]: async ({ creationKey, epoch, request }) => {
         if (++creates === 2) throw new Error('lost');
         return real[ACTIVITY.createVideo]({ creationKey, epoch, request });

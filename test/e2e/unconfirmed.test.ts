@@ -11,6 +11,7 @@ import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { sharedStack } from '../support/shared-stack';
+import { alwaysBound } from '../support/standing';
 
 /** What a person decides about a paid call of unknown fate, and what follows from it (failure-model 2.5). */
 describe('a create of unknown fate', () => {
@@ -263,7 +264,7 @@ describe('a create of unknown fate', () => {
     const prompt = 'found in the records';
     await loseReply(prompt);
     const worker = await handMadeWorker(shared, {
-      journalBound: () => true,
+      standing: alwaysBound,
       taskRecords: {
         longestRequestMs: 0,
         find: async () => ({ found: 'task', taskId: await taskOf(prompt) }),

@@ -12,6 +12,7 @@ import { json, loopback } from '../service/loopback-service';
 import { proved } from '../support/proof';
 import { filesIn } from './storage-faults/files-in';
 import { mountSmallDisk, type SmallDisk } from './storage-faults/small-disk';
+import { alwaysBound } from '../support/standing';
 
 const counts = { disks: 0, unsent: 0, sent: 0, lostOutcomes: 0, twice: 0 };
 let folder: string;
@@ -50,7 +51,7 @@ describe('the journal', () => {
       artifacts: createFileStore({ root: join(folder, 'artifacts') }),
       models: createModelSource({ location: models }),
       journal: createFileJournal({ root: journalRoot }),
-      journalBound: () => true,
+      standing: alwaysBound,
       policy: undefined,
       inputRoots: [],
     });

@@ -8,19 +8,20 @@ export interface CrashingWorker {
   readonly media: TemporalMediaClient;
   /** Resolves when the process is gone. */
   readonly gone: Promise<void>;
+  readonly taskQueue: string;
+  /** Folder of its journal. */
+  readonly journal: string;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** A second worker, in this process, on the same queue and journal. */
-  startSuccessor(): Promise<RunningWorker>;
+  /** A second worker, in this process, on the same queue, and on the same journal unless another is named. */
+  startSuccessor(options?: { readonly journal?: string; readonly rebind?: boolean }): Promise<RunningWorker>;
 }
 
 /** Starts a worker process that kills itself once an outcome is recorded, or is killed by the test. */
 export async function startCrashingWorker(stack: MediaStack, at?: 'after_outcome'): Promise<CrashingWorker> {
   const taskQueue = stack.server.uniqueId('crash');
-  const env = {
-    MEDIA_TASK_QUEUE: taskQueue,
-    MEDIA_JOURNAL: join(stack.dataDir, taskQueue, 'journal'),
-  };
+  const journal = join(stack.dataDir, taskQueue, 'journal');
+  const env = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: journal };
   const script = join(__dirname, 'crashing-worker.js');
   const worker = await startWorkerProcess(stack, script, { ...env, CRASH_AT: at ?? '' });
   const gone = worker.gone.then((how) => {
@@ -30,10 +31,16 @@ export async function startCrashingWorker(stack: MediaStack, at?: 'after_outcome
   return {
     media: new TemporalMediaClient(stack.server.client, { taskQueue }),
     gone,
+    taskQueue,
+    journal,
     kill: async () => {
       worker.signal('SIGKILL');
       await gone;
     },
-    startSuccessor: () => stack.startWorker({ env }),
+    startSuccessor: ({ journal: other = journal, rebind } = {}) =>
+      stack.startWorker({
+        env: { ...env, MEDIA_JOURNAL: other },
+        ...(rebind === undefined ? {} : { rebind }),
+      }),
   };
 }

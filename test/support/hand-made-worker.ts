@@ -15,13 +15,13 @@ import { type MediaActivities } from '../../src/domain/activities';
 import { SANDBOX_KEY, type MediaStack } from './media-stack';
 import { testBundle } from './test-bundle';
 
-/** A worker put together by hand, on a queue and a journal of its own that nothing binds unless `deps` says so. */
+/** A worker put together by hand, on a queue and a journal of its own unless others are named. */
 export async function handMadeWorker(
   stack: MediaStack,
   deps: Partial<MediaActivityDeps> = {},
   replace: (activities: MediaActivities) => Partial<MediaActivities> = () => ({}),
+  taskQueue = stack.server.uniqueId('hand-made'),
 ): Promise<Worker> {
-  const taskQueue = stack.server.uniqueId('hand-made');
   const baseUrl = normaliseBaseUrl(stack.sandbox.url);
   const { allowedMediaOrigins } = stack.config;
   const client = createMediaClient({ baseUrl, apiKey: () => SANDBOX_KEY, allowedMediaOrigins });

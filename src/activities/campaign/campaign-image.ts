@@ -2,10 +2,10 @@ import { type CampaignImageInput } from '../../domain/campaign/activities';
 import { imageOutcome } from '../../domain/image-outcome';
 import { type ImageOutcome } from '../../domain/outcome';
 import { retryLater } from '../failures';
-import { startHeartbeat } from '../heartbeat';
 import { answerOrRetry, callForImages } from '../image-call';
 import { rejectedAnswer } from '../paid-answers';
 import { caller, refuseUnsafeRetries, type PaidDeps } from '../paid-context';
+import { withSender } from '../sender';
 import { type PageReader } from './page-reader';
 import { withoutPage } from './without-page';
 
@@ -16,9 +16,8 @@ export function createCampaignImage(
 ): (input: CampaignImageInput) => Promise<ImageOutcome> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
-    const beat = startHeartbeat();
-    try {
-      const who = caller(Date.now());
+    const who = caller(Date.now());
+    return withSender(deps, async (sender) => {
       const { creationKey, policy } = input;
       const base = { epoch: 0, sent: false, account: input.account ?? null, estimate: null };
       const page = await pages.page(input.page).catch(() => undefined);
@@ -34,16 +33,20 @@ export function createCampaignImage(
         return imageOutcome(refused, creationKey)!;
       }
       const account = row.account ?? input.account;
-      return await callForImages(deps, who, row.call, {
-        creationKey,
-        agreedPrice: row.estimate,
-        keepsBooks: true,
-        ...(input.recordedOnly === true && { recordedOnly: true }),
-        ...(account === undefined ? {} : { account }),
-        ...(policy === undefined ? {} : { policy }),
-      });
-    } finally {
-      beat.stop();
-    }
+      return await callForImages(
+        deps,
+        who,
+        row.call,
+        {
+          creationKey,
+          agreedPrice: row.estimate,
+          keepsBooks: true,
+          ...(input.recordedOnly === true && { recordedOnly: true }),
+          ...(account === undefined ? {} : { account }),
+          ...(policy === undefined ? {} : { policy }),
+        },
+        sender,
+      );
+    });
   };
 }

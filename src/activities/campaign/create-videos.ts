@@ -6,9 +6,9 @@ import {
 import { type CampaignPage } from '../../domain/campaign/row';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { createOneVideo } from '../create-one-video';
-import { startHeartbeat } from '../heartbeat';
 import { pendingAnswer, rejectedAnswer, type AnswerBase } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
+import { type Sender, withSenders } from '../sender';
 import { type PageReader } from './page-reader';
 import { withoutPage } from './without-page';
 
@@ -28,12 +28,9 @@ export function createCreateVideos(
     if (rows.length > MAX_BATCH) throw new RangeError(`At most ${MAX_BATCH} rows travel in one batch.`);
     // That this activity is tried once only is not enough: a lane that is reset sends its batch again.
     if (deps.journal === 'none') return { answers: rows.map((row) => withoutJournal(baseOf(row, input))) };
-    // By place in `rows`: an operator who finds a dead batch sees which tasks its creates came to.
-    const taskIds: (string | null)[] = rows.map(() => null);
-    const beat = startHeartbeat(() => ({ begun: true, taskIds }));
-    try {
-      // One for all: the rows share the start-to-close that no send may outlast.
-      const who = caller(Date.now());
+    // One for all: the rows share the start-to-close that no send may outlast.
+    const who = caller(Date.now());
+    return withSenders(deps, rows.length, async (senders) => {
       const answers = await Promise.all(
         rows.map(async (row, place) => {
           try {
@@ -42,10 +39,7 @@ export function createCreateVideos(
               const unsent = await withoutPage(deps.journal, who, row.creationKey, baseOf(row, input));
               return unsent ?? pendingAnswer(baseOf(row, input));
             }
-            return await createRow(deps, who, row, input, page, (taskId) => {
-              taskIds[place] = taskId;
-              beat.beat();
-            });
+            return await createRow(deps, who, row, input, page, senders[place] as Sender);
           } catch {
             // Alone, it would have failed its activity: what it came to is asked of the journal, as then.
             return pendingAnswer(baseOf(row, input));
@@ -53,9 +47,7 @@ export function createCreateVideos(
         }),
       );
       return { answers };
-    } finally {
-      beat.stop();
-    }
+    });
   };
 }
 
@@ -71,7 +63,7 @@ async function createRow(
   row: BatchedCreate,
   input: CreateVideosInput,
   page: CampaignPage,
-  onTask: (taskId: string) => void,
+  sender: Sender,
 ): Promise<CreateVideoAnswer> {
   const planned = page.rows[row.index];
   if (planned?.call.operation !== 'create_video') {
@@ -94,7 +86,7 @@ async function createRow(
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),
     },
-    onTask,
+    sender,
   );
 }
 

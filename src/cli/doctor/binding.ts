@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { type JournalIdentity } from '../../domain/create-journal';
-import { decideBinding, type JournalBinding } from '../../domain/journal-binding';
+import { type FoundLedger, readLedger } from '../../binding/ledger';
+import { differenceOf } from '../../domain/journal-binding';
 import { createFileJournal } from '../../journal/file-journal';
 import { JournalRecordError } from '../../journal/records';
 import { type Check, failed, type Finding, ok } from './check';
 import { type Facts } from './facts';
 import { folderState } from './folder-state';
-import { readBinding } from './read-binding';
 
 /** Whether a worker with this journal may serve the task queue (design 4.3). */
 export const binding: Check = {
@@ -27,8 +27,8 @@ export const binding: Check = {
       if (error instanceof JournalRecordError) return failed('journal_unusable', error.message);
       throw error;
     }
-    const current = await readBinding(new Client({ connection, namespace }), taskQueue);
-    return judgeBinding(current, journal, taskQueue);
+    const found = await readLedger(new Client({ connection, namespace }), taskQueue);
+    return judgeBinding(found, journal, taskQueue);
   },
 };
 
@@ -41,21 +41,22 @@ async function identityOf(config: Facts['config']): Promise<JournalIdentity | nu
 
 /** @param journal the journal of this environment; null when none has been made yet */
 export function judgeBinding(
-  current: JournalBinding | null,
+  found: FoundLedger,
   journal: JournalIdentity | null,
   taskQueue: string,
 ): Finding {
-  if (current === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
+  const ledger = found.is === 'missing' ? null : found.ledger;
+  if (ledger === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
   if (journal === null) {
     const message = `The task queue "${taskQueue}" is bound to a journal, and here is none yet.`;
     return failed('journal_binding', message);
   }
-  const answer = decideBinding(current, journal);
-  if (answer.bound) return ok(`the task queue "${taskQueue}" is bound to this journal`);
+  const difference = differenceOf(ledger, { ...journal, artifacts: null, accounts: [] });
+  if (difference === undefined) return ok(`the task queue "${taskQueue}" is bound to this journal`);
   return failed(
     'journal_binding',
-    answer.difference === 'journal'
-      ? `The task queue "${taskQueue}" is bound to another journal than the one here.`
-      : `The task queue "${taskQueue}" is bound to this journal on another host.`,
+    difference === 'host'
+      ? `The task queue "${taskQueue}" is bound to this journal on another host.`
+      : `The task queue "${taskQueue}" is bound to another journal than the one here.`,
   );
 }

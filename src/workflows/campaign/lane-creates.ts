@@ -7,12 +7,13 @@ import {
   type CreateOnceState,
   type CreateStep,
 } from '../../domain/create-once';
+import { type SenderTrace, wordInAnswer, wordOf } from '../../domain/journal-proof';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../../domain/timeouts';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { createScheduleToCloseMs, createVideosActivity } from '../proxies';
 import { raceTimer } from '../race-timer';
-import { noValue, type NoValue, reconcileEpoch } from '../reconcile-epoch';
+import { NO_ANSWER, noValue, type NoValue, reconcileEpoch } from '../reconcile-epoch';
 import { creationKeyOf, isBegun, type LaneRow } from './lane-row';
 
 /** What one row's create came to: settled, to be tried again at `until`, or looked up and not bought. */
@@ -36,6 +37,7 @@ export async function createRows(
   onRow: (row: LaneRow, answer: RowAnswer) => void,
 ): Promise<void> {
   const states = rows.map((row) => row.create ?? beginCreate(creationKeyOf(campaign, row), Date.now()));
+  const scheduledAt = new Date().toISOString();
   const answers = await sendBatch(rows, states, settings);
   const open: Promise<void>[] = [];
   // Promises only where something is waited for (docs/adr/0011).
@@ -45,7 +47,12 @@ export async function createRows(
     const got = 'lost' in answers ? answers.lost : (answers.all[place] ?? UNANSWERED);
     const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
     if (step === undefined)
-      open.push(reconciled(row, state, got, settings).then((answer) => onRow(row, answer)));
+      open.push(
+        reconciled(row, state, got, settings, {
+          heard: 'outcome' in got ? wordInAnswer(got) : wordOf(got.heartbeat, place),
+          scheduledAt,
+        }).then((answer) => onRow(row, answer)),
+      );
     return step;
   });
   // All reconciliations are ordered before the first row goes on: histories have their commands in this order.
@@ -56,7 +63,7 @@ export async function createRows(
   await Promise.all(open);
 }
 
-const UNANSWERED: NoValue = { cause: 'activity_failed', neverStarted: false };
+const UNANSWERED: NoValue = { cause: 'activity_failed', neverStarted: false, heartbeat: null };
 
 async function sendBatch(
   rows: readonly LaneRow[],
@@ -95,7 +102,7 @@ async function sendBatch(
   });
   // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
   asked.length = 0;
-  return first === 'lost' ? { lost: { cause: 'no_answer_in_time', neverStarted: false } } : first;
+  return first === 'lost' ? { lost: NO_ANSWER } : first;
 }
 
 /** What an answer comes to; undefined when it has to be reconciled first. */
@@ -121,8 +128,9 @@ async function reconciled(
   state: CreateOnceState,
   got: CreateVideoAnswer | NoValue,
   settings: LaneSettings,
+  senders: SenderTrace,
 ): Promise<RowAnswer> {
-  const found = await reconcile(row, state, settings, 'outcome' in got ? null : got);
+  const found = await reconcile(row, state, settings, 'outcome' in got ? null : got, senders);
   // What the send itself left as evidence says more than a look that found nothing out.
   const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
   const step = stepOf(row, state, keepsOwn ? got : found, true);
@@ -144,6 +152,7 @@ function reconcile(
   state: CreateOnceState,
   { account, policy, queues }: LaneSettings,
   lost: NoValue | null,
+  senders: SenderTrace,
 ): Promise<CreateVideoAnswer> {
   const { model, durationSeconds, resolution, referenceMode } = row.spec;
   return reconcileEpoch(
@@ -155,5 +164,6 @@ function reconcile(
       facts: { model, durationSeconds, resolution, referenceMode },
     },
     lost,
+    senders,
   );
 }

@@ -18,6 +18,7 @@ import { createModelSource } from '../../../src/models/model-source';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
 import { loopback, type Loopback, type SeenRequest } from '../../service/loopback-service';
+import { alwaysBound } from '../../support/standing';
 
 type Answer = Parameters<typeof loopback>[0];
 
@@ -63,7 +64,7 @@ export class CreateHarness {
       artifacts: new FileArtifactStore(join(folder, 'artifacts')),
       models: createModelSource(),
       journal,
-      journalBound: () => true,
+      standing: alwaysBound,
       policy: undefined,
       inputRoots: [],
     };

@@ -107,7 +107,7 @@ describe('media.createVideos', () => {
           { creationKey: `row-${index}` },
         ]);
     }
-    expect(harness.heartbeats.at(-1)).toEqual({ begun: true, taskIds: ids });
+    expect(harness.heartbeats.at(-1)).toMatchObject({ journalId: 'the-journal', taskIds: ids });
   });
 
   it('[C4.4a] a batch that runs again sends only what was never sent', async () => {

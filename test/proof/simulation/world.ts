@@ -17,6 +17,7 @@ import { type Plan } from './plan';
 import { TemporalServer } from './temporal-server';
 import { currentTime } from './virtual-globals';
 import { type VirtualTime } from './virtual-time';
+import { alwaysBound } from '../../support/standing';
 
 /** A rule broken on purpose, at the seams of the code under test: a suite that cannot fail proves nothing. */
 export interface Mutant {
@@ -84,7 +85,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
       fingerprint: () => 'none',
     },
     journal: observed(mutant?.journal?.(store) ?? store, ledger),
-    journalBound: () => true,
+    standing: alwaysBound,
     taskRecords: plan.taskRecords ? service.records((at) => store.nonceOf(at)) : undefined,
     policy: undefined,
     inputRoots: [],

@@ -11,6 +11,7 @@ import {
 } from '../../../src/activities';
 import { ACTIVITY } from '../../../src/domain/names';
 import { SANDBOX_KEY, type MediaStack } from '../../support/media-stack';
+import { alwaysBound } from '../../support/standing';
 
 /** What becomes of one attempt of a paid activity: `real` is the activity as it is, `attempt` counts from 1. */
 export type Script = (real: () => Promise<unknown>, attempt: number) => Promise<unknown>;
@@ -40,7 +41,7 @@ export async function startFlakyWorker(
     artifacts: new FileArtifactStore(artifacts),
     journal: createFileJournal({ root: journal }),
     // One journal serves every queue of the stack, so that its fences prove as much here.
-    journalBound: () => true,
+    standing: alwaysBound,
     models: createModelSource({ location: stack.sandbox.modelsUrl }),
   });
   const activities = Object.fromEntries(

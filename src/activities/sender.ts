@@ -1,0 +1,88 @@
+import { activityInfo } from '@temporalio/activity';
+import { type BatchBeat, type SenderBeat, type SenderWord, wordOf } from '../domain/journal-proof';
+import { type Standing } from '../domain/journal-binding';
+import { type PaidDeps } from './paid-context';
+import { type Heard, startWitness } from './witness';
+
+/** One attempt of one paid call, as the server hears of it. */
+export interface Sender {
+  readonly standing: Standing;
+  /** Last word of the attempts before this one; null when there was none. */
+  readonly before: SenderWord | null;
+  /** Tells the server under which intent a request is about to leave. Nothing may leave unless it was `told`. */
+  announce(nonce: string): Promise<Heard>;
+  /** Tells it the id of the task, for whoever looks at a dead attempt. */
+  created(taskId: string): void;
+}
+
+/** No journal holds it: a beat that may arrive late must not deny an intent. */
+const PERHAPS = 'perhaps';
+
+/** Without a journal nothing proves anything, and nothing has to be bound. */
+const WITHOUT_JOURNAL: Standing = { bound: true, journalId: '', boundSince: new Date(0).toISOString() };
+
+export function standing({ journal, standing: ask }: PaidDeps, fresh = false): Promise<Standing> {
+  return journal === 'none' ? Promise.resolve(WITHOUT_JOURNAL) : ask({ fresh });
+}
+
+/** Runs one paid call with its sender: the server hears of it at once, and until it has ended. */
+export async function withSender<T>(deps: PaidDeps, work: (sender: Sender) => Promise<T>): Promise<T> {
+  return withSenders(deps, undefined, ([sender]) => work(sender as Sender));
+}
+
+/**
+ * The same for the rows of a batch, by place: they share one heartbeat.
+ * @param rows their number; undefined for a call that is alone
+ */
+export async function withSenders<T>(
+  deps: PaidDeps,
+  rows: number | undefined,
+  work: (senders: readonly Sender[]) => Promise<T>,
+): Promise<T> {
+  const stands = await standing(deps);
+  const heartbeatDetails: unknown = activityInfo().heartbeatDetails;
+  const places = Array.from({ length: rows ?? 1 }, (_, place) => place);
+  const before = places.map((place) => wordOf(heartbeatDetails, rows === undefined ? undefined : place));
+  // What an attempt before this one said stands until this one writes an intent of its own.
+  const words = before.map((word) => ({ intent: word?.intent ?? null, taskId: null as string | null }));
+  const journalId = stands.bound ? stands.journalId : '';
+  const details = (unknown: string | null): SenderBeat | BatchBeat => {
+    const intents = words.map(({ intent }) => intent ?? unknown);
+    const taskIds = words.map(({ taskId }) => taskId);
+    if (rows !== undefined) return { journalId, intents, taskIds };
+    const [intent = null] = intents;
+    const [taskId = null] = taskIds;
+    return { journalId, intent, ...(taskId !== null && { taskId }) };
+  };
+  // Where this worker sends nothing, the word of the attempts before stays as it is.
+  if (!stands.bound)
+    return work(
+      before.map((word) => ({ standing: stands, before: word, announce, created: () => undefined })),
+    );
+  const witness = startWitness(
+    () => details(null),
+    () => details(PERHAPS),
+  );
+  try {
+    return await work(
+      words.map((word, place) => ({
+        standing: stands,
+        before: before[place] ?? null,
+        announce: (nonce) => {
+          word.intent = nonce;
+          return witness.tell();
+        },
+        created: (taskId) => {
+          word.taskId = taskId;
+          void witness.tell();
+        },
+      })),
+    );
+  } finally {
+    witness.stop();
+  }
+}
+
+async function announce(): Promise<Heard> {
+  return 'unheard';
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
+import { evidence } from '../domain/evidence';
+import { type SenderWord } from '../domain/journal-proof';
+import { type UnconfirmedCall } from '../domain/paid-call';
+import { claimEpoch, recordOutcome } from './epochs';
+import { journalUnavailable } from './failures';
+import { type Caller } from './paid-context';
+
+/** What is known of a call whose intent stands in another journal, or stood in this one before it was set back. */
+export type LostIntent = Pick<
+  SlotIntent,
+  'operation' | 'account' | 'model' | 'durationSeconds' | 'resolution' | 'referenceMode' | 'fingerprint'
+> & {
+  readonly epoch: number;
+  readonly heard: SenderWord | null;
+  readonly mayBeOwed?: true;
+};
+
+/**
+ * The journal of a send cannot be asked any more: whether it was accepted nobody can tell. This journal keeps that from now
+ * on, as an intent of unknown fate in the first epoch that is free, so that nothing is sent under the key before a person
+ * has decided.
+ */
+export async function standIn(
+  journal: CreateJournal,
+  key: JournalKey,
+  { workflowId, runId, activityId, attemptAt }: Caller,
+  { epoch, heard, mayBeOwed, ...call }: LostIntent,
+): Promise<UnconfirmedCall> {
+  const at = new Date().toISOString();
+  const slot: SlotIntent = {
+    v: 1,
+    kind: 'intent',
+    nonce: heard?.intent ?? randomUUID(),
+    ...key,
+    workflowId,
+    runId,
+    activityId,
+    attemptAt,
+    ...call,
+    bodyHash: '',
+    estimate: null,
+    at,
+    sendWindowEnd: at,
+  };
+  const answerIn = (free: number): UnconfirmedCall => ({
+    outcome: 'unconfirmed',
+    epoch: free,
+    sent: true,
+    account: call.account,
+    estimate: null,
+    evidence: evidence('journal_changed', {
+      model: call.model,
+      durationSeconds: call.durationSeconds,
+      resolution: call.resolution,
+      referenceMode: call.referenceMode,
+      account: call.account,
+    }),
+    ...(mayBeOwed === true && { mayBeOwed }),
+  });
+  for (let free = epoch; ; free++) {
+    const claim = await claimEpoch(journal, key, free, slot).catch(() => 'unsure' as const);
+    if (claim === 'lost') continue;
+    const { recorded } =
+      claim === 'won' ? await recordOutcome(journal, key, slot.nonce, answerIn(free)) : { recorded: false };
+    if (!recorded) throw journalUnavailable();
+    return answerIn(free);
+  }
+}

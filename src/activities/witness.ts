@@ -1,0 +1,92 @@
+import { activityInfo, Context } from '@temporalio/activity';
+
+/** What the server is told of an attempt before its request leaves (docs/adr/0015). */
+export interface Witness {
+  /** Resolves when the server has the details as they are now, and has no later news of this attempt. */
+  tell(): Promise<Heard>;
+  /** Ends the background beats. */
+  stop(): void;
+}
+
+/**
+ * `stopped`: the server has it, and wants the attempt no more (cancelled, paused, timed out, its workflow closed).
+ * `unheard`: nobody knows what the server has.
+ */
+export type Heard = 'told' | 'stopped' | 'unheard';
+
+/** Longest wait for the server: it is a part of the time that the send has. */
+const ANSWER_MS = 4_000;
+
+/**
+ * Beats at once, then every half heartbeat timeout, and whenever it is asked to. Unlike a heartbeat of the SDK, which
+ * travels some time later, each of these is answered before the next one leaves: what the server has is never older than
+ * what was told last.
+ * @param details asked when a beat leaves
+ * @param careful what the SDK's own beats carry: they may arrive late, so that they must be true however old they are
+ */
+export function startWitness(details: () => object, careful: () => object): Witness {
+  const context = Context.current();
+  const send = senderOf(context);
+  let running: Promise<Heard> = Promise.resolve('told');
+  let next: Promise<Heard> | undefined;
+  let doubtful = false;
+
+  const beat = async (): Promise<Heard> => {
+    try {
+      await send(details());
+    } catch (error) {
+      if (STOPS.has((error as Error).name)) return 'stopped';
+      // It may still be under way, and arrive after a later one.
+      doubtful = true;
+    }
+    return doubtful ? 'unheard' : 'told';
+  };
+  const tell = (): Promise<Heard> => {
+    next ??= running.then(() => {
+      next = undefined;
+      return (running = beat());
+    });
+    return next;
+  };
+
+  void tell();
+  const { heartbeatTimeoutMs = 0 } = activityInfo();
+  if (heartbeatTimeoutMs <= 0) return { tell, stop: () => undefined };
+  let ticks = 0;
+  const timer = setInterval(
+    () => {
+      void tell();
+      ticks += 1;
+      // The SDK gives an attempt up of which it has seen no beat for the heartbeat timeout and five seconds.
+      if (ticks % 2 === 0) context.heartbeat(careful());
+    },
+    Math.max(10, heartbeatTimeoutMs / 2),
+  );
+  timer.unref();
+  return { tell, stop: () => clearInterval(timer) };
+}
+
+/** Names of what the client throws where the server answers that it wants the attempt no more. */
+const STOPS: ReadonlySet<string> = new Set([
+  'ActivityNotFoundError',
+  'ActivityCancelledError',
+  'ActivityPausedError',
+  'ActivityResetError',
+]);
+
+function senderOf(context: Context): (details: object) => Promise<void> {
+  const client = clientOf(context);
+  // Only environments for tests have no client, and hear a beat at once; a local activity is not heard at all.
+  if (client === undefined || context.info.isLocal) return async (details) => context.heartbeat(details);
+  const { taskToken } = context.info;
+  return (details) =>
+    client.withDeadline(Date.now() + ANSWER_MS, () => client.activity.heartbeat(taskToken, details));
+}
+
+function clientOf(context: Context): Context['client'] | undefined {
+  try {
+    return context.client;
+  } catch {
+    return undefined;
+  }
+}

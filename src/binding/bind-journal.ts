@@ -1,0 +1,141 @@
+import { type Client } from '@temporalio/client';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type CreateJournal } from '../domain/create-journal';
+import {
+  type BindRequest,
+  differenceOf,
+  type Ledger,
+  type LedgerDifference,
+  nextLedger,
+} from '../domain/journal-binding';
+import { baseTaskQueue, mediaJournalWorkflowId } from '../domain/names';
+import { anyPaidCall } from './earlier-calls';
+import { askLedger, type FoundLedger, plainClient, readLedger } from './ledger';
+
+/** A worker whose journal is not the one of its task queue buys nothing: two journals could buy twice. */
+export class JournalBindingError extends Error {
+  override readonly name = 'JournalBindingError';
+}
+
+export interface BindJournalOptions {
+  /** Of the namespace in which the workflows run. */
+  readonly client: Client;
+  /** Queue of the worker; those of its activities (`NAME/create`, …) belong to the same ledger. */
+  readonly taskQueue: string;
+  readonly journal: CreateJournal;
+  /** @default none: the store is not compared */
+  readonly artifacts?: ArtifactStore | undefined;
+  /** Names of the accounts that the worker serves, with their digests. @default none */
+  readonly accounts?: readonly string[] | undefined;
+  /** Takes the queue over from another journal; only when no worker uses that one any more. @default false */
+  readonly rebind?: boolean | undefined;
+}
+
+/**
+ * Binds a task queue to this journal, or finds it bound to it (design 4.3). Paid activities do so by themselves before
+ * they send; a worker does it before it polls, so that one that differs does not start.
+ * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or nobody can tell
+ */
+export async function bindJournal(options: BindJournalOptions): Promise<Ledger> {
+  const taskQueue = baseTaskQueue(options.taskQueue);
+  const client = plainClient(options.client);
+  const request: BindRequest = {
+    ...(await options.journal.identity()),
+    artifacts: (await options.artifacts?.identity?.()) ?? null,
+    accounts: options.accounts ?? [],
+    ...(options.rebind === true && { rebind: true }),
+  };
+  return answered(taskQueue, () => bind(client, taskQueue, request));
+}
+
+async function bind(client: Client, taskQueue: string, request: BindRequest): Promise<Ledger> {
+  const found = await readLedger(client, taskQueue);
+  if (request.rebind !== true) await refuse(client, taskQueue, found, request);
+  const held = found.is === 'missing' ? null : found.ledger;
+  if (found.is === 'open' && held !== null && nextLedger(held, request, '') === held) return held;
+  await askLedger(client, taskQueue, request, found);
+  const now = await readLedger(client, taskQueue);
+  // Others may have asked in the same moment: the order of the server decides.
+  const ledger = now.is === 'missing' ? null : now.ledger;
+  const difference = differenceOf(ledger, request);
+  if (ledger === null || difference !== undefined)
+    throw new JournalBindingError(refusal(taskQueue, difference ?? 'journal', now));
+  return ledger;
+}
+
+async function refuse(
+  client: Client,
+  taskQueue: string,
+  found: FoundLedger,
+  request: BindRequest,
+): Promise<void> {
+  const difference = found.is === 'missing' ? undefined : differenceOf(found.ledger, request);
+  if (difference !== undefined) throw new JournalBindingError(refusal(taskQueue, difference, found));
+  if (found.is !== 'missing') return;
+  const earlier = await anyPaidCall(client, taskQueue);
+  if (earlier !== undefined) throw new JournalBindingError(ledgerGone(taskQueue, earlier));
+}
+
+/** How often a server that does not answer is asked, and how long it is left alone in between. */
+const PAUSES_MS = [200, 1_000, 3_000];
+
+/** @throws JournalBindingError that says what could not be asked, and why */
+async function answered<T>(taskQueue: string, ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof JournalBindingError) throw error;
+      const pause = PAUSES_MS[attempt];
+      if (pause === undefined) throw new JournalBindingError(silent(taskQueue, error), { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+function silent(taskQueue: string, error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  const deeper = cause instanceof Error ? `: ${cause.message}` : '';
+  return (
+    `The ledger ${mediaJournalWorkflowId(taskQueue)} of the task queue "${taskQueue}" cannot be asked: ${message}${deeper}. ` +
+    'Nothing is sent before it says which journal the queue creates with. Look whether the Temporal server answers and ' +
+    'lets this worker read, start and signal workflows; then try again.'
+  );
+}
+
+function ledgerGone(taskQueue: string, earlier: string): string {
+  return (
+    `The ledger ${mediaJournalWorkflowId(taskQueue)} of the task queue "${taskQueue}" is gone, and paid calls were made on ` +
+    `this queue before (${earlier}): somebody deleted it, or it was terminated long ago. Which journal they were made with is ` +
+    'not known any more, so nothing is sent. When this is the journal of the earlier workers, or no worker uses theirs any ' +
+    'more, start once with rebind (temporal-media worker --rebind); what is under way then waits for a decision.'
+  );
+}
+
+const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
+  journal: 'creates with another journal than this worker has',
+  host: 'creates with this journal on another host',
+  artifacts: 'stores its artifacts in another place than this worker does',
+};
+
+/** A container has a new host name at every start. */
+const SAME_VOLUME =
+  'where this is the same volume, seen from a new container, set MEDIA_HOST_ID to one name in all of them and start once with rebind; ';
+
+function refusal(taskQueue: string, difference: LedgerDifference, found: FoundLedger): string {
+  const ended = found.is === 'closed' ? ' It was ended from outside, and what it held still stands.' : '';
+  const why =
+    difference === 'artifacts'
+      ? 'A worker with another store does not find what was stored before, so this one sends nothing.'
+      : 'Two journals cannot keep a video from being bought twice, so this worker sends nothing.';
+  const same =
+    difference === 'artifacts'
+      ? 'point this worker at the same artifacts (MEDIA_ARTIFACTS, or a shared store); '
+      : 'point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ';
+  return (
+    `The task queue "${taskQueue}" ${DIFFERS[difference]}: its ledger ${mediaJournalWorkflowId(taskQueue)} says so.${ended} ` +
+    `${why} Remedies: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
+    'give it a task queue of its own (MEDIA_TASK_QUEUE); or, when no worker uses the other one any more, start once with ' +
+    'rebind (temporal-media worker --rebind).'
+  );
+}

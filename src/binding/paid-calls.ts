@@ -1,0 +1,131 @@
+import { type Client } from '@temporalio/client';
+import { type LoadedDataConverter, type Payload } from '@temporalio/common';
+import { ACTIVITY, baseTaskQueue } from '../domain/names';
+import { wordOf } from '../domain/journal-proof';
+
+/** One paid call, as the history of its workflow tells it. */
+export interface PaidCallSeen {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly activityId: string;
+  readonly type: string;
+  readonly creationKey: string;
+  readonly epoch: number;
+  /** ISO 8601. */
+  readonly scheduledAt: string;
+  /** Input of its activity, of the row of a batch. Null where it cannot be read here, as behind a codec of others. */
+  readonly input: { readonly [field: string]: unknown } | null;
+  /** What it came to, where that is known; null while it is open or when its worker was lost. */
+  readonly answer: { readonly [field: string]: unknown } | null;
+}
+
+type Events = NonNullable<
+  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
+>;
+
+/** The paid calls of one run on a task queue that have left something in a journal, or may have. */
+export async function paidCallsOf(
+  client: Client,
+  taskQueue: string,
+  run: { readonly workflowId: string; readonly runId: string },
+): Promise<readonly PaidCallSeen[]> {
+  const handle = client.workflow.getHandle(run.workflowId, run.runId);
+  const [{ events }, { raw }] = await Promise.all([handle.fetchHistory(), handle.describe()]);
+  const converter = client.options.loadedDataConverter;
+  const beats = new Map(
+    (raw.pendingActivities ?? []).map((one) => [one.activityId, one.heartbeatDetails?.payloads?.[0]]),
+  );
+  const ends = endsOf(events ?? []);
+  const calls: PaidCallSeen[] = [];
+  for (const event of events ?? []) {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    const type = scheduled?.activityType?.name ?? '';
+    if (!scheduled || !PAID.has(type) || baseTaskQueue(scheduled.taskQueue?.name ?? '') !== taskQueue)
+      continue;
+    const activityId = scheduled.activityId ?? '';
+    const input = await decoded(converter, scheduled.input?.payloads?.[0]);
+    const end = ends.get(String(event.eventId));
+    const result = await decoded(converter, end?.result);
+    const beat = await decoded(converter, beats.get(activityId));
+    const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
+    rows.forEach((row, place) => {
+      const own = asObject(row);
+      const isRow = row !== input;
+      const answers = asObject(result)?.['answers'];
+      const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[place] : result);
+      const intent = wordOf(beat, isRow ? place : undefined)?.intent ?? null;
+      if (answer === null ? !(end?.lost ?? intent !== null) : NOTHING_KEPT.has(answer['outcome'])) return;
+      const given = own?.['creationKey'];
+      const creationKey = typeof given === 'string' ? given : `${run.workflowId}/${run.runId}/${activityId}`;
+      const epoch = answer?.['epoch'] ?? own?.['epoch'] ?? 0;
+      calls.push({
+        ...run,
+        activityId,
+        type,
+        creationKey,
+        epoch: Number(epoch),
+        scheduledAt: new Date(Number(event.eventTime?.seconds ?? 0) * 1000).toISOString(),
+        input: own,
+        answer,
+      });
+    });
+  }
+  return calls;
+}
+
+const PAID: ReadonlySet<string> = new Set([
+  ACTIVITY.createVideo,
+  ACTIVITY.createVideos,
+  ACTIVITY.generateImage,
+  ACTIVITY.editImage,
+  ACTIVITY.campaignImage,
+]);
+
+/** Outcomes after which a key may be used again: what was not bought needs no protection. */
+const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
+  'not_sent',
+  'rejected',
+  'refused_for_now',
+  'cancelled',
+  'pending',
+]);
+
+interface End {
+  readonly result: Payload | undefined;
+  /** It ended without a value although a worker had it. */
+  readonly lost: boolean;
+}
+
+/** How activities ended, by the number of the event that scheduled them. */
+function endsOf(events: Events): ReadonlyMap<string, End> {
+  const ends = new Map<string, End>();
+  const started = new Set<string>();
+  for (const event of events) {
+    const begun = event.activityTaskStartedEventAttributes;
+    if (begun) started.add(String(begun.scheduledEventId));
+    const done = event.activityTaskCompletedEventAttributes;
+    if (done) ends.set(String(done.scheduledEventId), { result: done.result?.payloads?.[0], lost: true });
+    const failed = event.activityTaskTimedOutEventAttributes ?? event.activityTaskFailedEventAttributes;
+    const id = String(failed?.scheduledEventId);
+    if (failed && started.has(id)) ends.set(id, { result: undefined, lost: true });
+  }
+  return ends;
+}
+
+async function decoded(
+  { payloadConverter, payloadCodecs }: LoadedDataConverter,
+  payload: Payload | null | undefined,
+): Promise<{ readonly [field: string]: unknown } | null> {
+  if (payload == null) return null;
+  try {
+    let read = [payload];
+    for (const codec of [...payloadCodecs].reverse()) read = await codec.decode(read);
+    return asObject(payloadConverter.fromPayload(read[0] as Payload));
+  } catch {
+    return null;
+  }
+}
+
+function asObject(value: unknown): { readonly [field: string]: unknown } | null {
+  return typeof value === 'object' && value !== null ? (value as { [field: string]: unknown }) : null;
+}

@@ -1,0 +1,59 @@
+/** What an attempt of a paid activity told the server before its request could leave (docs/adr/0015). */
+export interface SenderWord {
+  readonly journalId: string;
+  /** Nonce of the intent that it wrote there; null before. */
+  readonly intent: string | null;
+}
+
+/** What is known of the attempts that may have sent. */
+export interface SenderTrace {
+  /** The last word of an attempt; null when none was heard. */
+  readonly heard: SenderWord | null;
+  /** ISO 8601 time at which the activity was scheduled, or earlier. */
+  readonly scheduledAt: string;
+}
+
+/** Whose word is asked, and what it shows. */
+export interface JournalHere {
+  readonly journalId: string;
+  /** Since when the queue belongs to it: the server's time. */
+  readonly boundSince: string;
+  /** Nonces of all intents that stand in it for this key. */
+  readonly intents: readonly string[];
+}
+
+/**
+ * Whether an epoch that is empty in this journal proves that the attempts before have sent nothing in it. Only the journal
+ * that they named can prove it, and only while it still has what they wrote. Pure.
+ */
+export function provesNotSent({ heard, scheduledAt }: SenderTrace, here: JournalHere): boolean {
+  if (heard === null) return Date.parse(scheduledAt) >= Date.parse(here.boundSince);
+  if (heard.journalId !== here.journalId) return false;
+  return heard.intent === null || here.intents.includes(heard.intent);
+}
+
+/** Heartbeat of a create or an image call. */
+export interface SenderBeat extends SenderWord {
+  readonly taskId?: string;
+}
+
+/** Heartbeat of a batch: by place in its rows. */
+export interface BatchBeat {
+  readonly journalId: string;
+  readonly intents: readonly (string | null)[];
+  readonly taskIds: readonly (string | null)[];
+}
+
+/** The word of an attempt, out of the details of its last heartbeat; null when they say nothing of the kind. */
+export function wordOf(details: unknown, place?: number): SenderWord | null {
+  if (typeof details !== 'object' || details === null) return null;
+  const { journalId, intent, intents } = details as Partial<SenderBeat & BatchBeat>;
+  if (typeof journalId !== 'string') return null;
+  const own: unknown = place === undefined ? intent : intents?.[place];
+  return { journalId, intent: typeof own === 'string' ? own : null };
+}
+
+/** The word in an answer that has to be reconciled; null when it names no intent. */
+export function wordInAnswer(answer: object): SenderWord | null {
+  return (answer as { readonly word?: SenderWord }).word ?? null;
+}

@@ -1,0 +1,89 @@
+import { cp, rename, rm } from 'node:fs/promises';
+import { mediaJournalWorkflowId } from '../../src/domain/names';
+import { accepted } from '../support/accepted';
+import { type CrashingWorker, startCrashingWorker } from '../support/crashing-process';
+import { eventually } from '../support/eventually';
+import { type MediaStack } from '../support/media-stack';
+import { sharedStack } from '../support/shared-stack';
+
+/**
+ * "Not sent" is proved by the journal that the create wrote to, and by no other: lost, exchanged or restored under a create
+ * that was on its way, nothing is sent a second time without a person's word.
+ */
+describe('a create under way whose journal is', () => {
+  const stack = sharedStack({}, async () => undefined);
+
+  it.concurrent('[C4.4c] another one, after its ledger was terminated', async () => {
+    const lost = await underWay('[lost-reply:stall] a ledger terminated');
+    await endLedger(lost, 'terminate');
+    await lost.worker.startSuccessor({ journal: `${lost.worker.journal}-other`, rebind: true });
+    await endsUnconfirmed(lost);
+  });
+
+  it.concurrent('[C4.4c] another one, after its ledger was deleted', async () => {
+    const lost = await underWay('[lost-reply:stall] a ledger deleted');
+    await endLedger(lost, 'delete');
+    await lost.worker.startSuccessor({ journal: `${lost.worker.journal}-other`, rebind: true });
+    await endsUnconfirmed(lost);
+  });
+
+  it.concurrent('[C4.4c] a new one in the same place, because the disk was lost', async () => {
+    const lost = await underWay('[lost-reply:stall] a disk lost');
+    await rm(lost.worker.journal, { recursive: true });
+    await lost.worker.startSuccessor({ rebind: true });
+    await endsUnconfirmed(lost);
+  });
+
+  it.concurrent('[C4.4c] its own as it was before the create, restored from a copy', async () => {
+    const backup = async ({ journal }: CrashingWorker) => cp(journal, `${journal}-copy`, { recursive: true });
+    const lost = await underWay('[lost-reply:stall] a copy restored', backup);
+    await rm(lost.worker.journal, { recursive: true });
+    await rename(`${lost.worker.journal}-copy`, lost.worker.journal);
+    await lost.worker.startSuccessor();
+    await endsUnconfirmed(lost);
+  });
+
+  interface Lost {
+    readonly stack: MediaStack;
+    readonly worker: CrashingWorker;
+    readonly prompt: string;
+    readonly result: () => Promise<unknown>;
+  }
+
+  /** A worker killed in the moment in which the service has accepted its create. */
+  async function underWay(prompt: string, before?: (worker: CrashingWorker) => Promise<void>): Promise<Lost> {
+    const own = await stack();
+    const worker = await startCrashingWorker(own);
+    await before?.(worker);
+    const started = await worker.media.startVideo({
+      request: { model: 'cine-1', prompt, durationSeconds: 2 },
+    });
+    await eventually('the create', async () => (await accepted(own, prompt)) === 1);
+    await worker.kill();
+    return { stack: own, worker, prompt, result: () => started.result() };
+  }
+
+  async function endLedger({ stack: own, worker }: Lost, how: 'terminate' | 'delete'): Promise<void> {
+    const { client, namespace } = own.server;
+    const workflowId = mediaJournalWorkflowId(worker.taskQueue);
+    const ledger = client.workflow.getHandle(workflowId);
+    if (how === 'terminate') await ledger.terminate('it looks dead');
+    else
+      await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+    await eventually('the end of the ledger', () =>
+      ledger.describe().then(
+        ({ status }) => how === 'terminate' && status.name !== 'RUNNING',
+        () => how === 'delete',
+      ),
+    );
+  }
+
+  async function endsUnconfirmed({ stack: own, prompt, result }: Lost): Promise<void> {
+    expect(await result()).toMatchObject({
+      outcome: 'unconfirmed',
+      evidence: { cause: 'journal_changed' },
+      billing: { state: 'needs_review' },
+    });
+    expect(await accepted(own, prompt)).toBe(1);
+  }
+});

@@ -34,10 +34,9 @@ import { type Caller, type PaidDeps } from './paid-context';
 import { otherOpenCall } from './open-calls';
 import { preferred, type Prepared, type ReadyCall } from './prepared';
 import { sendSameKey, told, unknownCall } from './send-same-key';
-import { type Sender } from './sender';
+import { type Sender, unannounced } from './sender';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 import { standIn } from './stand-in';
-import { type Heard } from './witness';
 
 /** One paid call, as far as it differs from the others. */
 export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer> {
@@ -283,23 +282,6 @@ function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): N
     message: late
       ? 'Preparing the request took too long, and nothing was sent.'
       : 'The worker stopped before the request was sent.',
-  };
-}
-
-/** A request of which the server knows nothing must not leave: with this journal every trace of it could be lost. */
-function unannounced(base: AnswerBase, heard: Heard): NotSent | undefined {
-  if (heard === 'told') return undefined;
-  return {
-    ...base,
-    outcome: 'not_sent',
-    epochUsed: true,
-    permanent: false,
-    ...(heard === 'stopped'
-      ? { cause: 'worker_shutdown', message: 'The call was cancelled or paused before the request was sent.' }
-      : {
-          cause: 'server_unheard',
-          message: 'The Temporal server did not answer before the request, and nothing was sent.',
-        }),
   };
 }
 

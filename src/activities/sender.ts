@@ -1,6 +1,8 @@
 import { activityInfo } from '@temporalio/activity';
 import { type BatchBeat, type SenderBeat, type SenderWord, wordOf } from '../domain/journal-proof';
 import { type Standing } from '../domain/journal-binding';
+import { type NotSent } from '../domain/paid-call';
+import { type AnswerBase } from './paid-answers';
 import { type PaidDeps } from './paid-context';
 import { type Heard, startWitness } from './witness';
 
@@ -85,4 +87,21 @@ export async function withSenders<T>(
 
 async function announce(): Promise<Heard> {
   return 'unheard';
+}
+
+/** A request of which the server knows nothing must not leave: with this journal every trace of it could be lost. */
+export function unannounced(base: AnswerBase, heard: Heard): NotSent | undefined {
+  if (heard === 'told') return undefined;
+  return {
+    ...base,
+    outcome: 'not_sent',
+    epochUsed: true,
+    permanent: false,
+    ...(heard === 'stopped'
+      ? { cause: 'worker_shutdown', message: 'The call was cancelled or paused before the request was sent.' }
+      : {
+          cause: 'server_unheard',
+          message: 'The Temporal server did not answer before the request, and nothing was sent.',
+        }),
+  };
 }

@@ -12,7 +12,6 @@ export type LostIntent = Pick<
   SlotIntent,
   'operation' | 'account' | 'model' | 'durationSeconds' | 'resolution' | 'referenceMode' | 'fingerprint'
 > & {
-  readonly epoch: number;
   readonly heard: SenderWord | null;
   readonly mayBeOwed?: true;
 };
@@ -26,8 +25,19 @@ export async function standIn(
   journal: CreateJournal,
   key: JournalKey,
   { workflowId, runId, activityId, attemptAt }: Caller,
-  { epoch, heard, mayBeOwed, ...call }: LostIntent,
+  {
+    operation,
+    account,
+    model,
+    durationSeconds,
+    resolution,
+    referenceMode,
+    fingerprint,
+    heard,
+    mayBeOwed,
+  }: LostIntent,
 ): Promise<UnconfirmedCall> {
+  const facts = { account, model, durationSeconds, resolution, referenceMode };
   const at = new Date().toISOString();
   const slot: SlotIntent = {
     v: 1,
@@ -38,7 +48,9 @@ export async function standIn(
     runId,
     activityId,
     attemptAt,
-    ...call,
+    operation,
+    ...facts,
+    fingerprint,
     bodyHash: '',
     estimate: null,
     at,
@@ -48,18 +60,15 @@ export async function standIn(
     outcome: 'unconfirmed',
     epoch: free,
     sent: true,
-    account: call.account,
+    account,
     estimate: null,
     evidence: evidence('journal_changed', {
-      model: call.model,
-      durationSeconds: call.durationSeconds,
-      resolution: call.resolution,
-      referenceMode: call.referenceMode,
-      account: call.account,
+      ...facts,
     }),
     ...(mayBeOwed === true && { mayBeOwed }),
   });
-  for (let free = epoch; ; free++) {
+  // From the first one: no epoch stands alone.
+  for (let free = 0; ; free++) {
     const claim = await claimEpoch(journal, key, free, slot).catch(() => 'unsure' as const);
     if (claim === 'lost') continue;
     const { recorded } =

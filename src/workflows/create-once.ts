@@ -199,7 +199,9 @@ async function raceCreate(
   });
   const came = first === 'lost' ? NO_ANSWER : first;
   const heard = 'answer' in came ? wordInAnswer(came.answer) : wordOf(came.heartbeat);
-  return { ...came, senders: { heard, scheduledAt } };
+  // What no worker had is as good as asked for now.
+  const since = 'answer' in came || !came.neverStarted ? scheduledAt : new Date().toISOString();
+  return { ...came, senders: { heard, scheduledAt: since } };
 }
 
 /** What is left of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */

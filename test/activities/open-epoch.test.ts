@@ -63,10 +63,7 @@ describe('the way over the epochs of one key', () => {
     await journal.putResolution(KEY, 1, decided);
     expect(
       await openEpoch(journal, KEY, 1, { fingerprint: slotIntent().fingerprint, runId: 'later', now: NOW }),
-    ).toEqual({
-      do: 'send',
-      epoch: 2,
-    });
+    ).toEqual({ do: 'send', epoch: 2, intents: ['ours'] });
   });
 
   it('[C4.4c] ends at an unknown fate that nobody went past, also where a fence stands beyond it', async () => {

@@ -1,5 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mediaJournalWorkflowId } from '../../src/domain/names';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
@@ -7,21 +5,15 @@ import { startMediaStack, type MediaStack } from '../support/media-stack';
 /** Whatever the code of a user does, it never runs in the ledger of a queue, and cannot stop it. */
 describe('the ledger of a queue', () => {
   let stack: MediaStack;
-  let folder: string;
 
   beforeAll(async () => {
     stack = await startMediaStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
-    folder = await mkdtemp(join(tmpdir(), 'temporal-media-bundle-'));
   });
-  afterAll(async () => {
-    await stack.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => stack.stop());
 
   it('is bound by a worker whose bundle throws at its top level, and answers the good version after it', async () => {
-    const codePath = join(folder, 'bundle.js');
-    await writeFile(codePath, "throw new Error('a bad deployment');");
-    const bad = await stack.startWorker({ media: { workflows: { workflowBundle: { codePath } } } });
+    const workflowsPath = join(__dirname, '../support/throwing-workflows/index.js');
+    const bad = await stack.startWorker({ media: { workflows: { workflowsPath } } });
     await bad.stop();
     const good = await stack.startWorker({ ownConnection: true });
     const started = await stack.media.startVideo({

@@ -8,7 +8,7 @@ import {
 } from '../domain/create-journal';
 import { type Money } from '../domain/billing';
 import { resolveCreatePolicy, type CreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
-import { provesNotSent, type SenderWord } from '../domain/journal-proof';
+import { type SenderWord } from '../domain/journal-proof';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
@@ -34,7 +34,7 @@ import { type Caller, type PaidDeps } from './paid-context';
 import { otherOpenCall } from './open-calls';
 import { preferred, type Prepared, type ReadyCall } from './prepared';
 import { sendSameKey, told, unknownCall } from './send-same-key';
-import { type Sender, unannounced } from './sender';
+import { isLost, type Sender, unannounced } from './sender';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 import { standIn } from './stand-in';
 
@@ -127,7 +127,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   });
   if (!stands.bound) {
     // What an attempt before this one has sent stands in the other journal.
-    if (before !== null || who.attempt > 1) return pending(null);
+    if (before !== null || who.attempt > 1 || spec.sameKey === true) return pending(null);
     return ended(waitingAnswer(base, 'journal_not_bound', stands.message));
   }
 
@@ -187,13 +187,10 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return ended(told({ ...(whole ?? recorded), sent: false, ...owed }, opened.slot), opened.slot);
   }
 
-  if (before !== null && deps.journal !== 'none') {
-    const heard = { heard: before, scheduledAt: who.attemptAt };
-    if (!provesNotSent(heard, { ...stands, intents: opened.intents })) {
-      const { operation, request } = spec.paid;
-      const lost = { operation, model: request.model, ...spec.facts, account: account.name, fingerprint };
-      return ended(await standIn(deps.journal, key, who, { ...base, ...lost, heard: before }));
-    }
+  if (deps.journal !== 'none' && isLost(spec, stands, opened.intents)) {
+    const { operation, request } = spec.paid;
+    const lost = { operation, model: request.model, ...spec.facts, account: account.name, fingerprint };
+    return ended(await standIn(deps.journal, key, who, { ...base, ...lost, heard: before }));
   }
   if (spec.recordedOnly === true) {
     const cause = deps.journal === 'none' ? 'no_journal' : NOT_RECORDED;

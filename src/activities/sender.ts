@@ -1,5 +1,11 @@
 import { activityInfo } from '@temporalio/activity';
-import { type BatchBeat, type SenderBeat, type SenderWord, wordOf } from '../domain/journal-proof';
+import {
+  type BatchBeat,
+  provesNotSent,
+  type SenderBeat,
+  type SenderWord,
+  wordOf,
+} from '../domain/journal-proof';
 import { type Standing } from '../domain/journal-binding';
 import { type NotSent } from '../domain/paid-call';
 import { type AnswerBase } from './paid-answers';
@@ -87,6 +93,17 @@ export async function withSenders<T>(
 
 async function announce(): Promise<Heard> {
   return 'unheard';
+}
+
+/** Whether a send before this one stands in a journal that is not this one any more. */
+export function isLost(
+  { sender: { before }, sameKey }: { readonly sender: Sender; readonly sameKey?: true | undefined },
+  { journalId, boundSince }: Extract<Standing, { bound: true }>,
+  intents: readonly string[],
+): boolean {
+  if (sameKey === true && intents.length === 0) return true;
+  const senders = { heard: before, scheduledAt: boundSince };
+  return before !== null && !provesNotSent(senders, { journalId, boundSince, intents });
 }
 
 /** A request of which the server knows nothing must not leave: with this journal every trace of it could be lost. */

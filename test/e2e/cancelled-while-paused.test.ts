@@ -7,6 +7,7 @@ import { deferred } from '../support/deferred';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { testBundle } from '../support/test-bundle';
+import { alwaysBound } from '../support/standing';
 
 // What the workflows of this test give a paid call, its sender must live with.
 Object.assign(CREATE_TIMEOUTS, { httpBudgetMs: 4_000 });
@@ -42,7 +43,7 @@ describe('a paid call that is cancelled after it was paused and its sender was l
       const prompt = `${activity}, paused and gone`;
       const recorded = deferred<void>();
       const testOver = deferred<never>();
-      const sender = await handMadeWorker(stack, { journalBound: () => true }, (real) => ({
+      const sender = await handMadeWorker(stack, { standing: alwaysBound }, (real) => ({
         [activity]: async (input: never) => {
           await real[activity](input);
           recorded.resolve();

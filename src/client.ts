@@ -13,8 +13,11 @@ import {
 } from '@temporalio/client';
 import { awaitVideoWorkflowId } from './client/await-video-id';
 import { CampaignClient } from './client/campaign-client';
-import { CreationKeyConflictError, ResumeError } from './client/errors';
+import { CreationKeyConflictError, refuseUnknownKeys, ResumeError } from './client/errors';
 import {
+  ARTIFACT_STORE_KEYS,
+  CLIENT_KEYS,
+  FIND_TASK_KEYS,
   type ArtifactStoreOptions,
   type FindTaskOptions,
   type StartOptions,
@@ -28,6 +31,7 @@ import {
   type DecisionInput,
   type ReviewInput,
 } from './client/review-journal';
+import { paidStart } from './client/paid-starts';
 import { started } from './client/started';
 import { startAgain, unfinishedVideo } from './client/start-again';
 import { watchStates } from './client/watch-states';
@@ -40,6 +44,7 @@ import { type ResolveUnconfirmedResult, type ReviewJournalPage } from './domain/
 import { type VideoState } from './domain/video-state';
 import { type VideoTask } from './domain/video-task';
 import {
+  WAIT_KEYS,
   type AwaitVideoInput,
   type EditImageWorkflowInput,
   type GenerateImageWorkflowInput,
@@ -65,7 +70,12 @@ export {
   type TakenUp,
   type TakeUpOptions,
 } from './client/campaign-orders';
-export { CodecUnreachableError, CreationKeyConflictError, ResumeError } from './client/errors';
+export {
+  CodecUnreachableError,
+  CreationKeyConflictError,
+  InvalidInputError,
+  ResumeError,
+} from './client/errors';
 export { type DecisionInput, type ReviewInput } from './client/review-journal';
 export {
   type ArtifactStoreOptions,
@@ -79,37 +89,32 @@ export {
 /** Its methods about campaigns are those of {@link CampaignClient}. */
 export class TemporalMediaClient extends CampaignClient {
   constructor(client: Client, options: TemporalMediaClientOptions = {}) {
+    refuseUnknownKeys(options, CLIENT_KEYS);
     super(client, options.taskQueue ?? DEFAULT_TASK_QUEUE);
   }
 
-  /** Starts `generateVideo`, or attaches to the one that has this id. @throws CreationKeyConflictError */
+  /** Starts `generateVideo`, or attaches to the one that has this id. @throws CreationKeyConflictError, InvalidInputError */
   async startVideo(
     input: Omit<GenerateVideoInput, 'creationKey' | 'carried'>,
     options: StartOptions = {},
   ): Promise<Started<VideoOutcome>> {
-    const id = options.id ?? `video-${randomUUID()}`;
-    const paid: PaidRequest = { operation: 'create_video', request: input.request };
-    return this.startPaid<VideoOutcome>(WORKFLOW.generateVideo, id, paid, { ...input, creationKey: id });
+    return this.startPaid({ operation: 'create_video', request: input.request }, input, options);
   }
 
-  /** Starts `generateImage`, or attaches. @throws CreationKeyConflictError */
+  /** Starts `generateImage`, or attaches. @throws CreationKeyConflictError, InvalidInputError */
   async startImage(
     input: Omit<GenerateImageWorkflowInput, 'creationKey'>,
     options: StartOptions = {},
   ): Promise<Started<ImageOutcome>> {
-    const id = options.id ?? `image-${randomUUID()}`;
-    const paid: PaidRequest = { operation: 'generate_image', request: input.request };
-    return this.startPaid<ImageOutcome>(WORKFLOW.generateImage, id, paid, { ...input, creationKey: id });
+    return this.startPaid({ operation: 'generate_image', request: input.request }, input, options);
   }
 
-  /** Starts `editImage`, or attaches. @throws CreationKeyConflictError */
+  /** Starts `editImage`, or attaches. @throws CreationKeyConflictError, InvalidInputError */
   async startEdit(
     input: Omit<EditImageWorkflowInput, 'creationKey'>,
     options: StartOptions = {},
   ): Promise<Started<ImageOutcome>> {
-    const id = options.id ?? `edit-${randomUUID()}`;
-    const paid: PaidRequest = { operation: 'edit_image', request: input.request };
-    return this.startPaid<ImageOutcome>(WORKFLOW.editImage, id, paid, { ...input, creationKey: id });
+    return this.startPaid({ operation: 'edit_image', request: input.request }, input, options);
   }
 
   /** What a video workflow does now; also answered for closed ones while their history is kept. */
@@ -141,6 +146,7 @@ export class TemporalMediaClient extends CampaignClient {
    * Polls and downloads only; it never creates. @throws ResumeError
    */
   async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
+    refuseUnknownKeys(wait, WAIT_KEYS);
     const description = await this.describe(workflowOrTaskId);
     if (description !== undefined) return this.resumeWorkflow(description, wait);
     const found = await this.findTask(workflowOrTaskId);
@@ -152,6 +158,7 @@ export class TemporalMediaClient extends CampaignClient {
    * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
    */
   async findTask(taskId: string, options: FindTaskOptions = {}): Promise<FoundVideoTask> {
+    refuseUnknownKeys(options, FIND_TASK_KEYS);
     return this.client.workflow.execute(WORKFLOW.findVideoTask, {
       taskQueue: this.taskQueue,
       workflowId: `find-video-task/${randomUUID()}`,
@@ -165,6 +172,7 @@ export class TemporalMediaClient extends CampaignClient {
    * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
    */
   async artifactStore(options: ArtifactStoreOptions = {}): Promise<ArtifactStoreFacts> {
+    refuseUnknownKeys(options, ARTIFACT_STORE_KEYS);
     return this.client.workflow.execute(WORKFLOW.artifactStore, {
       taskQueue: this.taskQueue,
       workflowId: `artifact-store/${randomUUID()}`,
@@ -236,11 +244,11 @@ export class TemporalMediaClient extends CampaignClient {
   }
 
   private async startPaid<Outcome extends VideoOutcome | ImageOutcome>(
-    type: string,
-    workflowId: string,
     paid: PaidRequest,
-    input: { readonly account?: string; readonly creationKey: string },
+    input: { readonly account?: string },
+    options: StartOptions,
   ): Promise<Started<Outcome>> {
+    const { type, id: workflowId } = paidStart(paid.operation, input, options);
     const fingerprint = requestFingerprint(paid, input.account);
     const start = (workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE') =>
       this.client.workflow.start(type, {
@@ -249,7 +257,7 @@ export class TemporalMediaClient extends CampaignClient {
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy,
         memo: { [FINGERPRINT_MEMO]: fingerprint },
-        args: [input],
+        args: [{ ...input, creationKey: workflowId }],
       });
     const before = await this.describe(workflowId);
     const known = before === undefined || before.memo?.[FINGERPRINT_MEMO] === fingerprint;

@@ -3,7 +3,13 @@ import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { imageOutcome } from '../domain/image-outcome';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
-import { type EditImageInput, type GenerateImageInput, type ImageCallAnswer } from '../domain/paid-call';
+import { unknownKey } from '../domain/known-keys';
+import {
+  IMAGE_INPUT_KEYS,
+  type EditImageInput,
+  type GenerateImageInput,
+  type ImageCallAnswer,
+} from '../domain/paid-call';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
@@ -37,13 +43,27 @@ export function createImageCall(
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
     const who = caller(Date.now());
-    // The helpers hand over a key of the workflow that they run in.
-    const refused = givenKeyIssue(input.creationKey ?? '', who.workflowId ?? undefined);
-    if (refused !== undefined)
-      return outcomes.refusedBeforeSend('creation_key_required', refused, 'creationKey');
+    const refused = rawInputIssue(input, who);
+    if (refused !== undefined) return refused;
     const paid = { operation, request: input.request } as PaidRequest;
     return withSender(deps, (sender) => callForImages(deps, who, paid, input, sender));
   };
+}
+
+/** What an untyped caller may get wrong before there is anything to look up. */
+function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined {
+  const unknown = unknownKey(input, IMAGE_INPUT_KEYS);
+  if (unknown !== undefined)
+    return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
+  const given: unknown = input.creationKey ?? '';
+  // The helpers hand over a key of the workflow that they run in.
+  const refused =
+    typeof given === 'string'
+      ? givenKeyIssue(given, who.workflowId ?? undefined)
+      : 'creationKey must be a text. Nothing was sent.';
+  return refused === undefined
+    ? undefined
+    : outcomes.refusedBeforeSend('creation_key_required', refused, 'creationKey');
 }
 
 /**
@@ -57,7 +77,9 @@ export async function callForImages(
   input: ImageCallInput,
   sender: Sender,
 ): Promise<ImageOutcome> {
-  const creationKey = input.creationKey ?? activityKey(who.workflowId, who.runId, who.activityId);
+  const { workflowId, runId, activityId } = who;
+  // Absent, null and empty are the same, as in workflows.
+  const creationKey = input.creationKey || activityKey(workflowId, runId, activityId);
   const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
     result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);

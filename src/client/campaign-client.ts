@@ -16,6 +16,7 @@ import {
   CampaignUnreadableError,
 } from './campaign-errors';
 import {
+  CHANGE_KEYS,
   type CampaignChanges,
   type CampaignOrder,
   type OrderInput,
@@ -35,7 +36,8 @@ import {
   type CampaignStart,
 } from './campaign-records';
 import { again, present, resumedRows, RESUMED_OUTCOMES, type RetriedOutcome } from './campaign-selection';
-import { type StartOptions, type Started, type WatchOptions } from './options';
+import { refuseUnknownKeys } from './errors';
+import { START_KEYS, type StartOptions, type Started, type WatchOptions } from './options';
 import { watchStates } from './watch-states';
 
 /** Campaigns from outside: the part of `TemporalMediaClient` that starts, follows and steers them. */
@@ -50,6 +52,7 @@ export class CampaignClient {
    * only what is missing. @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
    */
   async startCampaign(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
+    refuseUnknownKeys(options, START_KEYS);
     const id = options.id ?? `campaign-${randomUUID()}`;
     refuseUnusable(id, input);
     const running = await this.joinCampaign(id, input);
@@ -144,6 +147,7 @@ export class CampaignClient {
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async resumeCampaign(id: string, { confirm, ...changes }: TakeUpOptions = {}): Promise<TakenUp> {
+    refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.findCampaign(id);
     if (found.status !== 'RUNNING') return this.#goOn(found, changes, confirm);
     const state = await campaignState(this.client, id);
@@ -170,6 +174,7 @@ export class CampaignClient {
     outcomes: readonly RetriedOutcome[] = RETRIED_BY_DEFAULT,
     { confirm, ...changes }: TakeUpOptions = {},
   ): Promise<TakenUp> {
+    refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.findCampaign(id);
     const select: RowSelection = { rows: 'retry', outcomes };
     const state = await this.#lastState(found);

@@ -1,5 +1,6 @@
 import { type CampaignInput } from '../domain/campaign/plan';
 import { type CampaignResult, type CampaignUpdates } from '../domain/campaign/state';
+import { type KeysOf } from '../domain/known-keys';
 import { type CampaignStart } from './campaign-records';
 import { type Started } from './options';
 
@@ -13,6 +14,13 @@ export type OrderInput<Order extends CampaignOrder> = Order extends keyof Campai
 
 /** What may be changed when a campaign is taken up again. */
 export type CampaignChanges = Pick<CampaignStart, 'concurrency' | 'budget' | 'waitFor' | 'maxAttempts'>;
+
+export const CHANGE_KEYS = {
+  concurrency: true,
+  budget: true,
+  waitFor: true,
+  maxAttempts: true,
+} satisfies KeysOf<CampaignChanges>;
 
 /** How a campaign is taken up. */
 export interface TakeUpOptions extends CampaignChanges {

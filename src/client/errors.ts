@@ -1,3 +1,5 @@
+import { unknownKey, type Keys } from '../domain/known-keys';
+
 /** The same id was used for another request. Nothing was started and nothing was sent. */
 export class CreationKeyConflictError extends Error {
   override readonly name = 'CreationKeyConflictError';
@@ -16,4 +18,21 @@ export class ResumeError extends Error {
 /** A codec that is far away does not do its work: nothing is known of what it would have read. */
 export class CodecUnreachableError extends Error {
   override readonly name = 'CodecUnreachableError';
+}
+
+/** Something was given that this client does not know, or not there. Nothing was started. */
+export class InvalidInputError extends Error {
+  override readonly name = 'InvalidInputError';
+  constructor(
+    readonly field: string,
+    message: string,
+  ) {
+    super(`${message} Nothing was started.`);
+  }
+}
+
+/** An option under a name of another spelling would be passed over in silence. @throws InvalidInputError */
+export function refuseUnknownKeys(given: unknown, known: Keys): void {
+  const unknown = unknownKey(given, known);
+  if (unknown !== undefined) throw new InvalidInputError(unknown.field, unknown.message);
 }

@@ -1,3 +1,5 @@
+import { type KeysOf } from '../domain/known-keys';
+
 export interface TemporalMediaClientOptions {
   /** Task queue of the media worker. @default 'temporal-media' */
   readonly taskQueue?: string;
@@ -37,3 +39,9 @@ export interface Started<Outcome> {
   readonly isNew: boolean;
   result(): Promise<Outcome>;
 }
+
+export const CLIENT_KEYS = { taskQueue: true } satisfies KeysOf<TemporalMediaClientOptions>;
+export const START_KEYS = { id: true } satisfies KeysOf<StartOptions>;
+export const WATCH_KEYS = { intervalMs: true, signal: true } satisfies KeysOf<WatchOptions>;
+export const ARTIFACT_STORE_KEYS = { timeoutMs: true } satisfies KeysOf<ArtifactStoreOptions>;
+export const FIND_TASK_KEYS = { askService: true, timeoutMs: true } satisfies KeysOf<FindTaskOptions>;

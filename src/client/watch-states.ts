@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type VideoState } from '../domain/video-state';
-import { type WatchOptions } from './options';
+import { refuseUnknownKeys } from './errors';
+import { WATCH_KEYS, type WatchOptions } from './options';
 
 /** What a watch asks; both may throw when nobody answers. */
 export interface Watched<State> {
@@ -11,8 +12,10 @@ export interface Watched<State> {
 /** Every state that differs from the one before, until the workflow is closed or the signal aborts. */
 export async function* watchStates<State extends { readonly phase: string } = VideoState>(
   watched: Watched<State>,
-  { intervalMs = 1_500, signal }: WatchOptions,
+  options: WatchOptions,
 ): AsyncGenerator<State, void, undefined> {
+  refuseUnknownKeys(options, WATCH_KEYS);
+  const { intervalMs = 1_500, signal } = options;
   let last = '';
   while (!isAborted(signal)) {
     const state = await watched.state().catch(() => undefined);

@@ -23,6 +23,7 @@ import {
   type ReviewJournalPage,
 } from './unconfirmed-decision';
 import { type VideoTask } from './video-task';
+import { type KeysOf } from './known-keys';
 
 /** Input of `media.findVideoTask`: what the journal's index knows about a task id. */
 export interface FindVideoTaskInput {
@@ -31,6 +32,12 @@ export interface FindVideoTaskInput {
   /** One GET of the task's record besides: for a task that nobody polls. @default false */
   readonly askService?: boolean;
 }
+
+export const FIND_VIDEO_TASK_KEYS = {
+  taskId: true,
+  account: true,
+  askService: true,
+} satisfies KeysOf<FindVideoTaskInput>;
 
 /** What the service itself says of a task: never a URL, nor the text of its error (design 4.9). */
 export type ServiceView =

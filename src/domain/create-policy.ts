@@ -1,3 +1,5 @@
+import { type KeysOf } from './known-keys';
+
 /**
  * What an operator may vouch for about the service's replies to a paid call (design 4.3, failure-model 2.4).
  * Evaluated in the activity. The first value of each is the default and the strict one.
@@ -47,3 +49,15 @@ export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefine
   );
   return { ...DEFAULT_CREATE_POLICY, ...(Object.fromEntries(given) as CreatePolicy) };
 }
+
+export const CREATE_POLICY_KEYS = {
+  on429: true,
+  on503: true,
+  on502: true,
+  on504: true,
+  on500: true,
+  onAbsent: true,
+  idempotency: { header: true, honoured: true, windowSeconds: true } satisfies KeysOf<
+    Exclude<IdempotencyPolicy, string>
+  >,
+} satisfies KeysOf<CreatePolicy>;

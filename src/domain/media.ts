@@ -1,3 +1,5 @@
+import { type KeysOf } from './known-keys';
+
 /** What a reference shows (contract 2.1). */
 export type ReferenceKind = 'image' | 'video' | 'audio';
 
@@ -68,3 +70,11 @@ export function referenceModeOf(references: readonly VideoReference[] | undefine
     .map(({ kind, count }) => `${kind}:${count}`)
     .join('+');
 }
+
+export const SOURCE_KEYS = { artifact: true, url: true, file: true } satisfies KeysOf<MediaSource>;
+
+export const REFERENCE_KEYS = {
+  kind: true,
+  source: SOURCE_KEYS,
+  field: true,
+} satisfies KeysOf<VideoReference>;

@@ -1,11 +1,12 @@
 import { type Money } from './billing';
 import { type JsonValue } from './json';
 import { type SenderTrace, type SenderWord } from './journal-proof';
-import { type CreatePolicy } from './create-policy';
+import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
 import { type VideoRequest, type ImageEditRequest, type ImageGenerationRequest } from './request';
 import { type ErrorKind, type TaskError } from './task-error';
 import { type VideoTask } from './video-task';
 import { type ArtifactRef } from './media';
+import { type KeysOf } from './known-keys';
 
 /** One epoch of one creation key: at most one request leaves in it (failure-model 2.5). */
 export interface EpochKey {
@@ -54,6 +55,22 @@ export interface GenerateImageInput extends Partial<PaidInput> {
 export interface EditImageInput extends Partial<PaidInput> {
   readonly request: ImageEditRequest;
 }
+
+/** The same for edits: the two differ in their requests. */
+export const IMAGE_INPUT_KEYS = {
+  request: true,
+  creationKey: true,
+  epoch: true,
+  account: true,
+  policy: CREATE_POLICY_KEYS,
+  refuseWhileUnconfirmed: true,
+} satisfies KeysOf<GenerateImageInput> & KeysOf<EditImageInput>;
+
+export const CREATE_VIDEO_INPUT_KEYS = {
+  ...IMAGE_INPUT_KEYS,
+  recordedOnly: true,
+  sameKey: true,
+} satisfies KeysOf<CreateVideoInput>;
 
 /** Why nothing was sent, or why the service refused; public words. */
 export type RejectReason =

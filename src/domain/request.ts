@@ -1,5 +1,6 @@
 import { type JsonValue } from './json';
-import { type MediaSource, type VideoReference } from './media';
+import { SOURCE_KEYS, type MediaSource, type VideoReference } from './media';
+import { type KeysOf } from './known-keys';
 
 /** A video to create (contract 2.1). A field that is not given is left out of the request (C2.1.6). */
 export interface VideoRequest {
@@ -47,3 +48,29 @@ export type PaidRequest =
   | { readonly operation: 'create_video'; readonly request: VideoRequest }
   | { readonly operation: 'generate_image'; readonly request: ImageGenerationRequest }
   | { readonly operation: 'edit_image'; readonly request: ImageEditRequest };
+
+export const VIDEO_REQUEST_KEYS = {
+  model: true,
+  prompt: true,
+  durationSeconds: true,
+  resolution: true,
+  aspectRatio: true,
+  references: true,
+  fields: true,
+} satisfies KeysOf<VideoRequest>;
+
+export const IMAGE_REQUEST_KEYS = {
+  model: true,
+  prompt: true,
+  size: true,
+  quality: true,
+  n: true,
+  responseFormat: true,
+  fields: true,
+} satisfies KeysOf<ImageGenerationRequest>;
+
+export const EDIT_REQUEST_KEYS = {
+  ...IMAGE_REQUEST_KEYS,
+  images: true,
+  mask: SOURCE_KEYS,
+} satisfies KeysOf<ImageEditRequest>;

@@ -1,6 +1,7 @@
 import { type Money } from './billing';
 import { type CreateVideoAnswer, type CreateEvidence } from './paid-call';
 import { type PaidRequest } from './request';
+import { type KeysOf } from './known-keys';
 
 /**
  * What a person may decide about a paid call of unknown fate (failure-model 2.5).
@@ -23,6 +24,15 @@ export interface ResolveUnconfirmedInput {
   /** Task queue of the workers that have the journal. @default that of this workflow */
   readonly taskQueue?: string;
 }
+
+export const RESOLVE_UNCONFIRMED_KEYS = {
+  creationKey: true,
+  decision: true,
+  taskId: true,
+  by: true,
+  reason: true,
+  taskQueue: true,
+} satisfies KeysOf<ResolveUnconfirmedInput>;
 
 /** Input of `media.resolveUnconfirmed`. */
 export interface ResolveUnconfirmedCall extends Omit<ResolveUnconfirmedInput, 'taskQueue'> {
@@ -107,6 +117,14 @@ export interface ReviewJournalInput {
   /** Task queue of the workers that have the journal. @default that of this workflow */
   readonly taskQueue?: string;
 }
+
+export const REVIEW_JOURNAL_KEYS = {
+  list: true,
+  creationKey: true,
+  after: true,
+  since: true,
+  taskQueue: true,
+} satisfies KeysOf<ReviewJournalInput>;
 
 /** A paid call of unknown fate, or one that is paid and whose results are lost. */
 export interface UnconfirmedEntry {

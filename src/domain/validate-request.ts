@@ -1,5 +1,10 @@
-import { isArtifactRef } from './media';
+import { unknownKey, type Keys } from './known-keys';
+import { isArtifactRef, REFERENCE_KEYS, SOURCE_KEYS } from './media';
 import {
+  EDIT_REQUEST_KEYS,
+  IMAGE_REQUEST_KEYS,
+  VIDEO_REQUEST_KEYS,
+  type PaidOperation,
   type PaidRequest,
   type VideoRequest,
   type ImageEditRequest,
@@ -21,11 +26,35 @@ export const MAX_INLINE_DATA_URL = 64 * 1024;
 export function validateRequest(paid: PaidRequest): ValidationIssue[] {
   const { request } = paid;
   if (!isObject(request)) return [{ field: 'request', message: 'The request must be an object.' }];
-  const issues = [...validateModelAndPrompt(request)];
+  // First of all: what is missing may be there under another name.
+  const issues = [...unknownRequestKeys(paid), ...validateModelAndPrompt(request)];
   if (paid.operation === 'create_video') issues.push(...validateVideo(paid.request));
   else issues.push(...validateImage(paid.request));
   if (paid.operation === 'edit_image') issues.push(...validateEditFiles(paid.request));
   return issues;
+}
+
+const REQUEST_KEYS: { readonly [operation in PaidOperation]: Keys } = {
+  create_video: VIDEO_REQUEST_KEYS,
+  generate_image: IMAGE_REQUEST_KEYS,
+  edit_image: EDIT_REQUEST_KEYS,
+};
+
+const WAY_OUT = 'A field of the service’s own goes into fields, under its own name.';
+
+function unknownRequestKeys({ operation, request }: PaidRequest): ValidationIssue[] {
+  const unknown = unknownKey(request, REQUEST_KEYS[operation], 'request');
+  return [
+    ...(unknown === undefined ? [] : [{ ...unknown, message: `${unknown.message} ${WAY_OUT}` }]),
+    ...unknownInList(request, 'references', REFERENCE_KEYS),
+    ...unknownInList(request, 'images', SOURCE_KEYS),
+  ];
+}
+
+function unknownInList(request: object, name: 'references' | 'images', keys: Keys): ValidationIssue[] {
+  const list: unknown = (request as { readonly [name: string]: unknown })[name];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((one, place) => unknownKey(one, keys, `request.${name}[${place}]`) ?? []);
 }
 
 function validateModelAndPrompt(request: { model: unknown; prompt: unknown }): ValidationIssue[] {

@@ -1,4 +1,5 @@
 import { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
+import { type KeysOf } from './known-keys';
 
 /**
  * The facts kept right after the create reply (C4.4b): what every later poll, download and outcome needs.
@@ -19,6 +20,18 @@ export interface VideoTask {
   readonly createdAt: string | null;
   readonly source: 'create_reply' | 'journal' | 'unknown';
 }
+
+export const VIDEO_TASK_KEYS = {
+  taskId: true,
+  model: true,
+  durationSeconds: true,
+  resolution: true,
+  referenceMode: true,
+  account: true,
+  polling: true,
+  createdAt: true,
+  source: true,
+} satisfies KeysOf<VideoTask>;
 
 /** A task of which only the id is known: adopted, or resumed without a journal (design 4.2). */
 export function videoTaskById(

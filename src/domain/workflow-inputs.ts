@@ -1,9 +1,10 @@
 import { type CreateOnceState } from './create-once';
-import { type CreatePolicy } from './create-policy';
+import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
 import { type CreatedVideo } from './paid-call';
 import { type PollLoopSnapshot } from './poll-loop-snapshot';
 import { type ImageEditRequest, type ImageGenerationRequest, type VideoRequest } from './request';
-import { type VideoTask } from './video-task';
+import { VIDEO_TASK_KEYS, type VideoTask } from './video-task';
+import { type KeysOf } from './known-keys';
 
 /** Milliseconds, or a text such as `15m` or `2 days`. */
 export type DurationInput = number | string;
@@ -86,3 +87,51 @@ export interface GenerateImageWorkflowInput {
 export interface EditImageWorkflowInput extends Omit<GenerateImageWorkflowInput, 'request'> {
   readonly request: ImageEditRequest;
 }
+
+export const QUEUES_KEYS = {
+  create: true,
+  poll: true,
+  download: true,
+  image: true,
+} satisfies KeysOf<MediaQueues>;
+
+/** What a wait takes, and what every workflow of a video takes. */
+export const WAIT_KEYS = {
+  waitFor: true,
+  slowPolling: { after: true, interval: true } satisfies KeysOf<NonNullable<WaitOptions['slowPolling']>>,
+} satisfies KeysOf<WaitOptions>;
+
+const VIDEO_WORKFLOW_KEYS = {
+  ...WAIT_KEYS,
+  account: true,
+  queues: QUEUES_KEYS,
+  sidecarPrompt: true,
+} satisfies KeysOf<VideoWorkflowOptions>;
+
+export const GENERATE_VIDEO_KEYS = {
+  ...VIDEO_WORKFLOW_KEYS,
+  request: true,
+  creationKey: true,
+  startLimit: true,
+  policy: CREATE_POLICY_KEYS,
+  onUnconfirmed: true,
+  refuseWhileUnconfirmed: true,
+  carried: true,
+} satisfies KeysOf<GenerateVideoInput>;
+
+export const AWAIT_VIDEO_KEYS = {
+  ...VIDEO_WORKFLOW_KEYS,
+  video: VIDEO_TASK_KEYS,
+  carried: true,
+} satisfies KeysOf<AwaitVideoInput>;
+
+/** The same for edits: the two differ in their requests, which activities judge. */
+export const IMAGE_WORKFLOW_KEYS = {
+  request: true,
+  account: true,
+  creationKey: true,
+  startLimit: true,
+  policy: CREATE_POLICY_KEYS,
+  refuseWhileUnconfirmed: true,
+  queues: QUEUES_KEYS,
+} satisfies KeysOf<GenerateImageWorkflowInput> & KeysOf<EditImageWorkflowInput>;

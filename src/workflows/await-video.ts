@@ -4,7 +4,8 @@ import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { videoTaskById, type VideoTask } from '../domain/video-task';
-import { type AwaitVideoInput } from '../domain/workflow-inputs';
+import { AWAIT_VIDEO_KEYS, type AwaitVideoInput } from '../domain/workflow-inputs';
+import { refuseUnknownKeys } from './inputs';
 import { findVideoTaskActivity } from './proxies';
 import { startWatching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';
@@ -25,6 +26,7 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
   if (typeof input?.video?.taskId !== 'string') {
     throw ApplicationFailure.nonRetryable('awaitVideo needs {video: {taskId}}.', 'InvalidInput');
   }
+  refuseUnknownKeys(input, AWAIT_VIDEO_KEYS);
   // Nothing is created here, so there is nothing to fear but a wait.
   progress.tell({ phase: 'watching', taskId: input.video.taskId });
   if ('account' in input.video) {

@@ -1,4 +1,5 @@
-import { type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
+import { FIND_VIDEO_TASK_KEYS, type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
+import { refuseUnknownKeys } from './inputs';
 import { findVideoTaskActivity } from './proxies';
 
 /**
@@ -6,5 +7,6 @@ import { findVideoTaskActivity } from './proxies';
  * no journal and no base address, so they ask this way before they resume.
  */
 export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {
+  refuseUnknownKeys(input, FIND_VIDEO_TASK_KEYS);
   return findVideoTaskActivity({ summary: 'look the task up' })(input);
 }

@@ -3,7 +3,8 @@ import { billing } from '../domain/billing';
 import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
-import { type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
+import { unknownKey } from '../domain/known-keys';
+import { GENERATE_VIDEO_KEYS, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { type CreatedVideo } from '../domain/paid-call';
 import { awaitDecision } from './await-decision';
 import { createOnce, type CreateOnceOptions } from './create-once';
@@ -100,6 +101,9 @@ function watchCreated(
 function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
   if (!isRequest(input?.request))
     return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
+  const unknown = unknownKey(input, GENERATE_VIDEO_KEYS);
+  if (unknown !== undefined)
+    return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
   for (const field of ['waitFor', 'startLimit'] as const) {
     const value = input[field];
     if (value !== undefined && milliseconds(value) === undefined) {

@@ -10,12 +10,17 @@ import { billing } from '../domain/billing';
 import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
 import { evidence, NO_WORKER } from '../domain/evidence';
 import { imageDetails } from '../domain/image-details';
+import { unknownKey } from '../domain/known-keys';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { type ImageEditRequest } from '../domain/request';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
-import { type EditImageWorkflowInput, type GenerateImageWorkflowInput } from '../domain/workflow-inputs';
+import {
+  IMAGE_WORKFLOW_KEYS,
+  type EditImageWorkflowInput,
+  type GenerateImageWorkflowInput,
+} from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
 import { isRequest, milliseconds } from './inputs';
 import { neverStarted, type StartWait } from './never-started';
@@ -33,6 +38,9 @@ export async function imageCall(
 ): Promise<ImageOutcome> {
   if (!isRequest(input?.request))
     return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
+  const unknown = unknownKey(input, IMAGE_WORKFLOW_KEYS);
+  if (unknown !== undefined)
+    return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
   const own = creationKey(input.creationKey);
   if ('refused' in own)
     return outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');

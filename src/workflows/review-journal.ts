@@ -1,11 +1,15 @@
 import { workflowInfo } from '@temporalio/workflow';
+import { unknownKey } from '../domain/known-keys';
 import {
   decisionIssue,
+  RESOLVE_UNCONFIRMED_KEYS,
+  REVIEW_JOURNAL_KEYS,
   type ResolveUnconfirmedInput,
   type ResolveUnconfirmedResult,
   type ReviewJournalInput,
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
+import { refuseUnknownKeys } from './inputs';
 import { resolveUnconfirmedActivity, reviewJournalActivity } from './proxies';
 
 /**
@@ -14,7 +18,9 @@ import { resolveUnconfirmedActivity, reviewJournalActivity } from './proxies';
  */
 export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
   const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';
-  const issue = creationKey === '' ? 'creationKey must name the paid call.' : decisionIssue(input);
+  const issue =
+    unknownKey(input, RESOLVE_UNCONFIRMED_KEYS)?.message ??
+    (creationKey === '' ? 'creationKey must name the paid call.' : decisionIssue(input));
   if (issue !== undefined)
     return { resolved: false, reason: 'invalid_decision', creationKey, answer: null, message: issue };
   const { workflowId, runId } = workflowInfo();
@@ -25,6 +31,7 @@ export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promis
 
 /** One page of what a worker's journal holds: clients have no journal of their own. */
 export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJournalPage> {
+  refuseUnknownKeys(input, REVIEW_JOURNAL_KEYS);
   const { taskQueue, ...call } = input;
   return reviewJournalActivity({ taskQueue, summary: `list ${input.list}` })(call);
 }

@@ -1,12 +1,12 @@
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ImageOutcome } from '../../src/domain';
+import { ACTIVITY, type ImageOutcome } from '../../src/domain';
 import { accepted } from '../support/accepted';
 import { sharedStack } from '../support/shared-stack';
 
 const REPOSITORY = join(__dirname, '..', '..');
-const BUYERS = join(__dirname, '..', 'support', 'workflows', 'image-buyers.ts');
+const BUYERS = join(__dirname, '..', 'support', 'workflows', 'untyped-buyers.ts');
 
 const VIDEO = { model: 'cine-1', durationSeconds: 2 };
 
@@ -46,11 +46,15 @@ describe('keys that nobody gave', () => {
     const { server, taskQueue, media } = await both();
     const prompt = 'by a key of somebody else';
     for (const creationKey of ['media-run/a/b/0', 'media-activity/a/b/1', 'media-row/spring/kite/0']) {
-      for (const type of ['generateImage', 'buyImageByBareActivity']) {
+      const input = { request: request(prompt), creationKey };
+      for (const [type, ...args] of [
+        ['generateImage', input],
+        ['runBareActivity', ACTIVITY.generateImage, input],
+      ] as const) {
         const outcome: unknown = await server.client.workflow.execute(type, {
           taskQueue,
           workflowId: server.uniqueId('thief'),
-          args: [{ request: request(prompt), creationKey }],
+          args,
         });
         expect(outcome).toMatchObject({
           outcome: 'rejected',

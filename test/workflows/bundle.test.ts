@@ -6,8 +6,8 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 const WORKFLOWS = join(__dirname, '..', '..', 'lib', 'workflows', 'index.js');
 const FIGURES = join(__dirname, '..', '..', 'docs', 'figures.md');
 /** Limits of docs/adr/0007 and 0011, in bytes without the source map. */
-const OURS = 275_000;
-const IN_ALL = 800_000;
+const OURS = 300_000;
+const IN_ALL = 840_000;
 
 describe('the workflow bundle', () => {
   let code: string;
@@ -17,7 +17,7 @@ describe('the workflow bundle', () => {
     [code, bare] = await Promise.all([bundle(WORKFLOWS), bundle(require.resolve('./bare-workflow'))]);
   });
 
-  it('holds at most 275 KB beside the SDK, and 800 KB in all', () => {
+  it('holds at most 300 KB beside the SDK, and 840 KB in all', () => {
     const size = Buffer.byteLength(code);
     const sdk = Buffer.byteLength(bare);
     expect(size - sdk).toBeLessThan(OURS);

@@ -1,10 +1,11 @@
 import { type Money } from '../billing';
-import { type CreatePolicy } from '../create-policy';
-import { type ArtifactRef, type MediaSource } from '../media';
+import { CREATE_POLICY_KEYS, type CreatePolicy } from '../create-policy';
+import { SOURCE_KEYS, type ArtifactRef, type MediaSource } from '../media';
 import { type PaidOperation } from '../request';
-import { type DurationInput, type MediaQueues } from '../workflow-inputs';
+import { QUEUES_KEYS, type DurationInput, type MediaQueues } from '../workflow-inputs';
 import { type ResultsRef } from './results';
 import { type RowOutcome } from './row';
+import { type KeysOf } from '../known-keys';
 
 /** Where the rows come from. `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`. */
 export interface ManifestSource {
@@ -51,6 +52,27 @@ export interface CampaignInput {
 
 /** How often a row is tried where nobody says otherwise. */
 export const DEFAULT_MAX_ATTEMPTS = 3;
+
+export const CAMPAIGN_KEYS = {
+  manifest: { source: SOURCE_KEYS, format: true } satisfies KeysOf<ManifestSource>,
+  concurrency: true,
+  budget: { microUnits: true, currency: true } satisfies KeysOf<Money>,
+  onInvalid: true,
+  rebuyChanged: true,
+  select: { rows: true, outcomes: true, keys: true } satisfies KeysOf<RowSelection>,
+  limit: true,
+  sample: true,
+  waitFor: true,
+  maxAttempts: true,
+  account: true,
+  policy: CREATE_POLICY_KEYS,
+  queues: QUEUES_KEYS,
+  priority: true,
+  fairnessWeight: true,
+  eventsPerRun: true,
+  previous: true,
+  carried: true,
+} satisfies KeysOf<CampaignInput>;
 
 /** What `retry` takes up when no outcome is named. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];

@@ -1,8 +1,11 @@
-import { type CampaignInput } from '../../domain/campaign/plan';
+import { CAMPAIGN_KEYS, type CampaignInput } from '../../domain/campaign/plan';
+import { unknownKey } from '../../domain/known-keys';
 import { milliseconds } from '../inputs';
 
 /** Why a campaign cannot begin; undefined when it can. A throw in workflow code would hang it, so clients ask first. */
 export function inputIssue(input: CampaignInput): string | undefined {
+  const unknown = unknownKey(input, CAMPAIGN_KEYS);
+  if (unknown !== undefined) return unknown.message;
   if (typeof input?.manifest?.source !== 'object' || input.manifest.source === null)
     return 'manifest must be {source: {artifact} | {url} | {file}}.';
   for (const field of ['concurrency', 'maxAttempts', 'limit', 'sample', 'eventsPerRun'] as const) {

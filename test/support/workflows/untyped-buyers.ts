@@ -1,0 +1,44 @@
+import { proxyActivities } from '@temporalio/workflow';
+import { ACTIVITY } from '../../../src/domain/names';
+import { type MediaActivities } from '../../../src/domain/activities';
+import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
+import { type ImageGenerationRequest } from '../../../src/domain/request';
+import { type GenerateVideoInput } from '../../../src/domain/workflow-inputs';
+import { executeVideo, mediaActivities, type ImageCallOptions } from '../../../src/workflows';
+
+export * from '../../../src/workflows';
+
+/** The activity as anybody may call it, without a key and without the helpers. */
+const raw = proxyActivities<MediaActivities>({
+  startToCloseTimeout: '5 minutes',
+  retry: { maximumAttempts: 1 },
+});
+
+/** Buys the same image three times: by the bare activity, by a helper, and by the bare activity again. */
+export async function buyImagesBothWays(request: ImageGenerationRequest): Promise<ImageOutcome[]> {
+  const helpers = mediaActivities();
+  return [
+    await raw[ACTIVITY.generateImage]({ request }),
+    await helpers.generateImage(request),
+    await raw[ACTIVITY.generateImage]({ request }),
+  ];
+}
+
+/** Any bare activity, with whatever the caller gives it. */
+export async function runBareActivity(name: string, input: unknown): Promise<unknown> {
+  return (raw as unknown as { [name: string]: (input: unknown) => Promise<unknown> })[name]?.(input);
+}
+
+/** A helper with whatever the caller gives it, as defaults or for this call. */
+export async function buyImageByHelper(
+  request: ImageGenerationRequest,
+  defaults: ImageCallOptions,
+  options: ImageCallOptions,
+): Promise<ImageOutcome> {
+  return mediaActivities(defaults).generateImage(request, options);
+}
+
+/** A child with whatever the caller gives it. */
+export async function buyVideoByHelper(input: GenerateVideoInput): Promise<VideoOutcome> {
+  return executeVideo(input);
+}

@@ -11,6 +11,7 @@ import {
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import { isOpen } from './domain/execution-status';
 import { awaitVideoWorkflowId } from './client/await-video-id';
 import { CampaignClient } from './client/campaign-client';
 import { CreationKeyConflictError, refuseUnknownKeys, ResumeError } from './client/errors';
@@ -135,7 +136,7 @@ export class TemporalMediaClient extends CampaignClient {
     return watchStates(
       {
         state: () => this.videoState(workflowId),
-        isRunning: async () => (await this.describe(workflowId))?.status.name === 'RUNNING',
+        isRunning: async () => isOpen((await this.describe(workflowId))?.status.name ?? ''),
       },
       options,
     );
@@ -210,7 +211,7 @@ export class TemporalMediaClient extends CampaignClient {
 
   private async resumeFound(found: FoundVideoTask, wait: WaitOptions): Promise<Started<VideoOutcome>> {
     const owner = found.workflowId === null ? undefined : await this.describe(found.workflowId);
-    if (owner?.status.name === 'RUNNING') return this.attach(owner.workflowId, owner.runId);
+    if (owner !== undefined && isOpen(owner.status.name)) return this.attach(owner.workflowId, owner.runId);
     return this.startAwait(found.video, wait);
   }
 
@@ -225,7 +226,7 @@ export class TemporalMediaClient extends CampaignClient {
       );
     }
     const handle = this.attach<VideoOutcome>(workflowId, description.runId);
-    if (status.name === 'RUNNING') return handle;
+    if (isOpen(status.name)) return handle;
     if (status.name === 'COMPLETED') {
       const outcome = await handle.result();
       const video = unfinishedVideo(outcome);
@@ -286,7 +287,7 @@ export class TemporalMediaClient extends CampaignClient {
     description: WorkflowExecutionDescription,
   ): Promise<boolean> {
     const { status, workflowId, runId } = description;
-    if (status.name === 'RUNNING') return false;
+    if (isOpen(status.name)) return false;
     if (status.name !== 'COMPLETED') return true;
     const outcome = await this.attach<Outcome>(workflowId, runId).result();
     const again = startAgain(outcome);

@@ -44,6 +44,11 @@ export const COMMAND_ERRORS = {
     'The workflow was closed from outside, without an outcome.',
     'Start the same request again under the same id: what was bought is adopted, not bought again.',
   ],
+  workflow_paused: [
+    EXIT.failed,
+    'An operator has paused the workflow in Temporal; nothing was asked of it.',
+    '`temporal workflow unpause --workflow-id ID` lets it go on; then repeat the command.',
+  ],
   spend_not_confirmed: [
     EXIT.spendNotConfirmed,
     'The estimate is above --max-spend, or unknown, and nobody agreed to it. Nothing was sent.',

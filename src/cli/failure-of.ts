@@ -32,6 +32,7 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   TransportError: 'temporal_unreachable',
   // Of the payload converter: an encoding that only a codec knows.
   ValueError: 'payload_unreadable',
+  WorkflowPausedError: 'workflow_paused',
 };
 
 /** Errors whose message already ends with the remedies. */

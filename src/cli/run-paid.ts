@@ -1,3 +1,4 @@
+import { warnIfPaused } from './paused';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type Started, type TemporalMediaClient } from '../client';
 import { type MediaConfig } from '../config';
@@ -53,6 +54,7 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
     const { workflowId, runId, isNew } = started;
     const url = connected.workflowUrl(workflowId);
     report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
+    if (!isNew) await warnIfPaused(connected, report, workflowId);
     const facts = { workflowId, runId, isNew, ...(url !== undefined && { url }) };
     report.event('started', facts);
     if (run.detach === true) {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { requireUnpaused } from './errors';
+import { isOpen } from '../domain/execution-status';
 import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import { type CampaignResult, type CampaignState, type CampaignUpdateResult } from '../domain/campaign/state';
@@ -70,7 +72,7 @@ export class CampaignClient {
     const found = await findCampaign(this.client, id);
     if (found === undefined) return undefined;
     if (found.type !== WORKFLOW.runCampaign) throw taken(id, `It is a ${found.type}.`);
-    if (found.status !== 'RUNNING') return undefined;
+    if (!isOpen(found.status)) return undefined;
     if (found.fingerprint !== campaignFingerprint(input)) throw taken(id, RUNS_ANOTHER);
     return this.#attach(id, found.runId);
   }
@@ -103,7 +105,8 @@ export class CampaignClient {
   /** All results so far, as artifacts. @throws CampaignNotFoundError, CampaignUnreadableError */
   async campaignResults(id: string): Promise<ResultsRef> {
     const found = await this.findCampaign(id);
-    return found.status === 'RUNNING'
+    requireUnpaused(id, found.status);
+    return isOpen(found.status)
       ? (await campaignState(this.client, id)).results
       : closedResults(this.client, found);
   }
@@ -113,7 +116,7 @@ export class CampaignClient {
     return watchStates<CampaignState>(
       {
         state: () => this.campaignState(id),
-        isRunning: async () => (await findCampaign(this.client, id))?.status === 'RUNNING',
+        isRunning: async () => isOpen((await findCampaign(this.client, id))?.status ?? ''),
       },
       options,
     );
@@ -149,7 +152,8 @@ export class CampaignClient {
   async resumeCampaign(id: string, { confirm, ...changes }: TakeUpOptions = {}): Promise<TakenUp> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.findCampaign(id);
-    if (found.status !== 'RUNNING') return this.#goOn(found, changes, confirm);
+    if (!isOpen(found.status)) return this.#goOn(found, changes, confirm);
+    requireUnpaused(id, found.status);
     const state = await campaignState(this.client, id);
     const { phase, results } = state;
     const outcomes = present(results.counts, RESUMED_OUTCOMES);
@@ -176,9 +180,10 @@ export class CampaignClient {
   ): Promise<TakenUp> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.findCampaign(id);
+    requireUnpaused(id, found.status);
     const select: RowSelection = { rows: 'retry', outcomes };
     const state = await this.#lastState(found);
-    const running = found.status === 'RUNNING';
+    const running = isOpen(found.status);
     if (running && state === undefined) throw new CampaignUnreadableError(id);
     const previous = running && state !== undefined ? state.results : await closedResults(this.client, found);
     const input = { ...(await this.#lastInput(found, state)), ...changes, select, previous };

@@ -1,4 +1,5 @@
 import { unknownKey, type Keys } from '../domain/known-keys';
+import { PAUSED } from '../domain/execution-status';
 
 /** The same id was used for another request. Nothing was started and nothing was sent. */
 export class CreationKeyConflictError extends Error {
@@ -35,4 +36,17 @@ export class InvalidInputError extends Error {
 export function refuseUnknownKeys(given: unknown, known: Keys): void {
   const unknown = unknownKey(given, known);
   if (unknown !== undefined) throw new InvalidInputError(unknown.field, unknown.message);
+}
+
+/** An operator has paused the workflow: it answers nothing and takes no orders until somebody lets it go on. */
+export class WorkflowPausedError extends Error {
+  override readonly name = 'WorkflowPausedError';
+  constructor(readonly workflowId: string) {
+    super(`The workflow "${workflowId}" is paused in Temporal: it answers nothing until it goes on.`);
+  }
+}
+
+/** @throws WorkflowPausedError */
+export function requireUnpaused(workflowId: string, status: string): void {
+  if (status === PAUSED) throw new WorkflowPausedError(workflowId);
 }

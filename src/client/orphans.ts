@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { isOpen } from '../domain/execution-status';
 import { inLanes } from '../domain/in-lanes';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './await-video-id';
@@ -10,8 +11,10 @@ export interface Orphan extends CreatedEntry {
   readonly endedAs: string;
 }
 
-/** Ends after which a workflow has told what became of its task: by its outcome. */
-const TOLD: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETED', 'CONTINUED_AS_NEW', 'PAUSED']);
+/** Ends by which a workflow has told what became of its task, or has handed it on. */
+const TOLD: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW']);
+
+const isCaredFor = (status: string): boolean => isOpen(status) || TOLD.has(status);
 
 const AT_ONCE = 8;
 
@@ -36,11 +39,11 @@ async function endOf(
   keptSince: Date,
 ): Promise<string | undefined> {
   const status = workflowId === null ? undefined : await statusOf(client, workflowId);
-  if (status !== undefined && TOLD.has(status)) return undefined;
+  if (status !== undefined && isCaredFor(status)) return undefined;
   // What is older than the server keeps histories may have ended well: nothing says otherwise.
   if (status === undefined && (createdAt === null || new Date(createdAt) < keptSince)) return undefined;
   const later = await statusOf(client, awaitVideoWorkflowId(account, taskId));
-  if (later !== undefined && TOLD.has(later)) return undefined;
+  if (later !== undefined && isCaredFor(later)) return undefined;
   return status ?? 'NOT_FOUND';
 }
 

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client';
+import { requireUnpaused } from './errors';
+import { isOpen } from '../domain/execution-status';
 import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
 import { QUERY, UPDATE, WORKFLOW } from '../domain/names';
 import {
@@ -65,7 +67,9 @@ export async function resolveUnconfirmed(
 async function waitsForDecision(client: Client, workflowId: string, creationKey: string): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId);
   try {
-    if ((await handle.describe()).status.name !== 'RUNNING') return false;
+    const { status } = await handle.describe();
+    if (!isOpen(status.name)) return false;
+    requireUnpaused(workflowId, status.name);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

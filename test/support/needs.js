@@ -39,6 +39,7 @@ const NEED_OF = {
   'test/cli/usage.test.ts': 'lib',
   'test/client/campaign-memo.test.ts': 'nothing',
   'test/client/campaign-selection.test.ts': 'nothing',
+  'test/client/workflow-paused.test.ts': 'nothing',
   'test/compat/': 'time',
   'test/compat/workflows.test.ts': 'server',
   'test/contract/': 'lib',

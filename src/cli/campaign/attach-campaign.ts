@@ -1,3 +1,4 @@
+import { warnIfPaused } from '../paused';
 import { type Started } from '../../client';
 import { type CampaignResult } from '../../domain/campaign/state';
 import { type ReportSummary } from '../../report/report-options';
@@ -25,7 +26,8 @@ export interface Attachment {
  * on and is never cancelled by it. @throws CliError with exit code 130 when interrupted
  */
 export async function attachCampaign(context: CommandContext, attachment: Attachment): Promise<void> {
-  const { interruption, refresher } = attachment;
+  const { interruption, refresher, started } = attachment;
+  if (!started.isNew) await warnIfPaused(attachment.connected, context.report, started.workflowId);
   const result = await waitForEnd(context, attachment);
   let summary: ReportSummary | null = null;
   try {

@@ -1,3 +1,5 @@
+import { isOpen, PAUSED } from '../../domain/execution-status';
+import { unpauseText } from '../paused';
 import { type CampaignExecution } from '../../client';
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
 import { type Connected } from '../connect';
@@ -35,8 +37,10 @@ export async function campaignStatus(connected: Connected, id: string): Promise<
     notes.push(`No worker serves the task queue ${connected.taskQueue}: nothing goes on until one does.`);
   const result = status === 'COMPLETED' ? await media.campaignResult(id) : null;
   const state =
-    result !== null || hasWorker === false ? null : await media.campaignState(id).catch(() => null);
-  if (state === null && result === null && hasWorker !== false)
+    result !== null || hasWorker === false || status === PAUSED
+      ? null
+      : await media.campaignState(id).catch(() => null);
+  if (state === null && result === null && hasWorker !== false && status !== PAUSED)
     notes.push('The state could not be asked: no worker answered in time.');
   return {
     workflowId: id,
@@ -58,7 +62,9 @@ function safeToDo(
   result: CampaignResult | null,
 ): string {
   const resume = `\`${commandFor('campaign resume', campaign)}\``;
-  if (status === 'RUNNING')
+  if (status === PAUSED)
+    return `${unpauseText(campaign)} Nothing is lost, and nothing needs to be started again.`;
+  if (isOpen(status))
     return state?.phase === 'paused'
       ? `It is paused: ${resume} lets it go on. What runs is collected all the same.`
       : 'Wait: it goes on by itself. The same manifest under this id attaches and orders nothing new.';

@@ -1,3 +1,4 @@
+import { isOpen } from '../../domain/execution-status';
 import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
 import { latestResults } from '../../manifest/results';
 import { badInput, CliError } from '../cli-error';
@@ -38,7 +39,7 @@ export async function decideRow(
     const row = await findRow(context, connected, id, key, options);
     const { creationKey } = openAttempt(row, id);
     const { status } = await connected.media.findCampaign(id);
-    if (status === 'RUNNING') {
+    if (isOpen(status)) {
       const facts = { key, creationKey, by, reason };
       const told =
         taskId === undefined

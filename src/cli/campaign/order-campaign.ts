@@ -1,3 +1,4 @@
+import { requireUnpaused } from '../../client/errors';
 import { type CampaignExecution } from '../../client';
 import { type CampaignUpdateResult } from '../../domain/campaign/state';
 import { badInput, CliError } from '../cli-error';
@@ -58,6 +59,7 @@ export async function setCampaign(context: CommandContext, id: string, options: 
 /** An Update waits until a worker has carried it out: for a person that is no answer. @throws CliError */
 export async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
   const found = await connected.media.findCampaign(id);
+  requireUnpaused(id, found.status);
   if ((await connected.hasWorker()) !== false) return found;
   const message = `No worker serves the task queue ${connected.taskQueue}: nobody carries out what the campaign is told.`;
   throw new CliError('no_worker', message);

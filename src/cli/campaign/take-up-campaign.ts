@@ -1,3 +1,4 @@
+import { isOpen } from '../../domain/execution-status';
 import { type RetriedOutcome, type TakenUp } from '../../client';
 import { RETRIED_OUTCOMES } from '../../client/campaign-selection';
 import { type MediaConfig } from '../../config';
@@ -31,7 +32,7 @@ export async function takeUpCampaign(
   const limit = spendLimitOf(options.maxSpend, env);
   await withServer(context, options, async (connected) => {
     const { media } = connected;
-    const running = (await needWorker(connected, id)).status === 'RUNNING';
+    const running = isOpen((await needWorker(connected, id)).status);
     const state = await media.campaignState(id).catch(() => undefined);
     const budget = moneyOf('--budget', amount, state?.budget?.total.currency ?? state?.currency);
     const confirm = async (input: CampaignInput): Promise<void> => {

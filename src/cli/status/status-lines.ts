@@ -1,3 +1,4 @@
+import { isOpen } from '../../domain/execution-status';
 import { type VideoTask } from '../../domain/video-task';
 import { evidenceLines } from '../evidence-lines';
 import { type Paint, type Tone } from '../paint';
@@ -33,7 +34,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   add('Key', creationKey);
   if (state !== null && outcome === null) {
     // A workflow that was closed from outside still tells its last state; nobody keeps its appointments.
-    const goesOn = workflow === null || workflow.status === 'RUNNING';
+    const goesOn = workflow === null || isOpen(workflow.status);
     add(goesOn ? 'State' : 'Last state', stateText(state));
     if (goesOn) add('Deadline', state.deadlineAt);
     add('Polls', pollText(status));

@@ -1,4 +1,6 @@
 import { ValueError } from '@temporalio/common';
+import { isOpen, PAUSED } from '../../domain/execution-status';
+import { unpauseText } from '../paused';
 import { type ServiceView } from '../../domain/activities';
 import { failureRow } from '../../domain/failure-table';
 import { WORKFLOW } from '../../domain/names';
@@ -117,13 +119,13 @@ class StatusSearch {
     this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
     this.creationKey ??= state?.creationKey ?? null;
     const wait = await this.waitOf(this.video);
-    if (wait !== undefined && wait.workflowId !== workflow?.workflowId && workflow?.status !== 'RUNNING') {
+    if (wait !== undefined && wait.workflowId !== workflow?.workflowId && !goesOn(workflow)) {
       others = workflow === null ? [] : [workflow];
       workflow = wait;
       state = (await this.stateOf(wait)) ?? state;
       outcome = (await this.outcomeOf(wait)) ?? outcome;
     }
-    const nobodyPolls = workflow?.status !== 'RUNNING' && outcome?.outcome !== 'completed';
+    const nobodyPolls = !goesOn(workflow) && outcome?.outcome !== 'completed';
     const found =
       this.video !== null && nobodyPolls && this.hasWorker !== false
         ? await askWorker(this.connected, this.video.taskId, true)
@@ -154,6 +156,7 @@ class StatusSearch {
 
   private async stateOf(workflow: ExecutionView | null): Promise<VideoState | null> {
     if (workflow === null || !ANSWERS_STATE.has(workflow.type) || this.hasWorker === false) return null;
+    if (workflow.status === PAUSED) return null;
     const { client, media } = this.connected;
     return client
       .withDeadline(Date.now() + QUERY_MS, () => media.videoState(workflow.workflowId))
@@ -198,6 +201,8 @@ function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome
   return { ...outcome, error: { ...outcome.error, message: null } };
 }
 
+const goesOn = (workflow: ExecutionView | null): boolean => workflow !== null && isOpen(workflow.status);
+
 type Facts = Omit<VideoStatus, 'safe' | 'notes'>;
 
 function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): string {
@@ -206,9 +211,11 @@ function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): 
       failureRow(outcome)?.hint ?? 'It is done. The same id returns the same result; nothing is bought again.'
     );
   // What a workflow that was closed from outside would say rests on its going on: it does not.
-  const closed = workflow !== null && workflow.status !== 'RUNNING';
+  const closed = workflow !== null && !goesOn(workflow);
+  if (workflow?.status === PAUSED)
+    return `${unpauseText(workflow.workflowId)} Do not start the same video under another id.`;
   if (state !== null && !closed) return state.safe;
-  if (workflow?.status === 'RUNNING')
+  if (goesOn(workflow))
     return 'Wait, or start a worker: it goes on by itself. Do not start the same video under another id.';
   if (video !== null)
     return `Run \`${commandFor('resume', video.taskId)}\`: it polls and downloads, and never creates.`;

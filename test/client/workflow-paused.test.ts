@@ -1,0 +1,28 @@
+import { requireUnpaused } from '../../src/client/errors';
+import { failureOf } from '../../src/cli/failure-of';
+import { unpauseText } from '../../src/cli/paused';
+
+describe('a workflow that an operator has paused', () => {
+  it('is asked nothing: the error names it, and its hint the command that lets it go on', () => {
+    const refused = (): void => requireUnpaused('film-1', 'PAUSED');
+    expect(refused).toThrow(/"film-1" is paused in Temporal/);
+    let error: unknown;
+    try {
+      refused();
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(failureOf(error).reply).toMatchObject({
+      type: 'workflow_paused',
+      hint: expect.stringContaining('temporal workflow unpause') as string,
+    });
+  });
+
+  it.each(['RUNNING', 'COMPLETED', 'TERMINATED'])('%s is not paused', (status) =>
+    expect(() => requireUnpaused('film-1', status)).not.toThrow(),
+  );
+
+  it('is named in the command as a shell takes it', () => {
+    expect(unpauseText('film 1')).toContain("temporal workflow unpause --workflow-id 'film 1'");
+  });
+});

@@ -45,12 +45,23 @@ export function budgetText({ total, taken, left }: NonNullable<CampaignState['bu
   return `${amountText(left, total.currency)} of ${formatMoney(total)} free, ${used} spent or reserved`;
 }
 
+/** How many rows there are and how many are done: one that is taken up again still counts with its earlier outcome. */
+export function rowsOf({
+  counts,
+  remaining,
+  plan,
+}: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): { readonly done: number; readonly all: number } {
+  const counted = endedRows(counts) + remaining;
+  const all = plan === null ? counted : Math.min(counted, plan.rows);
+  return { done: Math.max(0, all - remaining), all };
+}
+
 /** One line of how a campaign stands, for a stream without a terminal. */
 export function progressLine(state: CampaignState): string {
   if (state.phase === 'planning') return 'reading the manifest';
-  const done = endedRows(state.counts);
+  const { done, all } = rowsOf(state);
   const parts = [
-    `${done}/${done + state.remaining} rows: ${countsText(state.counts)}`,
+    `${done}/${all} rows: ${countsText(state.counts)}`,
     `${state.inFlight} in flight`,
     moneyText(state.money, state.currency),
   ];

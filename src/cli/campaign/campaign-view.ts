@@ -1,7 +1,7 @@
 import { type CampaignState } from '../../domain/campaign/state';
 import { elapsed } from '../elapsed';
 import { type LiveView, type Report } from '../report';
-import { activeText, budgetText, countsText, endedRows, moneyText, progressLine } from './campaign-text';
+import { activeText, budgetText, countsText, rowsOf, moneyText, progressLine } from './campaign-text';
 
 /** What a campaign looks like while somebody watches it. */
 export interface CampaignView {
@@ -90,11 +90,10 @@ class Redrawn implements CampaignView, LiveView {
 
 /** The lines of one picture. */
 export function viewLines(state: CampaignState, now: number): string[] {
-  const { counts, remaining, inFlight, concurrency, phase, rowsPerMinute, etaAt, budget, currency } = state;
+  const { counts, inFlight, concurrency, phase, rowsPerMinute, etaAt, budget, currency } = state;
   const time = elapsed(now - Date.parse(state.startedAt));
   if (phase === 'planning') return [`reading the manifest  ${time}`];
-  const done = endedRows(counts);
-  const all = done + remaining;
+  const { done, all } = rowsOf(state);
   const full = all === 0 ? BAR_WIDTH : Math.floor((done / all) * BAR_WIDTH);
   const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
   const rate = rowsPerMinute === null ? '' : `  ${rowsPerMinute}/min`;

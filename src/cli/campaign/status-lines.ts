@@ -1,6 +1,6 @@
 import { type CampaignState, type LaneView } from '../../domain/campaign/state';
 import { type Paint, type Tone } from '../paint';
-import { budgetText, countsText, endedRows, moneyText } from './campaign-text';
+import { budgetText, countsText, endedRows, moneyText, rowsOf } from './campaign-text';
 import { type CampaignStatus } from './campaign-status';
 import { issueLine } from './issue-lines';
 
@@ -35,7 +35,7 @@ export function campaignStatusLines(
       const going = state === null ? '' : `, ${state.remaining} to go (${state.inFlight} in flight)`;
       add(
         'Rows',
-        `${plan.rows} in the manifest, ${endedRows(counts)} with a result${going}${left}${invalid}`,
+        `${plan.rows} in the manifest, ${state === null ? endedRows(counts) : rowsOf(state).done} with a result${going}${left}${invalid}`,
       );
     }
     add('Results', countsText(counts));

@@ -46,6 +46,13 @@ describe('a campaign in words', () => {
     expect(countsText({})).toBe('no row has ended yet');
   });
 
+  test('a row that is taken up again is one row of the manifest, and not done', () => {
+    const again = makeState({ counts: { completed: 5, still_running: 5 }, remaining: 5 });
+    expect(progressLine(again)).toMatch(/^5\/10 rows: 5 completed, 5 still running/);
+    expect(viewLines(again, AT)[0]).toContain(' 5/10 rows');
+    expect(progressLine({ ...again, plan: null })).toMatch(/^10\/15 rows/);
+  });
+
   test('rate and end are told only where the campaign knows them', () => {
     expect(progressLine(running)).toBe(
       '5/10 rows: 4 completed, 1 failed; 3 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',

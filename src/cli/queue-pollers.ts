@@ -1,4 +1,4 @@
-import { type Connection } from '@temporalio/client';
+import { type ConnectionLike } from '@temporalio/client';
 
 /** `TaskQueueType` of the Temporal API. */
 const TYPES = { workflows: 1, activities: 2 } as const;
@@ -7,20 +7,85 @@ export type PollerKind = keyof typeof TYPES;
 /** A poll is renewed after at most a minute; the server lists one that is gone for five. */
 export const STALE_POLL_MS = 90_000;
 
-/** When each worker last polled a task queue, in milliseconds since the epoch. @throws when the server does not answer in `limitMs` */
-export async function lastPolls(
-  connection: Connection,
+/** A version of a worker deployment. */
+export interface WorkerVersion {
+  readonly deploymentName: string;
+  readonly buildId: string;
+}
+
+/** Who polls a task queue, and for which versions there is work. */
+export interface QueueView {
+  readonly pollers: readonly {
+    /** Milliseconds since the epoch. */
+    readonly at: number;
+    /** Null for a worker without versions. */
+    readonly version: WorkerVersion | null;
+  }[];
+  /** Versions that new work is given to; none where it goes to workers without versions. */
+  readonly current: readonly WorkerVersion[];
+}
+
+/** `WORKER_VERSIONING_MODE_VERSIONED` of the Temporal API. */
+const VERSIONED = 2;
+
+/** @throws when the server does not answer in `limitMs` */
+export async function viewQueue(
+  connection: ConnectionLike,
   namespace: string,
   taskQueue: string,
   kind: PollerKind,
   limitMs: number,
-): Promise<readonly number[]> {
-  const { pollers } = await connection.withDeadline(Date.now() + limitMs, () =>
+): Promise<QueueView> {
+  const { pollers, versioningInfo } = await connection.withDeadline(Date.now() + limitMs, () =>
     connection.workflowService.describeTaskQueue({
       namespace,
       taskQueue: { name: taskQueue },
       taskQueueType: TYPES[kind],
     }),
   );
-  return (pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000);
+  const { currentDeploymentVersion, rampingDeploymentVersion } = versioningInfo ?? {};
+  return {
+    pollers: (pollers ?? []).map(({ lastAccessTime, deploymentOptions }) => ({
+      at: Number(lastAccessTime?.seconds ?? 0) * 1_000,
+      version:
+        deploymentOptions != null && Number(deploymentOptions.workerVersioningMode) === VERSIONED
+          ? versionOf(deploymentOptions)
+          : null,
+    })),
+    current: [currentDeploymentVersion, rampingDeploymentVersion].flatMap((version) =>
+      version?.buildId ? [versionOf(version)] : [],
+    ),
+  };
+}
+
+function versionOf({
+  deploymentName,
+  buildId,
+}: {
+  readonly deploymentName?: string | null;
+  readonly buildId?: string | null;
+}): WorkerVersion {
+  return { deploymentName: deploymentName ?? '', buildId: buildId ?? '' };
+}
+
+export function isSameVersion(a: WorkerVersion | null, b: WorkerVersion | null): boolean {
+  return a?.deploymentName === b?.deploymentName && a?.buildId === b?.buildId;
+}
+
+export function versionText({ deploymentName, buildId }: WorkerVersion): string {
+  return `${deploymentName} ${buildId}`;
+}
+
+/** When each worker that gets new work last polled, in milliseconds since the epoch. */
+export function pollsForNewWork({ pollers, current }: QueueView): readonly number[] {
+  const takesNew = (version: WorkerVersion | null): boolean =>
+    current.length === 0 ? version === null : current.some((one) => isSameVersion(one, version));
+  return pollers.filter(({ version }) => takesNew(version)).map(({ at }) => at);
+}
+
+/** When each worker that gets new work last polled a task queue. @throws when the server does not answer in `limitMs` */
+export async function lastPolls(
+  ...[connection, namespace, taskQueue, kind, limitMs]: Parameters<typeof viewQueue>
+): Promise<readonly number[]> {
+  return pollsForNewWork(await viewQueue(connection, namespace, taskQueue, kind, limitMs));
 }

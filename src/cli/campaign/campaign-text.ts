@@ -46,11 +46,10 @@ export function budgetText({ total, taken, left }: NonNullable<CampaignState['bu
 }
 
 /** How many rows there are and how many are done: one that is taken up again still counts with its earlier outcome. */
-export function rowsOf({
-  counts,
-  remaining,
-  plan,
-}: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): { readonly done: number; readonly all: number } {
+export function rowsOf({ counts, remaining, plan }: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): {
+  readonly done: number;
+  readonly all: number;
+} {
   const counted = endedRows(counts) + remaining;
   const all = plan === null ? counted : Math.min(counted, plan.rows);
   return { done: Math.max(0, all - remaining), all };

@@ -1,7 +1,8 @@
 import { activityQueues } from '../../domain/names';
 import { type Check, failed, type Finding, ok, warning } from './check';
 import { errorType } from '../error-types';
-import { lastPolls, type PollerKind, STALE_POLL_MS } from '../queue-pollers';
+import { type PollerKind, pollsForNewWork, type QueueView, STALE_POLL_MS, viewQueue } from '../queue-pollers';
+import { judgeVersions } from './worker-versions';
 
 const CALL_MS = 3_000;
 const KINDS: readonly PollerKind[] = ['workflows', 'activities'];
@@ -22,7 +23,7 @@ export const workers: Check = {
   run: async ({ target, dev, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
     const { namespace, taskQueue } = target;
-    const look = (queue: string, kind: PollerKind) => lastPolls(connection, namespace, queue, kind, CALL_MS);
+    const look = (queue: string, kind: PollerKind) => viewQueue(connection, namespace, queue, kind, CALL_MS);
     const queues = Object.values(activityQueues(taskQueue));
     // All at once: one look after another would outlast the limit of the check.
     const [workflows, activities, ...others] = await Promise.all([
@@ -30,10 +31,14 @@ export const workers: Check = {
       ...queues.map((queue) => look(queue, 'activities')),
     ]);
     const now = Date.now();
-    const pollers = { workflows: workflows ?? [], activities: activities ?? [] };
+    for (const view of [workflows, activities]) {
+      const idle = view && judgeVersions(view, taskQueue, now);
+      if (idle !== undefined) return idle;
+    }
+    const pollers = { workflows: pollsOf(workflows), activities: pollsOf(activities) };
     const finding = judgePollers(pollers, taskQueue, now);
     if (finding.state === 'ok') {
-      const served = queues.map((queue, place) => [queue, others[place] ?? []] as const);
+      const served = queues.map((queue, place) => [queue, pollsOf(others[place])] as const);
       return judgeActivityQueues(finding, served, now);
     }
     if (finding.state !== 'failed' || dev === undefined || dev.taskQueue === taskQueue) return finding;
@@ -41,6 +46,9 @@ export const workers: Check = {
     return { ...finding, remedy };
   },
 };
+
+const pollsOf = (view: QueueView | undefined): readonly number[] =>
+  view === undefined ? [] : pollsForNewWork(view);
 
 /** Campaigns run their activities on queues of their own; a worker that was made by hand may not serve them. */
 export function judgeActivityQueues(

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MediaConfig } from '../../config';
 import { type FoundVideoTask } from '../../domain/activities';
+import { type JournalKey } from '../../domain/create-journal';
 import { createFileJournal } from '../../journal/file-journal';
 import { type Connected } from '../connect';
 
@@ -31,6 +32,45 @@ export async function findInLocalJournal(
     };
   } catch {
     return undefined;
+  }
+}
+
+/** What a journal has under a creation key. */
+export interface FoundKey {
+  /** Null while nobody knows what the create came to. */
+  readonly taskId: string | null;
+}
+
+/** A creation key in the journal of this machine, else in a worker's; undefined when neither has it. */
+export async function findKey(
+  { client, media }: Connected,
+  { journal }: MediaConfig,
+  creationKey: string,
+  hasWorker: boolean,
+): Promise<FoundKey | undefined> {
+  const { namespace } = client.options;
+  const local = await keyIn(journal, { namespace, creationKey }).catch(() => undefined);
+  if (local !== undefined || !hasWorker) return local;
+  try {
+    const [created] = (await media.reviewJournal({ list: 'created', creationKey })).created;
+    if (created !== undefined) return { taskId: created.taskId };
+    const { unconfirmed } = await media.reviewJournal({ list: 'unconfirmed', creationKey });
+    return unconfirmed.length > 0 ? { taskId: null } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function keyIn(root: string, key: JournalKey): Promise<FoundKey | undefined> {
+  // Opening a journal must not make one.
+  await access(join(root, 'journal.json'));
+  const journal = createFileJournal({ root });
+  let found: FoundKey | undefined;
+  for (let epoch = 0; ; epoch++) {
+    const { slot, outcome, resolution } = await journal.read(key, epoch);
+    if (slot === null) return found;
+    const answer = outcome?.answer.outcome === 'created' ? outcome.answer : resolution?.answer;
+    found = { taskId: answer?.outcome === 'created' ? answer.video.taskId : null };
   }
 }
 

@@ -12,7 +12,8 @@ import { type MediaConfig } from '../../config';
 import { type Connected } from '../connect';
 import { commandFor } from '../shell-word';
 import { type ExecutionView, viewExecution } from './execution-view';
-import { askWorker, findInLocalJournal } from './find-task';
+import { askWorker, findInLocalJournal, findKey } from './find-task';
+import { pinnedWithoutWorker } from './pinned-version';
 import { searchHistories } from './search-histories';
 
 /** Everything that is known of a workflow id or a task id. */
@@ -54,6 +55,7 @@ class StatusSearch {
   private video: VideoTask | null = null;
   private creationKey: string | null = null;
   private hasWorker: boolean | undefined;
+  private standsStill: string | undefined;
 
   constructor(
     private readonly connected: Connected,
@@ -69,16 +71,20 @@ class StatusSearch {
       );
     const own = await this.view(this.id);
     if (own !== undefined && MEDIA_WORKFLOWS.has(own.type)) return this.describe('workflow_id', [own]);
-    return (await this.byJournal()) ?? (await this.byVisibility()) ?? (await this.byService());
+    return (
+      (await this.byJournal(this.id)) ??
+      (await this.byVisibility()) ??
+      (await this.byKey()) ??
+      (await this.byService())
+    );
   }
 
-  private async byJournal(): Promise<VideoStatus | undefined> {
-    const local = await findInLocalJournal(this.config, this.id);
+  private async byJournal(taskId: string): Promise<VideoStatus | undefined> {
+    const local = await findInLocalJournal(this.config, taskId);
     if (local !== undefined && local.otherAccounts.length > 0)
       this.notes.push(`Tasks of this id are also known under ${local.otherAccounts.join(', ')}.`);
     const found =
-      local?.found ??
-      (this.hasWorker === false ? undefined : await askWorker(this.connected, this.id, false));
+      local?.found ?? (this.hasWorker === false ? undefined : await askWorker(this.connected, taskId, false));
     // Without a key the journal does not know it: a worker then answers with the id alone.
     if (found === undefined || found.creationKey === null) return undefined;
     this.video = found.video;
@@ -97,6 +103,18 @@ class StatusSearch {
     }
     const owner = await this.view(found.workflowId);
     return this.describe('visibility', owner === undefined ? [] : [owner]);
+  }
+
+  /** An id that only the journal knows: what was sent is on record, whatever a server has forgotten. */
+  private async byKey(): Promise<VideoStatus | undefined> {
+    const found = await findKey(this.connected, this.config, this.id, this.hasWorker !== false);
+    if (found === undefined) return undefined;
+    this.notes.push(
+      `This server has no workflow ${this.id}, but the journal has its key: the server may have been set back to an older copy. Restart the workers then; what was bought is in the journal.`,
+    );
+    this.creationKey = this.id;
+    const byTask = found.taskId === null ? undefined : await this.byJournal(found.taskId);
+    return byTask ?? this.status('journal', null, [], null, null, null);
   }
 
   private async byService(): Promise<VideoStatus | undefined> {
@@ -125,6 +143,10 @@ class StatusSearch {
       state = (await this.stateOf(wait)) ?? state;
       outcome = (await this.outcomeOf(wait)) ?? outcome;
     }
+    if (workflow !== null && goesOn(workflow) && workflow.status !== PAUSED)
+      this.standsStill = await pinnedWithoutWorker(this.connected.client, workflow.workflowId).catch(
+        () => undefined,
+      );
     const nobodyPolls = !goesOn(workflow) && outcome?.outcome !== 'completed';
     const found =
       this.video !== null && nobodyPolls && this.hasWorker !== false
@@ -143,7 +165,7 @@ class StatusSearch {
   ): VideoStatus {
     const { id, video, creationKey, notes } = this;
     const facts = { id, foundBy, workflow, otherWorkflows, video, creationKey, state, outcome, service };
-    return { ...facts, safe: safeToDo(facts), notes };
+    return { ...facts, safe: this.standsStill ?? safeToDo(facts), notes };
   }
 
   private view(workflowId: string): Promise<ExecutionView | undefined> {

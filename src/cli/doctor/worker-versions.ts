@@ -1,0 +1,46 @@
+import {
+  pollsForNewWork,
+  type QueueView,
+  STALE_POLL_MS,
+  versionText,
+  type WorkerVersion,
+} from '../queue-pollers';
+import { shellWord } from '../shell-word';
+import { failed, type Finding } from './check';
+
+/** The command that gives new work to a version. */
+export function makeCurrent({ deploymentName, buildId }: WorkerVersion): string {
+  return `\`temporal worker deployment set-current-version --deployment-name ${shellWord(deploymentName)} --build-id ${shellWord(buildId)}\``;
+}
+
+/**
+ * Workers that poll and get nothing new, because their version is not the one that new work is given to; undefined where
+ * somebody gets it, or nobody polls at all. @param now milliseconds since the epoch
+ */
+export function judgeVersions(view: QueueView, taskQueue: string, now: number): Finding | undefined {
+  const isFresh = (at: number): boolean => now - at <= STALE_POLL_MS;
+  if (pollsForNewWork(view).some(isFresh)) return undefined;
+  const waiting = view.pollers.filter(({ at }) => isFresh(at));
+  const [idle] = waiting.flatMap(({ version }) => version ?? []);
+  const [current] = view.current;
+  if (idle === undefined) {
+    if (current === undefined || waiting.length === 0) return undefined;
+    return failed(
+      'no_worker',
+      `The current version of the task queue "${taskQueue}" is ${versionText(current)}, and only workers without a version poll it: nothing new is given to them.`,
+      `Start a worker of ${versionText(current)}, or give new work to workers without a version: \`temporal worker deployment set-current-version --deployment-name ${shellWord(current.deploymentName)} --unversioned\`.`,
+    );
+  }
+  const polling = `Workers of the version ${versionText(idle)} poll the task queue "${taskQueue}"`;
+  return current === undefined
+    ? failed(
+        'no_worker',
+        `${polling}, but no version is current: nothing new is given to them.`,
+        `Make it current: ${makeCurrent(idle)}.`,
+      )
+    : failed(
+        'no_worker',
+        `${polling}, but ${versionText(current)} is current and no worker of it polls: nothing new goes on.`,
+        `Start a worker of ${versionText(current)}, or make the other one current: ${makeCurrent(idle)}.`,
+      );
+}

@@ -1,0 +1,32 @@
+import { type Client } from '@temporalio/client';
+import { looking } from '../../client/looking';
+import { isSameVersion, STALE_POLL_MS, versionText, viewQueue, type WorkerVersion } from '../queue-pollers';
+import { shellWord } from '../shell-word';
+
+/** `VERSIONING_BEHAVIOR_PINNED` of the Temporal API. */
+const PINNED = 1;
+const CALL_MS = 3_000;
+
+/**
+ * Says that a workflow is pinned to a version of which no worker polls: it stands still, whoever else serves its queue.
+ * Undefined where it does not, or where the server cannot say.
+ */
+export async function pinnedWithoutWorker(client: Client, workflowId: string): Promise<string | undefined> {
+  const { raw, taskQueue } = await looking(client).getHandle(workflowId).describe();
+  const { behavior, deploymentVersion, versioningOverride } = raw.workflowExecutionInfo?.versioningInfo ?? {};
+  const pinned =
+    versioningOverride?.pinned?.version ?? (Number(behavior) === PINNED ? deploymentVersion : null);
+  if (!pinned?.buildId) return undefined;
+  const version = { deploymentName: pinned.deploymentName ?? '', buildId: pinned.buildId };
+  const { namespace } = client.options;
+  const view = await viewQueue(client.connection, namespace, taskQueue, 'workflows', CALL_MS);
+  const polled = view.pollers.some(
+    (poller) => isSameVersion(poller.version, version) && Date.now() - poller.at <= STALE_POLL_MS,
+  );
+  return polled ? undefined : pinnedText(workflowId, taskQueue, version);
+}
+
+export function pinnedText(workflowId: string, taskQueue: string, version: WorkerVersion): string {
+  const move = `temporal workflow update-options --workflow-id ${shellWord(workflowId)} --versioning-override-behavior auto_upgrade`;
+  return `It is pinned to the worker version ${versionText(version)}, and no worker of it polls the task queue ${taskQueue}: start one, or move the workflow to the current version: \`${move}\`.`;
+}

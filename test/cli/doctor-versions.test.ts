@@ -1,0 +1,85 @@
+import { judgeLookUp } from '../../src/cli/doctor/namespace';
+import { judgeVersions } from '../../src/cli/doctor/worker-versions';
+import { pinnedText } from '../../src/cli/status/pinned-version';
+import { startMediaStack } from '../support/media-stack';
+import { runDoctor } from './support/doctor-run';
+
+const NOW = 1_000_000_000;
+const v1 = { deploymentName: 'film', buildId: 'v1' };
+const v2 = { deploymentName: 'film', buildId: 'v2' };
+
+describe('workers that poll and get nothing', () => {
+  test.each([
+    ['no version is current', [v1], [], /set-current-version --deployment-name film --build-id v1/],
+    ['another version is current', [v1], [v2], /worker of film v2.*--build-id v1/],
+    ['a version is current, and they have none', [null], [v2], /--deployment-name film --unversioned/],
+  ])('%s', (_title, polling, current, remedy) => {
+    const view = { pollers: polling.map((version) => ({ at: NOW, version })), current };
+    const finding = judgeVersions(view, 'q', NOW);
+    expect(finding).toMatchObject({ state: 'failed', errorType: 'no_worker' });
+    expect(finding && 'remedy' in finding && finding.remedy).toMatch(remedy);
+  });
+
+  test.each([
+    ['the current version is polled', [v1, v2], [v2]],
+    ['a version that new work ramps to is polled', [v2], [v1, v2]],
+    ['nobody has a version', [null], []],
+    ['an old worker without a version goes on beside the new ones', [v1, null], []],
+    ['nobody polls', [], [v2]],
+  ])('not where %s', (_title, polling, current) => {
+    const view = { pollers: polling.map((version) => ({ at: NOW, version })), current };
+    expect(judgeVersions(view, 'q', NOW)).toBeUndefined();
+  });
+
+  test('a workflow whose pinned version is gone is told with the version and the command', () => {
+    expect(pinnedText('film 1', 'q', v1)).toMatch(/film v1.*no worker.*--workflow-id 'film 1'/);
+  });
+
+  test('doctor says so, with the command, and is content once that was run', async () => {
+    const stack = await startMediaStack();
+    const deploymentName = stack.server.uniqueId('film');
+    try {
+      await stack.startWorker({
+        worker: {
+          workerDeploymentOptions: {
+            version: { deploymentName, buildId: 'v1' },
+            useWorkerVersioning: true,
+            defaultVersioningBehavior: 'AUTO_UPGRADE',
+          },
+        },
+      });
+      const before = await runDoctor(stack.env);
+      expect([before.failed, before.error?.type]).toEqual([['workers'], 'no_worker']);
+      expect(before.checks['workers']?.message).toContain('no version is current');
+      expect(before.error?.hint).toContain(`--deployment-name ${deploymentName} --build-id v1`);
+      await stack.server.client.workflowService.setWorkerDeploymentCurrentVersion({
+        namespace: stack.server.namespace,
+        deploymentName,
+        version: `${deploymentName}.v1`,
+        buildId: 'v1',
+        identity: 'operator',
+      });
+      const after = await runDoctor(stack.env);
+      expect(after.checks['workers']?.state).toBe('ok');
+    } finally {
+      await stack.stop();
+    }
+  });
+});
+
+describe('a server that answers and cannot look anything up', () => {
+  const fault = (code: number): Error => Object.assign(new Error('x'), { code });
+
+  test.each([1, 4, 14])('gRPC code %i speaks of its database, and of no `temporal-media dev`', (code) => {
+    const finding = judgeLookUp(fault(code), 'films');
+    expect(finding).toMatchObject({ state: 'failed', errorType: 'temporal_unreachable' });
+    expect(finding?.message).toContain('database');
+    expect(finding && 'remedy' in finding && finding.remedy).not.toContain('temporal-media dev');
+  });
+
+  test('a namespace that is not there and a refusal are what they were', () => {
+    expect(judgeLookUp(fault(5), 'films')).toMatchObject({ errorType: 'namespace_not_found' });
+    expect(judgeLookUp(fault(7), 'films')).toMatchObject({ errorType: 'temporal_credentials' });
+    expect(judgeLookUp(new Error('odd'), 'films')).toBeUndefined();
+  });
+});

@@ -1,0 +1,43 @@
+import { createFileJournal } from '../../src/journal';
+import { slotIntent } from '../activities/slot-intent';
+import { answers } from '../domain/create-answers';
+import { startMediaStack } from '../support/media-stack';
+import { replyOf, startCli } from './support/run-cli';
+
+/** A server that was set back to an older copy knows nothing of what was bought since: the journal does. */
+describe('status of an id that the server has forgotten', () => {
+  test('[C4.4b] finds it in the journal of this machine by its key, and says what to do', async () => {
+    const stack = await startMediaStack();
+    try {
+      const { namespace } = stack.server;
+      const journal = createFileJournal({ root: stack.config.journal });
+      await journal.identity();
+      const bought = { namespace, creationKey: stack.server.uniqueId('bought') };
+      const answer = answers.created(0);
+      const { nonce, workflowId, runId, at } = slotIntent(bought);
+      await journal.putSlot(bought, 0, slotIntent(bought));
+      await journal.putOutcome(bought, 0, { v: 1, nonce, at, answer });
+      await journal.indexTask({ v: 1, ...bought, epoch: 0, workflowId, runId, video: answer.video });
+      const open = { namespace, creationKey: stack.server.uniqueId('open') };
+      await journal.putSlot(open, 0, slotIntent(open));
+
+      const found = replyOf(await startCli(['status', bought.creationKey, '-o', 'json'], stack.env).ended);
+      expect(found.data).toMatchObject({
+        foundBy: 'journal',
+        creationKey: bought.creationKey,
+        video: { taskId: answer.video.taskId },
+        safe: expect.stringContaining(`resume ${answer.video.taskId}`) as string,
+      });
+      expect(JSON.stringify(found.data)).toContain('set back to an older copy');
+
+      const unknown = replyOf(await startCli(['status', open.creationKey, '-o', 'json'], stack.env).ended);
+      expect(unknown.data).toMatchObject({
+        foundBy: 'journal',
+        video: null,
+        safe: expect.stringContaining('adopted, not bought again') as string,
+      });
+    } finally {
+      await stack.stop();
+    }
+  });
+});

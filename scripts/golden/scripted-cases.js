@@ -192,7 +192,7 @@ const downloads = [
     ...poll(completedRecord),
     ...download(answers.unavailable('not_ready')),
   })),
-  scripted('generateVideo.content-unavailable-interrupted', 'content_unavailable', (name) => ({
+  scripted('generateVideo.still-running-download-interrupted', 'still_running', (name) => ({
     ...create(created(name)),
     ...poll(completedRecord),
     ...download(fails),

@@ -1,5 +1,5 @@
 import { type DownloadBounds } from '../domain/download-bounds';
-import { type DownloadProblem, type DownloadProblemKind } from './download-problem';
+import { type DownloadProblem, type DownloadProblemKind, isTransient } from './download-problem';
 
 /** Where the activity stands when a try failed; times in milliseconds since the epoch. */
 export interface DownloadStanding {
@@ -12,6 +12,8 @@ export interface DownloadStanding {
   readonly sameFault: number;
   /** Last try that the retry policy allows; undefined for no limit. */
   readonly policyTries?: number;
+  /** The record says that the result is there, and no byte of it came in this try. */
+  readonly lives?: boolean;
   /** When the server ends the activity by itself. */
   readonly closesAt?: number;
 }
@@ -37,9 +39,14 @@ export function decideDownload(
   const { attempt, now, windowStart, sameFault } = standing;
   if (kind === 'blocked' || kind === 'too_large') return { end: true };
   if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
-  if (attempt >= Math.min(bounds.maxTries, standing.policyTries ?? Infinity)) return { end: true };
-  const retryInMs = delayAfter(problem, attempt, bounds);
-  if (now + retryInMs > windowStart + bounds.windowMs) return { end: true };
+  const lives = standing.lives === true && isTransient(kind);
+  const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;
+  if (attempt >= Math.min(tries, standing.policyTries ?? Infinity)) return { end: true };
+  const soon = delayAfter(problem, attempt, bounds);
+  const isOver = attempt >= bounds.maxTries || now + soon > windowStart + bounds.windowMs;
+  if (isOver && !lives) return { end: true };
+  const retryInMs = isOver ? Math.max(soon, bounds.livingDelayMs) : soon;
+  if (isOver && now + retryInMs > windowStart + bounds.livingWindowMs) return { end: true };
   if (standing.closesAt !== undefined && now + retryInMs + MARGIN_MS > standing.closesAt)
     return { end: true };
   return { retryInMs };

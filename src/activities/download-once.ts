@@ -2,6 +2,7 @@ import { type Info } from '@temporalio/activity';
 import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
 import { type DownloadVideoResult } from '../domain/download';
 import { type DownloadBounds } from '../domain/download-bounds';
+import { type PollErrorClass } from '../domain/poll-answers';
 import { type VideoTask } from '../domain/video-task';
 import { type GetVideoResult } from '../service/media-client';
 import { type DownloadTry } from './download-place';
@@ -40,11 +41,17 @@ export const NO_ACCOUNT: DownloadProblem = {
 export async function downloadOnce(
   turn: DownloadTry,
   taskId: string,
-): Promise<FetchedVideo | { readonly problem: DownloadProblem }> {
+): Promise<FetchedVideo | { readonly problem: DownloadProblem; readonly lives: boolean }> {
   const record = await turn.client.getVideo(taskId, { signal: turn.signal, purpose: 'content' });
   const result = await places(turn, taskId, record);
-  return 'video' in result ? { video: result.video, record } : result;
+  if ('video' in result) return { video: result.video, record };
+  // A service that answers nothing at all has said nothing against it: this is asked for completed tasks only.
+  const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
+  return { ...result, lives: isKept && !turn.flowed };
 }
+
+const AWAY: ReadonlySet<PollErrorClass> = new Set(['network', 'rate_limited', 'unavailable']);
+const isAway = (error: PollErrorClass): boolean => AWAY.has(error);
 
 async function places(turn: DownloadTry, taskId: string, record: GetVideoResult): Promise<TryResult> {
   try {

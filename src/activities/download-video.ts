@@ -60,7 +60,7 @@ export function createDownloadVideo(
       if (turn.signal.aborted) return await cancelled(turn);
       // A line that is cut again and again still brings the video nearer; the number of tries stays bounded.
       if (turn.flowed && result.problem.kind === 'network') progress.windowStart = now();
-      return settle(result.problem, { info, progress, bounds, now });
+      return settle(result.problem, { info, progress, bounds, now, lives: result.lives });
     } finally {
       clearTimeout(timer);
       beat.beat();
@@ -82,10 +82,14 @@ interface Standing {
   readonly progress: DownloadProgress;
   readonly bounds: DownloadBounds;
   readonly now: () => number;
+  readonly lives?: boolean;
 }
 
 /** Tries again later by a retryable failure, or says for good why there is no content. */
-function settle(problem: DownloadProblem, { info, progress, bounds, now }: Standing): DownloadVideoResult {
+function settle(
+  problem: DownloadProblem,
+  { info, progress, bounds, now, lives = false }: Standing,
+): DownloadVideoResult {
   noteFault(progress, problem.kind);
   const at = now();
   const closesAt = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs;
@@ -97,6 +101,7 @@ function settle(problem: DownloadProblem, { info, progress, bounds, now }: Stand
       now: at,
       windowStart: progress.windowStart,
       sameFault: progress.sameFault,
+      lives,
       ...(policyTries > 0 ? { policyTries } : {}),
       ...(info.scheduleToCloseTimeoutMs > 0 && closesAt > at ? { closesAt } : {}),
     },

@@ -33,7 +33,15 @@ export function billing(estimate: Money | null, state: Billing['state'], usage?:
   };
 }
 
-/** The state of a finished, successful call: without usage nobody can say what it cost (C1.9). */
+/** The state of a finished, successful call: without a number in its usage nobody can say what it cost (C1.9). */
 export function finishedState(usage: JsonValue | undefined): 'settled' | 'needs_review' {
-  return usage === undefined || usage === null ? 'needs_review' : 'settled';
+  return saysHowMuch(usage) ? 'settled' : 'needs_review';
+}
+
+/** Services fill `usage` with empty objects, nulls and names; amounts also come as texts. */
+function saysHowMuch(usage: JsonValue | undefined): boolean {
+  if (typeof usage === 'number') return Number.isFinite(usage);
+  if (typeof usage === 'string') return usage.trim() !== '' && Number.isFinite(Number(usage));
+  if (typeof usage !== 'object' || usage === null) return false;
+  return Object.values(usage).some((inner: JsonValue) => saysHowMuch(inner));
 }

@@ -4,6 +4,14 @@ export interface DownloadBounds {
   readonly maxTries: number;
   /** Time without a new byte after which no further try is made. */
   readonly windowMs: number;
+  /**
+   * The same for a place that is away (5xx, 429, no connection) while the record says that the result is there: nothing is
+   * lost by waiting, and a person would do no more than resume.
+   */
+  readonly livingTries: number;
+  readonly livingWindowMs: number;
+  /** Delay between tries once the ordinary ones are over. */
+  readonly livingDelayMs: number;
   /** Whole files that were damaged, and links that say that they expired, before that is reported. */
   readonly maxSameFault: number;
   /** First delay between tries; doubles up to `maxDelayMs`. Never below the general polling interval (C8.2). */
@@ -24,6 +32,9 @@ export interface DownloadBounds {
 export const DOWNLOAD_BOUNDS: DownloadBounds = {
   maxTries: 20,
   windowMs: 600_000,
+  livingTries: 320,
+  livingWindowMs: 24 * 60 * 60_000,
+  livingDelayMs: 300_000,
   maxSameFault: 3,
   minDelayMs: 4_000,
   maxDelayMs: 60_000,

@@ -49,8 +49,8 @@ export const DOWNLOAD_TIMEOUTS = {
   /** One attempt: a large file over a slow line. */
   startToCloseMs: 45 * 60_000,
   heartbeatMs: 30_000,
-  /** All attempts. */
-  scheduleToCloseMs: 3 * 60 * 60_000,
+  /** All attempts: a worker is waited for as long as by a create, and a place that is away for as long again. */
+  scheduleToCloseMs: 48 * 60 * 60_000,
 } as const;
 
 /** How long a caller waits for a video unless it says otherwise (C8.5). */

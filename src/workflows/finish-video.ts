@@ -57,31 +57,19 @@ async function download(record: PolledRecord, end: VideoEnd, options: FinishOpti
       : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', () => fetch(input)));
     return ofDownload(result, record, end, options);
   } catch (error) {
-    if (isCancellation(error)) {
-      if (CancellationScope.current().consideredCancelled) {
-        return outcomes.cancelled(
-          end.video,
-          options.creationKey,
-          billing(options.estimate, 'needs_review', record.usage),
-        );
-      }
-      // The execution is about to expire: the task is kept, and a later await fetches it (design 4.5).
-      return outcomes.stillRunning(end, record.status);
+    if (isCancellation(error) && CancellationScope.current().consideredCancelled) {
+      return outcomes.cancelled(
+        end.video,
+        options.creationKey,
+        billing(options.estimate, 'needs_review', record.usage),
+      );
     }
-    if (!(error instanceof ActivityFailure)) throw error;
-    return outcomes.contentUnavailable(end, INTERRUPTED, record.usage);
+    if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
+    // The execution is about to expire, or no worker could finish the download: nothing is known against the file, the
+    // task is kept, and a later await fetches it (design 4.5).
+    return outcomes.stillRunning(end, record.status);
   }
 }
-
-/** Every attempt was lost to a worker or a timeout. */
-export const INTERRUPTED: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }> = {
-  outcome: 'content_unavailable',
-  reason: 'truncated',
-  message:
-    'No worker could finish the download in time. The video is paid and kept by the service for a while: resume it.',
-  tries: 0,
-  rejected: null,
-};
 
 function ofDownload(
   result: DownloadVideoResult,

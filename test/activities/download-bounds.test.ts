@@ -1,6 +1,9 @@
+import { DEFAULT_START_LIMIT_MS } from '../../src/domain/create-once';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+import { DOWNLOAD_TIMEOUTS } from '../../src/domain/timeouts';
 import { videoTaskById } from '../../src/domain/video-task';
 import { makeMp4 } from '../artifacts/make-media';
-import { DownloadHarness, fileAnswer, inTurn, status, TASK_ID } from './download-harness';
+import { type Answer, DownloadHarness, fileAnswer, inTurn, status, TASK_ID } from './download-harness';
 
 let harness: DownloadHarness;
 let mp4: Buffer;
@@ -51,6 +54,41 @@ it('an expired link is refreshed with the record, then reported as expired', asy
   expect(result).toMatchObject({ outcome: 'content_unavailable', reason: 'expired', tries: 3 });
 });
 
+const gone: Answer = (_request, response) => response.destroy();
+
+it.each([
+  ['answers 503', status(503)],
+  ['ends every connection', gone],
+])(
+  '[C4.2] [C7.4] a content endpoint that %s for hours is tried on, slower, while the record says completed',
+  async (_how, away) => {
+    harness.content = inTurn(away, ...Array.from({ length: 39 }, () => away), fileAnswer(mp4));
+    const { result, failures } = await harness.run();
+    expect(result.outcome).toBe('downloaded');
+    const waits = failures.map(({ delayMs }) => delayMs);
+    expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(2 * 3_600_000);
+    expect(new Set(waits.slice(-20))).toEqual(new Set([DOWNLOAD_BOUNDS.livingDelayMs]));
+  },
+);
+
+it('[C8.6] a content endpoint that stays away is given up within a day, and so is one whose record says failed at once', async () => {
+  harness.content = status(503);
+  const { result, failures } = await harness.run();
+  expect(result).toMatchObject({ outcome: 'content_unavailable', reason: 'not_ready', httpStatus: 503 });
+  const waited = failures.reduce((sum, { delayMs }) => sum + delayMs, 0);
+  expect(waited).toBeLessThanOrEqual(DOWNLOAD_BOUNDS.livingWindowMs);
+  expect(waited).toBeGreaterThan(23 * 3_600_000);
+  harness.record = { status: 'failed' };
+  harness.heartbeats.length = 0;
+  const failed = await harness.run();
+  expect(failed.failures.reduce((sum, { delayMs }) => sum + delayMs, 0)).toBeLessThanOrEqual(600_000);
+});
+
+it('a download may wait for a worker as long as a create, and then for a place that is away', () => {
+  const both = DEFAULT_START_LIMIT_MS + DOWNLOAD_BOUNDS.livingWindowMs;
+  expect(DOWNLOAD_TIMEOUTS.scheduleToCloseMs).toBeGreaterThanOrEqual(both);
+});
+
 it('[C7.3] 401 asks for credentials and is tried once a minute', async () => {
   harness.content = status(401);
   const { result, failures } = await harness.run();
@@ -73,7 +111,7 @@ it('[C7.4] [C8.7] 429 and 503 are tried again, never before Retry-After', async 
 });
 
 it('[C8.7] a Retry-After that does not fit into the bound ends the tries instead of being shortened', async () => {
-  harness.content = status(429, '', { 'retry-after': '86400' });
+  harness.content = status(429, '', { 'retry-after': '90000' });
   const { result, failures } = await harness.run();
   expect(failures).toEqual([]);
   expect(result).toMatchObject({

@@ -46,6 +46,22 @@ describe('whether and when to try again', () => {
     ['a damaged file for the third time', { kind: 'truncated' }, { sameFault: 3 }, { end: true }],
     ['a file without pictures for the third time', { kind: 'no_picture' }, { sameFault: 3 }, { end: true }],
     ['an expired link for the third time', { kind: 'expired' }, { sameFault: 3 }, { end: true }],
+    [
+      'a place that is away, later',
+      { kind: 'unavailable' },
+      { attempt: 20, lives: true },
+      { retryInMs: 300_000 },
+    ],
+    [
+      'its last moment',
+      { kind: 'network' },
+      { attempt: 319, lives: true, now: 86_101_000 },
+      { retryInMs: 300_000 },
+    ],
+    ['its end in time', { kind: 'network' }, { lives: true, now: 86_101_001 }, { end: true }],
+    ['its end in tries', { kind: 'network' }, { attempt: 320, lives: true }, { end: true }],
+    ['its policy', { kind: 'network' }, { attempt: 3, policyTries: 3, lives: true }, { end: true }],
+    ['a 404 while the record says completed', {}, { attempt: 20, lives: true }, { end: true }],
     ['missing content for the third time', {}, { sameFault: 3 }, { retryInMs: 4_000 }],
   ] as const)('%s', (_name, problem, at, expected) => {
     expect(decide(problem, at)).toEqual(expected);

@@ -161,7 +161,7 @@ export class DownloadHarness {
   ): Promise<{ result: DownloadVideoResult; failures: FailedTry[] }> {
     const failures: FailedTry[] = [];
     const scheduledTimestampMs = this.now;
-    for (let number = 1; number <= 100; number++) {
+    for (let number = 1; number <= 400; number++) {
       this.info = { scheduledTimestampMs, ...this.info };
       try {
         const full = { video: videoTaskById(TASK_ID, 'default@00000000'), ...input };

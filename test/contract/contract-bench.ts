@@ -238,7 +238,7 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
       clock.now = scheduledTimestampMs;
       heartbeats.last = undefined;
       try {
-        for (let attempt = 1; attempt <= 100; attempt++) {
+        for (let attempt = 1; attempt <= 400; attempt++) {
           try {
             const heartbeatDetails = heartbeats.last;
             const info = { activityId, attempt, scheduledTimestampMs, heartbeatDetails };

@@ -35,7 +35,7 @@ describe('diagnostics', () => {
       apiKey: () => MARKED_KEY,
       sandbox: { apiKeys: [MARKED_KEY] },
       // Every kind of file problem is settled soon.
-      bounds: { maxTries: 3 },
+      bounds: { maxTries: 3, livingTries: 3 },
     });
     file = await bench.input(`${FILE_NAME}.png`, PIXELS);
     await everyWay();

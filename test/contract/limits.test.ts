@@ -2,6 +2,7 @@ import { type ModelEntry } from '../../src/domain/model-config';
 import { makePng } from '../artifacts/make-media';
 import { type ContractBench, laterTry, openBench } from './contract-bench';
 import { withoutUrl } from './without-url';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
 
 /** Contract 8 over the wire; minutes of waiting and jitter are proved in the pure domain. */
 describe('limits', () => {
@@ -85,7 +86,9 @@ describe('limits', () => {
     await bench.fault('content', action, { times: 0 });
     const { result, tries } = await bench.download(video);
     expect(result).toMatchObject({ outcome: 'content_unavailable', tries: tries.length + 1 });
-    expect(tries.length).toBeLessThan(20);
+    expect(tries.length).toBeLessThan(DOWNLOAD_BOUNDS.livingTries);
+    const isAway = action.type === 'status' || action.type === 'lose_reply';
+    if (!isAway) expect(tries.length).toBeLessThan(DOWNLOAD_BOUNDS.maxTries);
     expect(await bench.seen('content')).toHaveLength(tries.length + 1);
   });
 
@@ -131,7 +134,8 @@ describe('limits', () => {
   test('[C8.7] [C8.6] a Retry-After that fits no bound is told and never cut short', async () => {
     const video = await completed();
     const headers = { 'retry-after': '86400' };
-    await bench.fault('content', { type: 'status', status: 503, headers }, { times: 0 });
+    const longer = { 'retry-after': '90000' };
+    await bench.fault('content', { type: 'status', status: 503, headers: longer }, { times: 0 });
     const { result, tries } = await bench.download(video);
     expect(result).toMatchObject({ outcome: 'content_unavailable', reason: 'not_ready' });
     expect(tries).toEqual([]);

@@ -54,7 +54,7 @@ describe('a download', () => {
     const harness = await DownloadHarness.open();
     try {
       const material = { harness, video, other, key: API_KEY };
-      harness.bounds = { maxTries: 3, maxSameFault: 2, maxBytes: 2_000_000 };
+      harness.bounds = { maxTries: 3, livingTries: 3, maxSameFault: 2, maxBytes: 2_000_000 };
       if (slow) hurry(harness);
       harness.content = content(material);
       harness.media = media?.(material) ?? harness.media;
@@ -137,7 +137,7 @@ describe('a download', () => {
 
   it('asks no further place when the time of a try is over', async () => {
     const harness = await DownloadHarness.open();
-    harness.bounds = { maxTries: 1, tryDeadlineMs: 200 };
+    harness.bounds = { maxTries: 1, livingTries: 1, tryDeadlineMs: 200 };
     harness.record = {
       status: 'completed',
       urls: ['/1', '/2', '/3'].map((path) => `${harness.mediaOrigin}${path}`),
@@ -155,7 +155,7 @@ describe('a download', () => {
 it('keeps the refused bytes of the last try, whatever the tries before it met', async () => {
   const harness = await DownloadHarness.open();
   try {
-    harness.bounds = { maxTries: 1 };
+    harness.bounds = { maxTries: 1, livingTries: 1 };
     harness.content = (_request, response) => void response.end(video.subarray(0, video.length - 9));
     expect((await harness.run()).result).toMatchObject({
       outcome: 'content_unavailable',

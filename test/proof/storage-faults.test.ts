@@ -147,7 +147,7 @@ describe('artifacts', () => {
       harness.content = fileAnswer(mp4);
       if (how === 'full') await small.fill();
       else small.readOnly(true);
-      harness.bounds = { maxTries: 2 };
+      harness.bounds = { maxTries: 2, livingTries: 2 };
       expect((await harness.run()).result).toMatchObject({
         outcome: 'content_unavailable',
         reason: 'storage',

@@ -146,7 +146,7 @@ describe('over HTTP', () => {
   let harness: DownloadHarness;
   beforeEach(async () => {
     harness = await DownloadHarness.open();
-    harness.bounds = { maxTries: 3, maxSameFault: 2 };
+    harness.bounds = { maxTries: 3, livingTries: 3, maxSameFault: 2 };
   });
   afterEach(() => harness.close());
 

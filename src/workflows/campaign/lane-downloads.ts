@@ -3,19 +3,18 @@ import { type DownloadVideoResult } from '../../domain/download';
 import { type VideoTask } from '../../domain/video-task';
 import { type DownloadVideosResult } from '../../domain/campaign/activities';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
-import { INTERRUPTED } from '../finish-video';
 import { downloadVideoActivity, downloadVideosActivity } from '../proxies';
 
 /**
  * Fetches some videos: one try for all in one activity, then an activity of its own, with all its tries, for each that
  * needs more, never before the time that the service asked for (C8.7). Never throws.
- * @param onVideo told once for each video, as soon as its end is known
+ * @param onVideo told once for each video, as soon as its end is known; null where no worker could finish its download
  * @param onTried told when the common try is over: others need not wait for those that need more
  */
 export async function downloadRows(
   videos: readonly VideoTask[],
   { queues }: LaneSettings,
-  onVideo: (place: number, result: DownloadVideoResult) => void,
+  onVideo: (place: number, result: DownloadVideoResult | null) => void,
   onTried: () => void,
 ): Promise<void> {
   const { results, waitMs } = await tryAll(videos, queues.download);
@@ -55,12 +54,12 @@ async function downloadOne(
   video: VideoTask,
   taskQueue: string | undefined,
   waitMs: number,
-): Promise<DownloadVideoResult> {
+): Promise<DownloadVideoResult | null> {
   try {
     if (waitMs > 0) await sleep(waitMs, { summary: 'wait before the next download' });
     return await downloadVideoActivity({ taskQueue, summary: 'download' })({ video });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return INTERRUPTED;
+    return null;
   }
 }

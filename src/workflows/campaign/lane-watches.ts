@@ -137,7 +137,7 @@ export class LaneWatches {
 
   private async fetch(rows: readonly LaneRow[], now: number): Promise<void> {
     const videos = rows.flatMap(({ created }) => created?.video ?? []);
-    const landed = (place: number, result: DownloadVideoResult) => {
+    const landed = (place: number, result: DownloadVideoResult | null) => {
       const row = rows[place];
       if (row !== undefined) endOrRetry(this.lane, row, ofDownload(row, result, now));
       this.onChange();
@@ -169,12 +169,13 @@ class RowWatch implements Watcher {
   }
 }
 
-function ofDownload(row: LaneRow, result: DownloadVideoResult, now: number): VideoOutcome {
+function ofDownload(row: LaneRow, result: DownloadVideoResult | null, now: number): VideoOutcome {
   const { created, record } = row;
   if (created === null) throw new Error('Only what was created is downloaded');
   const { video, estimate, warnings, mayBeOwed } = created;
   const state = row.watch?.state ?? beginWatch({ video, now, deadlineAt: now, firstPollAt: now });
   const end = { video, estimate, state, ...(mayBeOwed === true && { mayBeOwed }) };
+  if (result === null) return outcomes.stillRunning(end, record?.status);
   return result.outcome === 'downloaded'
     ? outcomes.completed(end, result, record ?? {}, warnings)
     : outcomes.contentUnavailable(end, result, record?.usage);

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigurationError } from '../config';
-import { NO_KEY } from '../service/api-caller';
+import { keySecrets } from '../service/api-caller';
 import { proxySecrets } from '../service/proxy-environment';
 import { createRedactor } from '../service/redact';
 import { CliError, type FailureReply } from './cli-error';
@@ -70,8 +70,7 @@ function usageText({ code, message }: CommanderError): string {
 
 /** Words of a library, which may repeat what it was given: without keys, cookies and signed addresses (C5.4a, C5.4b). */
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
-  const key = env['MEDIA_API_KEY'] ?? '';
-  const redactor = createRedactor([...proxySecrets(env), ...(key === NO_KEY ? [] : [key])]);
+  const redactor = createRedactor([...proxySecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')]);
   return redactor.page(Buffer.from(text)).toString();
 }
 

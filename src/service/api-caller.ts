@@ -15,6 +15,11 @@ export interface ApiCaller {
 /** What stands in the place of a key where a service wants none: then no request carries one. */
 export const NO_KEY = 'none';
 
+/** What must not be shown of a key: the word that stands for none is no secret. */
+export function keySecrets(key: string): readonly string[] {
+  return key === NO_KEY || key === '' ? [] : [key];
+}
+
 /** A key that can be sent, with the redactor that knows it. It lives for one call. */
 export interface Credentials {
   /** Undefined for a service without keys. */

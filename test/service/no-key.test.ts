@@ -1,4 +1,5 @@
 import { readConfig } from '../../src/config';
+import { keySecrets } from '../../src/service/api-caller';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback, type Loopback } from './loopback-service';
 
@@ -30,6 +31,10 @@ describe('a service without keys', () => {
   it('[C5.1] any other key is sent with every request', async () => {
     await ask('a-key');
     expect(service.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer a-key']);
+  });
+
+  it('leaves nothing to hide from logs, where any other key is hidden', () => {
+    expect([keySecrets('none'), keySecrets(''), keySecrets('a-key')]).toEqual([[], [], ['a-key']]);
   });
 
   it('is named as the way out where a key is missing', () => {

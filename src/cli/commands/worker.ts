@@ -4,6 +4,7 @@ import { type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
 import { ConfigurationError, type MediaConfig } from '../../config';
 import { normaliseBaseUrl } from '../../service/base-url';
+import { keySecrets } from '../../service/api-caller';
 import { proxySecrets } from '../../service/proxy-environment';
 import { CliError } from '../cli-error';
 import {
@@ -57,7 +58,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     shutdownSignals: [],
     logger: new DefaultLogger(
       options.logLevel,
-      redactedSink([config.apiKey(), ...proxySecrets(context.env)]),
+      redactedSink([...keySecrets(config.apiKey()), ...proxySecrets(context.env)]),
     ),
   });
   const { createMediaWorker } = await import('../../worker.js');

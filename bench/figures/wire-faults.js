@@ -1,12 +1,14 @@
 'use strict';
 // How many videos a caller pays for when replies get lost: creates as the server counts them, by this package (workflow,
-// worker, journal) and by the official `openai` client, at the same time, against sandboxes in the same mode.
+// worker, journal), by the official `openai` client in the version that is installed here, and by newer peers that need
+// Node 22, at the same time, against sandboxes in the same mode. And which of them keep a file that is no video.
 const { openaiCreates } = require('../openai-creates.js');
+const { installPeers, PEERS, peerCreates, peerFile } = require('../peers.js');
 const { FAULT_NAMES, faultRule } = require('../wire-faults.js');
 const { goal } = require('../framework/goal.js');
 const { startMediaStack, startSandbox } = require('../framework/media-stack.js');
 
-const title = 'creates counted by the server under eight wire faults, this package against the openai client';
+const title = 'creates counted by the server under eight wire faults, this package against other clients';
 
 /** The client's own time-out of ten minutes would make a stall last half an hour; ours is not shortened. */
 const OPENAI_TIMEOUT_MS = 2_000;
@@ -16,13 +18,70 @@ const OPENAI_GIVE_UP_MS = 20_000;
 /** `once`: one reply is lost. `always`: every reply is. */
 const CASES = { once: 1, always: 0 };
 
+/** What spoils the first reply with the bytes of a finished video. */
+const FILE_FAULTS = {
+  'error page as JSON, 200 and video/mp4': { operation: 'content', action: { type: 'json_page' } },
+  'error page as HTML, 200 and video/mp4': { operation: 'content', action: { type: 'html_page' } },
+  'file cut short, Content-Length agrees': { operation: 'media', action: { type: 'truncate', bytes: 5_000 } },
+};
+
 async function run(context) {
   const { scope, quick } = context;
   const faults = quick ? ['reset', '429'] : FAULT_NAMES;
   const stack = await startMediaStack(context, { sandbox: { mode: 'compat' } });
   const theirs = await startSandbox(scope, { mode: 'compat' });
-  const [ours, openai] = await Promise.all([oursUnder(stack, faults, context), openaiUnder(theirs, faults)]);
-  return { server: stack.serverVersion, ...figures(faults, ours, openai) };
+  const peers = await installPeers(context);
+  const names = peers === undefined ? [] : Object.keys(PEERS);
+  const [ours, openai, ...others] = await Promise.all([
+    oursUnder(stack, faults, context),
+    openaiUnder(theirs, faults),
+    ...names.map((client) => peerUnder(context, peers, client, faults)),
+  ]);
+  const files = quick ? [] : await filesOf(context, stack, peers, names);
+  return { server: stack.serverVersion, ...figures(faults, { ours, openai, others, names, files }) };
+}
+
+const LIMITS = { timeoutMs: OPENAI_TIMEOUT_MS, giveUpMs: OPENAI_GIVE_UP_MS };
+
+async function peerUnder({ scope, say }, peers, client, faults) {
+  const sandbox = await startSandbox(scope, { mode: 'compat', timing: { queuedMs: 0, runningMs: 0 } });
+  const results = [];
+  for (const fault of faults) {
+    for (const [name, times] of Object.entries(CASES)) {
+      const one = await peerCreates(peers, sandbox, client, fault, { ...LIMITS, times });
+      say(`${PEERS[client]}, ${fault}, ${name}: ${one.sent} / ${one.accepted}, ${one.outcome}`);
+      results.push({ ...one, times: name });
+    }
+  }
+  return results;
+}
+
+/** Who keeps what is no whole video, by the hash of the file that is one: the same for all tasks of a sandbox. */
+async function filesOf({ scope, say }, stack, peers, names) {
+  const good = await ourFile(stack, null);
+  const rows = [];
+  for (const [name, fault] of Object.entries(FILE_FAULTS)) {
+    const ours = await ourFile(stack, fault, name);
+    const row = { fault: name, ours: kept(ours, good), peers: {} };
+    for (const client of names) {
+      const sandbox = await startSandbox(scope, { mode: 'compat', timing: { queuedMs: 0, runningMs: 0 } });
+      row.peers[client] = kept(await peerFile(peers, sandbox, client, fault, LIMITS), good);
+    }
+    say(JSON.stringify(row));
+    rows.push(row);
+  }
+  return rows;
+}
+
+const kept = ({ outcome, sha256 }, good) =>
+  sha256 == null ? `no file, ${outcome}` : sha256 === good.sha256 ? 'the video' : 'the bad file';
+
+async function ourFile({ sandbox, media }, fault, name = 'none') {
+  if (fault !== null) await sandbox.admin.addFaults([{ ...fault, times: 1 }]);
+  const request = { model: 'cine-1', prompt: `a cat on a roof`, durationSeconds: 4 };
+  const started = await media.startVideo({ request }, { id: `bench file ${name}` });
+  const { outcome, artifact } = await started.result();
+  return { outcome, sha256: artifact?.sha256 };
 }
 
 /** All cells at once, each with a prompt of its own: a stall lasts as long as the whole budget of a create. */
@@ -50,40 +109,56 @@ async function oursUnder({ sandbox, media }, faults, { say }) {
 }
 
 async function openaiUnder(sandbox, faults) {
-  const limits = { timeoutMs: OPENAI_TIMEOUT_MS, giveUpMs: OPENAI_GIVE_UP_MS };
   const results = [];
   for (const fault of faults) {
     for (const [name, times] of Object.entries(CASES)) {
-      results.push({ ...(await openaiCreates(sandbox, fault, { ...limits, times })), times: name });
+      results.push({ ...(await openaiCreates(sandbox, fault, { ...LIMITS, times })), times: name });
     }
   }
   return results;
 }
 
-function figures(faults, ours, openai) {
+function figures(faults, { ours, openai, others, names, files }) {
   const cell = (results, fault, times) => {
     const one = results.find((result) => result.fault === fault && result.times === times);
     return `${one.sent} / ${one.accepted}, ${one.outcome}`;
   };
   const most = (results) => Math.max(...results.map(({ accepted }) => accepted));
+  const installed = `openai ${require('openai/version').VERSION}`;
+  const all = [
+    ['this package', ours],
+    [installed, openai],
+    ...names.map((client, at) => [PEERS[client], others[at]]),
+  ];
+  const hit = { once: 'one reply hit', always: 'every reply hit' };
   return {
-    values: { ours, openai },
+    values: {
+      ours,
+      openai,
+      others: Object.fromEntries(names.map((client, at) => [client, others[at]])),
+      files,
+    },
     table: {
       columns: [
         'Fault (sent / accepted, outcome)',
-        'this package, one reply hit',
-        'openai client, one reply hit',
-        'this package, every reply hit',
-        'openai client, every reply hit',
+        ...Object.keys(CASES).flatMap((times) => all.map(([who]) => `${who}, ${hit[times]}`)),
       ],
       rows: faults.map((fault) => [
         fault,
-        ...Object.keys(CASES).flatMap((times) => [cell(ours, fault, times), cell(openai, fault, times)]),
+        ...Object.keys(CASES).flatMap((times) => all.map(([, results]) => cell(results, fault, times))),
       ]),
     },
     goals: [goal('videos accepted per call of this package, at most', most(ours), '<=', 1, 'videos')],
     notes: [
-      `With the openai client ${require('openai/version').VERSION} the server accepted up to ${most(openai)} videos per call. Its time-out is set to ${OPENAI_TIMEOUT_MS / 1000} s per attempt (default 10 min) and it is given up on after ${OPENAI_GIVE_UP_MS / 1000} s; everything else is its default.`,
+      ...all
+        .slice(1)
+        .map(([who, results]) => `With ${who} the server accepted up to ${most(results)} videos per call.`),
+      ...(names.length === 0 ? ['openai 7 and the AI SDK 7 were SKIPPED: they need Node 22 and npm.'] : []),
+      ...files.map(
+        ({ fault, ours: own, peers }) =>
+          `What is kept after one ${fault}: this package ${own}; ${names.map((client) => `${PEERS[client]} ${peers[client]}`).join('; ')}.`,
+      ),
+      `The time-out of the openai clients is set to ${OPENAI_TIMEOUT_MS / 1000} s per attempt (default 10 min), every client is given up on after ${OPENAI_GIVE_UP_MS / 1000} s; everything else is their default.`,
       'This package runs with its defaults, nothing shortened: a stall ends after the 60 s of its create.',
       'Accepted means that a video is made and paid for, whether or not its id reached the caller.',
       'unconfirmed: sent once, fate unknown, told so, never sent again by itself. still_running: the id is there.',

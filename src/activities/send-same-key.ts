@@ -89,7 +89,8 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
       const { httpStatus = null, error } = answer;
       const [kind, code] = [error?.kind ?? null, error?.code ?? null];
       const evidence = { ...unknown.evidence, cause: 'same_key_refused', httpStatus, kind, code };
-      return { ...withoutSameKey(unknown), sent: true, evidence };
+      const later = answer.notBefore === undefined ? {} : { notBefore: answer.notBefore };
+      return { ...withoutSameKey(unknown), ...later, sent: true, evidence };
     }
     case 'unconfirmed':
       await recordOutcome(journal, key, slot.nonce, answer);

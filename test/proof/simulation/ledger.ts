@@ -9,6 +9,10 @@ export interface Send {
   readonly runId: string;
   readonly prompt: string;
   readonly at: number;
+  /** What its header carried; null where the service is not vouched to honour keys. */
+  readonly idempotencyKey: string | null;
+  /** It took no slot: an intent under its key was there before. */
+  readonly isRepetition: boolean;
 }
 
 export interface Accepted {
@@ -22,6 +26,8 @@ export interface Refusal {
   readonly status: number;
   readonly at: number;
   readonly until: number;
+  /** The send took no slot, so that no record of its reply is kept. */
+  readonly ofRepetition: boolean;
 }
 
 /** What a workflow, or a person who asked, was told. */

@@ -38,6 +38,10 @@ interface Handler {
   onRequestStart?(controller: { abort(reason: Error): void }, context: unknown): void;
 }
 type Dispatch = (options: unknown, handler: Handler) => boolean;
+interface Request {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
 interface FakeReply {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -54,17 +58,20 @@ const LATEST_ACCEPTANCE_MS = 200_000;
  */
 export class PaidService {
   private tasks = 0;
+  private readonly byKey = new Map<string, { readonly taskId: string; readonly at: number }>();
 
   constructor(
     private readonly ledger: Ledger,
     public weights: ReactionWeights,
+    /** Calls with one key are one purchase for so long. */
+    private readonly honoursForMs = 0,
   ) {}
 
   /** For `createMediaClient`. */
   readonly connectionFactory: ConnectionFactory = () => {
     const dispatcher = {
       compose: (interceptor: (dispatch: Dispatch) => Dispatch) => ({
-        request: (options: { readonly body: string }) => this.exchange(interceptor, options),
+        request: (options: Request) => this.exchange(interceptor, options),
       }),
       destroy: () => Promise.resolve(),
     };
@@ -93,10 +100,7 @@ export class PaidService {
     };
   }
 
-  private exchange(
-    interceptor: (dispatch: Dispatch) => Dispatch,
-    options: { readonly body: string },
-  ): Promise<FakeReply> {
+  private exchange(interceptor: (dispatch: Dispatch) => Dispatch, options: Request): Promise<FakeReply> {
     const time = currentTime();
     const caller = execution();
     const reaction = time.random.weighted<Reaction>(this.weights);
@@ -111,7 +115,7 @@ export class PaidService {
           let aborted = false;
           handler.onRequestStart?.({ abort: () => void (aborted = true) }, {});
           if (aborted) reject(networkError('UND_ERR_ABORTED'));
-          else this.leaves(reaction, caller, options.body, resolve, reject);
+          else this.leaves(reaction, caller, options, resolve, reject);
           return true;
         };
         interceptor(dispatch)(options, {});
@@ -123,12 +127,12 @@ export class PaidService {
   private leaves(
     reaction: Reaction,
     caller: Execution,
-    body: string,
+    request: Request,
     resolve: (reply: FakeReply) => void,
     reject: (error: Error) => void,
   ): void {
     const time = currentTime();
-    const send = this.noteSend(caller, body);
+    const send = this.noteSend(caller, request);
     time.say(() => `sends epoch ${send.epoch}: ${reaction}`);
     const reply = (delay: number, answer: () => void): void => void time.after(delay, caller, answer);
     const respond = (
@@ -137,7 +141,7 @@ export class PaidService {
       headers: Readonly<Record<string, string>> = {},
     ): void => {
       time.after(time.random.between(1, 6), time.world, () => {
-        this.noteRefusal(send.key, status, headers);
+        this.noteRefusal(send, status, headers);
         reply(time.random.between(1, 4), () => {
           time.say(() => `reply ${status}`);
           resolve({ statusCode: status, headers: { ...JSON_TYPE, ...headers }, body: bodyOf(content) });
@@ -194,8 +198,14 @@ export class PaidService {
     }
   }
 
-  private noteSend(caller: Execution, body: string): Send {
-    const { claim, info } = caller;
+  private noteSend(caller: Execution, { body, headers }: Request): Send {
+    const { info } = caller;
+    const idempotencyKey = this.honoursForMs > 0 ? (headers['idempotency-key'] ?? null) : null;
+    // A repetition takes no slot: it is a send of the epoch that its key belongs to.
+    const first = this.ledger.sends.find(
+      (send) => idempotencyKey !== null && send.idempotencyKey === idempotencyKey,
+    );
+    const claim = first ?? caller.claim;
     const send: Send = {
       key: caller.creationKey,
       epoch: claim?.epoch ?? -1,
@@ -203,24 +213,32 @@ export class PaidService {
       runId: info.workflowExecution.runId,
       prompt: (JSON.parse(body) as { prompt: string }).prompt,
       at: currentTime().now,
+      idempotencyKey,
+      isRepetition: caller.claim === undefined,
     };
     this.ledger.sends.push(send);
     return send;
   }
 
   private accept(send: Send): string {
+    const { idempotencyKey: key } = send;
+    const { now } = currentTime();
+    const before = key === null ? undefined : this.byKey.get(key);
+    if (before !== undefined && now - before.at <= this.honoursForMs) return before.taskId;
     const taskId = `video_${(this.tasks += 1)}`;
     this.ledger.accepted.push({ send, taskId });
+    if (key !== null) this.byKey.set(key, { taskId, at: now });
     currentTime().say(() => `the service accepts ${taskId} (epoch ${send.epoch})`);
     return taskId;
   }
 
-  private noteRefusal(key: string, status: number, headers: Readonly<Record<string, string>>): void {
+  private noteRefusal(send: Send, status: number, headers: Readonly<Record<string, string>>): void {
     const asked = headers['retry-after'];
     if (asked === undefined) return;
     const at = currentTime().now;
     const until = /^\d+$/.test(asked) ? at + Number(asked) * 1000 : Date.parse(asked);
-    this.ledger.refusals.push({ key, status, at, until });
+    const { key, isRepetition: ofRepetition } = send;
+    this.ledger.refusals.push({ key, status, at, until, ofRepetition });
   }
 
   private sometimesRetryAfter(): Readonly<Record<string, string>> {

@@ -24,6 +24,8 @@ export interface Plan {
   readonly maxSkewMs: number;
   readonly weights: ReactionWeights;
   readonly policy: CreatePolicy | undefined;
+  /** How long the service keeps its promise that calls with one key are one purchase, in milliseconds; 0 = no promise. */
+  readonly honoursForMs: number;
   readonly startLimitMs: number;
   readonly journalFaults: number;
   readonly journalFaultsAtMost: number;
@@ -85,10 +87,16 @@ export function drawPlan(random: Random): Plan {
     at: 1 + Math.floor(random.next() ** 1.5 * 140),
     kind: random.weighted<Blow['kind']>(BLOWS),
   })).sort((one, other) => one.at - other.at);
-  const policy = drawPolicy(random);
+  const drawn = drawPolicy(random);
+  const maxSkewMs = some(0.3, [50, 2_000, 90_000]);
+  const windowSeconds = some(0.3, [300, 3_600, 86_400]);
+  const idempotency = { header: 'Idempotency-Key', honoured: true, windowSeconds } as const;
+  const policy = windowSeconds === 0 ? drawn : { ...drawn, idempotency };
   return {
     workers: random.between(1, 3),
-    maxSkewMs: some(0.3, [50, 2_000, 90_000]),
+    maxSkewMs,
+    // It counts by its own clock, which no worker knows.
+    honoursForMs: windowSeconds === 0 ? 0 : windowSeconds * 1000 + 2 * maxSkewMs,
     weights: drawWeights(random, policy),
     policy,
     startLimitMs: random.pick([60_000, 10 * 60_000, 24 * 3_600_000]),

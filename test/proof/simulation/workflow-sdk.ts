@@ -53,11 +53,17 @@ function run(): Run {
 
 export class CancellationScope {
   private requested = false;
-  private readonly cancellable: boolean;
+  readonly cancellable: boolean;
+  /** Fails once the scope is cancelled. */
+  readonly cancelRequested: Promise<never>;
   private readonly whenCancelled = new Set<() => void>();
 
   constructor(options: { readonly cancellable?: boolean; readonly parent?: CancellationScope } = {}) {
     this.cancellable = options.cancellable ?? true;
+    this.cancelRequested = new Promise((_, reject) => {
+      this.whenCancelled.add(() => reject(new CancelledFailure('cancelled')));
+    });
+    this.cancelRequested.catch(() => undefined);
     const parent = options.parent;
     if (parent === undefined || !parent.cancellable) return;
     this.requested = parent.requested;

@@ -48,7 +48,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     latestMs: plan.latestWriteMs,
   };
   const store = new MemoryJournal(faults, ledger);
-  const service = new PaidService(ledger, plan.weights);
+  const service = new PaidService(ledger, plan.weights, plan.honoursForMs);
   const client = createMediaClient({
     baseUrl: 'http://service.test',
     apiKey: () => 'simulated-key',

@@ -177,29 +177,4 @@ const continued = [
   }),
 ];
 
-/** `mediaJournal` never ends by itself: it is bound, refused, bound again, and terminated once the history is long enough. */
-const bindings = [
-  ['mediaJournal.binding', 1],
-  ['mediaJournal.continued', 3],
-].map(([name, rounds]) =>
-  scripted(name, null, () => ({}), {
-    continuing: rounds > 1,
-    args: () => ({}),
-    act: async (first, { client }) => {
-      const handle = client.workflow.getHandle(first.workflowId);
-      const bind = (journalId, rebind) =>
-        handle.executeUpdate('bind', {
-          args: [{ journalId, hostId: 'host-1', ...(rebind ? { rebind } : {}) }],
-        });
-      for (let round = 0; round < rounds; round++) {
-        await bind('journal-1', true);
-        await bind('journal-2', false);
-        await bind('journal-2', true);
-        await bind('', false).catch(() => undefined);
-      }
-      await handle.terminate('recorded');
-    },
-  }),
-);
-
-module.exports = { furtherCases: [...awaits, ...images, ...continued, ...bindings] };
+module.exports = { furtherCases: [...awaits, ...images, ...continued] };

@@ -14,9 +14,6 @@ export interface ArtifactStore {
   /** The kind of store, for messages: nothing that must stay private in histories. */
   readonly kind: 'file' | 's3';
 
-  /** Which store this is, wherever it is seen from. @default not compared between workers */
-  identity?(): Promise<string>;
-
   /**
    * A part that belongs to one activity execution. The same owner gets its own bytes back (resume),
    * nobody else ever continues them. An earlier stage of the same owner that is still open loses its part.

@@ -47,7 +47,7 @@ describe('golden histories', () => {
     );
   });
 
-  it('show continue-as-new in a create, in a watch, in the ledger and in campaigns', () => {
+  it('show continue-as-new in a create, in a watch and in campaigns', () => {
     const carried = files
       .map(goldenHistory)
       .filter((history) => attributesOf(history, 'workflowExecutionContinuedAsNewEventAttributes').length > 0)
@@ -61,7 +61,6 @@ describe('golden histories', () => {
         'generateVideo.continued-creating',
         'generateVideo.continued-in-retry-after',
         'generateVideo.continued-watching',
-        'mediaJournal.continued',
         'runCampaign.continued',
         'runCampaign.drawn-to-the-end',
       ]),

@@ -20,6 +20,7 @@ import { type CreateJournal } from './domain/create-journal';
 import { CREATE_TIMEOUTS } from './domain/timeouts';
 import { createFileJournal } from './journal/file-journal';
 import { bindJournal } from './binding/bind-journal';
+import { guardLostCalls } from './guard-lost-calls';
 import { bundledWorkflows } from './workflow-bundle';
 import { createModelSource } from './models/model-source';
 import { accountName, normaliseBaseUrl } from './service/base-url';
@@ -137,8 +138,22 @@ async function makeWorker(
     pollConcurrency: config.pollConnections,
     pollVideos: polls?.pollVideos,
   });
+  const { dataConverter } = options.worker ?? {};
+  const temporal = new Client({
+    connection,
+    namespace,
+    ...(dataConverter !== undefined && { dataConverter }),
+  });
+  if (options.rebind === true) {
+    // Before anything is given up: what other journals know of this queue is kept in this one, as far as histories tell.
+    const { guarded, looked } = await guardLostCalls(temporal, config.taskQueue, namespace, journal);
+    Runtime.instance().logger.warn('Rebinding: what was paid for under these ids is not in this journal', {
+      guarded,
+      executionsLookedAt: looked,
+    });
+  }
   await bindJournal({
-    client: new Client({ connection, namespace }),
+    client: temporal,
     taskQueue: config.taskQueue,
     journal,
     artifacts,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import { type SenderWord } from '../domain/journal-proof';
-import { type UnconfirmedCall } from '../domain/paid-call';
+import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { claimEpoch, recordOutcome } from './epochs';
 import { journalUnavailable } from './failures';
 import { type Caller } from './paid-context';
@@ -14,6 +14,8 @@ export type LostIntent = Pick<
 > & {
   readonly heard: SenderWord | null;
   readonly mayBeOwed?: true;
+  /** What it came to, where the history of its workflow says so: then it is recorded as it was. */
+  readonly created?: CreatedVideo;
 };
 
 /**
@@ -24,7 +26,12 @@ export type LostIntent = Pick<
 export async function standIn(
   journal: CreateJournal,
   key: JournalKey,
-  { workflowId, runId, activityId, attemptAt }: Caller,
+  {
+    workflowId,
+    runId,
+    activityId,
+    attemptAt,
+  }: Pick<Caller, 'workflowId' | 'runId' | 'activityId' | 'attemptAt'>,
   {
     operation,
     account,
@@ -35,6 +42,7 @@ export async function standIn(
     fingerprint,
     heard,
     mayBeOwed,
+    created,
   }: LostIntent,
 ): Promise<UnconfirmedCall> {
   const facts = { account, model, durationSeconds, resolution, referenceMode };
@@ -62,17 +70,16 @@ export async function standIn(
     sent: true,
     account,
     estimate: null,
-    evidence: evidence('journal_changed', {
-      ...facts,
-    }),
+    evidence: evidence('journal_changed', facts),
     ...(mayBeOwed === true && { mayBeOwed }),
   });
+  const recordIn = (free: number) => (created === undefined ? answerIn(free) : { ...created, epoch: free });
   // From the first one: no epoch stands alone.
   for (let free = 0; ; free++) {
     const claim = await claimEpoch(journal, key, free, slot).catch(() => 'unsure' as const);
     if (claim === 'lost') continue;
     const { recorded } =
-      claim === 'won' ? await recordOutcome(journal, key, slot.nonce, answerIn(free)) : { recorded: false };
+      claim === 'won' ? await recordOutcome(journal, key, slot.nonce, recordIn(free)) : { recorded: false };
     if (!recorded) throw journalUnavailable();
     return answerIn(free);
   }

@@ -1,5 +1,6 @@
 import { type Client } from '@temporalio/client';
 import { type LoadedDataConverter, type Payload } from '@temporalio/common';
+import { activityKey } from '../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../domain/names';
 import { wordOf } from '../domain/journal-proof';
 
@@ -56,7 +57,8 @@ export async function paidCallsOf(
       const intent = wordOf(beat, isRow ? place : undefined)?.intent ?? null;
       if (answer === null ? !(end?.lost ?? intent !== null) : NOTHING_KEPT.has(answer['outcome'])) return;
       const given = own?.['creationKey'];
-      const creationKey = typeof given === 'string' ? given : `${run.workflowId}/${run.runId}/${activityId}`;
+      const creationKey =
+        typeof given === 'string' ? given : activityKey(run.workflowId, run.runId, activityId);
       const epoch = answer?.['epoch'] ?? own?.['epoch'] ?? 0;
       calls.push({
         ...run,

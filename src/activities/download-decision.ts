@@ -35,9 +35,9 @@ export function decideDownload(
   standing: DownloadStanding,
   bounds: DownloadBounds,
 ): DownloadDecision {
-  const { kind } = problem;
+  const { kind, final } = problem;
   const { attempt, now, windowStart, sameFault } = standing;
-  if (kind === 'blocked' || kind === 'too_large') return { end: true };
+  if (final === true || kind === 'blocked' || kind === 'too_large') return { end: true };
   if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
   const lives = standing.lives === true && isTransient(kind);
   const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;

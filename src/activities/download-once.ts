@@ -47,7 +47,21 @@ export async function downloadOnce(
   if ('video' in result) return { video: result.video, record };
   // A service that answers nothing at all has said nothing against it: this is asked for completed tasks only.
   const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
-  return { ...result, lives: isKept && !turn.flowed };
+  const problem = expired(result.problem, record, turn.now());
+  return { problem, lives: isKept && problem.final !== true && !turn.flowed };
+}
+
+/** Clocks differ by less. */
+const CLOCK_MARGIN_MS = 60_000;
+
+/** What the service has no more, after the time until which its record says that it is kept, will not come back. */
+function expired(problem: DownloadProblem, record: GetVideoResult, now: number): DownloadProblem {
+  const until = record.kind === 'record' ? record.record.expiresAt : undefined;
+  if (until === undefined || (problem.kind !== 'missing' && problem.kind !== 'expired')) return problem;
+  if (now < Date.parse(until) + CLOCK_MARGIN_MS) return problem;
+  const status = problem.httpStatus === undefined ? '' : ` (HTTP ${problem.httpStatus})`;
+  const message = `The service kept the result until ${until} and has it no more${status}.`;
+  return { ...problem, kind: 'expired', final: true, message };
 }
 
 const AWAY: ReadonlySet<PollErrorClass> = new Set(['network', 'rate_limited', 'unavailable']);

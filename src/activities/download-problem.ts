@@ -34,6 +34,8 @@ export interface DownloadProblem {
   /** Lower bound in milliseconds (C8.7). */
   readonly retryAfterMs?: number;
   readonly rejected?: ArtifactRef;
+  /** Another try cannot help. */
+  readonly final?: true;
 }
 
 const REASON: Readonly<Record<DownloadProblemKind, ContentUnavailableReason>> = {

@@ -1,11 +1,17 @@
 import { type PollErrorClass, type PolledRecord } from '../domain/poll-answers';
+import { type TaskError } from '../domain/task-error';
 import { type GetVideoResult } from '../service/media-client';
 import { recordDigest } from '../service/record-digest';
 
 /** What a GET came to, without what never leaves the activity (design 4.4). */
 export type PollReply =
   | { readonly digest: string; readonly record: PolledRecord }
-  | { readonly error: PollErrorClass; readonly httpStatus?: number; readonly retryAfterMs?: number };
+  | {
+      readonly error: PollErrorClass;
+      readonly httpStatus?: number;
+      readonly retryAfterMs?: number;
+      readonly reason?: TaskError;
+    };
 
 export interface EndedPoll {
   /** In milliseconds since the epoch. */
@@ -42,6 +48,8 @@ interface Owed {
 const KEPT_MS = 120_000;
 /** As many tasks as one worker holds in flight; their answers are small. */
 const MAX_KEPT = 20_000;
+/** Longest text of a service that is passed on as the reason of a poll without a record, in characters. */
+const MAX_REASON = 200;
 
 /**
  * The GETs that are under way, one for each task, and the answers that came when no tick listened: they are kept for as
@@ -113,7 +121,17 @@ export function replyOf(result: GetVideoResult): PollReply {
     error: result.error,
     ...(result.httpStatus === undefined ? {} : { httpStatus: result.httpStatus }),
     ...(result.retryAfterMs === undefined ? {} : { retryAfterMs: result.retryAfterMs }),
+    ...reasonOf(result.taskError),
   };
+}
+
+/** It crosses with every tick of a task in trouble: short, and nothing where the service said nothing. */
+function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError } {
+  if (error === undefined || (error.code === null && error.message === null)) return {};
+  const { kind, code, message } = error;
+  const short =
+    message !== null && message.length > MAX_REASON ? `${message.slice(0, MAX_REASON - 1)}…` : message;
+  return { reason: { kind, code, message: short } };
 }
 
 /** Retry-After counts from the reply. */

@@ -3,6 +3,7 @@ import { inLanes } from '../domain/in-lanes';
 import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { tickIntervalMs } from '../domain/poll-group';
 import { seenOf } from '../domain/seen-runs';
+import { type TaskError } from '../domain/task-error';
 import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from './accounts';
 import { type OpenPoll, OpenPolls, type PollReply, replyOf } from './open-polls';
@@ -17,6 +18,8 @@ export interface PollDeps {
 }
 
 const DEFAULT_POLL_CONCURRENCY = 64;
+/** How many tasks of one tick come with what the service said of their error. */
+const MAX_REASONS = 50;
 
 interface PollTarget {
   readonly index: number;
@@ -79,6 +82,7 @@ class Tick {
   private readonly polls: OpenPolls;
   private readonly sockets: PollSockets;
   private endNow: () => void = () => undefined;
+  private reasons = 0;
 
   constructor(
     private readonly input: PollVideosInput,
@@ -133,8 +137,16 @@ class Tick {
   private answer({ index, seen }: PollTarget, askedAt: number, reply: PollReply): void {
     const ago = this.startedAt - askedAt;
     const asked = ago > 0 ? { askedMsAgo: ago } : {};
-    if ('error' in reply || reply.digest !== seen) this.answers.push({ index, ...reply, ...asked });
+    if ('error' in reply) this.answers.push({ index, ...this.shortened(reply), ...asked });
+    else if (reply.digest !== seen) this.answers.push({ index, ...reply, ...asked });
     else if (ago > 0) this.answers.push({ index, unchanged: true, askedMsAgo: ago });
+  }
+
+  /** When a service fails for all of them, the words of some tell as much as those of hundreds. */
+  private shortened<Reply extends { readonly reason?: TaskError }>(reply: Reply): Omit<Reply, 'reason'> {
+    if (reply.reason === undefined || (this.reasons += 1) <= MAX_REASONS) return reply;
+    const { reason: _reason, ...rest } = reply;
+    return rest;
   }
 
   /** One GET per task at a time, and never sooner after the last one than the cadence's minimum; undefined for none. */

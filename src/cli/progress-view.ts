@@ -2,7 +2,7 @@ import { Format, SingleBar } from 'cli-progress';
 import { type VideoState } from '../domain/video-state';
 import { elapsed } from './elapsed';
 import { type LiveView, type Report } from './report';
-import { statusLine } from './status-line';
+import { shortId, statusLine } from './status-line';
 
 /** What a wait looks like while it goes on. */
 export interface ProgressView {
@@ -28,12 +28,25 @@ export function progressView(report: Report, stream: NodeJS.WriteStream = proces
     : new PlainLines(report);
 }
 
+/** Says the whole of an id once, that lines have no room for. */
+function namer(report: Report): (state: VideoState) => void {
+  let named: string | null = null;
+  return ({ taskId }) => {
+    if (taskId == null || taskId === named) return;
+    named = taskId;
+    if (shortId(taskId) !== taskId) report.say(`task ${taskId}`);
+  };
+}
+
 class PlainLines implements ProgressView {
   private last: string | undefined;
   private state: VideoState | undefined;
   private readonly beganAt = Date.now();
+  private readonly name: (state: VideoState) => void;
 
-  constructor(private readonly report: Report) {}
+  constructor(private readonly report: Report) {
+    this.name = namer(report);
+  }
 
   update(state: VideoState): void {
     this.state = state;
@@ -47,6 +60,7 @@ class PlainLines implements ProgressView {
   private show(tries: string | undefined): void {
     const line = lineOf(this.state, tries);
     if (line === undefined || line === this.last) return;
+    if (this.state !== undefined) this.name(this.state);
     this.last = line;
     this.report.say(`${line} (${elapsed(Date.now() - begin(this.state, this.beganAt))})`);
   }
@@ -61,17 +75,20 @@ class Redrawn implements ProgressView, LiveView {
   private state: VideoState | undefined;
   private tried: string | undefined;
   private bar: SingleBar | undefined;
+  private readonly name: (state: VideoState) => void;
 
   constructor(
     private readonly report: Report,
     private readonly stream: NodeJS.WriteStream,
   ) {
     report.attach(this);
+    this.name = namer(report);
   }
 
   update(state: VideoState): void {
     this.state = state;
     this.tried = undefined;
+    if (statusLine(state) !== undefined) this.name(state);
     this.show();
   }
 

@@ -22,16 +22,26 @@ interface WithVideo extends WithBilling {
   readonly video: VideoTask;
 }
 
+/** Why the last poll brought no record. */
+export interface LastPollError {
+  readonly class: PollErrorClass;
+  readonly httpStatus?: number;
+  /** What the service said, cleaned and short. */
+  readonly reason?: TaskError;
+}
+
 /** What is known about a wait at one moment. Times are ISO 8601. */
 export interface WatchFacts {
-  /** The service's last status word; null when no poll brought a record. */
+  /** The service's last status word, of its create reply until a poll brings a record; null when it sent none. */
   readonly lastStatus: string | null;
   /** Only when the service sent a number (C2.2.4). */
   readonly progress?: number;
   readonly lastChangeAt: string | null;
   readonly lastPollAt: string | null;
   readonly polls: number;
-  readonly lastError?: { readonly class: PollErrorClass; readonly httpStatus?: number };
+  readonly lastError?: LastPollError;
+  /** Until when the service keeps the result of a completed task; only where its record says so. */
+  readonly expiresAt?: string;
 }
 
 export interface CompletedVideo extends WithVideo {

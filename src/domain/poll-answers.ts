@@ -41,6 +41,8 @@ export interface PolledRecord {
   readonly usage?: JsonValue;
   readonly reported?: ReportedFacts;
   readonly error?: TaskError;
+  /** Until when the service keeps the result, in ISO 8601; only of a completed task, and where the record says so. */
+  readonly expiresAt?: string;
 }
 
 /** Meaning of a status word. `unknown` is reported and is not final (C2.2.2). */
@@ -87,6 +89,8 @@ export type PollAnswer =
       readonly index: number;
       readonly error: PollErrorClass;
       readonly httpStatus?: number;
+      /** What the service said besides its status, cleaned and short; of the first tasks of a tick only. */
+      readonly reason?: TaskError;
       /** Lower bound from Retry-After, in milliseconds, never clamped (C8.7). */
       readonly retryAfterMs?: number;
       /** True when nothing was sent: the tick ended first, or Retry-After of the model forbade it. */

@@ -1,4 +1,4 @@
-import { type WatchFacts } from './outcome';
+import { type LastPollError, type WatchFacts } from './outcome';
 import { type PollErrorClass, type PolledRecord } from './poll-answers';
 import { type TaskError } from './task-error';
 import { type VideoTask } from './video-task';
@@ -20,13 +20,15 @@ export interface WatchState {
   /** Digest of the last record that crossed, `''` before the first. */
   readonly seen: string;
   readonly lastStatus: string | null;
+  /** Until when the service keeps the result of a completed task, as its record says. */
+  readonly expiresAt: string | null;
   readonly progress: number | null;
   readonly lastChangeAt: number | null;
   readonly lastPollAt: number | null;
   readonly polls: number;
   /** Consecutive polls that brought no record. */
   readonly errors: number;
-  readonly lastError: { readonly class: PollErrorClass; readonly httpStatus?: number } | null;
+  readonly lastError: LastPollError | null;
   /** First of the 400/404 answers in a row, and how many. */
   readonly unknownSince: number | null;
   readonly unknownCount: number;
@@ -62,9 +64,12 @@ export interface BeginWatch {
   readonly deadlineAt: number;
   readonly firstPollAt: number;
   readonly hardEndAt?: number | null;
+  /** Of the create's reply; null or `''` when it had none. */
+  readonly lastStatus?: string | null;
 }
 
-export function beginWatch({ video, now, deadlineAt, firstPollAt, hardEndAt }: BeginWatch): WatchState {
+export function beginWatch(begin: BeginWatch): WatchState {
+  const { video, now, deadlineAt, firstPollAt, hardEndAt, lastStatus } = begin;
   return {
     video,
     startedAt: now,
@@ -73,7 +78,8 @@ export function beginWatch({ video, now, deadlineAt, firstPollAt, hardEndAt }: B
     dueAt: firstPollAt,
     notBefore: 0,
     seen: '',
-    lastStatus: null,
+    lastStatus: lastStatus === '' ? null : (lastStatus ?? null),
+    expiresAt: null,
     progress: null,
     lastChangeAt: null,
     lastPollAt: null,
@@ -95,9 +101,10 @@ export function onRecord(
   tickAt = askedAt,
 ): WatchState {
   return {
-    ...answered(state, askedAt, tickAt),
+    ...onUnchanged(state, askedAt, tickAt),
     seen: digest,
     lastStatus: record.status,
+    expiresAt: record.expiresAt ?? null,
     progress: record.progress ?? null,
     lastChangeAt: askedAt,
   };
@@ -105,10 +112,6 @@ export function onRecord(
 
 /** The service answered with the record that is already known. */
 export function onUnchanged(state: WatchState, askedAt: number, tickAt = askedAt): WatchState {
-  return answered(state, askedAt, tickAt);
-}
-
-function answered(state: WatchState, askedAt: number, tickAt: number): WatchState {
   return {
     ...state,
     dueAt: tickAt,
@@ -131,6 +134,7 @@ function missedBefore(state: WatchState, askedAt: number, tickAt: number): numbe
 export interface PollFailure {
   readonly error: PollErrorClass;
   readonly httpStatus?: number;
+  readonly reason?: TaskError;
   readonly retryAfterMs?: number;
   readonly unsent?: true;
   readonly askedMsAgo?: number;
@@ -153,10 +157,11 @@ export function onPollError(
   const askedAt = at - (failure.askedMsAgo ?? 0);
   const errors = state.errors + 1;
   const unknown = isUnknownAnswer(failure.error);
-  const lastError =
-    failure.httpStatus === undefined
-      ? { class: failure.error }
-      : { class: failure.error, httpStatus: failure.httpStatus };
+  const lastError = {
+    class: failure.error,
+    ...(failure.httpStatus === undefined ? {} : { httpStatus: failure.httpStatus }),
+    ...(failure.reason === undefined ? {} : { reason: failure.reason }),
+  };
   return {
     ...state,
     dueAt: askedAt + ownDelay(state, failure.error, minIntervalMs, random),
@@ -283,6 +288,7 @@ export function watchFacts(state: WatchState): WatchFacts {
     lastPollAt: iso(state.lastPollAt),
     polls: state.polls,
     ...(state.lastError === null ? {} : { lastError: state.lastError }),
+    ...(state.expiresAt === null ? {} : { expiresAt: state.expiresAt }),
   };
 }
 

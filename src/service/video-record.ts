@@ -11,6 +11,10 @@ import { readTaskError } from './task-error';
 /** Largest `usage` that is kept, in characters of JSON: it crosses into histories. */
 const MAX_USAGE = 4096;
 const MAX_FACT = 200;
+/** Unix times above this are milliseconds; it is a time in the year 5138 otherwise. */
+const LARGEST_SECONDS = 1e11;
+const EARLIEST = Date.UTC(2001, 8, 9);
+const LATEST = Date.UTC(2200, 0, 1);
 
 const ERROR_FIELDS = [
   'error',
@@ -50,6 +54,7 @@ export function readVideoRecord(json: JsonValue | undefined, context: ReadContex
   const progress = progressOf(found);
   const usage = usageOf(found, context.redactor);
   const reported = reportedFacts(found, context.redactor);
+  const expiresAt = phase === 'completed' ? expiryOf(found) : undefined;
   const error =
     phase === 'failed' || (phase === 'unknown' && field(found, 'error') !== undefined)
       ? readTaskError(errorOf(found), context.redactor)
@@ -61,6 +66,7 @@ export function readVideoRecord(json: JsonValue | undefined, context: ReadContex
     ...(usage === undefined ? {} : { usage }),
     ...(reported === undefined ? {} : { reported }),
     ...(error === undefined ? {} : { error }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   const id = field(found, 'id');
   return {
@@ -105,6 +111,31 @@ function progressOf(record: JsonRecord): number | undefined {
   const progress = asNumber(field(record, 'progress'));
   if (progress === undefined || progress < 0 || progress > 100) return undefined;
   return progress === 0 ? 0 : progress;
+}
+
+/**
+ * Until when the result is kept: Unix time in seconds or milliseconds, or a date in words of ISO 8601. An expiry before
+ * the task was made or done says nothing.
+ */
+function expiryOf(record: JsonRecord): string | undefined {
+  const at = timeOf(field(record, 'expires_at'));
+  const doneAt = timeOf(field(record, 'completed_at')) ?? timeOf(field(record, 'created_at'));
+  return at === undefined || (doneAt !== undefined && at <= doneAt) ? undefined : new Date(at).toISOString();
+}
+
+/** Milliseconds since the epoch, of times that a service of today can mean. */
+function timeOf(value: JsonValue | undefined): number | undefined {
+  const number = asNumber(value);
+  const text = number === undefined && typeof value === 'string' ? value.trim() : '';
+  const at =
+    number === undefined
+      ? /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})$/.test(text)
+        ? Date.parse(text)
+        : NaN
+      : number > LARGEST_SECONDS
+        ? number
+        : number * 1000;
+  return at >= EARLIEST && at <= LATEST ? at : undefined;
 }
 
 function usageOf(record: JsonRecord, redactor: Redactor): JsonValue | undefined {

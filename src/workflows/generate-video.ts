@@ -88,6 +88,7 @@ function watchCreated(
     video: created.video,
     now,
     firstPollAt: now + created.video.polling.firstPollSeconds * 1000,
+    lastStatus: created.status,
     creationKey,
     created: {
       estimate: created.estimate,

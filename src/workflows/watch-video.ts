@@ -71,15 +71,24 @@ export function startWatching(
     readonly video: VideoTask;
     readonly now: number;
     readonly firstPollAt: number;
+    /** Of the create's reply. */
+    readonly lastStatus?: string;
     readonly creationKey: string | null;
     readonly created: Watching['created'];
   },
 ): Watching {
-  const { video, now, firstPollAt, creationKey, created } = start;
+  const { video, now, firstPollAt, lastStatus, creationKey, created } = start;
   const hardEndAt = hardEnd(video.polling);
   const asked = now + (milliseconds(input.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS);
   const deadlineAt = hardEndAt === null ? asked : Math.min(asked, hardEndAt);
-  const watch = beginWatch({ video, now, deadlineAt, firstPollAt, hardEndAt });
+  const watch = beginWatch({
+    video,
+    now,
+    deadlineAt,
+    firstPollAt,
+    hardEndAt,
+    lastStatus: lastStatus ?? null,
+  });
   const group = {
     account: video.account,
     lastTickAt: 0,

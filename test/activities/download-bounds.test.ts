@@ -89,6 +89,24 @@ it('a download may wait for a worker as long as a create, and then for a place t
   expect(DOWNLOAD_TIMEOUTS.scheduleToCloseMs).toBeGreaterThanOrEqual(both);
 });
 
+it('what its record calls expired is asked for once, and said to be expired at once', async () => {
+  const goneAt = Math.floor(harness.now / 1000) - 3_600;
+  harness.record = { status: 'completed', expires_at: goneAt };
+  harness.content = status(404);
+  expect((await harness.run()).result).toMatchObject({
+    outcome: 'content_unavailable',
+    reason: 'expired',
+    tries: 1,
+    message: expect.stringContaining(new Date(goneAt * 1000).toISOString()) as string,
+  });
+  // A wrong clock loses nothing that is there, and what is kept is tried for.
+  harness.content = fileAnswer(mp4);
+  expect((await harness.run()).result.outcome).toBe('downloaded');
+  harness.record = { status: 'completed', expires_at: goneAt + 7_200 };
+  harness.content = inTurn(status(404), fileAnswer(mp4));
+  expect((await harness.run()).result.outcome).toBe('downloaded');
+});
+
 it('[C7.3] 401 asks for credentials and is tried once a minute', async () => {
   harness.content = status(401);
   const { result, failures } = await harness.run();

@@ -32,7 +32,41 @@ const onTerminal = (columns?: number): { screen: Screen; view: ReturnType<typeof
   return { screen, view: progressView(new Report(), screen as unknown as NodeJS.WriteStream) };
 };
 
+/** Without a terminal: a line for each change. */
+const linesOf = (...states: readonly VideoState[]): string[] => {
+  const lines: string[] = [];
+  const report = { say: (line: string) => void lines.push(line), attach: () => undefined };
+  const view = progressView(report as unknown as Report, new Screen(false) as unknown as NodeJS.WriteStream);
+  for (const one of states) view.update(one);
+  view.stop();
+  return lines;
+};
+
 describe('the progress of a wait', () => {
+  it('says the whole of a long id once, and a part of it in every line', () => {
+    const taskId = `video_${'0123456789'.repeat(15)}`;
+    const of = (lastStatus: string) => ({ ...state({ lastStatus }), taskId });
+    const [whole, ...lines] = linesOf(of('queued'), of('in_progress'), of('odd'));
+    expect(whole).toBe(`task ${taskId}`);
+    expect(lines).toHaveLength(3);
+    for (const line of lines) {
+      expect(line).toMatch(/^task video_01234567890123…23456789: /);
+      expect(line.length).toBeLessThan(80);
+    }
+    expect(linesOf({ ...state({}), taskId: 'video_1' })).toEqual([expect.stringContaining('task video_1: ')]);
+  });
+
+  it('says why the last poll brought nothing in the words of the service', () => {
+    const lastError = {
+      class: 'unavailable',
+      httpStatus: 500,
+      reason: { kind: 'moderation', code: 'guardrail', message: 'Guardrail blocked the prompt' },
+    };
+    expect(linesOf(state({ lastError })).join()).toContain(
+      '(last poll: unavailable 500: Guardrail blocked the prompt)',
+    );
+  });
+
   const { TERM } = process.env;
   beforeAll(() => {
     process.env['TERM'] = 'xterm';

@@ -1,6 +1,6 @@
 import { type PollingProfile } from '../../src/domain/polling-profile';
-import { MAX_MISSED_AT_DEADLINE, watchFacts } from '../../src/domain/poll-watch';
-import { FAMILIES } from './make-video-task';
+import { beginWatch, MAX_MISSED_AT_DEADLINE, watchFacts, type WatchState } from '../../src/domain/poll-watch';
+import { FAMILIES, makeVideoTask } from './make-video-task';
 import { driveOne, gapsOf, MINUTE, record, START, type Reply, type Service } from './poll-driver';
 
 const always =
@@ -182,6 +182,28 @@ describe('errors', () => {
       expect(states.at(-2)?.lastError).toEqual({ class: 'not_found', httpStatus: 404 });
     },
   );
+
+  it('[C7.7] what the service said of the last poll is kept for the outcome, and gone with the next record', () => {
+    const reason = {
+      kind: 'moderation',
+      code: 'guardrail',
+      message: 'Guardrail blocked the prompt',
+    } as const;
+    const refused: Reply = { error: 'unavailable', httpStatus: 500, reason };
+    const { state } = driveOne({ service: script(record('queued'), refused) });
+    expect(watchFacts(state).lastError).toEqual({ class: 'unavailable', httpStatus: 500, reason });
+    const { states } = driveOne({
+      service: script(refused, record('completed', { expiresAt: '2027-01-15T08:00:00.000Z' })),
+    });
+    expect(watchFacts(states[1] as WatchState)).toMatchObject({ expiresAt: '2027-01-15T08:00:00.000Z' });
+    expect(watchFacts(states[1] as WatchState)).not.toHaveProperty('lastError');
+  });
+
+  it('the word of the create is the last one until a poll brings another', () => {
+    const begun = { video: makeVideoTask(), now: START, deadlineAt: START + MINUTE, firstPollAt: START };
+    expect(watchFacts(beginWatch({ ...begun, lastStatus: 'queued' })).lastStatus).toBe('queued');
+    expect(watchFacts(beginWatch({ ...begun, lastStatus: '' })).lastStatus).toBeNull();
+  });
 
   it('[C7.2] [C3.4] one that stays forgotten is still running at the deadline, and says why', () => {
     const { verdict, state, endedAt } = driveOne({

@@ -80,6 +80,24 @@ describe('a task record', () => {
     expect(JSON.stringify(reading)).not.toContain('1234');
   });
 
+  it('until when a result is kept is read in seconds, milliseconds and dates, of what is completed', () => {
+    const at = '2027-01-15T08:00:00.000Z';
+    const done = { id: 'a', status: 'completed', completed_at: 1_790_000_000 };
+    const kept = (fields: object) => read({ ...done, ...fields })?.record.expiresAt;
+    for (const expires_at of [
+      1_800_000_000,
+      '1800000000',
+      1_800_000_000_000,
+      at,
+      '2027-01-15T09:00:00+01:00',
+    ])
+      expect(kept({ expires_at })).toBe(at);
+    for (const expires_at of [null, 0, -1, '', 'soon', {}, 1e300, 1_789_999_999, '2027-01-15'])
+      expect(kept({ expires_at })).toBeUndefined();
+    expect(kept({})).toBeUndefined();
+    expect(kept({ status: 'in_progress', expires_at: 1_800_000_000 })).toBeUndefined();
+  });
+
   it('only an id and a known word make a full record of an error body', () => {
     expect(looksLikeRecord({ id: 'a', status: 'failed' })).toBe(true);
     expect(looksLikeRecord({ task_id: 'a', status: 'failed' })).toBe(true);

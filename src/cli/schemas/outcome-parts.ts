@@ -80,8 +80,10 @@ export const watchFacts = z.object({
     z.object({
       class: z.enum(POLL_ERROR_CLASSES),
       httpStatus: z.exactOptional(z.number()),
+      reason: z.exactOptional(taskError).describe('what the service said, cleaned and short'),
     }),
   ),
+  expiresAt: z.exactOptional(time).describe('until when the service keeps the result, where it says so'),
 });
 
 export const createEvidence = z

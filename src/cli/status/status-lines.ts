@@ -1,4 +1,5 @@
 import { isOpen } from '../../domain/execution-status';
+import { type WatchFacts } from '../../domain/outcome';
 import { type VideoTask } from '../../domain/video-task';
 import { evidenceLines } from '../evidence-lines';
 import { type Paint, type Tone } from '../paint';
@@ -45,6 +46,8 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     if (outcome.outcome === 'unconfirmed')
       for (const line of evidenceLines(outcome.evidence)) add('Evidence', line);
     add('Billing', outcome.billing.state.replace('_', ' '));
+    if (outcome.outcome === 'still_running') add('Last poll', lastPollText(outcome.lastError));
+    if (outcome.outcome === 'content_unavailable') add('Kept until', state?.watch?.expiresAt);
   }
   if (service !== null)
     add(
@@ -78,6 +81,13 @@ function videoText({ model, durationSeconds, resolution, referenceMode, createdA
 /** Without the task id, which has a line of its own. */
 function stateText(state: NonNullable<VideoStatus['state']>): string {
   return statusLine(state)?.replace(/^task \S+: /, '') ?? state.phase;
+}
+
+function lastPollText(lastError: WatchFacts['lastError']): string | null {
+  if (lastError === undefined) return null;
+  const { class: kind, httpStatus, reason } = lastError;
+  const said = reason?.message ?? reason?.code;
+  return `${kind}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}${said == null ? '' : `: ${said}`}`;
 }
 
 function pollText({ state }: VideoStatus): string | null {

@@ -53,7 +53,7 @@ export class LaneWatches {
     };
     const deadlineAt = now + this.lane.input.settings.waitForMs;
     const firstPollAt = now + video.polling.firstPollSeconds * 1000;
-    this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt }));
+    this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt, lastStatus: created.status }));
   }
 
   /** A row of the run before. */

@@ -60,17 +60,16 @@ describe('the bill of a finished call', () => {
     expect(billing({ microUnits: 5, currency }, 'needs_review', null)).not.toHaveProperty('usage');
   });
 
-  it.each([{ cost: 0 }, 0, { tokens: 7 }, 'n/a', false])(
-    'with usage %j is settled and keeps it as it came',
-    (usage) => {
-      expect(finishedState(usage)).toBe('settled');
-      expect(billing(null, finishedState(usage), usage)).toMatchObject({
-        usage,
-        state: 'settled',
-        estimate: null,
-      });
-    },
-  );
+  it.each([
+    [{ cost: 0 }, 'settled'],
+    [0, 'settled'],
+    [{ tokens: 7 }, 'settled'],
+    ['n/a', 'needs_review'],
+    [false, 'needs_review'],
+  ] as const)('[C1.9] with usage %j it is %s, and keeps it as it came', (usage, state) => {
+    expect(finishedState(usage)).toBe(state);
+    expect(billing(null, finishedState(usage), usage)).toMatchObject({ usage, state, estimate: null });
+  });
 });
 
 describe('amounts', () => {

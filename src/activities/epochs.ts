@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import {
   decideEpoch,
+  isOpenAnswer,
   isOpenFate,
   mayFollow,
   type CreateJournal,
@@ -8,6 +10,8 @@ import {
   type JournalKey,
   type OutcomeRecord,
   type RecordedAnswer,
+  type Slot,
+  type SlotFence,
   type SlotIntent,
 } from '../domain/create-journal';
 
@@ -30,8 +34,12 @@ export async function openEpoch(
   if (journal === 'none') return { epoch: from, do: 'send', intents: [] };
   const intents: string[] = [];
   let owed: { mayBeOwed?: true } = {};
-  for (let epoch = from; ; epoch++) {
+  for (let epoch = 0; ; epoch++) {
     const view = await journal.read(key, epoch);
+    // Those before are over, as far as whoever asks was told. What is known there to be unknown was put there since: by
+    // a journal that stands in for another one.
+    if (epoch < from && (view.outcome === null || view.resolution || !isOpenAnswer(view.outcome.answer)))
+      continue;
     if (view.slot?.kind === 'intent') intents.push(view.slot.nonce);
     const decision = decideEpoch(view, asker);
     if (decision.do === 'next_epoch') {
@@ -62,13 +70,34 @@ export async function claimEpoch(
   intent: SlotIntent,
 ): Promise<'won' | 'lost' | 'unsure'> {
   if (journal === 'none') return 'won';
-  const claim = await journal.putSlot(key, epoch, intent).catch((error: unknown) => ({ error }));
+  const claim = await takeSlot(journal, key, epoch, intent).catch((error: unknown) => ({ error }));
   if (claim === 'won') return claim;
   // An ambiguous write is read back: the nonce tells our own intent from another's (failure-model 2.5).
   const { slot } = await journal.read(key, epoch);
   if (slot?.nonce === intent.nonce) return claim === 'lost' ? 'won' : 'unsure';
   if (claim === 'lost') return claim;
   throw claim.error;
+}
+
+/**
+ * Writes a slot where none is. Whoever asks for a later epoch was told that those before it are over; a journal that does
+ * not have them (it was pruned meanwhile, or it is another one by now) gets fences for them, because a later epoch that
+ * stood alone would be taken for a key that was never used.
+ */
+export async function takeSlot(
+  journal: CreateJournal,
+  key: JournalKey,
+  epoch: number,
+  slot: Slot,
+): Promise<'won' | 'lost'> {
+  if (epoch > 0 && (await journal.read(key, epoch - 1)).slot === null)
+    await takeSlot(journal, key, epoch - 1, fence(Date.now()));
+  return journal.putSlot(key, epoch, slot);
+}
+
+/** Shuts every sender out of an epoch in which nobody has begun. */
+export function fence(now: number): SlotFence {
+  return { v: 1, kind: 'fence', nonce: randomUUID(), at: new Date(now).toISOString() };
 }
 
 const RECORD_TRIES = 4;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { isReopenable, type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import { provesNotSent } from '../domain/journal-proof';
@@ -11,7 +10,7 @@ import {
   type UnconfirmedCall,
 } from '../domain/paid-call';
 import { awaitSender } from './await-sender';
-import { openEpoch } from './epochs';
+import { fence, openEpoch, takeSlot } from './epochs';
 import { journalUnavailable, retryLater } from './failures';
 import { indexCreated } from './index-created';
 import { inspectRecords } from './inspect-records';
@@ -133,8 +132,7 @@ async function shutOut(journal: CreateJournal, key: JournalKey, epoch: number, n
 }
 
 async function takeFence(journal: CreateJournal, key: JournalKey, epoch: number, now: number): Promise<void> {
-  const fence = { v: 1, kind: 'fence', nonce: randomUUID(), at: new Date(now).toISOString() } as const;
-  const taken = await journal.putSlot(key, epoch, fence).catch(() => {
+  const taken = await takeSlot(journal, key, epoch, fence(now)).catch(() => {
     throw journalUnavailable();
   });
   // Somebody took the slot in between: look again, its outcome decides.

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPassed, openEpoch, type OpenedEpoch } from '../../src/activities/epochs';
+import { claimEpoch, isPassed, openEpoch, type OpenedEpoch } from '../../src/activities/epochs';
 import { otherOpenCall } from '../../src/activities/open-calls';
 import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/create-journal';
 import { createFileJournal } from '../../src/journal';
@@ -74,6 +74,29 @@ describe('the way over the epochs of one key', () => {
     await sender(2, 'first');
     // The caller goes on after a fence by itself.
     expect(await open('later')).toMatchObject({ do: 'fenced', epoch: 1 });
+  });
+
+  it('[C4.4c] ends at an unknown fate that was recorded before the epoch where it begins', async () => {
+    // A journal that stands in for a lost one, and a caller that the lost one had let into the next epoch.
+    await sender(0, 'somebody', answers.unconfirmed(0));
+    const asker = { fingerprint: slotIntent().fingerprint, runId: 'later', now: NOW };
+    expect(await openEpoch(journal, KEY, 2, asker)).toMatchObject({ do: 'return', epoch: 0 });
+    expect(await openEpoch(journal, KEY, 2, { ...asker, fingerprint: 'another' })).toMatchObject({
+      do: 'conflict',
+      epoch: 0,
+    });
+  });
+
+  it('[C4.4a] a journal that does not have the epochs before gets fences for them, so that none stands alone', async () => {
+    const own = slotIntent({ ...KEY, runId: 'first', nonce: 'own' });
+    expect(await claimEpoch(journal, KEY, 2, own)).toBe('won');
+    expect((await journal.read(KEY, 0)).slot).toMatchObject({ kind: 'fence' });
+    expect((await journal.read(KEY, 1)).slot).toMatchObject({ kind: 'fence' });
+    // Another caller with the key goes past the fences, to what stands there.
+    expect(await open('later')).toMatchObject({ do: 'fenced', epoch: 0 });
+    const asker = { fingerprint: own.fingerprint, runId: 'later', now: NOW };
+    expect(await openEpoch(journal, KEY, 1, asker)).toMatchObject({ do: 'fenced', epoch: 1 });
+    expect(await openEpoch(journal, KEY, 2, asker)).toMatchObject({ do: 'pending', epoch: 2 });
   });
 
   it('[C4.4c] ends at a recorded unknown fate, whatever stands beyond it', async () => {

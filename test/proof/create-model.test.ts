@@ -3,7 +3,9 @@ import { explore, type Exploration, type Flaw } from './create-model/explore';
 import { SOUND, type Bounds, type Rules } from './create-model/world';
 
 /** Two epochs hold every race between two callers, their zombies, kills and a refusal of an earlier run. */
-const TWO: Bounds = { epochs: 2, requests: [0, 0], creates: 2, decisions: 0, lateWrites: 0 };
+const TWO: Bounds = { epochs: 2, requests: [0, 0], creates: 2, decisions: 0, lateWrites: 0, losses: 0 };
+/** A journal that is lost, or set back to a copy, at any moment. */
+const LOST: Bounds = { ...TWO, losses: 1 };
 
 interface Space {
   readonly name: string;
@@ -12,6 +14,7 @@ interface Space {
 const SPACES: readonly Space[] = [
   { name: 'two callers with one request', bounds: TWO },
   { name: 'two callers with two requests', bounds: { ...TWO, requests: [0, 1] } },
+  { name: 'one caller and a journal that is lost or set back', bounds: { ...LOST, requests: [0] } },
   ...sized<readonly Space[]>({
     change: [
       {
@@ -23,6 +26,7 @@ const SPACES: readonly Space[] = [
       { name: 'two callers and a decision', bounds: { ...TWO, decisions: 1 } },
       { name: 'two callers and a slot that is written late', bounds: { ...TWO, lateWrites: 1 } },
       { name: 'two callers, three epochs', bounds: { ...TWO, epochs: 3 } },
+      { name: 'two callers and a journal that is lost or set back', bounds: { ...LOST, creates: 1 } },
       { name: 'three callers with one request', bounds: { ...TWO, requests: [0, 0, 0], creates: 1 } },
       { name: 'three callers with two requests', bounds: { ...TWO, requests: [0, 0, 1], creates: 1 } },
     ],
@@ -44,6 +48,14 @@ const NEEDED: readonly (readonly [keyof Rules, Flaw])[] = [
   ['follows', 'lostIds'],
 ];
 
+/** The same, where a journal is lost or set back. */
+const NEEDED_AFTER_A_LOSS: readonly (readonly [keyof Rules, Flaw])[] = [
+  ['ownJournal', 'unauthorised'],
+  ['announces', 'unauthorised'],
+  ['standsIn', 'unauthorised'],
+  ['looksBack', 'unauthorised'],
+];
+
 const LIMIT_MS = sized({ change: 5, deep: 60 }) * 60_000;
 const walked: Exploration[] = [];
 let rulesNeeded = 0;
@@ -60,7 +72,7 @@ afterAll(() =>
     'worlds with the result of another request': sum(({ mixedUp }) => mixedUp),
     'worlds with a recorded task that somebody was not told': sum(({ lostIds }) => lostIds),
     'rules shown to be needed': rulesNeeded,
-    'rules not shown to be needed': NEEDED.length - rulesNeeded,
+    'rules not shown to be needed': NEEDED.length + NEEDED_AFTER_A_LOSS.length - rulesNeeded,
   }),
 );
 
@@ -89,6 +101,11 @@ describe('each rule is needed', () => {
   it.each(NEEDED)('without %s: %s', (rule, flaw) => {
     const bounds = flaw === 'mixedUp' ? { ...TWO, requests: [0, 1] } : TWO;
     expect(explore({ ...SOUND, [rule]: false }, bounds, flaw)[flaw]).toBeGreaterThan(0);
+    rulesNeeded += 1;
+  });
+
+  it.each(NEEDED_AFTER_A_LOSS)('without %s, where a journal was lost: %s', (rule, flaw) => {
+    expect(explore({ ...SOUND, [rule]: false }, LOST, flaw)[flaw]).toBeGreaterThan(0);
     rulesNeeded += 1;
   });
 });

@@ -1,5 +1,5 @@
 import { successors } from './successors';
-import { firstWorld, type Bounds, type Rules, type World } from './world';
+import { firstWorld, type Bounds, type Epoch, type Rules, type World } from './world';
 
 export interface Exploration {
   readonly states: number;
@@ -58,14 +58,26 @@ export function explore(rules: Rules, bounds: Bounds, until?: Flaw): Exploration
 /** One short text per world: the order of senders means nothing. */
 function keyOf({ epochs, senders, callers, ...rest }: World): string {
   const { accepted, authorised, decisions, lateWrites, acceptedOf, mixedUp, lostId } = rest;
+  const { journal, losses, backup } = rest;
   let key = `${accepted}${authorised}${decisions}${lateWrites}${acceptedOf}${mixedUp ? 'x' : ''}${lostId ? 'l' : ''}`;
-  for (const { slot, outcome, decision } of epochs)
-    key += `|${slot === 'fence' ? 'f' : (slot ?? '')}${outcome ?? ''}${decision ?? ''}`;
-  for (const { epoch, phase, fenceAt, sameRequest, creates, end } of callers)
+  key += `${journal}${losses}${journalKey(epochs)}${backup === null ? '' : `b${journalKey(backup)}`}`;
+  for (const { epoch, phase, fenceAt, sameRequest, creates, end, ...known } of callers) {
     key += `;${epoch}${phase[0]}${phase === 'fencing' ? fenceAt : ''}${sameRequest ? 's' : ''}${creates}${end ?? ''}`;
+    if (known.heard !== null) key += `h${known.heard.journal}${known.heard.epoch}${known.heard.holder}`;
+    key += `${known.early ? 'e' : ''}${known.hasTask ? 't' : ''}`;
+  }
   const texts = senders.map(
-    ({ caller, zombie, epoch, step, fate }) =>
-      `${caller}${zombie ? 'z' : ''}${epoch}${step[0]}${step[2]}${fate ?? ''}`,
+    ({ caller, zombie, epoch, step, fate, lost }) =>
+      `${caller}${zombie ? 'z' : ''}${lost ? 'l' : ''}${epoch}${step[0]}${step[2]}${fate ?? ''}`,
   );
   return `${key}/${texts.sort().join()}`;
+}
+
+function journalKey(epochs: readonly Epoch[]): string {
+  return epochs
+    .map(
+      ({ slot, outcome, decision }) =>
+        `|${slot === 'fence' ? 'f' : (slot ?? '')}${outcome ?? ''}${decision ?? ''}`,
+    )
+    .join('');
 }

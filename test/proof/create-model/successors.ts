@@ -6,7 +6,9 @@ import {
   again,
   answerOf,
   copyOf,
+  copyOfJournal,
   decide,
+  emptyJournal,
   fenced,
   isUndecided,
   newSender,
@@ -47,6 +49,7 @@ class Step {
     this.world.senders.forEach((_, index) => this.sender(index));
     this.world.callers.forEach((_, index) => this.caller(index));
     if (this.world.decisions < this.bounds.decisions) this.people();
+    if (this.world.losses < this.bounds.losses) this.losses();
     return this.next;
   }
 
@@ -59,13 +62,25 @@ class Step {
   private sender(index: number): void {
     const forked = (change: (copy: World, own: Sender) => void): void =>
       this.fork((copy) => change(copy, copy.senders[index] as Sender));
-    switch ((this.world.senders[index] as Sender).step) {
+    const { step, lost } = this.world.senders[index] as Sender;
+    switch (step) {
       case 'read':
         // Its clock may say that a Retry-After is over, or that it is not.
         for (const late of [true, false]) forked((copy, own) => this.read(copy, own, late));
         return;
       case 'claim':
         return this.claim(index);
+      case 'announce':
+        // The server has it; a sender that its workflow has given up is told so.
+        forked((copy, own) => {
+          const caller = copy.callers[own.caller] as Caller;
+          if (own.zombie) return void Object.assign(own, { step: 'record', fate: 'not_sent' });
+          caller.heard = { journal: copy.journal, epoch: own.epoch, holder: own.caller };
+          own.step = 'send';
+        });
+        // The server does not answer: nothing leaves.
+        forked((_, own) => Object.assign(own, { step: 'record', fate: 'not_sent' }));
+        return;
       case 'send':
         for (const { fate, accepted } of FATES)
           forked((copy, own) => {
@@ -73,7 +88,8 @@ class Step {
               copy.accepted += 1;
               copy.acceptedOf |= 1 << own.caller;
             }
-            Object.assign(own, { step: 'record', fate });
+            if (lost) leave(copy, own);
+            else Object.assign(own, { step: 'record', fate });
           });
         return;
       case 'record':
@@ -99,6 +115,8 @@ class Step {
       return;
     }
     const asker = { caller: own.caller, compares: true, late };
+    const unknown = this.unknownBefore(copy, own.epoch);
+    if (unknown !== undefined) own.epoch = unknown;
     const decision = decide(copy, own.epoch, asker, this.bounds, this.rules);
     switch (decision.do) {
       case 'send':
@@ -117,6 +135,12 @@ class Step {
       case 'pending':
         return this.deliver(copy, own, answers.pending(own.epoch));
     }
+  }
+
+  /** An unknown fate that was written down in an epoch that is over for whoever begins in a later one. */
+  private unknownBefore({ epochs }: World, from: number): number | undefined {
+    const at = epochs.findIndex(({ outcome, decision }) => outcome === 'unconfirmed' && decision === null);
+    return this.rules.looksBack && at >= 0 && at < from ? at : undefined;
   }
 
   private claim(index: number): void {
@@ -139,13 +163,16 @@ class Step {
       });
       return;
     }
-    forked((_, own, epoch) => {
+    const begin = this.bounds.losses > 0 && this.rules.announces ? 'announce' : 'send';
+    forked((copy, own, epoch) => {
+      fenceBefore(copy, own.epoch);
       epoch.slot = own.caller;
-      own.step = 'send';
+      own.step = begin;
     });
     if (!this.rules.journal) return;
     // Written, and an error all the same: it may not be durable.
     forked((copy, own, epoch) => {
+      fenceBefore(copy, own.epoch);
       epoch.slot = own.caller;
       if (this.rules.unsureIsUnsent) Object.assign(own, { step: 'record', fate: 'not_sent' });
       else {
@@ -165,7 +192,12 @@ class Step {
   /** The answer reaches the workflow, unless the workflow has given this activity up. */
   private deliver(copy: World, own: Sender, answer: CreateVideoAnswer): void {
     leave(copy, own);
-    if (!own.zombie) this.step(copy, own.caller, answer, false);
+    if (own.zombie) return;
+    // What is in the way is named.
+    const holder = answer.outcome === 'pending' ? copy.epochs[answer.epoch]?.slot : undefined;
+    if (this.bounds.losses > 0 && holder != null)
+      (copy.callers[own.caller] as Caller).heard = { journal: copy.journal, epoch: answer.epoch, holder };
+    this.step(copy, own.caller, answer, false);
   }
 
   private caller(index: number): void {
@@ -173,18 +205,29 @@ class Step {
       this.fork((copy) => change(copy, copy.callers[index] as Caller));
     const { phase } = this.world.callers[index] as Caller;
     // A timeout of the create, whether its sender is dead or slow.
-    if (phase === 'creating')
-      forked((copy, own) => {
-        for (const sender of copy.senders) if (sender.caller === index) sender.zombie = true;
-        Object.assign(own, { phase: 'reconcile', sameRequest: false });
-      });
+    const timeout = (copy: World, own: Caller): void => {
+      for (const sender of copy.senders) if (sender.caller === index) sender.zombie = true;
+      Object.assign(own, { phase: 'reconcile', sameRequest: false });
+    };
+    if (phase === 'creating') {
+      forked(timeout);
+      // The workflow's own timer was first: what the server heard is not known.
+      if (this.bounds.losses > 0)
+        forked((copy, own) => {
+          timeout(copy, own);
+          own.heard = null;
+        });
+    }
     if (phase === 'reconcile')
       for (const late of [true, false]) forked((copy, own) => this.reconcile(copy, own, index, late));
     if (phase === 'fencing') {
       forked((copy, own) => this.fence(copy, own, index));
       // Written or not, the journal fails: it is looked at again.
       forked((copy, own) => {
-        if (this.rules.fence) epochOf(copy, own.fenceAt).slot ??= 'fence';
+        if (this.rules.fence) {
+          fenceBefore(copy, own.fenceAt);
+          epochOf(copy, own.fenceAt).slot ??= 'fence';
+        }
         own.phase = 'reconcile';
       });
     }
@@ -199,6 +242,7 @@ class Step {
       const { outcome } = decided.answer;
       const kept = decided.answer.outcome === 'rejected' ? `rejected ${decided.answer.reason}` : outcome;
       Object.assign(own, { phase: 'done', end: kept });
+      own.hasTask ||= outcome === 'created';
       copy.lostId ||=
         outcome === 'unconfirmed' &&
         copy.decisions === 0 &&
@@ -215,7 +259,8 @@ class Step {
     if (epoch >= this.bounds.epochs || own.creates >= this.bounds.creates)
       Object.assign(own, { phase: 'done', end: 'bound' });
     else {
-      Object.assign(own, { phase: 'creating', epoch, end: null, creates: own.creates + 1 });
+      const anew = { heard: null, early: false } as const;
+      Object.assign(own, { phase: 'creating', epoch, end: null, creates: own.creates + 1, ...anew });
       copy.senders.push(newSender(index, epoch));
     }
   }
@@ -224,13 +269,20 @@ class Step {
   private reconcile(copy: World, own: Caller, index: number, late: boolean): void {
     const { goesForward, leavesForeign, pendingIsUnknown } = this.rules;
     const tell = (answer: CreateVideoAnswer): void => this.step(copy, index, answer, true);
-    for (let at = own.epoch; at < this.bounds.epochs; at++) {
+    const proved = !this.rules.ownJournal || provesNotSent(copy, own);
+    const changed = (): void => {
+      const at = standIn(copy, index, 'unconfirmed');
+      if (at === undefined) Object.assign(own, { phase: 'done', end: 'bound' });
+      else tell(answers.unconfirmed(at));
+    };
+    for (let at = this.unknownBefore(copy, own.epoch) ?? own.epoch; at < this.bounds.epochs; at++) {
       const { slot } = epochOf(copy, at);
       const decision = decide(copy, at, { caller: index, compares: false, late }, this.bounds, this.rules);
       if (decision.do === 'next_epoch' && goesForward) continue;
       const unseen = leavesForeign && !own.sameRequest;
       if (unseen && slot !== null && slot !== 'fence' && slot !== index)
         return this.shutOut(copy, at, decision) ? tell(again(at)) : undefined;
+      if ((decision.do === 'fenced' || decision.do === 'send') && !proved) return changed();
       if (decision.do === 'fenced') return tell(unseen && at > own.epoch ? again(own.epoch) : fenced(at));
       if (decision.do === 'pending') return tell(pendingIsUnknown ? answers.unconfirmed(at) : fenced(at));
       if (decision.do === 'send') return void Object.assign(own, { phase: 'fencing', fenceAt: at });
@@ -256,9 +308,38 @@ class Step {
       own.phase = 'reconcile';
       return;
     }
-    if (this.rules.fence) epoch.slot = 'fence';
+    if (this.rules.fence) {
+      fenceBefore(copy, own.fenceAt);
+      epoch.slot = 'fence';
+    }
     const unseen = this.rules.leavesForeign && !own.sameRequest && own.fenceAt > own.epoch;
     this.step(copy, index, unseen ? again(own.epoch) : fenced(own.fenceAt), true);
+  }
+
+  /**
+   * The journal is lost, or set back to a copy of it, and a person binds the next one when no worker uses the last one any
+   * more. What histories tell of paid calls is written into it first.
+   */
+  private losses(): void {
+    if (this.world.backup === null) this.fork((copy) => (copy.backup = copyOfJournal(copy.epochs)));
+    const { backup } = this.world;
+    for (const found of backup === null ? [null] : [null, backup])
+      this.fork((copy) => {
+        copy.losses += 1;
+        copy.epochs = found === null ? emptyJournal(this.bounds.epochs) : copyOfJournal(found);
+        if (found === null) copy.journal += 1;
+        // Only what is on the wire goes on.
+        copy.senders = copy.senders.filter(({ step }) => step === 'send');
+        for (const sender of copy.senders) sender.lost = true;
+        copy.callers.forEach((own, index) => {
+          if (own.phase !== 'done') own.early = true;
+          if (own.phase === 'fencing') own.phase = 'reconcile';
+          const { heard, hasTask } = own;
+          const maySend = heard?.holder === index || hasTask;
+          if (!this.rules.standsIn || !maySend || copy.epochs.some(({ slot }) => slot === index)) return;
+          standIn(copy, index, hasTask ? 'created' : 'unconfirmed');
+        });
+      });
   }
 
   /** Somebody decides about a create of unknown fate; after a resubmission the workflow that waited goes on. */
@@ -277,6 +358,25 @@ class Step {
         });
     });
   }
+}
+
+/** Whether the journal of now can tell what the create of a caller came to (src/domain/journal-proof.ts). */
+function provesNotSent({ journal, epochs }: World, { heard, early }: Caller): boolean {
+  if (heard === null) return !early;
+  return heard.journal === journal && epochs[heard.epoch]?.slot === heard.holder;
+}
+
+/** In the first epoch that is free; undefined beyond the bounds. */
+function standIn(copy: World, index: number, outcome: 'created' | 'unconfirmed'): number | undefined {
+  const at = copy.epochs.findIndex(({ slot }) => slot === null);
+  if (at < 0) return undefined;
+  Object.assign(epochOf(copy, at), { slot: index, outcome });
+  return at;
+}
+
+/** No epoch stands alone: those that the journal does not have are over for whoever asks for a later one. */
+function fenceBefore({ epochs }: World, at: number): void {
+  for (const epoch of epochs.slice(0, at)) epoch.slot ??= 'fence';
 }
 
 const epochOf = (world: World, index: number): Epoch => world.epochs[index] as Epoch;

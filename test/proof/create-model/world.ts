@@ -35,6 +35,14 @@ export interface Rules {
   readonly shutsOut: boolean;
   /** Whether an epoch without an outcome is left behind where somebody sent in a later one. */
   readonly follows: boolean;
+  /** Whether only the journal that a sender named, while it has what was named, proves "not sent". */
+  readonly ownJournal: boolean;
+  /** Whether the server has heard of an intent before its request leaves. */
+  readonly announces: boolean;
+  /** Whether what was lost with a journal stands in the next one as an unknown fate. */
+  readonly standsIn: boolean;
+  /** Whether a caller sees what stands in before the epoch where it begins. */
+  readonly looksBack: boolean;
 }
 
 export const SOUND: Rules = {
@@ -49,6 +57,10 @@ export const SOUND: Rules = {
   leavesForeign: true,
   shutsOut: true,
   follows: true,
+  ownJournal: true,
+  announces: true,
+  standsIn: true,
+  looksBack: true,
 };
 
 /** How large the walked space is. */
@@ -62,6 +74,8 @@ export interface Bounds {
   readonly decisions: number;
   /** Slots that are written after their writer was told of an error. */
   readonly lateWrites: number;
+  /** Journals that are lost, or set back to a copy: a person binds the next one once no worker uses the last one any more. */
+  readonly losses: number;
 }
 
 export type Fate = 'created' | 'unconfirmed' | 'refused' | 'credentials' | 'invalid' | 'not_sent';
@@ -78,8 +92,16 @@ export interface Sender {
   /** Its workflow has given it up, or it is the one that the workflow waits for. */
   zombie: boolean;
   epoch: number;
-  step: 'read' | 'claim' | 'send' | 'record' | 'late write';
+  step: 'read' | 'claim' | 'announce' | 'send' | 'record' | 'late write';
   fate: Fate | null;
+  /** Its process has ended; what it sent is still on the way. */
+  lost: boolean;
+}
+/** What the server was told of a create. */
+export interface Word {
+  readonly journal: number;
+  readonly epoch: number;
+  readonly holder: Holder;
 }
 export interface Caller {
   epoch: number;
@@ -89,8 +111,19 @@ export interface Caller {
   sameRequest: boolean;
   creates: number;
   end: string | null;
+  /** Of its create, or of the one that was in its way. */
+  heard: Word | null;
+  /** Its create was scheduled before the journal of now was bound. */
+  early: boolean;
+  /** Its history names a task. */
+  hasTask: boolean;
 }
 export interface World {
+  /** Number of the journal of now. */
+  journal: number;
+  losses: number;
+  /** A copy of the journal, kept elsewhere. */
+  backup: Epoch[] | null;
   epochs: Epoch[];
   senders: Sender[];
   callers: Caller[];
@@ -111,7 +144,10 @@ export const NOT_BEFORE = 1000;
 
 export function firstWorld({ epochs, requests }: Bounds): World {
   return {
-    epochs: Array.from({ length: epochs }, () => ({ slot: null, outcome: null, decision: null })),
+    journal: 0,
+    losses: 0,
+    backup: null,
+    epochs: emptyJournal(epochs),
     senders: requests.map((_, caller) => newSender(caller, 0)),
     callers: requests.map(() => ({
       epoch: 0,
@@ -120,6 +156,9 @@ export function firstWorld({ epochs, requests }: Bounds): World {
       sameRequest: false,
       creates: 1,
       end: null,
+      heard: null,
+      early: false,
+      hasTask: false,
     })),
     accepted: 0,
     authorised: 0,
@@ -131,17 +170,25 @@ export function firstWorld({ epochs, requests }: Bounds): World {
   };
 }
 
+export function emptyJournal(epochs: number): Epoch[] {
+  return Array.from({ length: epochs }, () => ({ slot: null, outcome: null, decision: null }));
+}
+
 export function newSender(caller: number, epoch: number): Sender {
-  return { caller, zombie: false, epoch, step: 'read', fate: null };
+  return { caller, zombie: false, epoch, step: 'read', fate: null, lost: false };
 }
 
 export function copyOf(world: World): World {
   return {
     ...world,
-    epochs: world.epochs.map((epoch) => ({ ...epoch })),
+    epochs: copyOfJournal(world.epochs),
     senders: world.senders.map((sender) => ({ ...sender })),
     callers: world.callers.map((caller) => ({ ...caller })),
   };
+}
+
+export function copyOfJournal(epochs: readonly Epoch[]): Epoch[] {
+  return epochs.map((epoch) => ({ ...epoch }));
 }
 
 const runOf = (caller: number): string => `run-${caller}`;

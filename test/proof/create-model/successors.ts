@@ -2,13 +2,13 @@ import { isReopenable, type EpochDecision } from '../../../src/domain/create-jou
 import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';
+import { fenceBefore, loseJournal, provesNotSent, standIn } from './lost-journal';
 import {
   again,
   answerOf,
   copyOf,
   copyOfJournal,
   decide,
-  emptyJournal,
   fenced,
   isUndecided,
   newSender,
@@ -316,30 +316,12 @@ class Step {
     this.step(copy, index, unseen ? again(own.epoch) : fenced(own.fenceAt), true);
   }
 
-  /**
-   * The journal is lost, or set back to a copy of it, and a person binds the next one when no worker uses the last one any
-   * more. What histories tell of paid calls is written into it first.
-   */
+  /** The journal is lost, or set back to a copy of it. */
   private losses(): void {
-    if (this.world.backup === null) this.fork((copy) => (copy.backup = copyOfJournal(copy.epochs)));
     const { backup } = this.world;
+    if (backup === null) this.fork((copy) => (copy.backup = copyOfJournal(copy.epochs)));
     for (const found of backup === null ? [null] : [null, backup])
-      this.fork((copy) => {
-        copy.losses += 1;
-        copy.epochs = found === null ? emptyJournal(this.bounds.epochs) : copyOfJournal(found);
-        if (found === null) copy.journal += 1;
-        // Only what is on the wire goes on.
-        copy.senders = copy.senders.filter(({ step }) => step === 'send');
-        for (const sender of copy.senders) sender.lost = true;
-        copy.callers.forEach((own, index) => {
-          if (own.phase !== 'done') own.early = true;
-          if (own.phase === 'fencing') own.phase = 'reconcile';
-          const { heard, hasTask } = own;
-          const maySend = heard?.holder === index || hasTask;
-          if (!this.rules.standsIn || !maySend || copy.epochs.some(({ slot }) => slot === index)) return;
-          standIn(copy, index, hasTask ? 'created' : 'unconfirmed');
-        });
-      });
+      this.fork((copy) => loseJournal(copy, found, this.bounds, this.rules));
   }
 
   /** Somebody decides about a create of unknown fate; after a resubmission the workflow that waited goes on. */
@@ -358,25 +340,6 @@ class Step {
         });
     });
   }
-}
-
-/** Whether the journal of now can tell what the create of a caller came to (src/domain/journal-proof.ts). */
-function provesNotSent({ journal, epochs }: World, { heard, early }: Caller): boolean {
-  if (heard === null) return !early;
-  return heard.journal === journal && epochs[heard.epoch]?.slot === heard.holder;
-}
-
-/** In the first epoch that is free; undefined beyond the bounds. */
-function standIn(copy: World, index: number, outcome: 'created' | 'unconfirmed'): number | undefined {
-  const at = copy.epochs.findIndex(({ slot }) => slot === null);
-  if (at < 0) return undefined;
-  Object.assign(epochOf(copy, at), { slot: index, outcome });
-  return at;
-}
-
-/** No epoch stands alone: those that the journal does not have are over for whoever asks for a later one. */
-function fenceBefore({ epochs }: World, at: number): void {
-  for (const epoch of epochs.slice(0, at)) epoch.slot ??= 'fence';
 }
 
 const epochOf = (world: World, index: number): Epoch => world.epochs[index] as Epoch;

@@ -42,7 +42,7 @@ export const INVARIANTS = [
     broken: (ledger, maxSkewMs) =>
       // What the service asks of a repetition no record keeps (docs/adr/0017); test/domain/same-key shows its own run wait.
       ledger.refusals
-        .filter(({ ofRepetition }) => !ofRepetition)
+        .filter(({ ofRepetition, mayBeRepeated, heard }) => !ofRepetition && (heard || !mayBeRepeated))
         .flatMap((refusal) =>
           by(ledger.sends, refusal.key)
             .filter(({ at }) => at > refusal.at && at < refusal.until - 2 * maxSkewMs)

@@ -28,6 +28,10 @@ export interface Refusal {
   readonly until: number;
   /** The send took no slot, so that no record of its reply is kept. */
   readonly ofRepetition: boolean;
+  /** Whether its sender read the reply: what a worker that is gone was asked, nobody knows. */
+  heard: boolean;
+  /** Whether the send may be repeated under its key, although nobody knows what became of it. */
+  readonly mayBeRepeated: boolean;
 }
 
 /** What a workflow, or a person who asked, was told. */

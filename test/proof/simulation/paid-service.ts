@@ -2,7 +2,7 @@ import { type TaskRecords } from '../../../src/activities/task-records';
 import { type ConnectionFactory } from '../../../src/service/connections';
 import { type GetVideoResult } from '../../../src/service/media-client';
 import { execution, type Execution } from './activity-sdk';
-import { type Ledger, type Send } from './ledger';
+import { type Ledger, type Refusal, type Send } from './ledger';
 import { currentTime } from './virtual-globals';
 
 /** What the service, or the network in between, makes of one create. */
@@ -141,8 +141,9 @@ export class PaidService {
       headers: Readonly<Record<string, string>> = {},
     ): void => {
       time.after(time.random.between(1, 6), time.world, () => {
-        this.noteRefusal(send, status, headers);
+        const refusal = this.noteRefusal(send, status, headers);
         reply(time.random.between(1, 4), () => {
+          if (refusal !== undefined) refusal.heard = true;
           time.say(() => `reply ${status}`);
           resolve({ statusCode: status, headers: { ...JSON_TYPE, ...headers }, body: bodyOf(content) });
         });
@@ -232,13 +233,20 @@ export class PaidService {
     return taskId;
   }
 
-  private noteRefusal(send: Send, status: number, headers: Readonly<Record<string, string>>): void {
+  private noteRefusal(
+    send: Send,
+    status: number,
+    headers: Readonly<Record<string, string>>,
+  ): Refusal | undefined {
     const asked = headers['retry-after'];
-    if (asked === undefined) return;
+    if (asked === undefined) return undefined;
     const at = currentTime().now;
     const until = /^\d+$/.test(asked) ? at + Number(asked) * 1000 : Date.parse(asked);
-    const { key, isRepetition: ofRepetition } = send;
-    this.ledger.refusals.push({ key, status, at, until, ofRepetition });
+    const { key, isRepetition: ofRepetition, idempotencyKey } = send;
+    const mayBeRepeated = idempotencyKey !== null;
+    const refusal = { key, status, at, until, ofRepetition, mayBeRepeated, heard: false };
+    this.ledger.refusals.push(refusal);
+    return refusal;
   }
 
   private sometimesRetryAfter(): Readonly<Record<string, string>> {

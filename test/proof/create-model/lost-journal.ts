@@ -47,3 +47,9 @@ export function standIn(copy: World, index: number, outcome: 'created' | 'unconf
 export function fenceBefore({ epochs }: World, at: number): void {
   for (const epoch of epochs.slice(0, at)) epoch.slot ??= 'fence';
 }
+
+/** An unknown fate that was written down in an epoch that is over for whoever begins in a later one. */
+export function unknownBefore({ epochs }: World, from: number, { looksBack }: Rules): number | undefined {
+  const at = epochs.findIndex(({ outcome, decision }) => outcome === 'unconfirmed' && decision === null);
+  return looksBack && at >= 0 && at < from ? at : undefined;
+}

@@ -2,13 +2,14 @@ import { isReopenable, type EpochDecision } from '../../../src/domain/create-jou
 import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';
-import { fenceBefore, loseJournal, provesNotSent, standIn } from './lost-journal';
+import { fenceBefore, loseJournal, provesNotSent, standIn, unknownBefore } from './lost-journal';
 import {
   again,
   answerOf,
   copyOf,
   copyOfJournal,
   decide,
+  FATES,
   fenced,
   isUndecided,
   newSender,
@@ -20,16 +21,6 @@ import {
   type Sender,
   type World,
 } from './world';
-
-const FATES: readonly { readonly fate: Fate; readonly accepted: boolean }[] = [
-  { fate: 'created', accepted: true },
-  { fate: 'unconfirmed', accepted: true },
-  { fate: 'unconfirmed', accepted: false },
-  { fate: 'refused', accepted: false },
-  { fate: 'credentials', accepted: false },
-  { fate: 'invalid', accepted: false },
-  { fate: 'not_sent', accepted: false },
-];
 
 /** Every world that one event can lead to. A killed sender is one that never moves again, which every walk allows. */
 export function successors(world: World, rules: Rules, bounds: Bounds): World[] {
@@ -115,7 +106,7 @@ class Step {
       return;
     }
     const asker = { caller: own.caller, compares: true, late };
-    const unknown = this.unknownBefore(copy, own.epoch);
+    const unknown = unknownBefore(copy, own.epoch, this.rules);
     if (unknown !== undefined) own.epoch = unknown;
     const decision = decide(copy, own.epoch, asker, this.bounds, this.rules);
     switch (decision.do) {
@@ -135,12 +126,6 @@ class Step {
       case 'pending':
         return this.deliver(copy, own, answers.pending(own.epoch));
     }
-  }
-
-  /** An unknown fate that was written down in an epoch that is over for whoever begins in a later one. */
-  private unknownBefore({ epochs }: World, from: number): number | undefined {
-    const at = epochs.findIndex(({ outcome, decision }) => outcome === 'unconfirmed' && decision === null);
-    return this.rules.looksBack && at >= 0 && at < from ? at : undefined;
   }
 
   private claim(index: number): void {
@@ -275,7 +260,7 @@ class Step {
       if (at === undefined) Object.assign(own, { phase: 'done', end: 'bound' });
       else tell(answers.unconfirmed(at));
     };
-    for (let at = this.unknownBefore(copy, own.epoch) ?? own.epoch; at < this.bounds.epochs; at++) {
+    for (let at = unknownBefore(copy, own.epoch, this.rules) ?? own.epoch; at < this.bounds.epochs; at++) {
       const { slot } = epochOf(copy, at);
       const decision = decide(copy, at, { caller: index, compares: false, late }, this.bounds, this.rules);
       if (decision.do === 'next_epoch' && goesForward) continue;

@@ -79,6 +79,17 @@ export interface Bounds {
 }
 
 export type Fate = 'created' | 'unconfirmed' | 'refused' | 'credentials' | 'invalid' | 'not_sent';
+/** What a send may come to. */
+export const FATES: readonly { readonly fate: Fate; readonly accepted: boolean }[] = [
+  { fate: 'created', accepted: true },
+  { fate: 'unconfirmed', accepted: true },
+  { fate: 'unconfirmed', accepted: false },
+  { fate: 'refused', accepted: false },
+  { fate: 'credentials', accepted: false },
+  { fate: 'invalid', accepted: false },
+  { fate: 'not_sent', accepted: false },
+];
+
 /** Number of the caller that holds the slot, or a fence. */
 export type Holder = number | 'fence';
 

@@ -117,7 +117,11 @@ export function contentUnavailable(
   };
 }
 
+/** Refusals for which a service may bill its judgement: that nothing was accepted does not prove that nothing is owed (C7.10). */
+const JUDGED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
+
 export function rejected(call: RejectedCall, creationKey: string | null, sends: number): Rejected {
+  const mayBeOwed = call.mayBeOwed === true || (call.httpStatus !== undefined && JUDGED.has(call.reason));
   const { reason, message, field, allowed, httpStatus, error, notBefore } = call;
   return {
     outcome: 'rejected',
@@ -130,7 +134,7 @@ export function rejected(call: RejectedCall, creationKey: string | null, sends: 
     ...(error === undefined ? {} : { error }),
     ...(notBefore === undefined ? {} : { notBefore }),
     sends,
-    billing: billing(call.estimate, call.mayBeOwed === true ? 'needs_review' : 'none'),
+    billing: billing(call.estimate, mayBeOwed ? 'needs_review' : 'none'),
   };
 }
 

@@ -202,7 +202,7 @@ describe('still running', () => {
 });
 
 describe('rejected', () => {
-  it('[C7.1] names the field and what is allowed, and costs nothing', () => {
+  it('[C7.1] names the field and what is allowed, and leaves the bill to a person', () => {
     const call: RejectedCall = {
       ...answers.rejected(0, 'invalid_request'),
       field: 'resolution',
@@ -218,7 +218,7 @@ describe('rejected', () => {
       allowed: ['720p', '1080p'],
       httpStatus: 400,
       sends: 1,
-      billing: { estimate: null, currency: null, state: 'none' },
+      billing: { estimate: null, currency: null, state: 'needs_review' },
     });
   });
 
@@ -296,4 +296,22 @@ describe('the outcome of an image call', () => {
     expect(outcomes.rejected(call, 'order-1', 1).billing.state).toBe('none');
     expect(outcomes.rejected({ ...call, mayBeOwed: true }, 'order-1', 1).billing.state).toBe('needs_review');
   });
+
+  it.each(['moderation', 'invalid_request'] as const)(
+    '[C7.10] a service that judged a request and refused it for %s may bill the judgement',
+    (reason) => {
+      const judged = { ...answers.rejected(1, reason), httpStatus: 400 };
+      expect(outcomes.rejected(judged, 'order-1', 1).billing.state).toBe('needs_review');
+      expect(imageOutcome(judged, 'order-1')).toMatchObject({ billing: { state: 'needs_review' } });
+      expect(outcomes.rejected(answers.rejected(1, reason), 'order-1', 0).billing.state).toBe('none');
+    },
+  );
+
+  it.each(['credentials', 'quota'] as const)(
+    '[C7.10] one that refused to look at it bills nothing: %s',
+    (reason) => {
+      const refused = { ...answers.rejected(1, reason), httpStatus: 401 };
+      expect(outcomes.rejected(refused, 'order-1', 1).billing.state).toBe('none');
+    },
+  );
 });

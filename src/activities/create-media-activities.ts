@@ -29,6 +29,7 @@ import { createImageCall } from './image-call';
 import { type PaidDeps } from './paid-context';
 import { createPollVideos } from './poll-videos';
 import { createReconcileCreate } from './reconcile-create';
+import { RefusalGate } from './refusal-gate';
 import { createResolveUnconfirmed } from './resolve-unconfirmed';
 import { createReviewJournal } from './review-journal';
 import { type TaskRecords } from './task-records';
@@ -49,6 +50,8 @@ export interface MediaActivityDeps {
   readonly taskRecords?: TaskRecords | undefined;
   /** @default none: `{file}` sources are refused */
   readonly inputRoots?: readonly string[];
+  /** Milliseconds between two requests of an account or a model that the service refuses. @default a minute */
+  readonly refusalProbeMs?: number | undefined;
   /** GETs of one poll tick that are open at a time. @default 64 */
   readonly pollConcurrency?: number;
   /** Asks the ticks of `media.pollVideos` somewhere else. @default in this thread, with the clients of `accounts` */
@@ -83,6 +86,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     standing:
       deps.standing ?? (journal === 'none' ? nothingToBind : standingOf(journal, deps.artifacts, accounts)),
     policy: deps.policy,
+    gate: new RefusalGate({ probeMs: deps.refusalProbeMs }),
     taskRecords: deps.taskRecords,
     inputRoots: deps.inputRoots ?? [],
   };
@@ -99,8 +103,12 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
     [ACTIVITY.pollVideos]: warned(deps.pollVideos ?? createPollVideos(deps)),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
-    [ACTIVITY.generateImage]: createImageCall('generate_image', paid),
-    [ACTIVITY.editImage]: createImageCall('edit_image', paid),
+    // Whoever does not say that it waits by itself gets outcomes only.
+    [ACTIVITY.generateImage]: createImageCall(
+      'generate_image',
+      paid,
+    ) as MediaActivities[typeof ACTIVITY.generateImage],
+    [ACTIVITY.editImage]: createImageCall('edit_image', paid) as MediaActivities[typeof ACTIVITY.editImage],
     [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(paid),
     [ACTIVITY.reviewJournal]: createReviewJournal(deps),
     [ACTIVITY.planCampaign]: createPlanCampaign(paid),

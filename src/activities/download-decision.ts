@@ -14,6 +14,8 @@ export interface DownloadStanding {
   readonly policyTries?: number;
   /** The record says that the result is there, and no byte of it came in this try. */
   readonly lives?: boolean;
+  /** Tries that workers without the account made, this one included: none of them asked the service. */
+  readonly elsewhere: number;
   /** When the server ends the activity by itself. */
   readonly closesAt?: number;
 }
@@ -36,12 +38,19 @@ export function decideDownload(
   bounds: DownloadBounds,
 ): DownloadDecision {
   const { kind, final } = problem;
-  const { attempt, now, windowStart, sameFault } = standing;
+  const { now, windowStart, sameFault, policyTries = Infinity } = standing;
+  // A worker without the account decides nothing: another one gets its turn, for as long as the server allows.
+  if (kind === 'account_not_configured') {
+    const retryInMs = elsewhereDelay(standing.elsewhere, bounds);
+    const closes = now + retryInMs + MARGIN_MS > (standing.closesAt ?? Infinity);
+    return closes || standing.attempt >= policyTries ? { end: true } : { retryInMs };
+  }
+  const attempt = standing.attempt - standing.elsewhere;
   if (final === true || kind === 'blocked' || kind === 'too_large') return { end: true };
   if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
   const lives = standing.lives === true && isTransient(kind);
   const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;
-  if (attempt >= Math.min(tries, standing.policyTries ?? Infinity)) return { end: true };
+  if (attempt >= tries || standing.attempt >= policyTries) return { end: true };
   const soon = delayAfter(problem, attempt, bounds);
   const isOver = attempt >= bounds.maxTries || now + soon > windowStart + bounds.windowMs;
   if (isOver && !lives) return { end: true };
@@ -57,7 +66,13 @@ export function delayAfter(problem: DownloadProblem, attempt: number, bounds: Do
   return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
 }
 
+/** Short: each try may meet the worker that has the account. */
+function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBounds): number {
+  return Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(Math.max(times - 1, 0), 2));
+}
+
 function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
-  if (kind === 'credentials' || kind === 'account_not_configured') return bounds.authDelayMs;
+  if (kind === 'credentials') return bounds.authDelayMs;
+  if (kind === 'account_not_configured') return elsewhereDelay(attempt, bounds);
   return Math.min(bounds.maxDelayMs, bounds.minDelayMs * 2 ** Math.min(attempt - 1, 20));
 }

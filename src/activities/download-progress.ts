@@ -15,6 +15,8 @@ export interface DownloadProgress {
   length: number | null;
   /** Bytes in the part. */
   position: number;
+  /** Tries that workers without the account made. */
+  elsewhere: number;
   fault: DownloadProblemKind | null;
   sameFault: number;
 }
@@ -32,6 +34,7 @@ export function freshProgress(owner: string, windowStart: number): DownloadProgr
     etag: null,
     length: null,
     position: 0,
+    elsewhere: 0,
     fault: null,
     sameFault: 0,
   };
@@ -45,8 +48,12 @@ export function readProgress(details: unknown, owner: string): DownloadProgress 
   return { ...freshProgress(owner, given.windowStart!), ...given, owner, v: 1 };
 }
 
-/** Counts how often the same kind of fault came in a row. */
+/** Counts how often the same kind of fault came in a row; that a worker lacks the account is no fault of the download. */
 export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind): void {
+  if (kind === 'account_not_configured') {
+    progress.elsewhere += 1;
+    return;
+  }
   progress.sameFault = progress.fault === kind ? progress.sameFault + 1 : 1;
   progress.fault = kind;
 }

@@ -52,7 +52,9 @@ export function createDownloadVideo(
         now,
         endsAt: startedAt + budgetMs,
         deadline: deadline.signal,
-        last: info.attempt >= Math.min(bounds.maxTries, info.retryPolicy?.maximumAttempts || Infinity),
+        last:
+          info.attempt - progress.elsewhere >= bounds.maxTries ||
+          info.attempt >= (info.retryPolicy?.maximumAttempts || Infinity),
         flowed: false,
       };
       const result = await downloadOnce(turn, input.video.taskId);
@@ -92,6 +94,9 @@ function settle(
 ): DownloadVideoResult {
   noteFault(progress, problem.kind);
   const at = now();
+  const isElsewhere = problem.kind === 'account_not_configured';
+  // Time in which no worker that could ask was there is not counted against the service.
+  if (isElsewhere) progress.windowStart = at;
   const closesAt = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs;
   const policyTries = info.retryPolicy?.maximumAttempts ?? 0;
   const decision = decideDownload(
@@ -102,6 +107,7 @@ function settle(
       windowStart: progress.windowStart,
       sameFault: progress.sameFault,
       lives,
+      elsewhere: progress.elsewhere,
       ...(policyTries > 0 ? { policyTries } : {}),
       ...(info.scheduleToCloseTimeoutMs > 0 && closesAt > at ? { closesAt } : {}),
     },
@@ -110,7 +116,13 @@ function settle(
   const { kind, message, httpStatus, rejected = null } = problem;
   const status = httpStatus === undefined ? {} : { httpStatus };
   if ('retryInMs' in decision)
-    throw retryLater({ class: kind, message, delayMs: decision.retryInMs, ...status });
+    throw retryLater({
+      class: kind,
+      message,
+      // Spread, so that the tries of many videos do not meet the same worker again together.
+      delayMs: isElsewhere ? Math.round(decision.retryInMs * (0.5 + Math.random())) : decision.retryInMs,
+      ...status,
+    });
   return {
     outcome: 'content_unavailable',
     reason: reasonOf(kind),

@@ -9,6 +9,7 @@ import {
   type EditImageInput,
   type GenerateImageInput,
   type ImageCallAnswer,
+  type WaitingImage,
 } from '../domain/paid-call';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
@@ -39,7 +40,7 @@ type ImageCallInput = Omit<ImageInput, 'request'> & {
 export function createImageCall(
   operation: 'generate_image' | 'edit_image',
   deps: PaidDeps,
-): (input: ImageInput) => Promise<ImageOutcome> {
+): (input: ImageInput) => Promise<ImageOutcome | WaitingImage> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
     const who = caller(Date.now());
@@ -76,14 +77,23 @@ export async function callForImages(
   paid: PaidRequest,
   input: ImageCallInput,
   sender: Sender,
-): Promise<ImageOutcome> {
+): Promise<ImageOutcome | WaitingImage> {
   const { workflowId, runId, activityId } = who;
   // Absent, null and empty are the same, as in workflows.
   const creationKey = input.creationKey || activityKey(workflowId, runId, activityId);
   const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
     result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);
+  if (input.waits === true && isWaiting(answer)) return answer;
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
+}
+
+/** Nothing was recorded, or a refusal stands that a person mends: time decides, and no number of tries. */
+function isWaiting(answer: Answer): answer is WaitingImage {
+  if (answer.outcome === 'rejected') return answer.standing !== undefined;
+  return (
+    answer.outcome === 'not_sent' && !answer.epochUsed && !answer.permanent && answer.cause !== NOT_RECORDED
+  );
 }
 
 function specOf(
@@ -149,7 +159,7 @@ function afterOtherSender(slot: SlotIntent | null, epoch: number, who: Caller): 
 }
 
 /** Nothing was accepted: the server retries the activity; the last attempt returns what it knows instead of throwing. */
-export function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
+function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
   if (answer.outcome === 'refused_for_now') {
     const { httpStatus, error, notBefore } = answer;
     const delayMs = notBefore === null ? undefined : Math.max(0, Date.parse(notBefore) - Date.now());
@@ -167,9 +177,13 @@ export function answerOrRetry(answer: Answer, creationKey: string, who: Caller):
     return finalOutcome(notBefore === null ? rejected : { ...rejected, notBefore }, creationKey);
   }
   if (answer.outcome === 'not_sent') {
-    if (!who.isLastAttempt && !answer.permanent && answer.cause !== NOT_RECORDED)
-      throw retryLater({ class: answer.cause, message: answer.message });
-    return finalOutcome(rejectedAnswer(answer, 'not_sent', answer.message), creationKey);
+    const { cause, message, reason = 'not_sent', field, heldUntil } = answer;
+    if (!who.isLastAttempt && !answer.permanent && cause !== NOT_RECORDED) {
+      const delayMs = heldUntil === undefined ? undefined : Math.max(0, Date.parse(heldUntil) - Date.now());
+      throw retryLater({ class: cause, message, ...(delayMs === undefined ? {} : { delayMs }) });
+    }
+    const issue = field === undefined ? undefined : { field };
+    return finalOutcome(rejectedAnswer(answer, reason, message, issue), creationKey);
   }
   throw new Error(`An image call cannot end as ${answer.outcome}`);
 }

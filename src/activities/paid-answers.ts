@@ -16,8 +16,11 @@ import {
   type RejectReason,
   type UnconfirmedCall,
 } from '../domain/paid-call';
+import { standingScope } from '../domain/standing-refusal';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type PaidFailure } from '../service/media-client';
+import { type MissingHere } from './prepared';
+import { type StandingRefusal } from './refusal-gate';
 
 /** What every answer of a paid activity says about itself. */
 export interface AnswerBase {
@@ -59,6 +62,21 @@ export function invalidAnswer(base: AnswerBase, issue: ValidationIssue): Rejecte
 /** Nothing was recorded: the same epoch is used again. */
 export function waitingAnswer(base: AnswerBase, cause: string, message: string): NotSent {
   return { ...base, sent: false, outcome: 'not_sent', cause, epochUsed: false, permanent: false, message };
+}
+
+/** This worker lacks something that another may have: nothing was recorded, and that one gets its turn. */
+export function missingAnswer(base: AnswerBase, { cause, reason, message, field }: MissingHere): NotSent {
+  return { ...waitingAnswer(base, cause, message), reason, ...(field === undefined ? {} : { field }) };
+}
+
+/** A refusal stands for the account or the model: nothing was recorded, and the call comes again when it is tried. */
+export function heldAnswer(base: AnswerBase, refusal: StandingRefusal): NotSent {
+  const { scope, reason, httpStatus, message, probeAt } = refusal;
+  const heldUntil = new Date(probeAt).toISOString();
+  const whose = scope === 'account' ? `the account ${base.account ?? ''}` : 'this model';
+  const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
+  const text = `The service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request a minute asks again, the next at ${heldUntil}.`;
+  return { ...waitingAnswer(base, 'refusal_stands', text), reason, heldUntil };
 }
 
 export function fencedAnswer(base: AnswerBase): NotSent {
@@ -138,7 +156,9 @@ export function failureAnswer(
     }
     case 'rejected': {
       const { reason, httpStatus, error, message, retryAfterMs } = failure;
-      const rejected: RejectedCall = { ...base, outcome: 'rejected', reason, httpStatus, error, message };
+      const standing = standingScope({ reason, httpStatus, error });
+      const refused = { ...base, outcome: 'rejected', reason, httpStatus, error, message } as const;
+      const rejected: RejectedCall = standing === undefined ? refused : { ...refused, standing };
       // Kept also where this run ends: a later start of the same id may not send before it either (C8.7).
       return retryAfterMs === undefined ? rejected : { ...rejected, notBefore: laterIso(retryAfterMs) };
     }

@@ -6,6 +6,7 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
 import { unsafeRetryPolicy } from './failures';
+import { type RefusalGate } from './refusal-gate';
 import { type TaskRecords } from './task-records';
 
 /** What the paid activities need; see `createMediaActivities`. */
@@ -17,6 +18,8 @@ export interface PaidDeps {
   /** Whether this journal is that of the queue on which the activity runs: only then may it send, or prove "not sent". */
   readonly standing: AskStanding;
   readonly policy: CreatePolicy | undefined;
+  /** One for all paid calls of the process. */
+  readonly gate: RefusalGate;
   /** Looks into the service's own records of tasks, where the service has such. */
   readonly taskRecords?: TaskRecords | undefined;
   /** Folders below which `{file}` sources may be read. */

@@ -6,7 +6,7 @@ import { type WireFile, type WireJsonBody, type WireMultipartBody } from '../ser
 import { wireEditBody, wireGenerationBody } from '../service/wire-request';
 import { estimateFor } from '../models/price-of';
 import { type PaidDeps } from './paid-context';
-import { NOT_VALIDATED, UNSENDABLE, type Prepared } from './prepared';
+import { NOT_VALIDATED, UNSENDABLE, type MissingHere, type Prepared } from './prepared';
 import { resolveSource } from './resolve-source';
 
 /** Validates an image call against the live configuration and makes its body. Sends nothing to the service. */
@@ -20,6 +20,7 @@ export async function prepareImage(
   const fileHashes = new Map<string, string>();
   const files: WireFile[] = [];
   let mask: WireFile | undefined;
+  let missing: MissingHere | undefined;
   if (paid.operation === 'edit_image') {
     const sources = [
       ...(paid.request.images ?? []).map((source, index) => ({ source, field: `images[${index}]` })),
@@ -28,6 +29,10 @@ export async function prepareImage(
     for (const { source, field } of sources) {
       const resolved = await resolveSource(source, field, deps);
       if (resolved.kind === 'issue') return { kind: 'unreadable', issue: resolved.issue };
+      if (resolved.kind === 'missing') {
+        missing ??= resolved.missing;
+        continue;
+      }
       if (resolved.kind === 'url') {
         const message = 'An edit takes files: give {artifact} or {file}, not an address.';
         return { kind: 'unreadable', issue: { field, message } };
@@ -47,6 +52,7 @@ export async function prepareImage(
   if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
   const { issues, validated } = validateAgainstModel(paid, lookup);
   if (issues[0] !== undefined) return { kind: 'invalid', issue: issues[0], fileHashes };
+  if (missing !== undefined) return { kind: 'missing', missing, fileHashes };
   const model = lookup.found === 'entry' ? (lookup.entry as ImageModel) : undefined;
   const wire =
     paid.operation === 'edit_image'

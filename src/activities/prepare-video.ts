@@ -9,7 +9,7 @@ import { estimateFor } from '../models/price-of';
 import { type Account } from './accounts';
 import { fetchReference } from './fetch-reference';
 import { type PaidDeps } from './paid-context';
-import { NOT_VALIDATED, UNSENDABLE, type Prepared } from './prepared';
+import { NOT_VALIDATED, UNSENDABLE, type MissingHere, type Prepared } from './prepared';
 import { resolveSource } from './resolve-source';
 
 /** Validates against the live configuration and makes the body. Sends nothing to the service. */
@@ -24,9 +24,14 @@ export async function prepareVideo(
   if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
   const references: ResolvedReference[] = [];
   const fileHashes = new Map<string, string>();
+  let missing: MissingHere | undefined;
   for (const [index, reference] of (request.references ?? []).entries()) {
     const source = await resolveSource(reference.source, `references[${index}]`, deps);
     if (source.kind === 'issue') return { kind: 'unreadable', issue: source.issue };
+    if (source.kind === 'missing') {
+      missing ??= source.missing;
+      continue;
+    }
     if (source.kind === 'file' && 'file' in reference.source)
       fileHashes.set(reference.source.file, source.file.sha256);
     references.push({
@@ -39,6 +44,7 @@ export async function prepareVideo(
   if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
   const { issues, validated } = validateAgainstModel(paid, lookup);
   if (issues[0] !== undefined) return { kind: 'invalid', issue: issues[0], fileHashes };
+  if (missing !== undefined) return { kind: 'missing', missing, fileHashes };
   const model = lookup.found === 'entry' ? (lookup.entry as VideoModel) : undefined;
   const readable = await fetchWhatMustBeSent(references, model, account, deps);
   if ('issue' in readable) return { kind: 'invalid', issue: readable.issue, fileHashes };

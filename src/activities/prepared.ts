@@ -1,5 +1,6 @@
 import { type Money } from '../domain/billing';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
+import { type RejectReason } from '../domain/paid-call';
 import { type PollingProfile } from '../domain/polling-profile';
 import { type ValidationIssue } from '../domain/validation-issue';
 
@@ -17,8 +18,23 @@ export type Prepared<Body> =
       readonly message: string;
       readonly fileHashes: ReadonlyMap<string, string>;
     }
+  /** This worker lacks what another may have: the call waits for that one. */
+  | {
+      readonly kind: 'missing';
+      readonly missing: MissingHere;
+      readonly fileHashes: ReadonlyMap<string, string>;
+    }
   /** The shape is wrong or a file cannot be read, so that not even a fingerprint can be made. */
   | { readonly kind: 'unreadable'; readonly issue: ValidationIssue };
+
+/** What a worker lacks, and what the call is rejected for once no worker has had it within the start limit. */
+export interface MissingHere {
+  /** Public word. */
+  readonly cause: 'account_not_configured' | 'no_key' | 'artifact_missing';
+  readonly reason: RejectReason;
+  readonly message: string;
+  readonly field?: string;
+}
 
 export interface ReadyCall<Body> {
   readonly kind: 'ready';

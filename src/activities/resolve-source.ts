@@ -3,16 +3,23 @@ import { isAbsolute, relative } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type ArtifactRef, type MediaSource } from '../domain/media';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { ArtifactError } from '../artifacts/artifact-error';
+import { ArtifactError, type ArtifactErrorCode } from '../artifacts/artifact-error';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { ingestFile } from '../artifacts/ingest-file';
 import { type WireFile } from '../service/wire-body';
+import { type MissingHere } from './prepared';
 
 /** A source as the service client sends it: an address that the service fetches itself, or bytes that we have. */
 export type ResolvedSource =
   { readonly kind: 'url'; readonly url: string } | { readonly kind: 'file'; readonly file: WireFile };
 
 export type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
+
+/** The bytes are not in the store of this worker, or its store is at fault: another worker may have them. */
+export interface MissingSource {
+  readonly kind: 'missing';
+  readonly missing: MissingHere;
+}
 
 export interface SourceDeps {
   readonly artifacts: ArtifactStore;
@@ -27,7 +34,7 @@ export async function resolveSource(
   source: MediaSource,
   field: string,
   deps: SourceDeps,
-): Promise<SourceResult> {
+): Promise<SourceResult | MissingSource> {
   if ('url' in source) return { kind: 'url', url: source.url };
   try {
     const artifact = 'artifact' in source ? source.artifact : await storeInputFile(source.file, field, deps);
@@ -36,20 +43,32 @@ export async function resolveSource(
       : await ofArtifact(artifact, field, deps);
   } catch (error) {
     if (!(error instanceof ArtifactError)) throw error;
-    return { kind: 'issue', issue: { field, message: error.message } };
+    if (OF_THE_FILE.has(error.code)) return { kind: 'issue', issue: { field, message: error.message } };
+    return missing(field, error.message);
   }
+}
+
+/** Faults of the file itself: no other worker reads it better. */
+const OF_THE_FILE: ReadonlySet<ArtifactErrorCode> = new Set(['not_media', 'not_readable', 'too_large']);
+
+function missing(field: string, message: string): MissingSource {
+  return {
+    kind: 'missing',
+    missing: { cause: 'artifact_missing', reason: 'invalid_request', message, field },
+  };
 }
 
 async function ofArtifact(
   artifact: ArtifactRef,
   field: string,
   { artifacts }: SourceDeps,
-): Promise<SourceResult> {
+): Promise<SourceResult | MissingSource> {
   const bytes = await artifacts.has(artifact.sha256);
   if (bytes === null) {
-    const message =
-      "The artifact is not in this worker's store. Store the file in the same artifact store that the worker uses (MEDIA_ARTIFACTS).";
-    return { kind: 'issue', issue: { field, message } };
+    return missing(
+      field,
+      "The artifact is not in this worker's store, and nothing was sent. Store the file in the artifact store that the workers use (MEDIA_ARTIFACTS); all workers of a queue need the same one.",
+    );
   }
   const path = artifacts.localPath?.(artifact.sha256);
   const source = path === undefined ? { data: await buffer(await artifacts.read(artifact)) } : { path };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cancellationSignal, log } from '@temporalio/activity';
+import { log } from '@temporalio/activity';
 import {
   isOpenAnswer,
   type JournalKey,
@@ -22,19 +22,23 @@ import { idempotencyKey } from './idempotency-key';
 import {
   conflictAnswer,
   fencedAnswer,
+  heldAnswer,
   heldByAnotherAnswer,
   invalidAnswer,
+  missingAnswer,
   openElsewhereAnswer,
   priceChangedAnswer,
-  rejectedAnswer,
   waitingAnswer,
   type AnswerBase,
 } from './paid-answers';
 import { type Caller, type PaidDeps } from './paid-context';
+import { kept, NO_ACCOUNT, NO_KEY } from './missing-here';
 import { otherOpenCall } from './open-calls';
 import { preferred, type Prepared, type ReadyCall } from './prepared';
 import { sendSameKey, told, unknownCall } from './send-same-key';
+import { type GatedCall } from './refusal-gate';
 import { isLost, type Sender, unannounced } from './sender';
+import { stopsBeforeSend } from './stops-before-send';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 import { standIn } from './stand-in';
 
@@ -132,16 +136,15 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
 
   const account = deps.accounts.find(spec.account);
-  if (account === undefined) {
-    const message = 'This worker has no such account. Nothing was sent.';
-    return ended(rejectedAnswer(base, 'account_not_configured', message, { field: 'account' }));
-  }
-  base = { ...base, account: account.name };
+  if (account !== undefined) base = { ...base, account: account.name };
 
   // What is thrown here is a fault of a store or of ours: nothing was sent, and the caller hears of it.
-  const prepared = await spec.prepare(account).catch(() => PREPARATION_FAILED);
+  const prepared =
+    account === undefined ? NO_ACCOUNT : await spec.prepare(account).catch(() => PREPARATION_FAILED);
   const fingerprint =
-    prepared.kind === 'unreadable' ? null : fingerprintOf(spec.paid, account, prepared.fileHashes);
+    account === undefined || prepared.kind === 'unreadable'
+      ? null
+      : fingerprintOf(spec.paid, account, prepared.fileHashes);
   const { runId, activityId, attemptAt } = who;
   const attempt = { activityId, attemptAt };
   const asker = { fingerprint, runId, now: Date.now(), reopenOwn: spec.reopenOwn, attempt };
@@ -159,11 +162,11 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const policy = resolveCreatePolicy(deps.policy, preferred(prepared), spec.policy);
   const unknown = spec.sameKey === true ? unknownCall(opened) : undefined;
   if (unknown !== undefined && deps.journal !== 'none') {
-    const stops =
-      prepared.kind === 'unavailable' || stopsBeforeSend(base, who, spec.httpBudgetMs) !== undefined;
+    const cannot = prepared.kind === 'unavailable' || prepared.kind === 'missing';
+    const stops = cannot || stopsBeforeSend(base, who, spec.httpBudgetMs) !== undefined;
     const bodyHash = prepared.kind === 'ready' ? prepared.body.bodyHash : '';
     const call =
-      stops || !(await account.hasKey())
+      account === undefined || stops || !(await account.hasKey())
         ? null
         : { account: account.name, bodyHash, idempotency: policy.idempotency };
     const { slot } = unknown;
@@ -178,16 +181,20 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   if (opened.do === 'pending') return pending(opened.slot);
   // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
   if (opened.do === 'return') {
+    // Without its account the request cannot be compared with one of another run.
+    if (account === undefined && opened.slot?.runId !== runId)
+      return ended(await kept(missingAnswer(base, NO_ACCOUNT.missing)));
     const owed = base.mayBeOwed === true ? { mayBeOwed: true } : {};
     const recorded = opened.outcome.answer as Answer;
     const whole =
-      spec.recordedOnly === true
+      spec.recordedOnly === true || account === undefined
         ? undefined
         : await spec.complete?.({ account, base, key, slot: opened.slot, recorded });
     return ended(told({ ...(whole ?? recorded), sent: false, ...owed }, opened.slot), opened.slot);
   }
 
   if (deps.journal !== 'none' && isLost(spec, stands, opened.intents)) {
+    if (account === undefined) return pending(null);
     const { operation, request } = spec.paid;
     const lost = { operation, model: request.model, ...spec.facts, account: account.name, fingerprint };
     return ended(await standIn(deps.journal, key, who, { ...base, ...lost, heard: before }));
@@ -199,14 +206,14 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   if (prepared.kind === 'unavailable') {
     return ended(waitingAnswer(base, 'configuration_unavailable', prepared.message));
   }
+  if (account === undefined || prepared.kind === 'missing') {
+    const { missing } = prepared.kind === 'missing' ? prepared : NO_ACCOUNT;
+    return ended(await kept(missingAnswer(base, missing)));
+  }
   if (prepared.kind !== 'ready') return ended(invalidAnswer(base, prepared.issue));
   base = { ...base, estimate: prepared.estimate };
   if (costsMore(prepared.estimate, spec.agreedPrice)) return ended(priceChangedAnswer(base));
-  if (!(await account.hasKey())) {
-    const message =
-      'The worker has no key for this account (MEDIA_API_KEY or MEDIA_API_KEY_FILE). Nothing was sent.';
-    return ended(rejectedAnswer(base, 'credentials', message));
-  }
+  if (!(await account.hasKey())) return ended(await kept(missingAnswer(base, NO_KEY)));
 
   const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who, policy);
   if (spec.refuseWhileUnconfirmed === true) {
@@ -214,25 +221,24 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     if (open === 'journal_down') return ended(journalDown(base));
     if (open !== undefined) return ended(openElsewhereAnswer(base, open));
   }
+  const pass = await deps.gate.enter(await gatedCall(account, spec.paid));
+  if ('probeAt' in pass) return ended(heldAnswer(base, pass));
   let claim: Awaited<ReturnType<typeof claimEpoch>>;
   try {
     claim = await claimEpoch(deps.journal, key, base.epoch, intent);
   } catch {
+    pass.unused();
     return ended(journalDown(base));
   }
   if (claim === 'lost') {
+    pass.unused();
     // Taken between the read and the write: whether by the same request, only its slot can tell.
     const taken = await openEpoch(deps.journal, key, base.epoch, asker).catch(() => undefined);
     if (taken === undefined) return ended(journalDown(base));
     if (taken.do === 'conflict') return ended(conflictAnswer(base));
     return pending('slot' in taken ? taken.slot : null);
   }
-  const answer =
-    claim === 'unsure'
-      ? { ...journalDown(base), epochUsed: true }
-      : (stopsBeforeSend(base, who, spec.httpBudgetMs) ??
-        unannounced(base, await spec.sender.announce(intent.nonce)) ??
-        (await post(intent).catch(() => afterBug(base, intent))));
+  const answer = pass.heard(await sentOrNot(intent, claim));
   const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
   if (recorded && deps.journal !== 'none' && !isOpenAnswer(standing))
     await deps.journal.forgetOpen({ ...key, epoch: base.epoch }, intent.bodyHash);
@@ -242,6 +248,18 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     });
   }
   return ended(deps.journal === 'none' ? (standing as Answer) : told(standing as Answer, intent), intent);
+
+  /** What came of the epoch that is ours: the gate hears of it, whatever it is. */
+  async function sentOrNot(
+    intent: SlotIntent,
+    claim: 'won' | 'unsure',
+  ): Promise<Answer | NotSent | UnconfirmedCall> {
+    if (claim === 'unsure') return { ...journalDown(base), epochUsed: true };
+    const stopped = stopsBeforeSend(base, who, spec.httpBudgetMs);
+    if (stopped !== undefined) return stopped;
+    const heard = await spec.sender.announce(intent.nonce).catch(() => 'unheard' as const);
+    return unannounced(base, heard) ?? (await post(intent).catch(() => afterBug(base, intent)));
+  }
 
   function post(intent: SlotIntent): Promise<Answer> {
     return spec.post({
@@ -258,28 +276,13 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
 }
 
-function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
-  return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
+async function gatedCall({ name, client }: Account, { operation, request }: PaidRequest): Promise<GatedCall> {
+  // A client has one redactor for as long as its key is the same.
+  return { account: name, operation, model: request.model, key: await client.redactor() };
 }
 
-/** Before the marker a shutdown or a late start is settled as not sent; after it nothing is cut off (failure-model row 12). */
-function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): NotSent | undefined {
-  const notSent = { ...base, outcome: 'not_sent', epochUsed: true } as const;
-  // The server caps start-to-close at the end of the execution: no later try of this run gets more time.
-  if (who.startToCloseMs < httpBudgetMs) {
-    const message = `The workflow would expire before the service had ${httpBudgetMs / 1000} s to answer, so nothing was sent. Give it a longer execution or run timeout.`;
-    return { ...notSent, cause: 'execution_expires', permanent: true, message };
-  }
-  const late = Date.now() - who.startedAt > who.startToCloseMs - httpBudgetMs;
-  if (!late && !cancellationSignal().aborted) return undefined;
-  return {
-    ...notSent,
-    cause: late ? 'own_deadline' : 'worker_shutdown',
-    permanent: false,
-    message: late
-      ? 'Preparing the request took too long, and nothing was sent.'
-      : 'The worker stopped before the request was sent.',
-  };
+function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
+  return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
 }
 
 function intentOf<Body extends { readonly bodyHash: string }>(

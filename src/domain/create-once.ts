@@ -39,6 +39,8 @@ export const RESEND_WINDOW_MS = 15 * 60_000;
 export const DEFAULT_START_LIMIT_MS = 24 * 60 * 60_000;
 
 const MAX_DELAY_MS = 60_000;
+/** Calls that a standing refusal holds back come again spread over up to this time, and the first tries for all of them. */
+const HELD_SPREAD_MS = 2 * 60_000;
 /** Waiting for an outage of ours to end needs no second-by-second tries. */
 const MAX_UNSENT_DELAY_MS = 5 * 60_000;
 
@@ -60,6 +62,8 @@ export interface StepContext {
   readonly startLimitMs: number;
   /** Whether the answer came from `media.reconcileCreate`: a refusal found there was a send of ours. */
   readonly reconciled: boolean;
+  /** Nobody sits and waits for it, as with a row of a campaign: a refusal that a person can mend is waited out. */
+  readonly patient?: true;
 }
 
 /** What one answer of `media.createVideo` or `media.reconcileCreate` leads to. */
@@ -72,8 +76,11 @@ export function nextStep(
     case 'unconfirmed':
       return afterUnknown(state, answer, context);
     case 'created':
-    case 'rejected':
       return { do: 'settle', answer };
+    case 'rejected':
+      return isWaitedOut(state, answer, context)
+        ? afterStanding(state, answer, context)
+        : { do: 'settle', answer };
     case 'pending':
       return { do: 'reconcile' };
     case 'refused_for_now': {
@@ -95,7 +102,7 @@ export function nextStep(
       return { do: 'wait', until, state: counted, why: `refused with HTTP ${answer.httpStatus}` };
     }
     case 'not_sent': {
-      if (answer.permanent) return settleRejected(answer, { reason: 'not_sent', message: answer.message });
+      if (answer.permanent) return settleRejected(answer, refusalOf(answer));
       return answer.epochUsed && !FREE_CAUSES.has(answer.cause)
         ? afterFailedConnection(state, answer, context)
         : afterUnsent(state, answer, context);
@@ -141,11 +148,7 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
     case 'refused_for_now':
       return { do: 'end', mayBeOwed: answer.mayBeOwed === true };
     case 'rejected':
-      // A worker without the account has not looked.
-      return {
-        do: 'end',
-        mayBeOwed: answer.mayBeOwed === true || answer.reason === 'account_not_configured',
-      };
+      return { do: 'end', mayBeOwed: answer.mayBeOwed === true };
     case 'pending':
       return { do: 'end', mayBeOwed: true };
   }
@@ -181,24 +184,53 @@ function afterFailedConnection(
 ): CreateStep {
   const counted = counting(state, answer, true, context.now);
   const until = context.now + backoff(counted.tries, MAX_DELAY_MS, context.random);
-  if (exhausted(counted, until))
-    return settleRejected(answer, { reason: 'not_sent', message: answer.message });
+  if (exhausted(counted, until)) return settleRejected(answer, refusalOf(answer));
   return { do: 'wait', until, state: counted, why: answer.message };
 }
 
 function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: StepContext): CreateStep {
   const waits = state.waits + 1;
   const next = inEpoch(owing(state, answer), answer.epochUsed ? answer.epoch + 1 : answer.epoch, { waits });
-  // A fence or a shutdown leaves nothing to wait for: the next worker may start at once.
-  const delay =
-    FREE_CAUSES.has(answer.cause) && waits < 10 ? 0 : backoff(waits, MAX_UNSENT_DELAY_MS, context.random);
-  const until = context.now + delay;
+  const until = unsentUntil(answer, waits, context);
   if (until > state.startedAt + context.startLimitMs) {
-    return settleRejected(answer, {
-      reason: 'not_sent',
-      message: `${answer.message} The start limit has passed.`,
-    });
+    const refusal = refusalOf(answer);
+    return settleRejected(answer, { ...refusal, message: `${refusal.message} The start limit has passed.` });
   }
+  return { do: 'wait', until, state: next, why: answer.message };
+}
+
+function unsentUntil(
+  { cause, reason, heldUntil }: NotSentAnswer,
+  waits: number,
+  context: StepContext,
+): number {
+  const { now, random } = context;
+  if (heldUntil !== undefined) return afterHold(heldUntil, waits, context);
+  // A fence or a shutdown leaves nothing to wait for: the next worker may start at once.
+  if (FREE_CAUSES.has(cause) && waits < 10) return now;
+  // What one worker lacks another may have: it gets its turn sooner than an outage needs.
+  return now + backoff(waits, reason === undefined ? MAX_UNSENT_DELAY_MS : MAX_DELAY_MS, random);
+}
+
+function afterHold(heldUntil: string, waits: number, { now, random }: StepContext): number {
+  return Math.max(Date.parse(heldUntil), now) + backoff(waits, HELD_SPREAD_MS, random);
+}
+
+/**
+ * Whoever asks first and is refused hears it at once, and so does a person who waits. A call that waited already, and one
+ * for which nobody waits, goes on waiting: what stands in its way is mended by a person, and nothing was accepted.
+ */
+function isWaitedOut(state: CreateOnceState, { standing }: RejectedCall, { patient }: StepContext): boolean {
+  return standing !== undefined && (patient === true || state.waits > 0);
+}
+
+function afterStanding(state: CreateOnceState, answer: RejectedCall, context: StepContext): CreateStep {
+  const waits = state.waits + 1;
+  // A refusal that was found in the journal says when it was to be tried again, and that time may be over.
+  const until = afterHold(answer.heldUntil ?? new Date(context.now).toISOString(), waits, context);
+  if (until > state.startedAt + context.startLimitMs) return { do: 'settle', answer };
+  const sends = state.sends + (answer.sent ? 1 : 0);
+  const next = inEpoch(owing(state, answer), answer.epoch + 1, { sends, waits });
   return { do: 'wait', until, state: next, why: answer.message };
 }
 
@@ -240,9 +272,18 @@ function backoff(tries: number, ceilingMs: number, random: number): number {
   return Math.round(500 + random * (ceiling - 500));
 }
 
+/** What an answer that nobody waits after is rejected for. */
+function refusalOf({
+  reason,
+  field,
+  message,
+}: NotSentAnswer): Pick<RejectedCall, 'reason' | 'message' | 'field'> {
+  return { reason: reason ?? 'not_sent', message, ...(field === undefined ? {} : { field }) };
+}
+
 function settleRejected(
   answer: Exclude<CreateVideoAnswer, SettledCreate>,
-  rejection: Pick<RejectedCall, 'reason' | 'message' | 'httpStatus' | 'error' | 'notBefore'>,
+  rejection: Pick<RejectedCall, 'reason' | 'message' | 'field' | 'httpStatus' | 'error' | 'notBefore'>,
 ): CreateStep {
   return {
     do: 'settle',

@@ -5,12 +5,14 @@ import { type ImageOutcome } from './outcome';
 export function imageDetails(
   creationKey: string | null,
   outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null,
+  waiting: { readonly until: number; readonly why: string } | null = null,
 ): string {
-  return detailsText(
-    outcome === null ? 'Calling the service' : `Done: ${outcome.outcome}`,
-    safeNow(outcome),
-    [['creation key', creationKey === null ? null : inCode(creationKey)]],
-  );
+  const now = waiting === null ? 'Calling the service' : 'Waiting to call the service';
+  return detailsText(outcome === null ? now : `Done: ${outcome.outcome}`, safeNow(outcome), [
+    ['creation key', creationKey === null ? null : inCode(creationKey)],
+    ['next call', waiting === null ? null : new Date(waiting.until).toISOString()],
+    ['because', waiting === null ? null : inCode(waiting.why)],
+  ]);
 }
 
 /** What is safe to do now; holds no prompt, key or address. */

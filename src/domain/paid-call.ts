@@ -50,24 +50,33 @@ export interface ReconcileCreateInput extends EpochKey {
 /** `creationKey` and `epoch` are optional for a raw image activity; without a key it is documented as not reset-safe. */
 export interface GenerateImageInput extends Partial<PaidInput> {
   readonly request: ImageGenerationRequest;
+  /** The caller waits by timers of its own: what has to wait comes back as {@link WaitingImage}. @default the retry policy waits */
+  readonly waits?: true;
 }
 
 export interface EditImageInput extends Partial<PaidInput> {
   readonly request: ImageEditRequest;
+  /** As for {@link GenerateImageInput}. */
+  readonly waits?: true;
 }
 
 /** The same for edits: the two differ in their requests. */
-export const IMAGE_INPUT_KEYS = {
+const PAID_INPUT_KEYS = {
   request: true,
   creationKey: true,
   epoch: true,
   account: true,
   policy: CREATE_POLICY_KEYS,
   refuseWhileUnconfirmed: true,
+} as const;
+
+export const IMAGE_INPUT_KEYS = {
+  ...PAID_INPUT_KEYS,
+  waits: true,
 } satisfies KeysOf<GenerateImageInput> & KeysOf<EditImageInput>;
 
 export const CREATE_VIDEO_INPUT_KEYS = {
-  ...IMAGE_INPUT_KEYS,
+  ...PAID_INPUT_KEYS,
   recordedOnly: true,
   sameKey: true,
 } satisfies KeysOf<CreateVideoInput>;
@@ -139,6 +148,12 @@ export interface NotSent extends PaidAnswer {
   /** True when waiting cannot help (a certificate that is not trusted). */
   readonly permanent: boolean;
   readonly message: string;
+  /** What it is rejected for where nobody waits any longer. @default `not_sent` */
+  readonly reason?: RejectReason;
+  /** The field of the request that this worker cannot serve. */
+  readonly field?: string;
+  /** ISO 8601: nothing is sent before this, because a refusal stands. */
+  readonly heldUntil?: string;
 }
 
 /** The service said no for now (class R, temporary): 429, 425, 503 with Retry-After. */
@@ -160,7 +175,14 @@ export interface RejectedCall extends PaidAnswer {
   readonly httpStatus?: number;
   readonly error?: TaskError;
   readonly notBefore?: string;
+  /** The refusal holds for every call of the account, or of its model, until a person mends the cause. */
+  readonly standing?: StandingScope;
+  /** ISO 8601: when the refusal is tried again at the earliest, by whichever call comes first. */
+  readonly heldUntil?: string;
 }
+
+/** For whom a refusal stands. */
+export type StandingScope = 'account' | 'model';
 
 /** The slot is taken and has no outcome yet: somebody else's send may be in flight. */
 export interface PendingCall extends PaidAnswer {
@@ -223,6 +245,9 @@ export interface ResultsLost extends PaidAnswer {
    */
   readonly sealedLinks?: string;
 }
+
+/** An image call that nothing came of yet: it was not sent, or the service refuses the whole account or model. */
+export type WaitingImage = NotSent | RejectedCall;
 
 export type ImageCallAnswer =
   CompletedImages | ResultsLost | NotSent | RefusedForNow | RejectedCall | PendingCall | UnconfirmedCall;

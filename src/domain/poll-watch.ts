@@ -185,7 +185,8 @@ export function onUnheard(state: WatchState, at: number): WatchState {
 function unanswered(state: WatchState, failure: PollFailure, at: number, notBefore: number): WatchState {
   return {
     ...state,
-    dueAt: failure.error === 'account_not_configured' ? at + CREDENTIALS_RETRY_MS : at,
+    // A worker without the account is a lost tick: the next may reach one that has it.
+    dueAt: at,
     notBefore: Math.max(state.notBefore, notBefore),
     lastError: failure.error === 'late' ? state.lastError : { class: failure.error },
     missedAtDeadline: missedTicks(state, at),
@@ -197,7 +198,7 @@ function missedTicks(state: WatchState, at: number): number {
 }
 
 function ownDelay(state: WatchState, error: PollErrorClass, minIntervalMs: number, random: number): number {
-  if (error === 'credentials' || error === 'account_not_configured') return CREDENTIALS_RETRY_MS;
+  if (error === 'credentials') return CREDENTIALS_RETRY_MS;
   // The grace window is counted in answers and seconds: the ordinary cadence serves both.
   if (isUnknownAnswer(error) && !isKnown(state)) return 0;
   const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(state.errors + 1, 10));

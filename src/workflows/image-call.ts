@@ -3,17 +3,27 @@ import {
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
+  isCancellation,
   setCurrentDetails,
+  sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { billing } from '../domain/billing';
-import { DEFAULT_START_LIMIT_MS } from '../domain/create-once';
+import {
+  beginCreate,
+  DEFAULT_START_LIMIT_MS,
+  nextStep,
+  type CreateOnceState,
+  type CreateStep,
+  type StepContext,
+} from '../domain/create-once';
 import { evidence, NO_WORKER } from '../domain/evidence';
 import { imageDetails } from '../domain/image-details';
 import { unknownKey } from '../domain/known-keys';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
+import { type WaitingImage } from '../domain/paid-call';
 import { type ImageEditRequest } from '../domain/request';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
 import {
@@ -34,7 +44,7 @@ import { raceTimer } from './race-timer';
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
-  onKey?: (creationKey: string) => void,
+  onState?: (creationKey: string, waiting: ImageWait | null) => void,
 ): Promise<ImageOutcome> {
   if (!isRequest(input?.request))
     return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
@@ -44,30 +54,83 @@ export async function imageCall(
   const own = creationKey(input.creationKey);
   if ('refused' in own)
     return outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
-  onKey?.(own.key);
+  onState?.(own.key, null);
   if (CancellationScope.current().consideredCancelled)
     return outcomes.cancelled(null, own.key, billing(null, 'none'));
   const asked = milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS;
   // 0 would mean "no limit" to the server.
   const startLimitMs = Math.max(1000, asked);
-  const activities = imageActivities({
-    taskQueue: input.queues?.image,
-    startLimitMs,
-    summary: operation.replace('_', ' '),
-  });
   const call = {
     creationKey: own.key,
     epoch: 0,
+    waits: true as const,
     ...(input.account === undefined ? {} : { account: input.account }),
     ...(input.policy === undefined ? {} : { policy: input.policy }),
     ...(input.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
   };
-  const work =
-    operation === 'generate_image'
-      ? activities[ACTIVITY.generateImage]({ ...call, request: input.request })
-      : activities[ACTIVITY.editImage]({ ...call, request: input.request as ImageEditRequest });
   const facts = { model: input.request.model, account: input.account ?? null };
-  return imageOf(work, { creationKey: own.key, startLimitMs, facts });
+  for (let state = beginCreate(own.key, Date.now()); ;) {
+    const leftMs = Math.max(60_000, state.startedAt + startLimitMs - Date.now());
+    const awaited = { creationKey: own.key, startLimitMs: state.waits === 0 ? startLimitMs : leftMs, facts };
+    const activities = imageActivities({
+      taskQueue: input.queues?.image,
+      startLimitMs: awaited.startLimitMs,
+      summary: operation.replace('_', ' '),
+    });
+    const work =
+      operation === 'generate_image'
+        ? activities[ACTIVITY.generateImage]({ ...call, request: input.request })
+        : activities[ACTIVITY.editImage]({ ...call, request: input.request as ImageEditRequest });
+    const got = await imageOf(work, awaited);
+    if (!isWaitingImage(got)) return got;
+    const step = afterImage(state, got, { startLimitMs });
+    if ('outcome' in step) return step;
+    state = step.state;
+    onState?.(own.key, step);
+    try {
+      await sleep(step.until - Date.now(), { summary: 'wait before the next call' });
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+      return outcomes.cancelled(null, own.key, billing(null, owedState(state)));
+    }
+    onState?.(own.key, null);
+  }
+}
+
+type ImageWait = Extract<CreateStep, { do: 'wait' }>;
+
+export function isWaitingImage(got: ImageOutcome | WaitingImage): got is WaitingImage {
+  return 'sent' in got;
+}
+
+/** What follows an image call of which nothing came yet: a wait by the rules of create-once, or its end. */
+export function afterImage(
+  state: CreateOnceState,
+  got: WaitingImage,
+  { startLimitMs, patient }: Pick<StepContext, 'startLimitMs' | 'patient'>,
+): ImageWait | ImageOutcome {
+  const step = nextStep(state, got, {
+    now: Date.now(),
+    random: Math.random(),
+    startLimitMs,
+    reconciled: false,
+    ...(patient === true && { patient }),
+  });
+  if (step.do === 'wait') return step;
+  const outcome =
+    step.do === 'settle' && step.answer.outcome === 'rejected'
+      ? outcomes.rejected(
+          { ...step.answer, ...(state.mayBeOwed === true && { mayBeOwed: true }) },
+          state.creationKey,
+          step.answer.sent ? 1 : 0,
+        )
+      : undefined;
+  if (outcome === undefined) throw new Error(`An image call cannot go on with ${step.do}`);
+  return outcome;
+}
+
+function owedState({ mayBeOwed }: CreateOnceState): 'none' | 'needs_review' {
+  return mayBeOwed === true ? 'needs_review' : 'none';
 }
 
 interface AwaitedImage {
@@ -78,7 +141,10 @@ interface AwaitedImage {
 }
 
 /** What an image activity came to, raced by a timer. Never throws for a lost worker. */
-export async function imageOf(work: Promise<ImageOutcome>, awaited: AwaitedImage): Promise<ImageOutcome> {
+export async function imageOf<Got extends ImageOutcome | WaitingImage>(
+  work: Promise<Got>,
+  awaited: AwaitedImage,
+): Promise<Got | ImageOutcome> {
   const wait = { since: Date.now(), limitMs: awaited.startLimitMs };
   try {
     const outcome = await raceTimer(work, {
@@ -173,9 +239,9 @@ async function shownImageCall(
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
 ): Promise<ImageOutcome> {
   let key: string | null = null;
-  const outcome = await imageCall(operation, input, (own) => {
+  const outcome = await imageCall(operation, input, (own, waiting) => {
     key = own;
-    setCurrentDetails(imageDetails(key, null));
+    setCurrentDetails(imageDetails(key, null, waiting));
   });
   setCurrentDetails(imageDetails(key, outcome));
   return outcome;

@@ -8,6 +8,8 @@ import {
   POLL_TIMEOUTS,
   RECONCILE_TIMEOUTS,
 } from '../domain/timeouts';
+import { type ImageOutcome } from '../domain/outcome';
+import { type EditImageInput, type GenerateImageInput, type WaitingImage } from '../domain/paid-call';
 import { ACTIVITY } from '../domain/names';
 
 /**
@@ -116,11 +118,19 @@ export function imageScheduleToCloseMs(startLimitMs: number): number {
   return startLimitMs + IMAGE_TIMEOUTS.maximumAttempts * attempt;
 }
 
+/** Of a caller that waits by itself; others get outcomes only. */
+interface WaitedImages {
+  [ACTIVITY.generateImage](
+    input: GenerateImageInput & { readonly waits: true },
+  ): Promise<ImageOutcome | WaitingImage>;
+  [ACTIVITY.editImage](
+    input: EditImageInput & { readonly waits: true },
+  ): Promise<ImageOutcome | WaitingImage>;
+}
+
 /** Images are plain activities: the journal lets a retry send again only after a proven refusal (design 4.8). */
-export function imageActivities(
-  placement: Placement & { readonly startLimitMs: number },
-): Pick<MediaActivities, typeof ACTIVITY.generateImage | typeof ACTIVITY.editImage> {
-  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.generateImage | typeof ACTIVITY.editImage>>({
+export function imageActivities(placement: Placement & { readonly startLimitMs: number }): WaitedImages {
+  return proxyActivities<WaitedImages>({
     ...placed(placement),
     ...imageLimits(placement.startLimitMs),
   });

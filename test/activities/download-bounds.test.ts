@@ -173,8 +173,10 @@ it('a store that cannot be written is tried again, then reported', async () => {
   expect(result).toMatchObject({ reason: 'storage', message: 'The artifact store is full (ENOSPC).' });
 });
 
-it('a worker without the account asks nobody', async () => {
-  const { result } = await harness.run({ video: videoTaskById(TASK_ID, 'other@11111111') });
+it('a worker without the account asks nobody, and leaves it to others until the server ends it', async () => {
+  harness.info = { scheduleToCloseTimeoutMs: 600_000 };
+  const { result, failures } = await harness.run({ video: videoTaskById(TASK_ID, 'other@11111111') });
   expect(result).toMatchObject({ outcome: 'content_unavailable', reason: 'auth' });
+  expect(failures.length).toBeGreaterThan(20);
   expect(harness.seen).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { type DownloadProblem, reasonOf, worstOf } from '../../src/activities/do
 import { problemOf } from '../../src/activities/download-refusal';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
 
-const standing: DownloadStanding = { attempt: 1, now: 1_000, windowStart: 1_000, sameFault: 1 };
+const standing: DownloadStanding = { attempt: 1, elsewhere: 0, now: 1_000, windowStart: 1_000, sameFault: 1 };
 const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadStanding> = {}) =>
   decideDownload({ kind: 'missing', message: 'm', ...problem }, { ...standing, ...at }, DOWNLOAD_BOUNDS);
 
@@ -23,6 +23,8 @@ const kinds: DownloadProblem['kind'][] = [
   'too_large',
   'storage',
 ];
+/** A worker without the account asks nobody, and another one gets its turn for as long as the server allows. */
+const asked = kinds.filter((kind) => kind !== 'account_not_configured');
 
 describe('whether and when to try again', () => {
   it.each([
@@ -32,7 +34,19 @@ describe('whether and when to try again', () => {
     ['for credentials', { kind: 'credentials' }, {}, { retryInMs: 60_000 }],
     ['the last try', {}, { attempt: 20 }, { end: true }],
     ['the last try of the policy', {}, { attempt: 3, policyTries: 3 }, { end: true }],
-    ['without the account', { kind: 'account_not_configured' }, {}, { retryInMs: 60_000 }],
+    ['without the account', { kind: 'account_not_configured' }, { elsewhere: 1 }, { retryInMs: 4_000 }],
+    [
+      'without the account again and again, for hours',
+      { kind: 'account_not_configured' },
+      { attempt: 500, elsewhere: 500, now: 9_000_000 },
+      { retryInMs: 16_000 },
+    ],
+    [
+      'after tries that met workers without the account',
+      {},
+      { attempt: 24, elsewhere: 20 },
+      { retryInMs: 32_000 },
+    ],
     ['the end of the window', {}, { now: 597_001 }, { end: true }],
     ['the last moment of the window', {}, { now: 597_000 }, { retryInMs: 4_000 }],
     ['before the server ends it', {}, { closesAt: 34_999 }, { end: true }],
@@ -69,13 +83,13 @@ describe('whether and when to try again', () => {
 
   it('[C8.6] [C8.7] always ends, and never tries before Retry-After or faster than a poll', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...kinds), fc.option(fc.nat({ max: 200_000 })), (kind, retryAfterMs) => {
+      fc.property(fc.constantFrom(...asked), fc.option(fc.nat({ max: 200_000 })), (kind, retryAfterMs) => {
         let now = 0;
         for (let attempt = 1; ; attempt++) {
           const problem = { kind, message: 'm', ...(retryAfterMs === null ? {} : { retryAfterMs }) };
           const decision = decideDownload(
             problem,
-            { attempt, now, windowStart: 0, sameFault: attempt },
+            { attempt, elsewhere: 0, now, windowStart: 0, sameFault: attempt },
             DOWNLOAD_BOUNDS,
           );
           if ('end' in decision) break;

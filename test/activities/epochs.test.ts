@@ -5,6 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { claimEpoch } from '../../src/activities/epochs';
+import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal } from '../../src/domain/create-journal';
 import { type CreateVideoAnswer, type CreateVideoInput } from '../../src/domain/paid-call';
@@ -85,6 +86,7 @@ describe('an ambiguous slot', () => {
       journal: ambiguous(journal, ambiguity),
       standing: alwaysBound,
       policy: undefined,
+      gate: new RefusalGate(),
       inputRoots: [],
     });
     const env = new MockActivityEnvironment({

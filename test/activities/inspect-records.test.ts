@@ -6,6 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { accountRegistry } from '../../src/activities/accounts';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { type SentCreate, type TaskRecord } from '../../src/activities/task-records';
+import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal } from '../../src/domain/create-journal';
 import { type CreatePolicy } from '../../src/domain/create-policy';
@@ -59,6 +60,7 @@ describe('task records', () => {
         journal,
         standing: alwaysBound,
         policy: onAbsent === undefined ? undefined : { onAbsent },
+        gate: new RefusalGate(),
         inputRoots: [],
         taskRecords: {
           longestRequestMs,

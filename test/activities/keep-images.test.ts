@@ -6,6 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { keepImages } from '../../src/activities/keep-images';
+import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CompletedImages, type CreateVideoInput, type ResultsLost } from '../../src/domain/paid-call';
 import { type ModelConfiguration } from '../../src/domain/model-config';
@@ -107,6 +108,7 @@ describe('bytes that do not come', () => {
       journal: createFileJournal({ root: join(folder, 'journal') }),
       standing: alwaysBound,
       policy: undefined,
+      gate: new RefusalGate(),
       inputRoots: [],
     });
     const input: CreateVideoInput = {

@@ -6,6 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { accountRegistry } from '../../src/activities/accounts';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
+import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../src/domain/create-journal';
 import { type CreateVideoAnswer, type ReconcileCreateInput } from '../../src/domain/paid-call';
@@ -63,6 +64,7 @@ describe('media.reconcileCreate', () => {
       journal: store,
       standing: alwaysBound,
       policy: undefined,
+      gate: new RefusalGate(),
       inputRoots: [],
     };
     const env = new MockActivityEnvironment({ workflowExecution: { workflowId: 'wf', runId } });

@@ -8,6 +8,7 @@ import { createCreateVideo } from '../../src/activities/create-video';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { createResolveUnconfirmed } from '../../src/activities/resolve-unconfirmed';
+import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal, type JournalKey, type OutcomeRecord } from '../../src/domain/create-journal';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
@@ -62,6 +63,7 @@ describe('a decision about a paid call of unknown fate', () => {
     journal,
     standing: alwaysBound,
     policy: undefined,
+    gate: new RefusalGate(),
     inputRoots: [],
     ...changes,
   });

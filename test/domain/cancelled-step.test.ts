@@ -26,7 +26,10 @@ describe('a cancelled run', () => {
     ['the journal cannot be read', answers.notSent(0, { cause: 'journal_unavailable', epochUsed: false })],
     ['there is no journal', answers.notSent(0, { cause: 'no_journal', epochUsed: false })],
     ['the worker is of a version that cannot tell', answers.notSent(0, { permanent: true })],
-    ['the worker has no such account', answers.rejected(0, 'account_not_configured')],
+    [
+      'the worker has no such account',
+      answers.notSent(0, { cause: 'account_not_configured', epochUsed: false }),
+    ],
     ['a sender may still be alive', answers.pending(0)],
   ])('leaves it open when %s', (_, answer) => {
     expect(cancelledStep(answer)).toEqual({ do: 'end', mayBeOwed: true });

@@ -138,7 +138,7 @@ describe('a creation key', () => {
   it.concurrent('an account that the worker does not have: nothing is sent', async () => {
     const prompt = 'for somebody else';
     for (const account of ['studio', 'default@00000000']) {
-      expect(await execute({ account, request: request(prompt) })).toMatchObject({
+      expect(await execute({ account, startLimit: '2s', request: request(prompt) })).toMatchObject({
         outcome: 'rejected',
         reason: 'account_not_configured',
         field: 'account',

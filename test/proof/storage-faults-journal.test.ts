@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
+import { RefusalGate } from '../../src/activities/refusal-gate';
 import { createFileStore } from '../../src/artifacts/file-store';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
@@ -53,6 +54,7 @@ describe('the journal', () => {
       journal: createFileJournal({ root: journalRoot }),
       standing: alwaysBound,
       policy: undefined,
+      gate: new RefusalGate(),
       inputRoots: [],
     });
     const create = () =>

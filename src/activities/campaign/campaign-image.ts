@@ -1,8 +1,9 @@
 import { type CampaignImageInput } from '../../domain/campaign/activities';
 import { imageOutcome } from '../../domain/image-outcome';
 import { type ImageOutcome } from '../../domain/outcome';
+import { type WaitingImage } from '../../domain/paid-call';
 import { retryLater } from '../failures';
-import { answerOrRetry, callForImages } from '../image-call';
+import { callForImages } from '../image-call';
 import { rejectedAnswer } from '../paid-answers';
 import { caller, refuseUnsafeRetries, type PaidDeps } from '../paid-context';
 import { withSender } from '../sender';
@@ -13,7 +14,7 @@ import { withoutPage } from './without-page';
 export function createCampaignImage(
   deps: PaidDeps,
   pages: PageReader,
-): (input: CampaignImageInput) => Promise<ImageOutcome> {
+): (input: CampaignImageInput) => Promise<ImageOutcome | WaitingImage> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
     const who = caller(Date.now());
@@ -23,7 +24,7 @@ export function createCampaignImage(
       const page = await pages.page(input.page).catch(() => undefined);
       if (page === undefined) {
         const unsent = await withoutPage(deps.journal, who, creationKey, base);
-        if (unsent !== undefined) return answerOrRetry(unsent, creationKey, who);
+        if (unsent !== undefined) return unsent;
         throw retryLater({ class: 'page_unavailable', message: 'The page of the campaign cannot be read.' });
       }
       const row = page.rows[input.index];
@@ -41,6 +42,7 @@ export function createCampaignImage(
           creationKey,
           agreedPrice: row.estimate,
           keepsBooks: true,
+          waits: true,
           ...(input.recordedOnly === true && { recordedOnly: true }),
           ...(account === undefined ? {} : { account }),
           ...(policy === undefined ? {} : { policy }),

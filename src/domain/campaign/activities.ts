@@ -2,7 +2,7 @@ import { type CreatePolicy } from '../create-policy';
 import { type ACTIVITY } from '../names';
 import { type DownloadVideoResult } from '../download';
 import { type ImageOutcome } from '../outcome';
-import { type CreateVideoAnswer } from '../paid-call';
+import { type CreateVideoAnswer, type WaitingImage } from '../paid-call';
 import { type PaidOperation } from '../request';
 import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
@@ -149,7 +149,7 @@ export interface CampaignActivities {
   [ACTIVITY.openPage](input: OpenPageInput): Promise<OpenedPage>;
   [ACTIVITY.createVideos](input: CreateVideosInput): Promise<CreateVideosResult>;
   [ACTIVITY.downloadVideos](input: DownloadVideosInput): Promise<DownloadVideosResult>;
-  [ACTIVITY.campaignImage](input: CampaignImageInput): Promise<ImageOutcome>;
+  [ACTIVITY.campaignImage](input: CampaignImageInput): Promise<ImageOutcome | WaitingImage>;
   [ACTIVITY.recordRows](input: RecordRowsInput): Promise<{ readonly sha256: string }>;
   [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
   [ACTIVITY.countResults](input: ResultsRef): Promise<CountedResults>;

@@ -17,6 +17,7 @@ export interface LaneEntry {
   inFlight: number;
   settling: number;
   waiting: number;
+  held: string | null;
   sample: readonly ActiveRow[];
   lastReportAt: number;
   /** Micro-units of the segments that the parent has: what a next life of this lane has spent already. */
@@ -35,6 +36,7 @@ const UNHEARD = {
   inFlight: 0,
   settling: 0,
   waiting: 0,
+  held: null,
   sample: [],
 } as const;
 
@@ -71,7 +73,7 @@ function firstSegmentOf(life: number): number {
 
 /** What a report says of the lane as a whole; its segments are the book's. */
 export function noteReport(entry: LaneEntry, report: LaneReport, now: number): void {
-  const { n, ordersSeen, committed, needs, room, inFlight, settling, waiting, sample } = report;
+  const { n, ordersSeen, committed, needs, room, inFlight, settling, waiting, held, sample } = report;
   Object.assign(entry, {
     reportN: n,
     ordersSeen,
@@ -81,6 +83,7 @@ export function noteReport(entry: LaneEntry, report: LaneReport, now: number): v
     inFlight,
     settling,
     waiting,
+    held,
     sample,
   });
   entry.lastReportAt = now;

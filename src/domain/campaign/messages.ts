@@ -89,6 +89,8 @@ export interface LaneReport {
   /** Rows in flight, and rows that have ended and stand in no segment yet: what they cost is still to be heard. */
   readonly settling: number;
   readonly waiting: number;
+  /** Why rows were not sent lately, where a person may have to mend something; null when nothing stands in their way. */
+  readonly held: string | null;
   /** A few rows that are under way, for a person who watches. */
   readonly sample: readonly ActiveRow[];
 }

@@ -38,8 +38,13 @@ export function campaignState(campaign: Campaign, phase: CampaignState['phase'])
       lastReportAt: reportN === 0 ? null : iso(lastReportAt),
     })),
     results: mayBeDoubled(campaign) ? { ...results, doubled: true } : results,
-    notes: [...campaign.notes, ...campaign.purchases.notes()],
+    notes: [...campaign.notes, ...campaign.purchases.notes(), ...heldNotes(campaign)],
   };
+}
+
+/** Why rows are not sent, each reason once. */
+function heldNotes({ lanes }: Campaign): string[] {
+  return [...new Set(lanes.flatMap(({ held }) => (held === null ? [] : [`Rows wait: ${held}`])))];
 }
 
 function mayBeDoubled({ doubles }: Campaign): boolean {

@@ -8,6 +8,7 @@ import {
   type CreateStep,
 } from '../../domain/create-once';
 import { type SenderTrace, wordInAnswer, wordOf } from '../../domain/journal-proof';
+import { NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../../domain/timeouts';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
@@ -118,6 +119,7 @@ function stepOf(
     random: Math.random(),
     startLimitMs: DEFAULT_START_LIMIT_MS,
     reconciled: isReconciled,
+    patient: true,
   });
   if (step.do === 'reconcile') return undefined;
   return { step: step.do === 'settle' ? { ...step, answer: withDebts(step.answer, state) } : step, answer };
@@ -138,13 +140,11 @@ async function reconciled(
   return step;
 }
 
-/** An attempt that was begun before, and of which nothing came. */
-function isAbsent(row: LaneRow, { outcome }: CreateVideoAnswer): boolean {
-  return (
-    isBegun(row) &&
-    row.create?.unknown === undefined &&
-    (outcome === 'not_sent' || outcome === 'refused_for_now')
-  );
+/** An attempt that was begun before, and of which the journal says that nothing came. A worker that could not look says nothing. */
+function isAbsent(row: LaneRow, answer: CreateVideoAnswer): boolean {
+  if (!isBegun(row) || row.create?.unknown !== undefined) return false;
+  if (answer.outcome === 'not_sent') return answer.epochUsed || answer.cause === NOT_RECORDED;
+  return answer.outcome === 'refused_for_now';
 }
 
 function reconcile(

@@ -1,9 +1,13 @@
+import { beginCreate, DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
 import { type ImageOutcome } from '../../domain/outcome';
+import { type WaitingImage } from '../../domain/paid-call';
+import { afterImage, isWaitingImage } from '../image-call';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './end-unbought';
+import { holdRow } from './lane-hold';
 import { drawRow } from './lane-images';
 import { type Lane } from './lane';
-import { costOf, isBegun, limitKeyOf, type LaneRow } from './lane-row';
+import { costOf, creationKeyOf, isBegun, limitKeyOf, type LaneRow } from './lane-row';
 
 /** Image calls of one lane that are open at a time: each takes a minute and a place in the worker. */
 const OPEN_DRAWS = 25;
@@ -42,10 +46,23 @@ export class LaneDraws {
   }
 
   private hasMoney(row: LaneRow): boolean {
+    // A row that waited for the service has its money already.
+    if (row.create !== null || row.cost > 0) return true;
     const cost = costOf(this.lane.input.campaign, row);
     if (!this.lane.budget.take(cost)) return false;
     row.cost = cost;
     return true;
+  }
+
+  /** Nothing came of it yet: it keeps its money and its place. */
+  private waitOrEnd(row: LaneRow, got: WaitingImage): ImageOutcome | undefined {
+    const { lane } = this;
+    const state = row.create ?? beginCreate(creationKeyOf(lane.input.campaign, row), Date.now());
+    const step = afterImage(state, got, { startLimitMs: DEFAULT_START_LIMIT_MS, patient: true });
+    if ('outcome' in step) return step;
+    Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
+    holdRow(lane, step);
+    return undefined;
   }
 
   private async draw(row: LaneRow): Promise<void> {
@@ -54,12 +71,17 @@ export class LaneDraws {
     row.phase = 'drawing';
     try {
       const isLookedUp = isBegun(row);
-      const outcome = await drawRow(row, lane.input.campaign, lane.input.settings);
+      const got = await drawRow(row, lane.input.campaign, lane.input.settings);
+      const outcome = isWaitingImage(got) ? this.waitOrEnd(row, got) : got;
+      if (outcome === undefined) return;
       if (isLookedUp && row.attempt >= row.begun && isAbsent(outcome)) {
         buyOrKeep(lane, row);
         return;
       }
-      if (outcome.outcome === 'completed') lane.limitOf(row).onSuccess();
+      if (outcome.outcome === 'completed') {
+        lane.limitOf(row).onSuccess();
+        lane.held = null;
+      }
       if (outcome.outcome === 'rejected' && NO_ROOM.includes(outcome.reason)) {
         const until = outcome.notBefore === undefined ? null : Date.parse(outcome.notBefore);
         lane.limitOf(row).onNoRoom(lane.inFlight(limitKeyOf(row)), Date.now(), until);

@@ -1,12 +1,17 @@
 import { DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
 import { type ImageOutcome } from '../../domain/outcome';
+import { type WaitingImage } from '../../domain/paid-call';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { imageOf } from '../image-call';
 import { campaignImageActivity } from '../proxies';
 import { creationKeyOf, isBegun, type LaneRow } from './lane-row';
 
 /** One image row: a plain activity with its own retries, as for single images (design 4.8). Never throws. */
-export function drawRow(row: LaneRow, campaign: string, settings: LaneSettings): Promise<ImageOutcome> {
+export function drawRow(
+  row: LaneRow,
+  campaign: string,
+  settings: LaneSettings,
+): Promise<ImageOutcome | WaitingImage> {
   const { account, policy, queues } = settings;
   const creationKey = creationKeyOf(campaign, row);
   const startLimitMs = DEFAULT_START_LIMIT_MS;

@@ -4,6 +4,7 @@ import { endOrRetry } from './end-row';
 import { buyOrKeep } from './end-unbought';
 import { createRows, type RowAnswer } from './lane-creates';
 import { type Lane } from './lane';
+import { holdRow } from './lane-hold';
 import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type LaneRow } from './lane-row';
 
 /** Creates per activity at most; fewer than this many wait a moment for company. */
@@ -114,12 +115,14 @@ export class LaneStarts {
     }
     if (step.do === 'wait') {
       Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
+      if (answer.outcome !== 'refused_for_now') holdRow(lane, step);
       return;
     }
     const settled = step.answer;
     const key = creationKeyOf(lane.input.campaign, row);
     switch (settled.outcome) {
       case 'created':
+        lane.held = null;
         return lane.watches.begin(row, settled, now);
       case 'rejected':
         return endOrRetry(lane, row, outcomes.rejected(settled, key, settled.sent ? 1 : 0));

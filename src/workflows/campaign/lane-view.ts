@@ -2,6 +2,7 @@ import { type ActiveRow, type LaneReport } from '../../domain/campaign/messages'
 import { PAGE_ROWS } from '../../domain/campaign/plan';
 import { type LaneState, SHOWN_ROWS } from '../../domain/campaign/state';
 import { type Lane } from './lane';
+import { heldNow } from './lane-hold';
 import { type LaneRow } from './lane-row';
 
 /** Answer of the query `lane_state`. */
@@ -55,6 +56,7 @@ export function laneReport(lane: Lane, n: number, room: number): LaneReport {
     inFlight,
     settling: inFlight + lane.results.unwritten(),
     waiting,
+    held: heldNow(lane, Date.now()),
     sample: rows.slice(0, SAMPLE).map(activeRow),
   };
 }

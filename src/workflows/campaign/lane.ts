@@ -15,6 +15,7 @@ import { LaneDrain } from './lane-drain';
 import { LaneDraws } from './lane-draws';
 import { laneReport, pageRoom } from './lane-view';
 import { LanePages, type OpenLease } from './lane-pages';
+import { type LaneHold } from './lane-hold';
 import { LaneParent } from './lane-parent';
 import { LaneResults } from './lane-results';
 import { isBought, limitKeyOf, type LaneRow, newRow } from './lane-row';
@@ -48,6 +49,7 @@ export class Lane {
   private readonly fill: RunFill;
   /** Pages that the last report asked for. */
   private toldRoom = 0;
+  held: LaneHold | null = null;
   /** The newest order whose pages are open; before the first nothing is reported. */
   seen: number | null;
   orders: LaneOrders;

@@ -7,6 +7,7 @@ import { createCreateVideos } from '../../../src/activities/campaign/create-vide
 import { type PageReader } from '../../../src/activities/campaign/page-reader';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
+import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type CreateJournal } from '../../../src/domain/create-journal';
 import { type CreateVideosInput, type CreateVideosResult } from '../../../src/domain/campaign/activities';
@@ -66,6 +67,7 @@ export class CreateHarness {
       journal,
       standing: alwaysBound,
       policy: undefined,
+      gate: new RefusalGate(),
       inputRoots: [],
     };
     return new CreateHarness(folder, service, client, deps, journal);
@@ -77,8 +79,10 @@ export class CreateHarness {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  /** As the only call of its worker: no refusal of another holds it back. */
   single(creationKey: string, request: VideoRequest): Promise<CreateVideoAnswer> {
-    return this.environment.run(createCreateVideo(this.deps), { creationKey, epoch: 0, request });
+    const alone = createCreateVideo({ ...this.deps, gate: new RefusalGate() });
+    return this.environment.run(alone, { creationKey, epoch: 0, request });
   }
 
   /** All rows of the page in one activity; keys are given by place. */

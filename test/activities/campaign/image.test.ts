@@ -3,6 +3,7 @@ import { createCampaignImage } from '../../../src/activities/campaign/campaign-i
 import { createImageCall } from '../../../src/activities/image-call';
 import { type CampaignImageInput } from '../../../src/domain/campaign/activities';
 import { type ImageOutcome } from '../../../src/domain/outcome';
+import { type WaitingImage } from '../../../src/domain/paid-call';
 import { type PaidRequest } from '../../../src/domain/request';
 import { makePng } from '../../artifacts/make-media';
 import { json } from '../../service/loopback-service';
@@ -18,17 +19,20 @@ describe('media.campaignImage', () => {
   });
   afterEach(() => harness.close());
 
-  type Call = (input: CampaignImageInput) => Promise<ImageOutcome>;
-  const call = (index: number, attempt = 1): Promise<ImageOutcome> =>
+  type Call = (input: CampaignImageInput) => Promise<ImageOutcome | WaitingImage>;
+  const call = (index: number, attempt = 1): Promise<ImageOutcome | WaitingImage> =>
     new MockActivityEnvironment({
       attempt,
       startToCloseTimeoutMs: 480_000,
       retryPolicy: { maximumAttempts: 5 },
-    }).run<[CampaignImageInput], ImageOutcome, Call>(createCampaignImage(harness.deps, harness.pages), {
-      page: PAGE,
-      index,
-      creationKey: `row-${index}`,
-    });
+    }).run<[CampaignImageInput], ImageOutcome | WaitingImage, Call>(
+      createCampaignImage(harness.deps, harness.pages),
+      {
+        page: PAGE,
+        index,
+        creationKey: `row-${index}`,
+      },
+    );
 
   it('[C4.4a] makes the call of the row as the single activity would, once', async () => {
     const generate: PaidRequest = { operation: 'generate_image', request: { model: 'm', prompt: 'a kite' } };
@@ -55,10 +59,11 @@ describe('media.campaignImage', () => {
     expect(harness.service.seen[0]?.headers['content-type']).toMatch(/^multipart\/form-data/);
   });
 
-  it('without its page it is tried again, and the last try says that nothing was sent', async () => {
+  it('without its page it waits, and another worker may have it', async () => {
     harness.pageFails = true;
-    await expect(call(0)).rejects.toMatchObject({ details: [{ class: 'page_unavailable' }] });
-    expect(await call(0, 5)).toMatchObject({ outcome: 'rejected', reason: 'not_sent' });
+    const waiting = { outcome: 'not_sent', cause: 'page_unavailable', epochUsed: false, permanent: false };
+    expect(await call(0)).toMatchObject(waiting);
+    expect(await call(0, 5)).toMatchObject(waiting);
     expect(harness.service.seen).toHaveLength(0);
   });
 

@@ -3,6 +3,7 @@ import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { createReconcileCreate } from '../../../src/activities/reconcile-create';
 import { createResolveUnconfirmed } from '../../../src/activities/resolve-unconfirmed';
+import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
 import { type CreateJournal } from '../../../src/domain/create-journal';
 import { ACTIVITY } from '../../../src/domain/names';
@@ -88,6 +89,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     standing: alwaysBound,
     taskRecords: plan.taskRecords ? service.records((at) => store.nonceOf(at)) : undefined,
     policy: undefined,
+    gate: new RefusalGate(),
     inputRoots: [],
   };
   const server = new TemporalServer(

@@ -1,0 +1,26 @@
+import { type RejectReason, type StandingScope } from './paid-call';
+import { type TaskError } from './task-error';
+
+/** What a refusal shows that can decide for whom it holds. */
+export interface RefusalSigns {
+  readonly reason: RejectReason;
+  readonly httpStatus: number;
+  readonly error: TaskError;
+}
+
+/** A model that is switched off or unknown, as services call it in codes and in words: no word about its parameters. */
+const MODEL_CODE =
+  /^(?:.*\.)?(?:model_?(?:not_?found|does_?not_?exist|not_?exists?|disabled)|(?:unknown|no_?such|disabled)_?model)$/i;
+const MODEL_WORDS =
+  /\bmodel\b\W{1,3}(?:[\w./:-]{1,80}\W{1,3})?(?:is )?(?:not found|does not exist|disabled|switched off)\b|\b(?:unknown|no such|disabled) (?:(?:image|video) )?model\b/i;
+
+/**
+ * For whom a proven refusal holds until a person mends its cause: for the account (its key, its balance), for one model
+ * of it (switched off, unknown, or no such path), or undefined, where it speaks of this one request only.
+ */
+export function standingScope({ reason, httpStatus, error }: RefusalSigns): StandingScope | undefined {
+  if (reason !== 'credentials' && reason !== 'quota' && reason !== 'invalid_request') return undefined;
+  if (MODEL_CODE.test(error.code ?? '') || MODEL_WORDS.test(error.message ?? '')) return 'model';
+  if (reason !== 'invalid_request') return 'account';
+  return httpStatus === 404 || httpStatus === 405 ? 'model' : undefined;
+}

@@ -1,0 +1,105 @@
+import {
+  RefusalGate,
+  type GatedCall,
+  type Pass,
+  type StandingRefusal,
+} from '../../src/activities/refusal-gate';
+import { type RecordedAnswer } from '../../src/domain/create-journal';
+import { type StandingScope } from '../../src/domain/paid-call';
+
+const KEY = {};
+const call: GatedCall = { account: 'default@1', operation: 'create_video', model: 'm', key: KEY };
+const base = { epoch: 0, sent: true, account: 'default@1', estimate: null } as const;
+const refused = (standing?: StandingScope): RecordedAnswer => ({
+  ...base,
+  outcome: 'rejected',
+  reason: standing === 'model' ? 'invalid_request' : 'credentials',
+  httpStatus: standing === 'model' ? 404 : 401,
+  message: 'No.',
+  ...(standing === undefined ? {} : { standing }),
+});
+const busy: RecordedAnswer = {
+  ...base,
+  outcome: 'refused_for_now',
+  httpStatus: 429,
+  notBefore: null,
+  error: { kind: 'capacity', code: null, message: null },
+};
+
+describe('a refusal that stands', () => {
+  let now = 0;
+  let gate: RefusalGate;
+  beforeEach(() => {
+    now = 1_000;
+    gate = new RefusalGate({ probeMs: 60_000, now: () => now });
+  });
+
+  const enter = (other: Partial<GatedCall> = {}): Promise<Pass | StandingRefusal> =>
+    gate.enter({ ...call, ...other });
+  async function pass(other: Partial<GatedCall> = {}): Promise<Pass> {
+    const entered = await enter(other);
+    if ('probeAt' in entered) throw new Error('held');
+    return entered;
+  }
+  const isHeld = async (other: Partial<GatedCall> = {}): Promise<boolean> => {
+    const entered = await enter(other);
+    if ('probeAt' in entered) return true;
+    entered.unused();
+    return false;
+  };
+
+  it('of an account holds back all of its calls, and no other account', async () => {
+    const told = (await pass()).heard(refused('account'));
+    expect(told).toMatchObject({ heldUntil: new Date(61_000).toISOString() });
+    expect(await isHeld({ model: 'another', operation: 'edit_image' })).toBe(true);
+    expect(await isHeld({ account: 'studio@1' })).toBe(false);
+    expect(gate.standing('default@1')).toEqual([
+      { scope: 'account', reason: 'credentials', httpStatus: 401, message: 'No.', probeAt: 61_000 },
+    ]);
+  });
+
+  it('of a model holds back the calls of this model only', async () => {
+    (await pass()).heard(refused('model'));
+    expect(await isHeld()).toBe(true);
+    expect(await isHeld({ model: 'another' })).toBe(false);
+  });
+
+  it('lets one request a minute ask again: a refusal keeps it closed, anything else opens it', async () => {
+    (await pass()).heard(refused('account'));
+    now = 61_000;
+    const probe = await pass();
+    now = 61_500;
+    probe.heard(refused('account'));
+    expect(await isHeld()).toBe(true);
+    now = 121_499;
+    expect(await isHeld()).toBe(true);
+    now = 121_500;
+    (await pass()).heard(busy);
+    expect(await isHeld()).toBe(false);
+    expect(gate.standing('default@1')).toEqual([]);
+  });
+
+  it('is not opened by a request of which nobody knows whether it arrived', async () => {
+    (await pass()).heard(refused('account'));
+    now = 61_000;
+    (await pass()).unused();
+    expect(await isHeld()).toBe(true);
+  });
+
+  it('[C5.2] stands for the key that was refused, and for no other', async () => {
+    (await pass()).heard(refused('account'));
+    expect(await isHeld({ key: {} })).toBe(false);
+  });
+
+  it('is found out by one: what comes meanwhile listens before it sends', async () => {
+    const first = await pass();
+    const others = Promise.all(Array.from({ length: 24 }, () => enter()));
+    first.heard(refused('account'));
+    expect((await others).every((entered) => 'probeAt' in entered)).toBe(true);
+  });
+
+  it('a refusal of one request alone closes nothing', async () => {
+    (await pass()).heard(refused());
+    expect(await isHeld()).toBe(false);
+  });
+});

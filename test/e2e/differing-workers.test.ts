@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { PNG } from 'pngjs';
+import { FileArtifactStore } from '../../src/activities';
+import { accepted } from '../support/accepted';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
+
+/** Each try of a call may meet either worker; nobody knows how many it takes. */
+const PATIENCE_MS = 300_000;
+
+describe('two workers of one queue that differ', () => {
+  let stack: MediaStack;
+  beforeEach(async () => {
+    stack = await startMediaStack();
+  });
+  afterEach(() => stack.stop());
+
+  const video = (prompt: string, options: object = {}) =>
+    stack.media.startVideo({ request: { model: 'sketch-lite', prompt }, ...options });
+
+  it(
+    '[C4.4a] one has the credential: every video and image completes, each accepted once',
+    async () => {
+      await stack.startWorker();
+      await stack.startWorker({ ownConnection: true, env: { MEDIA_CREDENTIAL: 'studio' } });
+      const prompts = Array.from({ length: 5 }, (_, row) => `video ${row} of two credentials`);
+      const videos = await Promise.all(prompts.map((prompt) => video(prompt)));
+      const pictures = ['first', 'second'].map((which) => `the ${which} picture of two credentials`);
+      const images = await Promise.all(
+        pictures.map((prompt) => stack.media.startImage({ request: { model: 'image-2', prompt } })),
+      );
+      const ends = await Promise.all([...videos, ...images].map((started) => started.result()));
+      expect(ends.map(({ outcome }) => outcome)).toEqual(ends.map(() => 'completed'));
+      for (const prompt of [...prompts, ...pictures]) expect(await accepted(stack, prompt)).toBe(1);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'one has the artifacts: no edit and no reference is called invalid',
+    async () => {
+      await stack.startWorker();
+      const elsewhere = join(stack.dataDir, 'another-store');
+      await stack.startWorker({ ownConnection: true, env: { MEDIA_ARTIFACTS: elsewhere } });
+      const png = new PNG({ width: 64, height: 64 });
+      png.data.fill(120);
+      const artifact = await new FileArtifactStore(stack.config.artifacts).putBuffer(PNG.sync.write(png), {
+        mediaType: 'image/png',
+      });
+      const edits = await Promise.all(
+        Array.from({ length: 8 }, (_, row) =>
+          stack.media.startEdit({
+            request: { model: 'image-2', prompt: `edit ${row} of two stores`, images: [{ artifact }] },
+          }),
+        ),
+      );
+      const ends = await Promise.all(edits.map((started) => started.result()));
+      expect(ends.map(({ outcome }) => outcome)).toEqual(ends.map(() => 'completed'));
+      expect((await stack.sandbox.admin.counters()).images.accepted).toBe(8);
+    },
+    PATIENCE_MS,
+  );
+
+  it('no worker has it within the start limit: rejected, with what is missing', async () => {
+    await stack.startWorker();
+    const outcome = await (await video('for nobody', { account: 'nobody', startLimit: '3s' })).result();
+    expect(outcome).toMatchObject({
+      outcome: 'rejected',
+      reason: 'account_not_configured',
+      field: 'account',
+      sends: 0,
+      billing: { state: 'none' },
+    });
+    expect((outcome as { message: string }).message).toContain('no such account');
+    expect(await accepted(stack, 'for nobody')).toBe(0);
+  });
+});

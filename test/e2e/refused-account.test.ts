@@ -1,0 +1,95 @@
+import { accepted, received } from '../support/accepted';
+import { campaignStateOf, startCampaign, type Row } from '../support/campaign';
+import { eventually } from '../support/eventually';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
+
+/** A refusal is tried again once a minute. */
+const PATIENCE_MS = 300_000;
+/** The one that is refused, and one probe if the minute ends before the test has looked. */
+const A_HANDFUL = 3;
+
+async function withStack(work: (stack: MediaStack) => Promise<void>): Promise<void> {
+  const stack = await startMediaStack({
+    sandbox: { timing: { queuedMs: 0, runningMs: 200 }, videos: 'shared' },
+  });
+  try {
+    await stack.startWorker();
+    await work(stack);
+  } finally {
+    await stack.stop();
+  }
+}
+
+describe('an account that the service refuses', () => {
+  it.concurrent(
+    '[C7.3] a revoked key is asked about once a minute; when it is mended, all rows complete',
+    () =>
+      withStack(async (stack) => {
+        const { sandbox, media } = stack;
+        await sandbox.admin.addFaults([
+          { operation: 'create', times: 0, action: { type: 'status', status: 401, body: { error: 'no' } } },
+        ]);
+        const rows = Array.from({ length: 60 }, (_, row) => ({
+          id: `row-${row}`,
+          model: 'cine-1',
+          prompt: `row ${row}`,
+          duration: 2,
+        }));
+        const campaign = await startCampaign(stack, rows);
+        const why = await eventually('why rows wait', async () =>
+          (await campaignStateOf(campaign)).notes.find((note) => note.startsWith('Rows wait')),
+        );
+        expect(why).toMatch(/HTTP 401.*Nothing was sent.*the next at/);
+        const video = await media.startVideo({ request: { model: 'sketch-lite', prompt: 'alone' } });
+        const state = await eventually('a video that waits', async () => {
+          const seen = await media.videoState(video.workflowId).catch(() => undefined);
+          return seen?.phase === 'waiting_to_create' && seen;
+        });
+        expect(state.waitingFor).toContain('refuses calls of the account');
+        expect(state.nextCreateAt).not.toBeNull();
+        expect((await sandbox.admin.counters()).creates.received).toBeLessThanOrEqual(A_HANDFUL);
+        await sandbox.admin.clearFaults();
+        const result = await campaign.result();
+        expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 60 } });
+        expect(await video.result()).toMatchObject({ outcome: 'completed' });
+        const counters = await sandbox.admin.counters();
+        expect(counters.creates.accepted).toBe(61);
+        expect(counters.creates.received).toBeLessThanOrEqual(61 + A_HANDFUL);
+      }),
+    PATIENCE_MS,
+  );
+
+  it.concurrent(
+    'an empty balance holds back image rows and a single image; when it is filled, each is bought once',
+    () =>
+      withStack(async (stack) => {
+        const { sandbox, media } = stack;
+        const body = { error: { code: 'insufficient_balance', message: 'Top up.' } };
+        await sandbox.admin.addFaults([
+          { operation: 'generate', times: 0, action: { type: 'status', status: 402, body } },
+        ]);
+        const rows: Row[] = Array.from({ length: 12 }, (_, row) => ({
+          id: `image-${row}`,
+          operation: 'image',
+          model: 'image-2',
+          prompt: `image ${row}`,
+          size: '512x512',
+        }));
+        const campaign = await startCampaign(stack, rows);
+        await eventually('why rows wait', async () =>
+          (await campaignStateOf(campaign)).notes.find((note) => /^Rows wait.*HTTP 402/.test(note)),
+        );
+        const image = await media.startImage({
+          request: { model: 'image-2', prompt: 'alone', size: '512x512' },
+        });
+        expect((await sandbox.admin.counters()).images.received).toBeLessThanOrEqual(A_HANDFUL);
+        expect(await received(stack, 'alone')).toBe(0);
+        await sandbox.admin.clearFaults();
+        expect(await campaign.result()).toMatchObject({ outcome: 'completed', counts: { completed: 12 } });
+        expect(await image.result()).toMatchObject({ outcome: 'completed' });
+        expect(await accepted(stack, 'alone')).toBe(1);
+        expect((await sandbox.admin.counters()).images.accepted).toBe(13);
+      }),
+    PATIENCE_MS,
+  );
+});

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { PNG } from 'pngjs';
 import { FileArtifactStore } from '../../src/activities';
 import { accepted } from '../support/accepted';
+import { eventually } from '../support/eventually';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 
 /** Each try of a call may meet either worker; nobody knows how many it takes. */
 const PATIENCE_MS = 300_000;
 
-describe('two workers of one queue that differ', () => {
+describe('what a worker lacks', () => {
   let stack: MediaStack;
   beforeEach(async () => {
     stack = await startMediaStack();
@@ -18,7 +19,7 @@ describe('two workers of one queue that differ', () => {
     stack.media.startVideo({ request: { model: 'sketch-lite', prompt }, ...options });
 
   it(
-    '[C4.4a] one has the credential: every video and image completes, each accepted once',
+    '[C4.4a] of two workers one has the credential: every video and image completes, each accepted once',
     async () => {
       await stack.startWorker();
       await stack.startWorker({ ownConnection: true, env: { MEDIA_CREDENTIAL: 'studio' } });
@@ -36,26 +37,31 @@ describe('two workers of one queue that differ', () => {
   );
 
   it(
-    'one has the artifacts: no edit and no reference is called invalid',
+    'an artifact that the store lacks is waited for: no edit is called invalid, and none is sent without it',
     async () => {
       await stack.startWorker();
-      const elsewhere = join(stack.dataDir, 'another-store');
-      await stack.startWorker({ ownConnection: true, env: { MEDIA_ARTIFACTS: elsewhere } });
       const png = new PNG({ width: 64, height: 64 });
       png.data.fill(120);
-      const artifact = await new FileArtifactStore(stack.config.artifacts).putBuffer(PNG.sync.write(png), {
-        mediaType: 'image/png',
-      });
+      const bytes = PNG.sync.write(png);
+      const elsewhere = new FileArtifactStore(join(stack.dataDir, 'another-store'));
+      const artifact = await elsewhere.putBuffer(bytes, { mediaType: 'image/png' });
       const edits = await Promise.all(
-        Array.from({ length: 8 }, (_, row) =>
+        Array.from({ length: 4 }, (_, row) =>
           stack.media.startEdit({
             request: { model: 'image-2', prompt: `edit ${row} of two stores`, images: [{ artifact }] },
           }),
         ),
       );
+      await eventually('an edit that waits', async () => {
+        const { raw } = await stack.server.client.workflow.getHandle(edits[0]!.workflowId).describe();
+        // Its first call has ended, and the workflow goes on.
+        return Number(raw.workflowExecutionInfo?.historyLength) > 10 && raw.pendingActivities?.length === 0;
+      });
+      expect((await stack.sandbox.admin.counters()).images.received).toBe(0);
+      await new FileArtifactStore(stack.config.artifacts).putBuffer(bytes, { mediaType: 'image/png' });
       const ends = await Promise.all(edits.map((started) => started.result()));
       expect(ends.map(({ outcome }) => outcome)).toEqual(ends.map(() => 'completed'));
-      expect((await stack.sandbox.admin.counters()).images.accepted).toBe(8);
+      expect((await stack.sandbox.admin.counters()).images.accepted).toBe(4);
     },
     PATIENCE_MS,
   );

@@ -12,6 +12,7 @@ describe('the report of a lane', () => {
       seen: 7,
       rows: new Set(),
       unrestored: () => unrestored,
+      held: null,
       parent: { gone: false },
       pages: { all: () => [] },
       results: { segments: () => [], unwritten: () => 2 },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/create-journal';
@@ -29,6 +30,8 @@ export interface BindJournalOptions {
   readonly accounts?: readonly string[] | undefined;
   /** Takes the queue over from another journal; only when no worker uses that one any more. @default false */
   readonly rebind?: boolean | undefined;
+  /** Tells the ledger of this moment, so that a copy of the journal from before it is found out. @default false */
+  readonly mark?: boolean | undefined;
 }
 
 /**
@@ -43,14 +46,22 @@ export async function bindJournal(options: BindJournalOptions): Promise<Ledger> 
     ...(await options.journal.identity()),
     artifacts: (await options.artifacts?.identity?.()) ?? null,
     accounts: options.accounts ?? [],
+    mark: options.mark === true ? randomUUID() : null,
     ...(options.rebind === true && { rebind: true }),
   };
-  return answered(taskQueue, () => bind(client, taskQueue, request));
+  // Durable before the ledger hears of it: a kill between the two leaves a mark too many, and never one too few.
+  if (request.mark !== null) await options.journal.putMark(request.mark);
+  return answered(taskQueue, () => bind(client, taskQueue, options.journal, request));
 }
 
-async function bind(client: Client, taskQueue: string, request: BindRequest): Promise<Ledger> {
+async function bind(
+  client: Client,
+  taskQueue: string,
+  journal: CreateJournal,
+  request: BindRequest,
+): Promise<Ledger> {
   const found = await readLedger(client, taskQueue);
-  if (request.rebind !== true) await refuse(client, taskQueue, found, request);
+  if (request.rebind !== true) await refuse(client, taskQueue, journal, found, request);
   const held = found.is === 'missing' ? null : found.ledger;
   if (found.is === 'open' && held !== null && nextLedger(held, request, '') === held) return held;
   await askLedger(client, taskQueue, request, found);
@@ -66,14 +77,26 @@ async function bind(client: Client, taskQueue: string, request: BindRequest): Pr
 async function refuse(
   client: Client,
   taskQueue: string,
+  journal: CreateJournal,
   found: FoundLedger,
   request: BindRequest,
 ): Promise<void> {
   const difference = found.is === 'missing' ? undefined : differenceOf(found.ledger, request);
   if (difference !== undefined) throw new JournalBindingError(refusal(taskQueue, difference, found));
-  if (found.is !== 'missing') return;
+  if (found.is !== 'missing') {
+    if (await isSetBack(found.ledger, journal)) throw new JournalBindingError(setBack(taskQueue));
+    return;
+  }
   const earlier = await anyPaidCall(client, taskQueue);
   if (earlier !== undefined) throw new JournalBindingError(ledgerGone(taskQueue, earlier));
+}
+
+/** Whether the ledger knows of a moment that this journal does not: it is an earlier copy of itself. */
+export async function isSetBack(
+  ledger: Ledger | null,
+  journal: Pick<CreateJournal, 'hasMark'>,
+): Promise<boolean> {
+  return ledger !== null && ledger.mark !== null && !(await journal.hasMark(ledger.mark));
 }
 
 /** How often a server that does not answer is asked, and how long it is left alone in between. */
@@ -109,6 +132,16 @@ function ledgerGone(taskQueue: string, earlier: string): string {
     `this queue before (${earlier}): somebody deleted it, or it was terminated long ago. Which journal they were made with is ` +
     'not known any more, so nothing is sent. When this is the journal of the earlier workers, or no worker uses theirs any ' +
     'more, start once with rebind (temporal-media worker --rebind); what is under way then waits for a decision.'
+  );
+}
+
+function setBack(taskQueue: string): string {
+  return (
+    `The journal of this worker is an earlier copy of the one that the task queue "${taskQueue}" creates with: its ledger ` +
+    `${mediaJournalWorkflowId(taskQueue)} knows of paid calls after the copy. What was bought since then is not in it, so this ` +
+    'worker sends nothing. Put the journal itself back where it still is. Where it is lost, stop all workers of the queue and start ' +
+    'once with rebind (temporal-media worker --rebind): it first keeps what histories tell of those calls, and what was under ' +
+    'way then waits for a decision.'
   );
 }
 

@@ -14,7 +14,13 @@ import { ledgerTaskQueue, mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../do
 /** The server's word for what is there. `closed` was ended from outside; what it held still stands. */
 export type FoundLedger =
   | { readonly is: 'missing' }
-  | { readonly is: 'open' | 'closed'; readonly runId: string; readonly ledger: Ledger | null };
+  | {
+      readonly is: 'open' | 'closed';
+      readonly runId: string;
+      readonly ledger: Ledger | null;
+      /** Events of its run. */
+      readonly length: number;
+    };
 
 /** Of a client as the user made it, the part that puts nothing of theirs into a ledger: no codec, no interceptors. */
 export function plainClient({ connection, options }: Pick<Client, 'connection' | 'options'>): Client {
@@ -26,7 +32,8 @@ export async function readLedger(client: Client, taskQueue: string): Promise<Fou
   try {
     const { status, runId } = await client.workflow.getHandle(workflowId).describe();
     const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    return { is: CLOSED.has(status.name) ? 'closed' : 'open', runId, ledger: ledgerOf(events ?? []) };
+    const is = CLOSED.has(status.name) ? 'closed' : 'open';
+    return { is, runId, ledger: ledgerOf(events ?? []), length: events?.length ?? 0 };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { is: 'missing' };
     throw error;
@@ -43,6 +50,9 @@ const CLOSED: ReadonlySet<string> = new Set([
   'TIMED_OUT',
 ]);
 
+/** Far below what a server allows in one run (10,000 signals), and still read at once. */
+const FULL_AT = 500;
+
 /** Adds a request to what is there, and begins a ledger where there is none. Whether it is granted, the ledger then says. */
 export async function askLedger(
   client: Client,
@@ -52,7 +62,14 @@ export async function askLedger(
 ): Promise<void> {
   const workflowId = mediaJournalWorkflowId(taskQueue);
   if (found.is === 'open') {
-    await client.workflow.getHandle(workflowId, found.runId).signal(SIGNAL.bind, request);
+    const run = client.workflow.getHandle(workflowId, found.runId);
+    if (found.length < FULL_AT) {
+      await run.signal(SIGNAL.bind, request);
+      return;
+    }
+    // What others say meanwhile is in its history, and is read with it; who comes later is told to look again.
+    await run.terminate('Full: the next run carries on what it held.');
+    await askLedger(client, taskQueue, request, await readLedger(client, taskQueue));
     return;
   }
   const input: MediaJournalInput = { carried: found.is === 'closed' ? found.ledger : null };

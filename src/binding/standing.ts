@@ -8,6 +8,9 @@ import { bindJournal, JournalBindingError } from './bind-journal';
 /** How long an answer holds: a queue that was taken over is noticed within it, and most creates ask nobody. */
 const HOLDS_MS = 60_000;
 
+/** How often a queue on which money is spent tells its ledger of the moment: a copy of the journal is as old at least. */
+const MARKED_EVERY_MS = 3_600_000;
+
 const STORES_DOWN =
   'The create journal or the artifact store of this worker cannot be read or written, and nothing is sent without them.';
 
@@ -26,16 +29,21 @@ export function standingOf(
   accounts: () => readonly string[],
 ): AskStanding {
   const asked = new Map<string, Asked>();
+  const marked = new Map<string, number>();
 
-  async function ask(context: Context, taskQueue: string, before: Asked | undefined): Promise<Standing> {
+  async function ask(context: Context, key: string, before: Asked | undefined): Promise<Standing> {
+    const markedAt = marked.get(key);
+    const mark = markedAt === undefined || performance.now() - markedAt >= MARKED_EVERY_MS;
     try {
       const { binding, boundSince } = await bindJournal({
         client: context.client,
-        taskQueue,
+        taskQueue: context.info.taskQueue,
         journal,
         artifacts,
         accounts: accounts(),
+        mark,
       });
+      if (mark) marked.set(key, performance.now());
       return { bound: true, journalId: binding.journalId, boundSince };
     } catch (error) {
       if (!(error instanceof JournalBindingError)) return { bound: false, message: STORES_DOWN };
@@ -48,11 +56,10 @@ export function standingOf(
 
   return async ({ fresh = false } = {}) => {
     const context = Context.current();
-    const taskQueue = baseTaskQueue(context.info.taskQueue);
-    const key = `${context.info.namespace}\n${taskQueue}`;
+    const key = `${context.info.namespace}\n${baseTaskQueue(context.info.taskQueue)}`;
     const before = asked.get(key);
     if (before !== undefined && !fresh && performance.now() - before.at < HOLDS_MS) return before.standing;
-    const now: Asked = { at: performance.now(), standing: ask(context, taskQueue, before) };
+    const now: Asked = { at: performance.now(), standing: ask(context, key, before) };
     asked.set(key, now);
     const forget = () => {
       if (asked.get(key) === now) asked.delete(key);

@@ -129,6 +129,10 @@ export interface JournalIdentity {
 export interface CreateJournal {
   readonly kind: 'file' | 's3';
   identity(): Promise<JournalIdentity>;
+  /** Keeps a mark for ever. A ledger that knows a mark which its journal lacks knows that the journal was set back. */
+  putMark(mark: string): Promise<void>;
+  /** Whether this mark was put, by whomever. Never `false` for one whose `putMark` has returned anywhere. */
+  hasMark(mark: string): Promise<boolean>;
   read(key: JournalKey, epoch: number): Promise<EpochView>;
   /** Throws for a later epoch where the one before it has no slot: the key was pruned since it was read. */
   putSlot(key: JournalKey, epoch: number, slot: Slot): Promise<'won' | 'lost'>;

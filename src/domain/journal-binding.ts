@@ -11,6 +11,8 @@ export interface BindRequest extends JournalBinding {
   readonly artifacts: string | null;
   /** Accounts that it serves, with their digests. */
   readonly accounts: readonly string[];
+  /** Of a moment in the life of the journal: it stands there already when it is told. Null where none is told. */
+  readonly mark: string | null;
   /** Begins anew with this journal and this store: only after a person made sure that no worker uses other ones. */
   readonly rebind?: true;
 }
@@ -23,6 +25,8 @@ export interface Ledger {
   readonly artifacts: string | null;
   /** Of all workers since then, in the order in which they came. */
   readonly accounts: readonly string[];
+  /** The last one that was told: a journal that lacks it was set back since. */
+  readonly mark: string | null;
 }
 
 /** Input of the ledger workflow: what an earlier run of it held that was ended from outside. */
@@ -46,14 +50,15 @@ export function differenceOf(ledger: Ledger | null, request: BindRequest): Ledge
 /** The ledger after a request; the same one when it is refused or changes nothing. */
 export function nextLedger(ledger: Ledger | null, request: BindRequest, at: string): Ledger {
   if (ledger === null || request.rebind === true) {
-    const { journalId, hostId, artifacts, accounts } = request;
-    return { binding: { journalId, hostId }, boundSince: at, artifacts, accounts };
+    const { journalId, hostId, artifacts, accounts, mark } = request;
+    return { binding: { journalId, hostId }, boundSince: at, artifacts, accounts, mark };
   }
   if (differenceOf(ledger, request) !== undefined) return ledger;
   const artifacts = ledger.artifacts ?? request.artifacts;
   const added = request.accounts.filter((account) => !ledger.accounts.includes(account));
-  if (added.length === 0 && artifacts === ledger.artifacts) return ledger;
-  return { ...ledger, artifacts, accounts: [...ledger.accounts, ...added] };
+  const mark = request.mark ?? ledger.mark;
+  if (added.length === 0 && artifacts === ledger.artifacts && mark === ledger.mark) return ledger;
+  return { ...ledger, artifacts, accounts: [...ledger.accounts, ...added], mark };
 }
 
 /** Whether the journal of a worker is that of the queue on which an activity runs; `message` says why not and what to do. */

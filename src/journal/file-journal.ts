@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type CreateJournal,
   type EpochView,
@@ -15,7 +15,7 @@ import {
 import { createIfAbsent } from './create-if-absent';
 import { filesIn } from './files-in';
 import { hostId } from './host-id';
-import { keyFolder, openFile, openFolder, taskFile, taskFolder } from './places';
+import { keyFolder, markFile, openFile, openFolder, taskFile, taskFolder } from './places';
 import { readEpoch } from './read-epoch';
 import { parseIdentity, parseIndexEntry, parsePlace } from './records';
 import { scanFolders } from './scan-folders';
@@ -57,6 +57,16 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
       await createIfAbsent(file, JSON.stringify({ v: 1, journalId: randomUUID() }));
       const { journalId } = parseIdentity(await readFile(file, 'utf8'));
       return { journalId, hostId: options.shared ? null : await hostId() };
+    },
+
+    async putMark(mark): Promise<void> {
+      await createIfAbsent(markFile(root, mark), '');
+    },
+
+    async hasMark(mark): Promise<boolean> {
+      // The folder is listed: a network file system may remember for a while that there was no such file.
+      const file = markFile(root, mark);
+      return (await filesIn(dirname(file), basename(file))).length > 0;
     },
 
     read: (key, epoch): Promise<EpochView> => readEpoch(folderOf(key), epoch),

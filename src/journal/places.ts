@@ -29,6 +29,11 @@ export function openFile(root: string, place: JournalPlace, bodyHash: string): s
   return join(openFolder(root, bodyHash), `${key}.${place.epoch}.json`);
 }
 
+/** Where the marks lie that ledgers were told. */
+export function markFile(root: string, mark: string): string {
+  return join(root, 'marks', `${sha256(mark)}.mark`);
+}
+
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

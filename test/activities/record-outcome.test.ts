@@ -18,6 +18,8 @@ function scripted(parts: Partial<CreateJournal>): CreateJournal {
   return {
     kind: 's3',
     identity: untold('identity'),
+    putMark: untold('putMark'),
+    hasMark: untold('hasMark'),
     read: untold('read'),
     putSlot: untold('putSlot'),
     putOutcome: untold('putOutcome'),

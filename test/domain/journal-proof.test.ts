@@ -50,9 +50,10 @@ describe('the ledger of a queue', () => {
       hostId: fc.constantFrom('h', 'i', null),
       artifacts: fc.constantFrom('x', 'y', null),
       accounts: fc.uniqueArray(fc.constantFrom('one', 'two')),
+      mark: fc.constantFrom('m', 'n', null),
       rebind: fc.constant(true as const),
     },
-    { requiredKeys: ['journalId', 'hostId', 'artifacts', 'accounts'] },
+    { requiredKeys: ['journalId', 'hostId', 'artifacts', 'accounts', 'mark'] },
   );
 
   it('[C4.4a] changes its journal by a rebind only, and then counts from that moment', () => {
@@ -67,6 +68,7 @@ describe('the ledger of a queue', () => {
           else expect(differenceOf(ledger, one)).toBeUndefined();
           const isNew = before === null || one.rebind === true;
           expect(ledger.boundSince).toBe(isNew ? at(minute) : before.boundSince);
+          if (!refused) expect(ledger.mark).toBe(isNew ? one.mark : (one.mark ?? before.mark));
           // Said twice, it changes nothing.
           expect(nextLedger(ledger, { ...one, rebind: undefined } as never, at(minute + 1))).toBe(ledger);
         }

@@ -56,6 +56,16 @@ describe('the journal of a create queue', () => {
     expect((refused as Error).message).toContain('another host');
   });
 
+  it('another artifact store is refused with its own remedy: what was stored before would not be found', async () => {
+    const env = { MEDIA_ARTIFACTS: join(stack.dataDir, 'other-artifacts') };
+    const refused = await stack.startWorker({ env }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(JournalBindingError);
+    const { message } = refused as Error;
+    for (const told of ['MEDIA_ARTIFACTS', 'MEDIA_TASK_QUEUE', stack.taskQueue])
+      expect(message).toContain(told);
+    expect(message).not.toContain(stack.dataDir);
+  });
+
   it('a journal that is gone is another journal, even at the same path', async () => {
     await rm(stack.config.journal, { recursive: true });
     await expect(stack.startWorker()).rejects.toBeInstanceOf(JournalBindingError);

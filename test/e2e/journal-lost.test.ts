@@ -35,7 +35,12 @@ describe('a create under way whose journal is', () => {
   });
 
   it.concurrent('[C4.4c] its own as it was before the create, restored from a copy', async () => {
-    const backup = async ({ journal }: CrashingWorker) => cp(journal, `${journal}-copy`, { recursive: true });
+    const backup = async ({ journal, media }: CrashingWorker) => {
+      // Within the hour the ledger hears of no later moment: the copy is taken for the journal itself.
+      const request = { model: 'cine-1', prompt: 'before the copy', durationSeconds: 2 };
+      await (await media.startVideo({ request })).result();
+      await cp(journal, `${journal}-copy`, { recursive: true });
+    };
     const lost = await underWay('[lost-reply:stall] a copy restored', backup);
     await rm(lost.worker.journal, { recursive: true });
     await rename(`${lost.worker.journal}-copy`, lost.worker.journal);

@@ -39,6 +39,14 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
     expect((await other.identity()).journalId).not.toBe(names[0].journalId);
   });
 
+  it('has the marks that were put, and no other', async () => {
+    expect(await journal.hasMark('one')).toBe(false);
+    await Promise.all([journal.putMark('one'), again.putMark('two'), again.putMark('one')]);
+    for (const mark of ['one', 'two'])
+      for (const asked of [journal, again]) expect(await asked.hasMark(mark)).toBe(true);
+    expect(await journal.hasMark('three')).toBe(false);
+  });
+
   it('says nothing about an epoch that nobody used', async () => {
     expect(await journal.read(KEY, 0)).toEqual({ slot: null, outcome: null, resolution: null });
   });

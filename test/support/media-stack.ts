@@ -27,7 +27,7 @@ export interface MediaStack {
 export interface StartWorkerOptions {
   readonly env?: Record<string, string>;
   readonly worker?: Partial<WorkerOptions>;
-  readonly rebind?: boolean;
+  readonly rebind?: MediaWorkerOptions['rebind'];
   /** Connects by itself, as a worker in a process of its own does: one connection carries one worker of a queue. */
   readonly ownConnection?: boolean;
   readonly media?: Pick<MediaWorkerOptions, 'artifacts' | 'journal' | 'workflows'>;

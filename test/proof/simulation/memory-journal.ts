@@ -181,6 +181,14 @@ export class MemoryJournal implements CreateJournal {
     throw new Error('The simulation binds no journal.');
   }
 
+  putMark(): never {
+    throw new Error('The simulation binds no journal.');
+  }
+
+  hasMark(): never {
+    throw new Error('The simulation binds no journal.');
+  }
+
   checkWritable(): never {
     throw new Error('The simulation starts no worker.');
   }

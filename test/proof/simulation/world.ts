@@ -136,6 +136,8 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
   return {
     kind: journal.kind,
     identity: () => journal.identity(),
+    putMark: (mark) => journal.putMark(mark),
+    hasMark: (mark) => journal.hasMark(mark),
     read: (key, epoch) => journal.read(key, epoch),
     putSlot: (key, epoch, slot) => {
       if (slot.kind === 'intent') execution().claim = { epoch, nonce: slot.nonce };

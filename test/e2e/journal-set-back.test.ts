@@ -1,0 +1,153 @@
+import { cp, rename, rm } from 'node:fs/promises';
+import { Client } from '@temporalio/client';
+import { readLedger } from '../../src/binding/ledger';
+import { mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../../src/domain/names';
+import { createFileJournal } from '../../src/journal';
+import { bindJournal, JournalBindingError, type LostCalls } from '../../src/worker';
+import { accepted } from '../support/accepted';
+import { type MediaStack, type RunningWorker } from '../support/media-stack';
+import { handMadeWorker } from '../support/hand-made-worker';
+import { sharedStack } from '../support/shared-stack';
+
+/** A journal restored from a copy has its own name, and lacks what was bought since: its ledger knows. */
+describe('a journal that was set back', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, async () => undefined);
+
+  it.concurrent(
+    '[C4.4a] is refused at the start of a worker, and guarded by a rebind that was told of it',
+    async () => {
+      const queue = await openQueue();
+      const first = await queue.startWorker();
+      expect(await queue.order('one')).toMatchObject({ outcome: 'completed' });
+      await first.stop();
+      await queue.copy();
+      const second = await queue.startWorker();
+      expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
+      await second.stop();
+      await queue.restore();
+
+      const refused = await queue.startWorker().catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(JournalBindingError);
+      for (const told of ['earlier copy', queue.ledgerId, '--rebind'])
+        expect((refused as Error).message).toContain(told);
+      expect((refused as Error).message).not.toContain(queue.journal);
+
+      const unwilling = queue.startWorker(() => Promise.reject(new Error('not agreed')));
+      await expect(unwilling).rejects.toThrow('not agreed');
+      // Nothing was taken over by that.
+      await expect(queue.startWorker()).rejects.toBeInstanceOf(JournalBindingError);
+
+      let lost: LostCalls | undefined;
+      await queue.startWorker((found) => {
+        lost = found;
+        return Promise.resolve();
+      });
+      expect(lost?.calls.map(({ creationKey, created }) => [creationKey, created === undefined])).toEqual([
+        [queue.key('two'), false],
+      ]);
+      expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
+      expect(await accepted(queue.stack, queue.key('two'))).toBe(1);
+    },
+  );
+
+  it.concurrent('[C4.4a] sends nothing from a worker put together by hand', async () => {
+    const queue = await openQueue();
+    const first = await queue.startWorker();
+    await first.stop();
+    await queue.copy();
+    const second = await queue.startWorker();
+    expect(await queue.order('bought')).toMatchObject({ outcome: 'completed' });
+    await second.stop();
+    await queue.restore();
+    const journal = createFileJournal({ root: queue.journal });
+    const byHand = await handMadeWorker(queue.stack, { journal }, undefined, queue.taskQueue);
+    const answer = await byHand.runUntil(queue.order('bought'));
+    expect(answer).toMatchObject({ outcome: 'rejected', reason: 'not_sent', billing: { state: 'none' } });
+    expect((answer as { message: string }).message).toContain('earlier copy');
+    expect(await accepted(queue.stack, queue.key('bought'))).toBe(1);
+  });
+
+  it.concurrent('is not taken for one where a mark was made and its ledger never heard of it', async () => {
+    const queue = await openQueue();
+    const first = await queue.startWorker();
+    expect(await queue.order('one')).toMatchObject({ outcome: 'completed' });
+    await first.stop();
+    await createFileJournal({ root: queue.journal }).putMark('the worker was killed before it told');
+    await queue.startWorker();
+    expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
+  });
+
+  it.concurrent(
+    '[C4.4a] a ledger that is full is carried on, and what several say meanwhile is kept',
+    async () => {
+      const queue = await openQueue();
+      const { server } = queue.stack;
+      const client = new Client({ connection: server.client.connection, namespace: server.namespace });
+      const journal = createFileJournal({ root: queue.journal });
+      const bound = await bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts: ['first'] });
+      const before = await readLedger(client, queue.taskQueue);
+      const ledger = client.workflow.getHandle(queue.ledgerId);
+      await Promise.all(
+        Array.from({ length: 520 }, (_, at) => ledger.signal(`${SIGNAL.bind}-of-nobody`, at)),
+      );
+      const accounts = ['a', 'b', 'c', 'd'];
+      await Promise.all(
+        accounts.map((name) =>
+          bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts: [name], mark: true }),
+        ),
+      );
+      const after = await readLedger(client, queue.taskQueue);
+      if (before.is === 'missing' || after.is === 'missing') throw new Error('The ledger is gone.');
+      expect(after.runId).not.toBe(before.runId);
+      expect(after.ledger).toMatchObject({ binding: bound.binding, boundSince: bound.boundSince });
+      expect([...(after.ledger?.accounts ?? [])].sort()).toEqual([...accounts, 'first'].sort());
+      expect(await journal.hasMark(after.ledger?.mark ?? '')).toBe(true);
+    },
+  );
+
+  interface Queue {
+    readonly stack: MediaStack;
+    readonly taskQueue: string;
+    readonly ledgerId: string;
+    readonly journal: string;
+    key(name: string): string;
+    startWorker(rebind?: (lost: LostCalls) => Promise<void>): Promise<RunningWorker>;
+    copy(): Promise<void>;
+    restore(): Promise<void>;
+    order(name: string): Promise<unknown>;
+  }
+
+  async function openQueue(): Promise<Queue> {
+    const own = await stack();
+    const taskQueue = own.server.uniqueId('set-back');
+    const journal = `${own.dataDir}/${taskQueue}`;
+    const env = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: journal };
+    const key = (name: string): string => `${taskQueue}-${name}`;
+    return {
+      stack: own,
+      taskQueue,
+      ledgerId: mediaJournalWorkflowId(taskQueue),
+      journal,
+      key,
+      startWorker: (rebind) =>
+        own.startWorker({ env, ownConnection: true, ...(rebind !== undefined && { rebind }) }),
+      copy: () => cp(journal, `${journal}-copy`, { recursive: true }),
+      restore: async () => {
+        await rm(journal, { recursive: true });
+        await rename(`${journal}-copy`, journal);
+      },
+      order: (name) =>
+        own.server.client.workflow.execute(WORKFLOW.generateVideo, {
+          taskQueue,
+          workflowId: own.server.uniqueId('order'),
+          args: [
+            {
+              request: { model: 'cine-1', prompt: key(name), durationSeconds: 2 },
+              creationKey: key(name),
+              startLimit: 1000,
+            },
+          ],
+        }),
+    };
+  }
+});

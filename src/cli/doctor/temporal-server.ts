@@ -1,11 +1,10 @@
 import { Connection } from '@temporalio/client';
 import { errorType } from '../error-types';
+import { lackingIn, OLDEST_SERVER } from '../../temporal-server-version';
 import { type Check, failed, type Finding, ok, warning } from './check';
-import { isOlder } from './node-version';
+import { isOlder } from '../../older-version';
 
 const CONNECT_MS = 4_000;
-/** From here on updates with start, which bind the journal, work without a switch of the server. */
-const OLDEST_SERVER = '1.28.0';
 /** gRPC PERMISSION_DENIED and UNAUTHENTICATED. */
 const REFUSED: ReadonlySet<unknown> = new Set([7, 16]);
 
@@ -42,10 +41,13 @@ export const temporalServer: Check = {
 
 export function judgeServerVersion(version: string | null | undefined, where: string): Finding {
   if (!version) return ok(`answers at ${where}; it does not tell its version`);
-  if (!isOlder(version, OLDEST_SERVER)) return ok(`${version} at ${where}`);
+  const lacks = lackingIn(version);
+  if (lacks.length === 0) return ok(`${version} at ${where}`);
   return warning(
-    `${version} at ${where} is older than ${OLDEST_SERVER}: a worker may not be able to bind its journal.`,
-    `Use a server of version ${OLDEST_SERVER} or later, or switch frontend.enableExecuteMultiOperation on.`,
+    `${version} at ${where} lacks ${lacks.join('; ')}.`,
+    isOlder(version, OLDEST_SERVER)
+      ? `Use a server of version ${OLDEST_SERVER} or later.`
+      : 'Use a later server where you need them; videos and images need none of them.',
   );
 }
 

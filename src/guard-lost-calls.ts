@@ -1,5 +1,5 @@
 import { type Client } from '@temporalio/client';
-import { standIn } from './activities/stand-in';
+import { type LostIntent, standIn } from './activities/stand-in';
 import { paidCallsOn } from './binding/earlier-calls';
 import { type PaidCallSeen } from './binding/paid-calls';
 import { type CreateJournal } from './domain/create-journal';
@@ -9,51 +9,78 @@ import { type CreatedVideo } from './domain/paid-call';
 /** Executions of the queue whose histories are read, the newest first. */
 const LOOKED_AT = 1_000;
 
-export interface GuardedCalls {
-  /** Creation keys that this journal did not know. */
-  readonly guarded: readonly string[];
+/** A paid call that histories tell of and the journal does not know. */
+export interface LostCall {
+  readonly creationKey: string;
+  readonly epoch: number;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly activityId: string;
+  readonly attemptAt: string;
+  /** The video that it came to, where its history says so. */
+  readonly created?: CreatedVideo;
+  readonly operation: 'create_video' | 'generate_image' | 'edit_image';
+  readonly model: string;
+}
+
+/** What a rebind finds before it gives anything up. */
+export interface LostCalls {
+  readonly calls: readonly LostCall[];
   /** Most executions that were looked at: what is older is not found. */
   readonly looked: number;
 }
 
 /**
- * Before a queue is bound to a journal that was not there all the time (another one, or one restored from a copy): what
- * histories tell of paid calls that it does not know is written into it. A video that was created is found again under its
- * key; everything else is of unknown fate, so that nothing is sent under its key before a person has decided.
+ * Before a queue is bound to a journal that was not there all the time (another one, or one restored from a copy): the paid
+ * calls that histories tell of and that it does not know. Writes nothing.
  */
-export async function guardLostCalls(
+export async function findLostCalls(
   client: Client,
   taskQueue: string,
   namespace: string,
   journal: CreateJournal,
-): Promise<GuardedCalls> {
-  const guarded: string[] = [];
-  for await (const call of paidCallsOn(client, baseTaskQueue(taskQueue), LOOKED_AT)) {
-    const key = { namespace, creationKey: call.creationKey };
-    if (await isKnown(journal, key, call.epoch)) continue;
-    const { answer } = call;
+): Promise<LostCalls> {
+  const calls: LostCall[] = [];
+  for await (const seen of paidCallsOn(client, baseTaskQueue(taskQueue), LOOKED_AT)) {
+    if (await isKnown(journal, { namespace, creationKey: seen.creationKey }, seen.epoch)) continue;
+    const { creationKey, epoch, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
-    const { durationSeconds = null, resolution = null, referenceMode = null } = created?.video ?? {};
-    await standIn(
-      journal,
-      key,
-      { ...call, attemptAt: call.scheduledAt },
-      {
-        operation: operationOf(call),
-        account: created?.video.account ?? '',
-        model: created?.video.model ?? modelOf(call),
-        durationSeconds,
-        resolution,
-        referenceMode,
-        // Nobody can tell any more whether a request is the same: the first one is kept for all.
-        fingerprint: null,
-        heard: null,
-        ...(created !== undefined && { created }),
-      },
-    );
-    guarded.push(call.creationKey);
+    const model = created?.video.model ?? modelOf(seen);
+    const place = { creationKey, epoch, workflowId, runId, activityId, attemptAt };
+    calls.push({ ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) });
   }
-  return { guarded, looked: LOOKED_AT };
+  return { calls, looked: LOOKED_AT };
+}
+
+/**
+ * Writes them into the journal. A video that was created is found again under its key; everything else is of unknown fate,
+ * so that nothing is sent under its key before a person has decided.
+ */
+export async function keepLostCalls(
+  journal: CreateJournal,
+  namespace: string,
+  calls: readonly LostCall[],
+): Promise<void> {
+  for (const call of calls) {
+    const { creationKey, created, operation, model } = call;
+    const key = { namespace, creationKey };
+    // By one before it, of the same key.
+    if (await isKnown(journal, key, call.epoch)) continue;
+    const { durationSeconds = null, resolution = null, referenceMode = null } = created?.video ?? {};
+    const lost: LostIntent = {
+      operation,
+      account: created?.video.account ?? '',
+      model,
+      durationSeconds,
+      resolution,
+      referenceMode,
+      // Nobody can tell any more whether a request is the same: the first one is kept for all.
+      fingerprint: null,
+      heard: null,
+      ...(created !== undefined && { created }),
+    };
+    await standIn(journal, key, call, lost);
+  }
 }
 
 /** A stand-in that was written before counts too. */
@@ -67,7 +94,7 @@ async function isKnown(
   return slot?.kind === 'intent' && slot.fingerprint === null;
 }
 
-function operationOf({ type, input }: PaidCallSeen): 'create_video' | 'generate_image' | 'edit_image' {
+function operationOf({ type, input }: PaidCallSeen): LostCall['operation'] {
   if (type === ACTIVITY.createVideo || type === ACTIVITY.createVideos) return 'create_video';
   const request = input?.['request'];
   return type === ACTIVITY.editImage ||

@@ -20,7 +20,9 @@ import { type CreateJournal } from './domain/create-journal';
 import { CREATE_TIMEOUTS } from './domain/timeouts';
 import { createFileJournal } from './journal/file-journal';
 import { bindJournal } from './binding/bind-journal';
-import { guardLostCalls } from './guard-lost-calls';
+import { accountsOfOthers } from './binding/served-accounts';
+import { findLostCalls, keepLostCalls, type LostCalls } from './guard-lost-calls';
+import { lacksOfServer } from './temporal-server-version';
 import { bundledWorkflows } from './workflow-bundle';
 import { createModelSource } from './models/model-source';
 import { accountName, normaliseBaseUrl } from './service/base-url';
@@ -33,6 +35,7 @@ export {
 } from './activity-workers';
 export { bindJournal, type BindJournalOptions, JournalBindingError } from './binding/bind-journal';
 export { ConfigurationError, readConfig, type MediaConfig } from './config';
+export { type LostCall, type LostCalls } from './guard-lost-calls';
 
 export interface MediaWorkerOptions {
   /** @default read from the environment */
@@ -52,8 +55,11 @@ export interface MediaWorkerOptions {
   readonly journal?: CreateJournal;
   /** Settles creates of unknown fate without a person, where the service lets its tasks be listed. @default none */
   readonly taskRecords?: TaskRecords;
-  /** Takes the create queue over from another journal; only when no worker uses that one any more. */
-  readonly rebind?: boolean;
+  /**
+   * Takes the create queue over from another journal; only when no worker uses that one any more. `true` agrees to what is
+   * given up; a function is told of it before anything is done, and throws where it does not agree.
+   */
+  readonly rebind?: boolean | ((lost: LostCalls) => Promise<void>);
   /** Further options of the Temporal worker. What the binding of the journal rests on is not among them. */
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
   /** Slots and rates of the activity queues that are served beside the worker's own. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
@@ -144,22 +150,30 @@ async function makeWorker(
     namespace,
     ...(dataConverter !== undefined && { dataConverter }),
   });
-  if (options.rebind === true) {
-    // Before anything is given up: what other journals know of this queue is kept in this one, as far as histories tell.
-    const { guarded, looked } = await guardLostCalls(temporal, config.taskQueue, namespace, journal);
-    Runtime.instance().logger.warn('Rebinding: what was paid for under these ids is not in this journal', {
-      guarded,
-      executionsLookedAt: looked,
+  const rebind = options.rebind !== undefined && options.rebind !== false;
+  if (rebind) {
+    const lost = await findLostCalls(temporal, config.taskQueue, namespace, journal);
+    if (typeof options.rebind === 'function') await options.rebind(lost);
+    Runtime.instance().logger.warn('Rebinding: what was paid for under these ids was not in this journal', {
+      guarded: [...new Set(lost.calls.map(({ creationKey }) => creationKey))],
+      executionsLookedAt: lost.looked,
     });
+    // Before anything is given up: what other journals know of this queue is kept in this one, as far as histories tell.
+    await keepLostCalls(journal, namespace, lost.calls);
   }
-  await bindJournal({
+  const { accounts } = await bindJournal({
     client: temporal,
     taskQueue: config.taskQueue,
     journal,
     artifacts,
     accounts: [name],
-    rebind: options.rebind,
+    rebind,
   });
+  const { serverVersion } = await connection.workflowService.getSystemInfo({});
+  const lacks = lacksOfServer(serverVersion);
+  if (lacks !== undefined) Runtime.instance().logger.warn(lacks);
+  const unserved = accountsOfOthers(accounts, name);
+  if (unserved !== undefined) Runtime.instance().logger.warn(unserved);
   const { createsPerSecond } = config;
   const { own, activities: others } = await createWorkers(
     {

@@ -54,6 +54,11 @@ export const COMMAND_ERRORS = {
     'The estimate is above --max-spend, or unknown, and nobody agreed to it. Nothing was sent.',
     'Raise --max-spend, agree at the terminal or with --yes, or choose a cheaper request; --dry-run shows the estimate.',
   ],
+  rebind_not_confirmed: [
+    EXIT.spendNotConfirmed,
+    'Nobody agreed to what `worker --rebind` gives up. Nothing was changed.',
+    'Read what is listed, make sure that no worker uses the former journal any more, then agree at the terminal or with --yes.',
+  ],
   bad_input: [EXIT.badInput, 'A file or argument does not hold what it should.', 'Correct it and try again.'],
   resume_not_possible: [
     EXIT.badInput,

@@ -2,20 +2,17 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { defaultPayloadConverter } from '@temporalio/common';
-import { judgeBinding } from '../../src/cli/doctor/binding';
 import { type Check, type Finding, ok } from '../../src/cli/doctor/check';
 import { CHECKS } from '../../src/cli/doctor/checks';
 import { type Facts } from '../../src/cli/doctor/facts';
 import { inOrder } from '../../src/cli/doctor/in-order';
-import { isOlder, judgeNodeVersion } from '../../src/cli/doctor/node-version';
+import { judgeNodeVersion } from '../../src/cli/doctor/node-version';
+import { isOlder } from '../../src/older-version';
 import { judgeSdkCopies } from '../../src/cli/doctor/one-sdk';
 import { runChecks } from '../../src/cli/doctor/run-checks';
 import { judgeServiceAnswer } from '../../src/cli/doctor/service-answer';
 import { judgeServerVersion } from '../../src/cli/doctor/temporal-server';
 import { judgeActivityQueues, judgePollers } from '../../src/cli/doctor/workers';
-import { type FoundLedger, ledgerOf } from '../../src/binding/ledger';
-import { type Ledger, nextLedger } from '../../src/domain/journal-binding';
 import { errorType } from '../../src/cli/error-types';
 import { type GetVideoResult } from '../../src/service/get-video-result';
 import { sdkCopies } from '../../src/sdk-copies';
@@ -48,7 +45,12 @@ describe('versions', () => {
 
   test('an old Temporal server is a warning, one that hides its version is not', () => {
     expect(judgeServerVersion('1.25.2', 'here').state).toBe('warning');
-    expect(judgeServerVersion('', 'here').state).toBe('ok');
+    expect(judgeServerVersion('1.24.3', 'here')).toMatchObject({
+      state: 'warning',
+      remedy: 'Use a server of version 1.25.0 or later.',
+    });
+    for (const unknown of ['', '0.0.0-DEV', '1.31.0-150.2'])
+      expect(judgeServerVersion(unknown, 'here').state).toBe('ok');
   });
 });
 
@@ -220,48 +222,6 @@ describe('the answer of the service', () => {
   test('a record of a task that cannot exist is a warning', () => {
     const record = { status: 'queued', phase: 'queued' } as never;
     expect(judge({ kind: 'record', httpStatus: 200, resultUrls: [], record }).state).toBe('warning');
-  });
-});
-
-describe('the binding of the journal', () => {
-  const own = (journalId: string) => ({ journalId, hostId: 'h' });
-  const asked = (journalId: string, rebind?: true) => ({
-    ...own(journalId),
-    artifacts: null,
-    accounts: [],
-    ...(rebind && { rebind }),
-  });
-  const bind = (journalId: string, rebind?: true) => ({
-    eventTime: { seconds: 60, nanos: 0 },
-    workflowExecutionSignaledEventAttributes: {
-      signalName: 'bind',
-      input: { payloads: [defaultPayloadConverter.toPayload(asked(journalId, rebind))] },
-    },
-  });
-  const started = (carried: Ledger | null = null) => ({
-    workflowExecutionStartedEventAttributes: {
-      input: { payloads: [defaultPayloadConverter.toPayload({ carried })] },
-    },
-  });
-  const ledger = (journalId: string): Ledger =>
-    nextLedger(null, asked(journalId), '1970-01-01T00:01:00.000Z');
-
-  test.each([
-    ['nothing yet', [started()], null],
-    ['the first one', [started(), bind('a')], 'a'],
-    ['a refused one changes nothing', [started(), bind('a'), bind('b')], 'a'],
-    ['a rebind does', [started(), bind('a'), bind('b', true), bind('a')], 'b'],
-    ['carried over from a ledger that was ended from outside', [started(ledger('c')), bind('a')], 'c'],
-  ])('%s', (_title, events, expected) => {
-    expect(ledgerOf(events as never)).toEqual(expected === null ? null : ledger(expected));
-  });
-
-  test('another journal, another host and no journal fail', () => {
-    const found: FoundLedger = { is: 'open', runId: 'r', ledger: ledger('a') };
-    expect(seen(judgeBinding({ is: 'missing' }, null, 'q'))).toEqual(['ok']);
-    expect(seen(judgeBinding(found, own('a'), 'q'))).toEqual(['ok']);
-    for (const other of [own('b'), { journalId: 'a', hostId: 'other' }, null])
-      expect(seen(judgeBinding(found, other, 'q'))).toEqual(['failed', 'journal_binding']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { createFileJournal } from '../../src/journal';
 import { freePort } from '../../src/testing/temporal-server';
 import { type CliBench, openCliBench } from './support/cli-bench';
@@ -110,6 +111,15 @@ describe('temporal-media doctor and one thing that is broken', () => {
       'the journal of the queue on another host',
       async () => ({ MEDIA_HOST_ID: 'another-host' }),
       ...(['binding', 'journal_binding', 78, /same journal/] as const),
+    ],
+    [
+      'another artifact store than that of the queue',
+      async () => {
+        const MEDIA_ARTIFACTS = path.join(bench.dir, 'other-artifacts');
+        await new FileArtifactStore(MEDIA_ARTIFACTS).identity();
+        return { MEDIA_ARTIFACTS };
+      },
+      ...(['binding', 'journal_binding', 78, /Set MEDIA_ARTIFACTS/] as const),
     ],
     [
       'a file where the journal should be',

@@ -62,6 +62,40 @@ describe('temporal-media worker', () => {
     expect(reply.error?.message).toContain('MEDIA_TASK_QUEUE');
   });
 
+  test('a rebind says what it gives up, and does nothing before somebody agrees', async () => {
+    const env = apart(bench.workerEnv);
+    const first = await bench.startWorker(env);
+    const id = bench.server.uniqueId('rebound');
+    const args = ['video', '--model', 'sketch-lite', '--prompt', 'once', '--id', id, '--out', bench.dir];
+    expect((await runJson(args, env)).code).toBe(0);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const other = { ...env, MEDIA_JOURNAL: `${env['MEDIA_JOURNAL']}-other` };
+    const unasked = await runJson(['worker', '--rebind'], other);
+    expect([unasked.code, unasked.reply.error?.type]).toEqual([6, 'rebind_not_confirmed']);
+    expect(unasked.reply.data).toMatchObject({ found: [id], unconfirmed: [] });
+    expect(unasked.stderr).toContain(`their ids find them again: ${id}`);
+    // The queue is still that of the first journal.
+    expect((await runJson(['worker'], other)).reply.error?.type).toBe('journal_binding');
+    const taker = startCli(['worker', '--rebind', '--yes', '--json'], other);
+    await taker.untilLine('stdout', /"ok":true/);
+    expect((await runJson(args, env)).code).toBe(0);
+    const hashes = Object.values((await bench.sandbox.admin.counters()).acceptedByPromptHash);
+    expect(Math.max(...hashes)).toBe(1);
+    taker.child.kill('SIGTERM');
+    expect((await taker.ended).stderr).toContain(id);
+  });
+
+  test('a worker with another account than those before it says so', async () => {
+    const env = apart(bench.workerEnv);
+    const one = await bench.startWorker({ ...env, MEDIA_CREDENTIAL: 'one' });
+    const two = await bench.startWorker({ ...env, MEDIA_CREDENTIAL: 'two' });
+    one.child.kill('SIGTERM');
+    two.child.kill('SIGTERM');
+    expect((await two.ended).stderr).toMatch(/also had workers for one@/);
+    expect((await one.ended).stderr).not.toContain('also had workers');
+  });
+
   test('SIGTERM drains: a create that is under way is finished and recorded', async () => {
     const env = apart(bench.workerEnv);
     const worker = startCli(['worker', '--json'], env);

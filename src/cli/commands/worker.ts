@@ -18,6 +18,7 @@ import { onInterruption } from '../interruption';
 
 interface WorkerCommandOptions extends CommonOptions {
   readonly rebind?: boolean;
+  readonly yes?: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -28,6 +29,7 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
   withCommonOptions(program.command('worker'))
     .description('run a media worker; the only command that needs the key')
     .option('--rebind', 'take the task queue over from another journal that no worker uses any more')
+    .option('-y, --yes', 'agree to what --rebind gives up')
     .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LEVELS).default('INFO'))
     .addHelpText('after', HELP)
     .action(async (options: WorkerCommandOptions) => worker(context, options));
@@ -63,13 +65,16 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   });
   const { createMediaWorker } = await import('../../worker.js');
   const { cachedWorkflowBundle } = await import('../../workflow-bundle.js');
+  const { confirmRebind } = await import('../confirm-rebind.js');
   const making = cachedWorkflowBundle(join(config.dataDir, 'cache'), (because) =>
     report.say(`Bundling the workflow code: ${because}.`),
   ).then((workflowBundle) =>
     createMediaWorker({
       config,
       workflows: { workflowBundle },
-      ...(options.rebind === true && { rebind: true }),
+      ...(options.rebind === true && {
+        rebind: (lost) => confirmRebind(report, config.taskQueue, lost, options.yes === true),
+      }),
     }).catch(unreachable),
   );
   const made = await Promise.race([making, interruption.happened]);

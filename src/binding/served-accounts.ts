@@ -1,0 +1,9 @@
+/** What is to be known of a queue that other workers have served with accounts that this one lacks; undefined without such. */
+export function accountsOfOthers(accounts: readonly string[], own: string): string | undefined {
+  const others = accounts.filter((account) => account !== own);
+  if (others.length === 0) return undefined;
+  return (
+    `The task queue also had workers for ${others.join(', ')}, and this one serves ${own} only. What belongs to those accounts ` +
+    'waits for a worker that serves them. Accounts that are still used need workers of their own, better on a task queue of their own.'
+  );
+}

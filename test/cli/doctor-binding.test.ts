@@ -1,0 +1,81 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import { type FoundLedger, ledgerOf } from '../../src/binding/ledger';
+import { type Finding } from '../../src/cli/doctor/check';
+import { judgeBinding, type OwnSide } from '../../src/cli/doctor/binding';
+import { type Ledger, nextLedger } from '../../src/domain/journal-binding';
+
+/** What a script would see. */
+const seen = (finding: Finding): readonly unknown[] => [
+  finding.state,
+  ...('errorType' in finding ? [finding.errorType] : []),
+];
+
+describe('the binding of the journal', () => {
+  const own = (journalId: string) => ({ journalId, hostId: 'h' });
+  const asked = (journalId: string, rebind?: true) => ({
+    ...own(journalId),
+    artifacts: null,
+    accounts: [],
+    mark: null,
+    ...(rebind && { rebind }),
+  });
+  const bind = (journalId: string, rebind?: true) => ({
+    eventTime: { seconds: 60, nanos: 0 },
+    workflowExecutionSignaledEventAttributes: {
+      signalName: 'bind',
+      input: { payloads: [defaultPayloadConverter.toPayload(asked(journalId, rebind))] },
+    },
+  });
+  const started = (carried: Ledger | null = null) => ({
+    workflowExecutionStartedEventAttributes: {
+      input: { payloads: [defaultPayloadConverter.toPayload({ carried })] },
+    },
+  });
+  const ledger = (journalId: string): Ledger =>
+    nextLedger(null, asked(journalId), '1970-01-01T00:01:00.000Z');
+
+  test.each([
+    ['nothing yet', [started()], null],
+    ['the first one', [started(), bind('a')], 'a'],
+    ['a refused one changes nothing', [started(), bind('a'), bind('b')], 'a'],
+    ['a rebind does', [started(), bind('a'), bind('b', true), bind('a')], 'b'],
+    ['carried over from a ledger that was ended from outside', [started(ledger('c')), bind('a')], 'c'],
+  ])('%s', (_title, events, expected) => {
+    expect(ledgerOf(events as never)).toEqual(expected === null ? null : ledger(expected));
+  });
+
+  const found: FoundLedger = {
+    is: 'open',
+    runId: 'r',
+    length: 3,
+    ledger: { ...ledger('a'), artifacts: 'store', accounts: ['one', 'two'] },
+  };
+  const side = (change: Partial<OwnSide> = {}): OwnSide => ({
+    journal: { ...own('a'), isSetBack: false },
+    artifacts: 'store',
+    account: null,
+    ...change,
+  });
+
+  test('another journal, another host, an earlier copy, another artifact store and no journal fail', () => {
+    expect(seen(judgeBinding({ is: 'missing' }, side({ journal: null }), 'q'))).toEqual(['ok']);
+    expect(seen(judgeBinding(found, side(), 'q'))).toEqual(['ok']);
+    for (const [other, words] of [
+      [{ journal: { ...own('b'), isSetBack: false } }, 'another journal'],
+      [{ journal: { journalId: 'a', hostId: 'other', isSetBack: false } }, 'another host'],
+      [{ journal: { ...own('a'), isSetBack: true } }, 'an earlier copy'],
+      [{ artifacts: 'another store' }, 'MEDIA_ARTIFACTS'],
+      [{ journal: null }, 'none yet'],
+    ] as const) {
+      const finding = judgeBinding(found, side(other), 'q');
+      expect(seen(finding)).toEqual(['failed', 'journal_binding']);
+      expect(finding.message).toContain(words);
+    }
+  });
+
+  test('accounts that other workers of the queue have served are named', () => {
+    const finding = judgeBinding(found, side({ account: 'one' }), 'q');
+    expect(finding.state).toBe('warning');
+    expect(finding.message).toContain('workers for two');
+  });
+});

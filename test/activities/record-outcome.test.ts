@@ -50,8 +50,11 @@ describe('opening an epoch', () => {
       },
     });
     expect(await openEpoch(journal, KEY, 1, asker)).toMatchObject({ epoch: 3, do: 'return' });
-    expect(read).toEqual([1, 2, 3]);
+    expect(read).toEqual([0, 1, 2, 3]);
     expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 0, do: 'return' });
+    // Nobody goes past what nobody knows, wherever they begin.
+    expect(await openEpoch(journal, KEY, 4, asker)).toMatchObject({ epoch: 3, do: 'return' });
+    views.pop();
     expect(await openEpoch(journal, KEY, 4, asker)).toEqual({ epoch: 4, do: 'send', intents: [] });
   });
 

@@ -14,6 +14,7 @@ import { accountName, normaliseBaseUrl } from '../../../src/service/base-url';
 import { type ConnectionFactory, environmentConnections } from '../../../src/service/connections';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
+import { alwaysBound } from '../../support/standing';
 import { type Bench, execute, LARGE, NAMESPACE, TASK_ID } from './bench';
 import { type Arrivals, faultServer } from './fault-server';
 import { isPaid, type Operation, type Script } from './script';
@@ -150,6 +151,7 @@ class Call {
       journal: bench.journal,
       models: createModelSource(),
       policy: cell.policy,
+      standing: alwaysBound,
       inputRoots: [join(bench.root, 'inputs')],
     });
   }

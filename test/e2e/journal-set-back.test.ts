@@ -8,10 +8,12 @@ import { accepted } from '../support/accepted';
 import { type MediaStack, type RunningWorker } from '../support/media-stack';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { sharedStack } from '../support/shared-stack';
+import { testBundle } from '../support/test-bundle';
 
 /** A journal restored from a copy has its own name, and lacks what was bought since: its ledger knows. */
 describe('a journal that was set back', () => {
-  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, async () => undefined);
+  // The bundler loads its parts while it works; jest refuses that once the first of the concurrent tests has ended.
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, () => testBundle());
 
   it.concurrent(
     '[C4.4a] is refused at the start of a worker, and guarded by a rebind that was told of it',

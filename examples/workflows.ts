@@ -1,5 +1,6 @@
 // Your workflows, with this package's beside them. This file is what your worker bundles.
 export * from 'temporal-media/workflows';
+import { workflowInfo } from '@temporalio/workflow';
 import { executeVideo, mediaActivities } from 'temporal-media/workflows';
 import { type ArtifactRef, type VideoOutcome } from 'temporal-media';
 
@@ -10,7 +11,9 @@ export interface ProductFilm {
 
 /** A poster, then a film that begins with it. A reset or a retry of this workflow buys neither twice. */
 export async function productFilm(input: { product: string; waitFor?: string }): Promise<ProductFilm> {
-  const images = mediaActivities();
+  // The queue of the media workers (MEDIA_TASK_QUEUE): this workflow runs on them itself.
+  const { taskQueue } = workflowInfo();
+  const images = mediaActivities({ taskQueue });
   const image = await images.generateImage({
     model: 'image-2',
     prompt: `${input.product} on a white table, studio light`,
@@ -18,14 +21,17 @@ export async function productFilm(input: { product: string; waitFor?: string }):
   });
   const poster = image.outcome === 'completed' ? (image.images[0] ?? null) : null;
 
-  const film = await executeVideo({
-    request: {
-      model: 'motion-omni',
-      prompt: `${input.product} turns slowly, soft shadows`,
-      durationSeconds: 5,
-      ...(poster === null ? {} : { references: [{ kind: 'image', source: { artifact: poster } }] }),
+  const film = await executeVideo(
+    {
+      request: {
+        model: 'motion-omni',
+        prompt: `${input.product} turns slowly, soft shadows`,
+        durationSeconds: 5,
+        ...(poster === null ? {} : { references: [{ kind: 'image', source: { artifact: poster } }] }),
+      },
+      waitFor: input.waitFor ?? '15 minutes',
     },
-    waitFor: input.waitFor ?? '15 minutes',
-  });
+    { taskQueue },
+  );
   return { poster, film };
 }

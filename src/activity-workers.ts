@@ -71,15 +71,30 @@ class ActivityWorker extends Worker {
   }
 }
 
+/** A worker of a queue together with those of the activity queues beside it: they run and end together. */
+export interface MediaWorkers {
+  /** The one of the queue itself: workflows, and all activities. */
+  readonly own: Worker;
+  /** Every queue that is served, its own first. */
+  readonly queues: readonly string[];
+  /** Runs until shutdown; one that fails ends the others, which drain, and its error is thrown. */
+  run(): Promise<void>;
+  /** Runs until this has settled, and comes to what it came to. */
+  runUntil<T>(work: Promise<T> | (() => Promise<T>)): Promise<T>;
+  shutdown(): void;
+}
+
 /**
- * The workers of a media worker: its own, with workflows, and one for each activity queue, on the same connection. One
- * kind of activity never waits behind another.
- * @param own options of the worker for its own queue
+ * A worker as `Worker.create` makes it, and one for each activity queue beside its own, on the same connection: one kind
+ * of activity never waits behind another. Workers that are put together by hand are made by this, as workflows place
+ * their activities on these queues.
+ * @param own options of the worker for its own queue; what concerns its slots or its workflows reaches no other
+ * @param queues slots and rates of the others
  */
 export async function createWorkers(
-  own: WorkerOptions,
-  queues: ActivityQueuesOptions,
-): Promise<{ readonly own: Worker; readonly activities: readonly Worker[] }> {
+  own: WorkerOptions & { readonly taskQueue: string },
+  queues: ActivityQueuesOptions = {},
+): Promise<MediaWorkers> {
   const shared = { ...own };
   for (const name of OWN) delete shared[name];
   const kinds = Object.entries(activityQueues(own.taskQueue)) as [ActivityQueueKind, string][];
@@ -106,11 +121,38 @@ export async function createWorkers(
     await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
     throw failed.reason;
   }
-  const [first, ...activities] = workers;
-  return { own: first!, activities };
+  return together(workers);
 }
 
-/** Runs all until shutdown; one that fails ends the others, which drain, and its error is thrown. */
+function together(workers: readonly Worker[]): MediaWorkers {
+  const shutdown = () => {
+    shutdownTogether(workers);
+  };
+  const run = () => runTogether(workers);
+  return {
+    own: workers[0]!,
+    queues: workers.map((worker) => worker.options.taskQueue),
+    run,
+    shutdown,
+    runUntil: async (work) => {
+      const running = run();
+      try {
+        // One that fails on its own is heard at once, and not when the work is over.
+        return await Promise.race([
+          typeof work === 'function' ? work() : work,
+          running.then(() => {
+            throw new Error('The workers were shut down before the work was done.');
+          }),
+        ]);
+      } finally {
+        shutdown();
+        await running;
+      }
+    },
+  };
+}
+
+/** Runs all until shutdown. */
 export async function runTogether(workers: readonly Worker[]): Promise<void> {
   const ended = await Promise.allSettled(
     workers.map(async (worker) => {
@@ -124,6 +166,6 @@ export async function runTogether(workers: readonly Worker[]): Promise<void> {
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
-export function shutdownTogether(workers: readonly Worker[]): void {
+function shutdownTogether(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }

@@ -7,7 +7,7 @@
 import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
-import { type ActivityQueuesOptions, createWorkers, runTogether, shutdownTogether } from './activity-workers';
+import { type ActivityQueuesOptions, createWorkers } from './activity-workers';
 import { FileArtifactStore } from './artifacts/file-store';
 import { type ArtifactStore } from './artifacts/artifact-store';
 import { accountRegistry } from './activities/accounts';
@@ -32,6 +32,8 @@ export {
   type ActivityQueueKind,
   type ActivityQueueOptions,
   type ActivityQueuesOptions,
+  createWorkers,
+  type MediaWorkers,
 } from './activity-workers';
 export { bindJournal, type BindJournalOptions, JournalBindingError } from './binding/bind-journal';
 export { ConfigurationError, readConfig, type MediaConfig } from './config';
@@ -141,6 +143,7 @@ async function makeWorker(
     policy: config.policy,
     taskRecords: options.taskRecords,
     inputRoots: config.inputRoots,
+    createsPerSecond: config.createsPerSecond,
     pollConcurrency: config.pollConnections,
     pollVideos: polls?.pollVideos,
   });
@@ -175,7 +178,7 @@ async function makeWorker(
   const unserved = accountsOfOthers(accounts, name);
   if (unserved !== undefined) Runtime.instance().logger.warn(unserved);
   const { createsPerSecond } = config;
-  const { own, activities: others } = await createWorkers(
+  const workers = await createWorkers(
     {
       // A create that is under way at SIGTERM is finished: cutting it off would make its fate unknown (failure-model row 12).
       shutdownGraceTime: CREATE_TIMEOUTS.startToCloseMs + 5_000,
@@ -196,22 +199,21 @@ async function makeWorker(
           create: { maxTaskQueueActivitiesPerSecond: createsPerSecond, ...options.queues?.create },
         },
   );
-  const workers = [own, ...others];
   return {
-    worker: own,
+    worker: workers.own,
     taskQueue: config.taskQueue,
-    queues: workers.map((worker) => worker.options.taskQueue),
+    queues: workers.queues,
     account: name,
     run: async () => {
       try {
-        await runTogether(workers);
+        await workers.run();
       } finally {
         await Promise.all([client.close(), polls?.close()]);
         if (ownConnection) await connection.close();
       }
     },
     shutdown: () => {
-      shutdownTogether(workers);
+      workers.shutdown();
     },
   };
 }

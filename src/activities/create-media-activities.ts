@@ -52,6 +52,8 @@ export interface MediaActivityDeps {
   readonly inputRoots?: readonly string[];
   /** Milliseconds between two requests of an account or a model that the service refuses. @default a minute */
   readonly refusalProbeMs?: number | undefined;
+  /** The cap of the create queue, for campaigns: each of their creates is then an activity of its own. @default none */
+  readonly createsPerSecond?: number | undefined;
   /** GETs of one poll tick that are open at a time. @default 64 */
   readonly pollConcurrency?: number;
   /** Asks the ticks of `media.pollVideos` somewhere else. @default in this thread, with the clients of `accounts` */
@@ -111,7 +113,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.editImage]: createImageCall('edit_image', paid) as MediaActivities[typeof ACTIVITY.editImage],
     [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(paid),
     [ACTIVITY.reviewJournal]: createReviewJournal(deps),
-    [ACTIVITY.planCampaign]: createPlanCampaign(paid),
+    [ACTIVITY.planCampaign]: createPlanCampaign({ ...paid, createsPerSecond: deps.createsPerSecond }),
     [ACTIVITY.openPage]: createOpenPage({ pages, journal: deps.journal }),
     [ACTIVITY.createVideos]: createCreateVideos(paid, pages),
     [ACTIVITY.downloadVideos]: createDownloadVideos(downloads),

@@ -37,6 +37,7 @@ export interface Caller {
   readonly attemptAt: string;
   readonly isLastAttempt: boolean;
   readonly startToCloseMs: number;
+  readonly scheduleToCloseMs: number;
   readonly startedAt: number;
 }
 
@@ -53,6 +54,7 @@ export function caller(now: number): Caller {
     attemptAt: new Date(info.currentAttemptScheduledTimestampMs).toISOString(),
     isLastAttempt: attempts > 0 && info.attempt >= attempts,
     startToCloseMs: info.startToCloseTimeoutMs,
+    scheduleToCloseMs: info.scheduleToCloseTimeoutMs,
     startedAt: now,
   };
 }

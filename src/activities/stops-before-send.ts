@@ -6,10 +6,9 @@ import { type Caller } from './paid-context';
 /** Before the marker a shutdown or a late start is settled as not sent; after it nothing is cut off (failure-model row 12). */
 export function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): NotSent | undefined {
   const notSent = { ...base, outcome: 'not_sent', epochUsed: true } as const;
-  // The server caps start-to-close at the end of the execution: no later try of this run gets more time.
+  // No later try of this run gets more time.
   if (who.startToCloseMs < httpBudgetMs) {
-    const message = `The workflow would expire before the service had ${httpBudgetMs / 1000} s to answer, so nothing was sent. Give it a longer execution or run timeout.`;
-    return { ...notSent, cause: 'execution_expires', permanent: true, message };
+    return { ...notSent, cause: 'execution_expires', permanent: true, message: tooShort(who, httpBudgetMs) };
   }
   const late = Date.now() - who.startedAt > who.startToCloseMs - httpBudgetMs;
   if (!late && !cancellationSignal().aborted) return undefined;
@@ -21,4 +20,17 @@ export function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: num
       ? 'Preparing the request took too long, and nothing was sent.'
       : 'The worker stopped before the request was sent.',
   };
+}
+
+/** For the request itself and for what comes before and after it. */
+const LEAST_MARGIN_MS = 20_000;
+
+function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, httpBudgetMs: number): string {
+  const [given, needed, least] = [startToCloseMs, httpBudgetMs, httpBudgetMs + LEAST_MARGIN_MS].map(
+    (ms) => `${ms / 1000} s`,
+  );
+  // The server cuts both down to what is left of an execution: where they differ, the activity was given too little.
+  return startToCloseMs < scheduleToCloseMs || scheduleToCloseMs === 0
+    ? `startToCloseTimeout of this activity is ${given}, but the service may take ${needed} to answer, so nothing was sent. Set startToCloseTimeout to ${least} or more.`
+    : `The workflow would expire before the service had ${needed} to answer, so nothing was sent. Give it a longer execution or run timeout, and an activity of your own at least ${least} of scheduleToCloseTimeout.`;
 }

@@ -1,3 +1,4 @@
+import { baseTaskQueue } from './names';
 import { type CreateEvidence } from './paid-call';
 
 /** Evidence of which only some facts are known: everything else says so with null. */
@@ -22,5 +23,7 @@ export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cau
 }
 
 /** A call that no worker took before its start limit: the server refuses to start it any more (failure-model row 2). */
-export const NO_WORKER =
-  'No worker took the call before its start limit: nothing was sent. Start a worker on its task queue.';
+export function noWorker(taskQueue: string): string {
+  const media = baseTaskQueue(taskQueue);
+  return `No worker took the call from the task queue "${taskQueue}" before its start limit: nothing was sent. Start a media worker of "${media}" (MEDIA_TASK_QUEUE), or name the task queue of one that runs.`;
+}

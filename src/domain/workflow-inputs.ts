@@ -9,7 +9,7 @@ import { type KeysOf } from './known-keys';
 /** Milliseconds, or a text such as `15m` or `2 days`. */
 export type DurationInput = number | string;
 
-/** Task queues of the activities; each defaults to the task queue of the calling workflow. */
+/** Task queues of the activities; each defaults to that which a media worker serves beside the workflow's own: `<queue>/create` and so on. */
 export interface MediaQueues {
   readonly create?: string;
   readonly poll?: string;
@@ -88,6 +88,12 @@ export interface EditImageWorkflowInput extends Omit<GenerateImageWorkflowInput,
   readonly request: ImageEditRequest;
 }
 
+/** What a workflow of a caller's own says about an image call besides its request. */
+export interface ImageCallOptions extends Omit<GenerateImageWorkflowInput, 'request' | 'queues'> {
+  /** Task queue of the media workers, their `MEDIA_TASK_QUEUE`. @default that of `mediaActivities` */
+  readonly taskQueue?: string;
+}
+
 export const QUEUES_KEYS = {
   create: true,
   poll: true,
@@ -126,12 +132,20 @@ export const AWAIT_VIDEO_KEYS = {
 } satisfies KeysOf<AwaitVideoInput>;
 
 /** The same for edits: the two differ in their requests, which activities judge. */
-export const IMAGE_WORKFLOW_KEYS = {
+const IMAGE_KEYS = {
   request: true,
   account: true,
   creationKey: true,
   startLimit: true,
   policy: CREATE_POLICY_KEYS,
   refuseWhileUnconfirmed: true,
-  queues: QUEUES_KEYS,
-} satisfies KeysOf<GenerateImageWorkflowInput> & KeysOf<EditImageWorkflowInput>;
+} satisfies KeysOf<Omit<GenerateImageWorkflowInput | EditImageWorkflowInput, 'queues'>>;
+
+export const IMAGE_WORKFLOW_KEYS = { ...IMAGE_KEYS, queues: QUEUES_KEYS } satisfies KeysOf<
+  GenerateImageWorkflowInput | EditImageWorkflowInput
+>;
+
+/** What the helpers for a caller's own workflow take: it names the task queue of the media workers and no other. */
+export const IMAGE_CALL_KEYS = { ...IMAGE_KEYS, taskQueue: true } satisfies KeysOf<
+  ImageCallOptions & { request: unknown }
+>;

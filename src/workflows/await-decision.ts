@@ -21,7 +21,7 @@ export type Decided =
 
 export interface AwaitDecisionOptions {
   readonly creationKey: string;
-  readonly taskQueue?: string | undefined;
+  readonly taskQueue: string;
 }
 
 /**

@@ -5,7 +5,7 @@ import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
 import { videoTaskById, type VideoTask } from '../domain/video-task';
 import { AWAIT_VIDEO_KEYS, type AwaitVideoInput } from '../domain/workflow-inputs';
-import { refuseUnknownKeys } from './inputs';
+import { queuesOf, refuseUnknownKeys } from './inputs';
 import { findVideoTaskActivity } from './proxies';
 import { startWatching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';
@@ -34,7 +34,10 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
     video = { ...videoTaskById(input.video.taskId, input.video.account), ...input.video };
   } else {
     try {
-      const find = findVideoTaskActivity({ taskQueue: input.queues?.poll, summary: 'look the task up' });
+      const find = findVideoTaskActivity({
+        taskQueue: queuesOf(input.queues).poll,
+        summary: 'look the task up',
+      });
       const found = await find({
         taskId: input.video.taskId,
         ...(input.account === undefined ? {} : { account: input.account }),

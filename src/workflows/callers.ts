@@ -1,12 +1,18 @@
 import { executeChild, ParentClosePolicy, type ChildWorkflowOptions } from '@temporalio/workflow';
-import { WORKFLOW } from '../domain/names';
+import { activityQueues, WORKFLOW } from '../domain/names';
 import { refusedBeforeSend } from '../domain/outcomes';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
-import { type GenerateImageWorkflowInput, type GenerateVideoInput } from '../domain/workflow-inputs';
+import { IMAGE_CALL_KEYS, type GenerateVideoInput, type ImageCallOptions } from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
 import { type generateVideo } from './generate-video';
 import { imageCall } from './image-call';
+import { isTaskQueue, NO_TASK_QUEUE } from './inputs';
+
+export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue'> & {
+  /** Task queue of the media workers, their `MEDIA_TASK_QUEUE`; `workflowInfo().taskQueue` where the caller runs on them. */
+  readonly taskQueue: string;
+};
 
 /**
  * Runs `generateVideo` as a child of the calling workflow, with a creation key made from the caller's own ids:
@@ -14,8 +20,11 @@ import { imageCall } from './image-call';
  */
 export async function executeVideo(
   input: Omit<GenerateVideoInput, 'carried'>,
-  options: Omit<ChildWorkflowOptions, 'args'> = {},
+  options: ExecuteVideoOptions,
 ): Promise<VideoOutcome> {
+  // An untyped caller may have none at all.
+  if (!isTaskQueue((options as ExecuteVideoOptions | undefined)?.taskQueue))
+    return refusedBeforeSend('invalid_request', NO_TASK_QUEUE, 'taskQueue');
   const own = creationKey(input.creationKey);
   if ('refused' in own) {
     return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
@@ -34,12 +43,24 @@ export interface MediaCalls {
   editImage(request: ImageEditRequest, options?: ImageCallOptions): Promise<ImageOutcome>;
 }
 
-export type ImageCallOptions = Omit<GenerateImageWorkflowInput, 'request'>;
+/** What goes into every call of a workflow. */
+export type MediaCallDefaults = Omit<ImageCallOptions, 'creationKey' | 'taskQueue'> &
+  Pick<ExecuteVideoOptions, 'taskQueue'>;
 
 /** The image activities of this package for use in a workflow; `defaults` go into every call. */
-export function mediaActivities(defaults: Omit<ImageCallOptions, 'creationKey'> = {}): MediaCalls {
+export function mediaActivities(defaults: MediaCallDefaults): MediaCalls {
+  const place = (taskQueue: unknown) => ({
+    taskQueue: isTaskQueue(taskQueue) ? activityQueues(taskQueue).image : undefined,
+    known: IMAGE_CALL_KEYS,
+  });
   return {
-    generateImage: (request, options) => imageCall('generate_image', { ...defaults, ...options, request }),
-    editImage: (request, options) => imageCall('edit_image', { ...defaults, ...options, request }),
+    generateImage: (request, options) => {
+      const input = { ...defaults, ...options, request };
+      return imageCall('generate_image', input, place(input.taskQueue));
+    },
+    editImage: (request, options) => {
+      const input = { ...defaults, ...options, request };
+      return imageCall('edit_image', input, place(input.taskQueue));
+    },
   };
 }

@@ -14,6 +14,7 @@ import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type VideoRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { queuesOf } from './inputs';
 import { raceTimer } from './race-timer';
 import { createScheduleToCloseMs, createVideoActivity } from './proxies';
 import { NO_ANSWER, noValue, type NoValue, reconcileEpoch, type ReconcileOptions } from './reconcile-epoch';
@@ -25,6 +26,7 @@ export interface CreateOnceOptions {
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** Milliseconds that the create may wait unsent, counted from `state.startedAt`. */
   readonly startLimitMs: number;
+  /** @default the create queue that a media worker serves beside the workflow's own */
   readonly taskQueue?: string | undefined;
   /** Told about every change, for queries. */
   readonly onState?: (state: CreateOnceState, waitingUntil: number | null, why: string | null) => void;
@@ -47,8 +49,9 @@ export type CreateOnceResult =
  */
 export async function createOnce(
   start: CreateOnceState,
-  options: CreateOnceOptions,
+  given: CreateOnceOptions,
 ): Promise<CreateOnceResult> {
+  const options: Placed = { ...given, taskQueue: given.taskQueue ?? queuesOf(undefined).create };
   let state = start;
   let elsewhere = isResetRun();
   for (;;) {
@@ -95,6 +98,8 @@ export async function createOnce(
   }
 }
 
+type Placed = CreateOnceOptions & { readonly taskQueue: string };
+
 /** Whether an operator reset this execution: an earlier run of it may have created under the same key. */
 function isResetRun(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo();
@@ -107,7 +112,7 @@ function isResetRun(): boolean {
  */
 async function endCancelled(
   state: CreateOnceState,
-  options: CreateOnceOptions,
+  options: Placed,
   elsewhere: boolean,
 ): Promise<CreateOnceResult> {
   // What was sent may have been accepted, whatever is no longer wanted.
@@ -142,7 +147,7 @@ async function endCancelled(
 }
 
 function stepContext(
-  options: CreateOnceOptions,
+  options: Placed,
   reconciled: boolean,
 ): { now: number; random: number; startLimitMs: number; reconciled: boolean } {
   return { now: Date.now(), random: Math.random(), startLimitMs: options.startLimitMs, reconciled };
@@ -155,7 +160,7 @@ function stepContext(
  */
 async function sendOnce(
   state: CreateOnceState,
-  options: CreateOnceOptions,
+  options: Placed,
 ): Promise<{ answer: CreateVideoAnswer; senders: SenderTrace; reconciled: boolean }> {
   const first = await raceCreate(state, options);
   const { senders } = first;
@@ -168,7 +173,7 @@ async function sendOnce(
 
 async function raceCreate(
   state: CreateOnceState,
-  options: CreateOnceOptions & { readonly recordedOnly?: true },
+  options: Placed & { readonly recordedOnly?: true },
 ): Promise<({ readonly answer: CreateVideoAnswer } | NoValue) & { readonly senders: SenderTrace }> {
   const scheduledAt = new Date().toISOString();
   const startLimitMs = remainingStart(state, options);
@@ -209,7 +214,7 @@ function remainingStart(state: CreateOnceState, options: CreateOnceOptions): num
   return Math.max(60_000, state.startedAt + options.startLimitMs - Date.now());
 }
 
-function reconcileOptions({ request, taskQueue, account, policy }: CreateOnceOptions): ReconcileOptions {
+function reconcileOptions({ request, taskQueue, account, policy }: Placed): ReconcileOptions {
   const facts = {
     model: request.model,
     durationSeconds: request.durationSeconds ?? null,

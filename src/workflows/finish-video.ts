@@ -5,7 +5,6 @@ import { type VideoOutcome } from '../domain/outcome';
 import { outcomes, type VideoEnd } from '../domain/outcomes';
 import { type PolledRecord } from '../domain/poll-answers';
 import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
-import { type MediaQueues } from '../domain/workflow-inputs';
 import { downloadVideoActivity } from './proxies';
 import { withTimeLimit } from './time-limit';
 
@@ -14,7 +13,7 @@ export interface FinishOptions {
   readonly creationKey: string | null;
   readonly warnings: readonly string[];
   readonly mayBeOwed?: true;
-  readonly queues?: MediaQueues | undefined;
+  readonly downloadQueue: string;
   readonly sidecarPrompt?: string | undefined;
   readonly onDownload?: () => void;
 }
@@ -45,7 +44,7 @@ export async function finishVideo(
 
 async function download(record: PolledRecord, end: VideoEnd, options: FinishOptions): Promise<VideoOutcome> {
   options.onDownload?.();
-  const fetch = downloadVideoActivity({ taskQueue: options.queues?.download, summary: 'download' });
+  const fetch = downloadVideoActivity({ taskQueue: options.downloadQueue, summary: 'download' });
   const limit = end.state.hardEndAt;
   try {
     const input = {

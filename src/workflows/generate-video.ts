@@ -10,7 +10,7 @@ import { awaitDecision } from './await-decision';
 import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
 import { Decisions } from './decisions';
-import { isRequest, milliseconds } from './inputs';
+import { isRequest, milliseconds, queuesOf } from './inputs';
 import { startWatching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';
 
@@ -43,7 +43,7 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
         waitingFor: null,
         nextCreateAt: null,
       });
-      const options = { creationKey: key, taskQueue: input.queues?.create };
+      const options = { creationKey: key, taskQueue: queuesOf(input.queues).create };
       const decided = await awaitDecision(answer, decisions, options);
       if (decided.kind === 'resubmit') {
         // An authorisation is a creation of its own: tries and times count anew. What was sent before may have cost.
@@ -65,7 +65,7 @@ function createOptions(input: GenerateVideoInput, progress: VideoProgress): Crea
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
-    taskQueue: input.queues?.create,
+    taskQueue: queuesOf(input.queues).create,
     onState: (state, until, why) =>
       progress.tell({
         phase: until === null ? 'creating' : 'waiting_to_create',

@@ -17,9 +17,9 @@ import {
   type CreateStep,
   type StepContext,
 } from '../domain/create-once';
-import { evidence, NO_WORKER } from '../domain/evidence';
+import { evidence, noWorker } from '../domain/evidence';
 import { imageDetails } from '../domain/image-details';
-import { unknownKey } from '../domain/known-keys';
+import { type Keys, unknownKey } from '../domain/known-keys';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/outcomes';
@@ -32,10 +32,18 @@ import {
   type GenerateImageWorkflowInput,
 } from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
-import { isRequest, milliseconds } from './inputs';
+import { isRequest, isTaskQueue, milliseconds, NO_TASK_QUEUE, queuesOf } from './inputs';
 import { neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
 import { raceTimer } from './race-timer';
+
+interface ImagePlace {
+  /** Where the activity runs; undefined when its caller named no queue of media workers. */
+  readonly taskQueue: string | undefined;
+  /** What the input may say. */
+  readonly known: Keys;
+  readonly onState?: (creationKey: string, waiting: ImageWait | null) => void;
+}
 
 /**
  * One image activity with a key of its own. A cancellation drops a call that no worker has yet and lets one that was
@@ -44,13 +52,15 @@ import { raceTimer } from './race-timer';
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
-  onState?: (creationKey: string, waiting: ImageWait | null) => void,
+  { taskQueue, known, onState }: ImagePlace,
 ): Promise<ImageOutcome> {
   if (!isRequest(input?.request))
     return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
-  const unknown = unknownKey(input, IMAGE_WORKFLOW_KEYS);
+  const unknown = unknownKey(input, known);
   if (unknown !== undefined)
     return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
+  if (!isTaskQueue(taskQueue))
+    return outcomes.refusedBeforeSend('invalid_request', NO_TASK_QUEUE, 'taskQueue');
   const own = creationKey(input.creationKey);
   if ('refused' in own)
     return outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
@@ -71,9 +81,10 @@ export async function imageCall(
   const facts = { model: input.request.model, account: input.account ?? null };
   for (let state = beginCreate(own.key, Date.now()); ;) {
     const leftMs = Math.max(60_000, state.startedAt + startLimitMs - Date.now());
-    const awaited = { creationKey: own.key, startLimitMs: state.waits === 0 ? startLimitMs : leftMs, facts };
+    const limitMs = state.waits === 0 ? startLimitMs : leftMs;
+    const awaited = { creationKey: own.key, taskQueue, startLimitMs: limitMs, facts };
     const activities = imageActivities({
-      taskQueue: input.queues?.image,
+      taskQueue,
       startLimitMs: awaited.startLimitMs,
       summary: operation.replace('_', ' '),
     });
@@ -135,6 +146,7 @@ function owedState({ mayBeOwed }: CreateOnceState): 'none' | 'needs_review' {
 
 interface AwaitedImage {
   readonly creationKey: string;
+  readonly taskQueue: string;
   readonly startLimitMs: number;
   /** What is left to say when no worker answers. */
   readonly facts: { readonly model: string; readonly account: string | null };
@@ -170,9 +182,10 @@ function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: Sta
   if (CancellationScope.current().consideredCancelled && isProvenRefusal(cause)) {
     return outcomes.cancelled(null, key, billing(null, 'none'));
   }
-  const refusal = neverStarted(cause, wait) ? NO_WORKER : refusedWithoutJournal(cause);
+  const untaken = neverStarted(cause, wait);
+  const refusal = untaken ? noWorker(awaited.taskQueue) : refusedWithoutJournal(cause);
   if (refusal !== undefined) {
-    const reason = refusal === NO_WORKER ? 'not_sent' : 'unsafe_retry_policy';
+    const reason = untaken ? 'not_sent' : 'unsafe_retry_policy';
     const common = { epoch: 0, account: awaited.facts.account, estimate: null };
     return outcomes.rejected(
       { ...common, outcome: 'rejected', sent: false, reason, message: refusal },
@@ -239,9 +252,13 @@ async function shownImageCall(
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
 ): Promise<ImageOutcome> {
   let key: string | null = null;
-  const outcome = await imageCall(operation, input, (own, waiting) => {
-    key = own;
-    setCurrentDetails(imageDetails(key, null, waiting));
+  const outcome = await imageCall(operation, input, {
+    taskQueue: queuesOf(input?.queues).image,
+    known: IMAGE_WORKFLOW_KEYS,
+    onState: (own, waiting) => {
+      key = own;
+      setCurrentDetails(imageDetails(key, null, waiting));
+    },
   });
   setCurrentDetails(imageDetails(key, outcome));
   return outcome;

@@ -10,7 +10,14 @@ export { findVideoTask } from './find-video-task';
 export { artifactStore } from './artifact-store';
 export { editImage, generateImage } from './image-call';
 export { resolveUnconfirmed, reviewJournal } from './review-journal';
-export { executeVideo, mediaActivities, type ImageCallOptions, type MediaCalls } from './callers';
+export {
+  executeVideo,
+  mediaActivities,
+  type ExecuteVideoOptions,
+  type MediaCallDefaults,
+  type MediaCalls,
+} from './callers';
+export { type ImageCallOptions } from '../domain/workflow-inputs';
 export { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';

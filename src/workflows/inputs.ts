@@ -1,6 +1,7 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { unknownKey, type Keys } from '../domain/known-keys';
-import { type DurationInput } from '../domain/workflow-inputs';
+import { activityQueues } from '../domain/names';
+import { type DurationInput, type MediaQueues } from '../domain/workflow-inputs';
 import { msToNumber, type Duration } from '@temporalio/common/lib/time';
 
 /** Milliseconds of a duration input; undefined when it is no duration at all. */
@@ -12,6 +13,20 @@ export function milliseconds(input: DurationInput): number | undefined {
     return undefined;
   }
 }
+
+/** The queues that media workers serve beside this workflow's own, as far as no others are named. */
+export function queuesOf(named: MediaQueues | undefined): Required<MediaQueues> {
+  return { ...activityQueues(workflowInfo().taskQueue), ...named };
+}
+
+/** Whether a caller named a task queue at all: on one that no media worker serves its calls would wait without a word. */
+export function isTaskQueue(named: unknown): named is string {
+  return typeof named === 'string' && named.trim() !== '';
+}
+
+/** What a helper says to a workflow that did not name one. */
+export const NO_TASK_QUEUE =
+  'taskQueue is missing: nothing was sent. Name the task queue of your media workers (their MEDIA_TASK_QUEUE); where this workflow runs on them itself, it is workflowInfo().taskQueue.';
 
 /** Whether an untyped caller gave a request at all: a throw in workflow code would hang the execution. */
 export function isRequest(value: unknown): boolean {

@@ -4,6 +4,7 @@ import { type PollGroupSnapshot, type PollLoopSnapshot } from '../domain/poll-lo
 import { bandKey } from '../domain/polling-profile';
 import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
 import { PollGroup, type PollPace } from '../domain/poll-group';
+import { queuesOf } from './inputs';
 import { pollVideosActivity } from './proxies';
 
 /** How a watch came back: its verdict, or the loop stopped so that the workflow can continue as new. */
@@ -14,7 +15,7 @@ export type FollowResult =
 export type WatchResult = FollowResult | { readonly kind: 'cancelled'; readonly state: WatchState };
 
 export interface PollLoopOptions extends PollPace {
-  /** Task queue of `media.pollVideos`; default: the workflow's own. */
+  /** Task queue of `media.pollVideos`. @default the poll queue that a media worker serves beside the workflow's own */
   readonly taskQueue?: string | undefined;
   /** Milliseconds between polls once a wait is older than `afterMs`. */
   readonly slow?: { readonly afterMs: number; readonly intervalMs: number } | undefined;
@@ -222,7 +223,7 @@ class RunningGroup {
     const ordered = input.order.map((index) => polled[index] as Watcher);
     try {
       const poll = pollVideosActivity({
-        taskQueue: this.options.taskQueue,
+        taskQueue: this.options.taskQueue ?? queuesOf(undefined).poll,
         budgetMs: input.input.budgetMs,
         minIntervalMs: input.input.minIntervalMs,
         summary: `poll ${polled.length}`,

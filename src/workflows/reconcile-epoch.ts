@@ -1,7 +1,7 @@
 import { ActivityFailure, CancelledFailure, TimeoutFailure } from '@temporalio/workflow';
 import { DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
-import { evidence, NO_WORKER } from '../domain/evidence';
+import { evidence, noWorker } from '../domain/evidence';
 import { type SenderTrace } from '../domain/journal-proof';
 import { type CallFacts, type CreateVideoAnswer } from '../domain/paid-call';
 import { neverStarted, type StartWait } from './never-started';
@@ -34,7 +34,7 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 }
 
 export interface ReconcileOptions {
-  readonly taskQueue: string | undefined;
+  readonly taskQueue: string;
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
   /** What is left to say when no worker could read the journal. */
@@ -79,7 +79,7 @@ export async function reconcileEpoch(
         cause: 'no_worker',
         epochUsed: false,
         permanent: true,
-        message: NO_WORKER,
+        message: noWorker(taskQueue),
       };
     }
     const known = evidence(lost?.cause ?? 'reconcile_failed', { ...facts, account: account ?? null });

@@ -8,7 +8,7 @@ import { type PollingProfile } from '../domain/polling-profile';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { executionExpiresAt } from './execution-end';
-import { milliseconds } from './inputs';
+import { milliseconds, queuesOf } from './inputs';
 import { finishVideo } from './finish-video';
 import { PollLoop, type PollLoopOptions } from './poll-loop';
 import { type VideoProgress } from './video-progress';
@@ -56,7 +56,7 @@ export async function watchVideo(
         creationKey: carried.creationKey,
         warnings: carried.created?.warnings ?? [],
         ...(carried.created?.mayBeOwed === true && { mayBeOwed: true }),
-        queues: input.queues,
+        downloadQueue: queuesOf(input.queues).download,
         sidecarPrompt:
           input.sidecarPrompt === 'include' && 'request' in input ? input.request.prompt : undefined,
         onDownload: () => progress.tell({ phase: 'downloading' }),
@@ -102,7 +102,7 @@ function loopOptions(input: GenerateVideoInput | AwaitVideoInput): PollLoopOptio
   const after = input.slowPolling === undefined ? undefined : milliseconds(input.slowPolling.after);
   const interval = input.slowPolling === undefined ? undefined : milliseconds(input.slowPolling.interval);
   return {
-    taskQueue: input.queues?.poll,
+    taskQueue: queuesOf(input.queues).poll,
     slow:
       after === undefined || interval === undefined ? undefined : { afterMs: after, intervalMs: interval },
     shouldHandOver: () => workflowInfo().continueAsNewSuggested,

@@ -11,9 +11,11 @@ const ROOT = join(__dirname, '..', '..');
 /** What a user's project looks like: the packed package in node_modules, and one file of workflows. */
 const WORKFLOWS = `
 export * from 'temporal-media/workflows';
+import { workflowInfo } from '@temporalio/workflow';
 import { executeVideo } from 'temporal-media/workflows';
 export async function myFilm(prompt: string): Promise<string> {
-  const outcome = await executeVideo({ request: { model: 'cine-1', prompt, durationSeconds: 2 } });
+  const { taskQueue } = workflowInfo();
+  const outcome = await executeVideo({ request: { model: 'cine-1', prompt, durationSeconds: 2 } }, { taskQueue });
   return outcome.outcome;
 }
 `;

@@ -106,7 +106,7 @@ describe('workers', () => {
   });
 });
 
-describe('the queues of campaigns', () => {
+describe('the activity queues of a worker', () => {
   const now = 1_000_000;
   const served: Finding = { state: 'ok', message: '1 worker polls the task queue "q"' };
 
@@ -115,15 +115,15 @@ describe('the queues of campaigns', () => {
     expect(judgeActivityQueues(served, queues, now)).toBe(served);
   });
 
-  test('one that nobody polls, or nobody any more, is a warning that names it', () => {
+  test('one that nobody polls, or nobody any more, fails and is named', () => {
     const queues = [
       ['q/create', []],
       ['q/poll', [now - 91_000]],
       ['q/image', [now - 91_000, now]],
     ] as const;
     const finding = judgeActivityQueues(served, queues, now);
-    expect(finding.state).toBe('warning');
-    expect(finding.message).toContain('none polls q/create, q/poll: campaigns');
+    expect(finding.state).toBe('failed');
+    expect(finding.message).toContain('none polls q/create, q/poll: what runs there would wait');
   });
 });
 

@@ -23,7 +23,7 @@ describe('activities of a campaign that somebody fails by hand', () => {
     const worker = await handMadeWorker(media, {}, (activities) =>
       Object.fromEntries(KEEPING.map((name) => [name, failsOnce(activities, name)])),
     );
-    const { taskQueue } = worker.options;
+    const { taskQueue } = worker;
     const rows = ['a', 'b'].map((id) => ({ id, model: 'cine-1', prompt: 'a kite', duration: 2 }));
     const result = await worker.runUntil(async () => {
       const handle = await startCampaign({ ...media, taskQueue }, rows);

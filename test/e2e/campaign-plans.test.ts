@@ -18,7 +18,7 @@ describe('plans of a campaign', () => {
         return activities[ACTIVITY.planCampaign](input);
       },
     }));
-    const { taskQueue } = worker.options;
+    const { taskQueue } = worker;
     // More pages than a lane takes ahead: somebody has to give them out.
     const rows = Array.from({ length: 600 }, (_, n): Row => {
       const prompt = n === 0 ? '[fail:invalid] a kite' : `a kite ${n}`;

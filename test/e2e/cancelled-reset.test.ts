@@ -67,7 +67,7 @@ describe('a reset run that is cancelled', () => {
       },
     }));
     await worker.runUntil(async () => {
-      const first = await start(prompt, worker.options.taskQueue);
+      const first = await start(prompt, worker.taskQueue);
       const taskId = await taskOf(prompt);
       await polled(taskId);
       const second = await resetWorkflow(stack.server, first.workflowId);
@@ -137,7 +137,7 @@ describe('a reset run that is cancelled', () => {
       },
     }));
     await worker.runUntil(async () => {
-      const first = await start(prompt, worker.options.taskQueue);
+      const first = await start(prompt, worker.taskQueue);
       expect(await outcomeOf(first)).toMatchObject({ outcome: 'rejected', reason: 'credentials' });
       const second = await resetWorkflow(stack.server, first.workflowId);
       await looking.promise;

@@ -56,7 +56,7 @@ describe('a paid call that is cancelled after it was paused and its sender was l
         taskQueue: stack.server.uniqueId('short-limits'),
         workflowBundle: await testBundle(require.resolve('../support/workflows/short-limits')),
       });
-      const { taskQueue } = sender.options;
+      const { taskQueue } = sender;
       const running = [sender.run(), workflows.run()];
       try {
         const handle = await stack.server.client.workflow.start(type, {

@@ -12,11 +12,16 @@ const VIDEO = { model: 'cine-1', durationSeconds: 2 };
 
 /** A workflow of somebody whose bundle holds this package twice, as two of its dependencies may bring it. */
 const TWO_COPIES = `
+import { workflowInfo } from '@temporalio/workflow';
 import { mediaActivities as first } from './first/workflows';
 import { mediaActivities as second } from './second/workflows';
 export * from './first/workflows';
 export async function buyOfBothCopies(request: any): Promise<unknown[]> {
-  return [await first().generateImage(request), await second().generateImage(request), await first().generateImage(request)];
+  const here = { taskQueue: workflowInfo().taskQueue };
+  const both = [first(here), second(here), first(here)];
+  const made: unknown[] = [];
+  for (const media of both) made.push(await media.generateImage(request));
+  return made;
 }
 `;
 

@@ -30,7 +30,7 @@ describe('a workflow that is cancelled while a decision is carried out', () => {
     }));
     await worker.runUntil(async () => {
       const { client } = shared.server;
-      const media = new TemporalMediaClient(client, { taskQueue: worker.options.taskQueue });
+      const media = new TemporalMediaClient(client, { taskQueue: worker.taskQueue });
       const id = shared.server.uniqueId('cancelled-decision');
       const request = { model: 'cine-1', prompt: 'decided and cancelled', durationSeconds: 2 };
       const started = await media.startVideo({ request, onUnconfirmed: 'wait' }, { id });

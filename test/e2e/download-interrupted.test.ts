@@ -19,7 +19,7 @@ describe('a download that no worker could finish', () => {
     }));
     await worker.runUntil(async () => {
       const { workflow } = all.server.client;
-      const { taskQueue } = worker.options;
+      const { taskQueue } = worker;
       const outcome: unknown = await workflow.execute(WORKFLOW.generateVideo, {
         taskQueue,
         workflowId: all.server.uniqueId('interrupted'),

@@ -129,7 +129,7 @@ describe('images on the real server', () => {
       const worker = await handMadeWorker(await stack(), { journal: 'none' });
       const outcome: unknown = await worker.runUntil(
         server.client.workflow.execute(WORKFLOW.generateImage, {
-          taskQueue: worker.options.taskQueue,
+          taskQueue: worker.taskQueue,
           workflowId: server.uniqueId('no-journal'),
           args: [{ request: { model: 'image-2', prompt } }],
         }),

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Worker } from '@temporalio/worker';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
@@ -77,7 +76,7 @@ describe('the journal of a create queue', () => {
     const { server } = stack;
     const run = (workflowId: string, text: string): Promise<unknown> =>
       server.client.workflow.execute(WORKFLOW.generateVideo, {
-        taskQueue: worker.options.taskQueue,
+        taskQueue: worker.taskQueue,
         workflowId,
         args: [{ request: { model: 'cine-1', prompt: text, durationSeconds: 2 } }],
       });
@@ -90,7 +89,7 @@ describe('the journal of a create queue', () => {
   });
 
   /** A worker whose second create breaks before it looks into the journal. */
-  function breakingWorker(): Promise<Worker> {
+  function breakingWorker(): ReturnType<typeof handMadeWorker> {
     let creates = 0;
     return handMadeWorker(stack, {}, (activities) => ({
       [ACTIVITY.createVideo]: async (input: CreateVideoInput) => {

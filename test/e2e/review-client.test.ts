@@ -56,7 +56,7 @@ describe('asking again', () => {
         [ACTIVITY.createVideo]: async (input) => answers.pop() ?? real[ACTIVITY.createVideo](input),
       }));
       await worker.runUntil(async () => {
-        const media = new TemporalMediaClient(server.client, { taskQueue: worker.options.taskQueue });
+        const media = new TemporalMediaClient(server.client, { taskQueue: worker.taskQueue });
         const id = server.uniqueId('order');
         const first = await media.startVideo({ request }, { id });
         expect(await first.result()).toMatchObject({

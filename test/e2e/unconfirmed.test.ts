@@ -271,7 +271,7 @@ describe('a create of unknown fate', () => {
       },
     });
     await worker.runUntil(async () => {
-      const media = new TemporalMediaClient(shared.server.client, { taskQueue: worker.options.taskQueue });
+      const media = new TemporalMediaClient(shared.server.client, { taskQueue: worker.taskQueue });
       const started = await media.startVideo({ request: requestOf(prompt) });
       expect(await started.result()).toMatchObject({
         outcome: 'completed',

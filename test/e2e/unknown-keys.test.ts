@@ -139,14 +139,21 @@ describe('keys that nobody knows', () => {
         'start_limit',
         'startLimit',
         'buyImageByHelper',
-        [IMAGE, { start_limit: '1m' }, {}],
+        [IMAGE, { taskQueue: 'media', start_limit: '1m' }, {}],
       ],
       [
         'the options of a helper',
         'creation_key',
         'creationKey',
         'buyImageByHelper',
-        [IMAGE, {}, { creation_key: 'order-9' }],
+        [IMAGE, { taskQueue: 'media' }, { creation_key: 'order-9' }],
+      ],
+      [
+        'the queue of a helper',
+        'queues',
+        'taskQueue',
+        'buyImageByHelper',
+        [IMAGE, { queues: { image: 'media/image' } }, {}],
       ],
       [
         'a bare image',

@@ -17,10 +17,10 @@ import { TemporalMediaClient } from 'temporal-media/client';
 import { createSandbox } from 'temporal-media/testing';
 
 export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
-  return (await executeVideo({ request: { model: 'cine-1', prompt, durationSeconds: 2 } })).outcome;
+  return (await executeVideo({ request: { model: 'cine-1', prompt, durationSeconds: 2 } }, { taskQueue: 'media' })).outcome;
 }
 // @ts-expect-error a request without a model
-export const faulty = () => executeVideo({ request: { prompt: 'a kite' } });
+export const faulty = () => executeVideo({ request: { prompt: 'a kite' } }, { taskQueue: 'media' });
 export const client: MediaClient = createMediaClient({ baseUrl: 'https://api.example.com', apiKey: () => 'k' });
 export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox];
 `;

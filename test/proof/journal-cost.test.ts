@@ -16,7 +16,7 @@ async function eventsOf(name: string, deps: Partial<MediaActivityDeps>): Promise
   const workflowId = server.uniqueId(name);
   const outcome: unknown = await worker.runUntil(
     server.client.workflow.execute(WORKFLOW.generateVideo, {
-      taskQueue: worker.options.taskQueue,
+      taskQueue: worker.taskQueue,
       workflowId,
       args: [{ request: { model: 'cine-1', prompt: 'a lighthouse and its book', duration: 2 } }],
     }),

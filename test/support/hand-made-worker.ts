@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { Worker } from '@temporalio/worker';
 import {
   accountName,
   accountRegistry,
@@ -12,6 +11,7 @@ import {
   type MediaActivityDeps,
 } from '../../src/activities';
 import { type MediaActivities } from '../../src/domain/activities';
+import { createWorkers, type MediaWorkers } from '../../src/worker';
 import { SANDBOX_KEY, type MediaStack } from './media-stack';
 import { testBundle } from './test-bundle';
 
@@ -21,7 +21,7 @@ export async function handMadeWorker(
   deps: Partial<MediaActivityDeps> = {},
   replace: (activities: MediaActivities) => Partial<MediaActivities> = () => ({}),
   taskQueue = stack.server.uniqueId('hand-made'),
-): Promise<Worker> {
+): Promise<MediaWorkers & { readonly taskQueue: string }> {
   const baseUrl = normaliseBaseUrl(stack.sandbox.url);
   const { allowedMediaOrigins } = stack.config;
   const client = createMediaClient({ baseUrl, apiKey: () => SANDBOX_KEY, allowedMediaOrigins });
@@ -33,11 +33,12 @@ export async function handMadeWorker(
     models: createModelSource({ location: stack.sandbox.modelsUrl }),
     ...deps,
   });
-  return Worker.create({
+  const workers = await createWorkers({
     connection: stack.server.nativeConnection,
     namespace: stack.server.namespace,
     taskQueue,
     workflowBundle: await testBundle(),
     activities: { ...activities, ...replace(activities) },
   });
+  return { ...workers, taskQueue };
 }

@@ -23,13 +23,15 @@ export interface PlanCampaignDeps {
   readonly models: ModelSource;
   readonly inputRoots: readonly string[];
   readonly journal: CreateJournal | 'none';
+  readonly createsPerSecond?: number | undefined;
 }
 
 /**
  * The body of `media.planCampaign`. Reads, judges, joins and writes; sends nothing to the service. Repeated, it writes
  * the same bytes under the same names. Beats with counts only.
  */
-export function createPlanCampaign({ accounts, artifacts, models, inputRoots, journal }: PlanCampaignDeps) {
+export function createPlanCampaign(deps: PlanCampaignDeps) {
+  const { accounts, artifacts, models, inputRoots, journal, createsPerSecond } = deps;
   return async ({ manifest, ...input }: PlanCampaignInput): Promise<CampaignPlan> => {
     const context = Context.current();
     const { campaign } = input;
@@ -39,7 +41,7 @@ export function createPlanCampaign({ accounts, artifacts, models, inputRoots, jo
     const heartbeat = startHeartbeat(() => progress);
     const client = accounts.find(input.account)?.client;
     try {
-      return await planManifest({
+      const plan = await planManifest({
         ...input,
         ...(manifest.format !== undefined && { format: manifest.format }),
         open: manifestBytes(manifest.source, { artifacts, inputRoots, client, signal }),
@@ -58,6 +60,7 @@ export function createPlanCampaign({ accounts, artifacts, models, inputRoots, jo
           progress = now;
         },
       });
+      return { ...plan, ...(createsPerSecond !== undefined && { createsPerSecond }) };
     } catch (error) {
       // What a cancelled plan ends with is Temporal's own word for it.
       if (signal.aborted) await context.cancelled;

@@ -39,7 +39,7 @@ const HELP = `
 Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_MODELS, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR,
 MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_HOST_ID, MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLL_CONNECTIONS,
 MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND, TEMPORAL_*. Beside its task queue it serves NAME/create, NAME/poll,
-NAME/download and NAME/image, on which campaigns run their activities.
+NAME/download and NAME/image, on which creates, polls, downloads and images run.
 SIGTERM drains: a create that is under way is finished before the process ends.
 
 Example:

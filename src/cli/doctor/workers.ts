@@ -1,5 +1,5 @@
 import { activityQueues } from '../../domain/names';
-import { type Check, failed, type Finding, ok, warning } from './check';
+import { type Check, failed, type Finding, ok } from './check';
 import { errorType } from '../error-types';
 import { type PollerKind, pollsForNewWork, type QueueView, STALE_POLL_MS, viewQueue } from '../queue-pollers';
 import { judgeVersions } from './worker-versions';
@@ -50,7 +50,7 @@ export const workers: Check = {
 const pollsOf = (view: QueueView | undefined): readonly number[] =>
   view === undefined ? [] : pollsForNewWork(view);
 
-/** Campaigns run their activities on queues of their own; a worker that was made by hand may not serve them. */
+/** Creates, polls, downloads and images run on queues of their own; a worker that was made by hand may not serve them. */
 export function judgeActivityQueues(
   served: Finding,
   queues: readonly (readonly [queue: string, polls: readonly number[]])[],
@@ -59,9 +59,10 @@ export function judgeActivityQueues(
   const unserved = queues.filter(([, polls]) => polls.every((at) => now - at > STALE_POLL_MS));
   if (unserved.length === 0) return served;
   const names = unserved.map(([queue]) => queue).join(', ');
-  return warning(
-    `${served.message}, but none polls ${names}: campaigns would wait.`,
-    'Serve them with `temporal-media worker` or createMediaWorker, or give campaigns `queues` that are served.',
+  return failed(
+    'no_worker',
+    `${served.message}, but none polls ${names}: what runs there would wait.`,
+    'Serve them with `temporal-media worker` or createMediaWorker; workers that are put together by hand are made by createWorkers.',
   );
 }
 

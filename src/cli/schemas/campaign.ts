@@ -68,6 +68,7 @@ const campaignPlan = z
     currency,
     estimate: microUnits.describe('sum of the known prices, one attempt of each row'),
     unpriced: z.number().describe('rows without a known price'),
+    createsPerSecond: z.exactOptional(z.number()).describe('the cap of the worker that made the plan'),
     models: z.array(plannedModel),
     refused: z.exactOptional(
       z.object({

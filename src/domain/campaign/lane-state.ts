@@ -15,7 +15,7 @@ export interface LaneSettings {
   /** Milliseconds that each video is waited for. */
   readonly waitForMs: number;
   readonly maxAttempts: number;
-  readonly queues: MediaQueues;
+  readonly queues: Required<MediaQueues>;
   /** History events after which a run is left behind. */
   readonly eventsPerRun: number;
   /** See `PollPace.bandMargin`. Absent in lanes of the first versions. */

@@ -31,6 +31,8 @@ export interface LaneOrders {
   readonly last: boolean;
   /** Videos in flight in this lane. */
   readonly concurrency: number;
+  /** The cap of the create queue: each create is an activity of its own, for the server to count; null without one. */
+  readonly createsPerSecond: number | null;
   /** No creates; what runs is collected. */
   readonly paused: boolean;
   /** Rows that are not bought end: `budget` as `skipped_budget`, `cancel` as `cancelled`. */

@@ -142,6 +142,8 @@ export interface CampaignPlan {
   readonly estimate: number;
   /** Planned rows whose price is unknown. */
   readonly unpriced: number;
+  /** `MEDIA_CREATES_PER_SECOND` of the worker that made the plan; absent without a cap. */
+  readonly createsPerSecond?: number;
   readonly models: readonly PlannedModel[];
   /** Why nothing may be sent; absent when the plan stands. */
   readonly refused?: PlanRefusal;

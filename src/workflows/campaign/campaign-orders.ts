@@ -4,7 +4,7 @@ import { type Orders } from './campaign-lanes';
 
 /** What a lane is told: whole state, no history. @param last no page follows */
 export function ordersFor(
-  { book, paused, overdrawn, stop }: Campaign,
+  { book, paused, overdrawn, plan, stop }: Campaign,
   entry: LaneEntry,
   concurrency: number,
   last: boolean,
@@ -19,6 +19,7 @@ export function ordersFor(
     })),
     last,
     concurrency,
+    createsPerSecond: plan?.createsPerSecond ?? null,
     paused,
     stop,
     granted: entry.granted,

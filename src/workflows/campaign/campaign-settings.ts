@@ -1,8 +1,6 @@
-import { workflowInfo } from '@temporalio/workflow';
-import { activityQueues } from '../../domain/names';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { type CampaignInput, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
-import { milliseconds } from '../inputs';
+import { milliseconds, queuesOf } from '../inputs';
 
 export const DEFAULT_CONCURRENCY = 100;
 /** Rows in flight that one lane holds well, and lanes that a small machine holds well (design 4.11). */
@@ -26,7 +24,7 @@ export function laneSettings(input: CampaignInput): LaneSettings {
     pollBandMargin: POLL_BAND_MARGIN,
     pollKeepsPace: true,
     drawsEndFirst: true,
-    queues: input.queues ?? activityQueues(workflowInfo().taskQueue),
+    queues: queuesOf(input.queues),
     ...(account !== undefined && { account }),
     ...(policy !== undefined && { policy }),
   };

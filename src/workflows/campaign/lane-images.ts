@@ -25,5 +25,5 @@ export function drawRow(
     ...(policy === undefined ? {} : { policy }),
   });
   const facts = { model: row.spec.model, account: row.spec.account ?? account ?? null };
-  return imageOf(work, { creationKey, startLimitMs, facts });
+  return imageOf(work, { creationKey, taskQueue: queues.image, startLimitMs, facts });
 }

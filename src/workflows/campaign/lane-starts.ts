@@ -11,6 +11,8 @@ import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type LaneRow } fro
 const BATCH = 25;
 const WORTH = 10;
 const COMPANY_MS = 2_000;
+/** Under a cap so many creates are open as go out in this time: enough to use it up, and few that a cancellation finds waiting. */
+const CAPPED_MS = 2_000;
 
 /** Takes rows out of pages and sends their creates, one batch at a time: starts are paced by the service's answers. */
 export class LaneStarts {
@@ -31,15 +33,21 @@ export class LaneStarts {
       lane.alarm.at(this.lastAt + COMPANY_MS);
       return;
     }
-    const batch = this.pick(Math.min(BATCH, free), now);
+    const { createsPerSecond: cap } = lane.orders;
+    const most = cap === null ? BATCH : Math.ceil((cap * CAPPED_MS) / 1_000);
+    const batch = this.pick(Math.min(BATCH, most, free), now);
     if (batch.length === 0) return;
     this.lastAt = now;
     this.sending = true;
     for (const row of batch) row.phase = 'creating';
-    void createRows(batch, lane.input.campaign, lane.input.settings, (row, answer) => {
+    const onRow = (row: LaneRow, answer: RowAnswer) => {
       this.onAnswer(row, answer);
       this.onChange();
-    }).finally(() => {
+    };
+    const activities = cap === null ? [batch] : batch.map((row) => [row]);
+    void Promise.all(
+      activities.map((rows) => createRows(rows, lane.input.campaign, lane.input.settings, onRow)),
+    ).finally(() => {
       this.sending = false;
       this.onChange();
     });

@@ -14,6 +14,8 @@ export interface RunFacts {
   readonly continuedFrom: string | undefined;
 }
 
+const here = () => ({ taskQueue: workflowInfo().taskQueue });
+
 function runFacts(): RunFacts {
   const info = workflowInfo();
   return {
@@ -32,17 +34,20 @@ export interface Bought {
 
 /** Buys one video and ends. */
 export async function buyOne(input: GenerateVideoInput): Promise<Bought> {
-  return { facts: runFacts(), outcomes: [await executeVideo(input)] };
+  return { facts: runFacts(), outcomes: [await executeVideo(input, here())] };
 }
 
 /** Asks for the same video twice: two ordinals, two authorisations. */
 export async function buyTwice(input: GenerateVideoInput): Promise<Bought> {
-  return { facts: runFacts(), outcomes: [await executeVideo(input), await executeVideo(input)] };
+  return {
+    facts: runFacts(),
+    outcomes: [await executeVideo(input, here()), await executeVideo(input, here())],
+  };
 }
 
 /** Buys, then fails until the given attempt: the retry policy of the workflow runs it again. */
 export async function buyThenFail(input: GenerateVideoInput, untilAttempt: number): Promise<Bought> {
-  const outcomes = [await executeVideo(input)];
+  const outcomes = [await executeVideo(input, here())];
   if (workflowInfo().attempt < untilAttempt) throw ApplicationFailure.retryable('try the whole run again');
   return { facts: runFacts(), outcomes };
 }
@@ -51,5 +56,5 @@ export async function buyThenFail(input: GenerateVideoInput, untilAttempt: numbe
 export async function continueThenFailThenBuy(input: GenerateVideoInput, round = 0): Promise<Bought> {
   if (round === 0) return continueAsNew<typeof continueThenFailThenBuy>(input, 1);
   if (workflowInfo().attempt < 2) throw ApplicationFailure.retryable('try this run again');
-  return { facts: runFacts(), outcomes: [await executeVideo(input)] };
+  return { facts: runFacts(), outcomes: [await executeVideo(input, here())] };
 }

@@ -1,10 +1,16 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { type ActivityOptions, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { ACTIVITY } from '../../../src/domain/names';
 import { type MediaActivities } from '../../../src/domain/activities';
 import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
 import { type ImageGenerationRequest } from '../../../src/domain/request';
 import { type GenerateVideoInput } from '../../../src/domain/workflow-inputs';
-import { executeVideo, mediaActivities, type ImageCallOptions } from '../../../src/workflows';
+import {
+  executeVideo,
+  mediaActivities,
+  type ExecuteVideoOptions,
+  type ImageCallOptions,
+  type MediaCallDefaults,
+} from '../../../src/workflows';
 
 export * from '../../../src/workflows';
 
@@ -16,7 +22,7 @@ const raw = proxyActivities<MediaActivities>({
 
 /** Buys the same image three times: by the bare activity, by a helper, and by the bare activity again. */
 export async function buyImagesBothWays(request: ImageGenerationRequest): Promise<ImageOutcome[]> {
-  const helpers = mediaActivities();
+  const helpers = mediaActivities({ taskQueue: workflowInfo().taskQueue });
   return [
     await raw[ACTIVITY.generateImage]({ request }),
     await helpers.generateImage(request),
@@ -25,20 +31,31 @@ export async function buyImagesBothWays(request: ImageGenerationRequest): Promis
 }
 
 /** Any bare activity, with whatever the caller gives it. */
-export async function runBareActivity(name: string, input: unknown): Promise<unknown> {
-  return (raw as unknown as { [name: string]: (input: unknown) => Promise<unknown> })[name]?.(input);
+export async function runBareActivity(
+  name: string,
+  input: unknown,
+  options: ActivityOptions = {},
+): Promise<unknown> {
+  return proxyActivities<{ [name: string]: (input: unknown) => Promise<unknown> }>({
+    startToCloseTimeout: '5 minutes',
+    retry: { maximumAttempts: 1 },
+    ...options,
+  })[name]?.(input);
 }
 
 /** A helper with whatever the caller gives it, as defaults or for this call. */
 export async function buyImageByHelper(
   request: ImageGenerationRequest,
-  defaults: ImageCallOptions,
+  defaults: MediaCallDefaults,
   options: ImageCallOptions,
 ): Promise<ImageOutcome> {
   return mediaActivities(defaults).generateImage(request, options);
 }
 
-/** A child with whatever the caller gives it. */
-export async function buyVideoByHelper(input: GenerateVideoInput): Promise<VideoOutcome> {
-  return executeVideo(input);
+/** A child with whatever the caller gives it, on the workflow's own task queue where no options are given. */
+export async function buyVideoByHelper(
+  input: GenerateVideoInput,
+  options: ExecuteVideoOptions = { taskQueue: workflowInfo().taskQueue },
+): Promise<VideoOutcome> {
+  return executeVideo(input, options);
 }

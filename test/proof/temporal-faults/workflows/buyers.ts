@@ -83,20 +83,21 @@ function buy(plan: Plan, tryCancel = false): Promise<unknown> {
   const { input, inner, childRetries } = plan;
   const retry = childRetries === true ? { retry: RETRY } : {};
   const key = input.creationKey === undefined ? {} : { creationKey: input.creationKey };
+  const here = { taskQueue: workflowInfo().taskQueue };
   const raw = { ...key, epoch: 0 };
   const image = input.request as ImageGenerationRequest;
   const edit = input.request as ImageEditRequest;
   switch (plan.call) {
     case 'video by helper': {
       const cancellationType = ChildWorkflowCancellationType.TRY_CANCEL;
-      return executeVideo(input, { ...retry, ...(tryCancel && { cancellationType }) });
+      return executeVideo(input, { ...here, ...retry, ...(tryCancel && { cancellationType }) });
     }
     case 'video as a plain child':
       return executeChild<typeof generateVideo>('generateVideo', { args: [input], ...retry });
     case 'image by helper':
-      return mediaActivities().generateImage(image, key);
+      return mediaActivities(here).generateImage(image, key);
     case 'edit by helper':
-      return mediaActivities().editImage(edit, key);
+      return mediaActivities(here).editImage(edit, key);
     case 'raw create':
       return rawActivities(tryCancel)[ACTIVITY.createVideo]({
         ...raw,

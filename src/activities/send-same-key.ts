@@ -13,6 +13,7 @@ import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { sameKeyUntil } from '../domain/same-key';
 import { type OpenedEpoch, recordOutcome } from './epochs';
+import { mayBeAlive } from './await-sender';
 import { indexCreated } from './index-created';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
@@ -22,9 +23,15 @@ export interface UnknownCall {
   readonly unknown: UnconfirmedCall;
 }
 
-/** What may be known anew of this epoch by sending the same call under the same key; undefined where nothing may. */
+/**
+ * What may be known anew of this epoch by sending the same call under the same key; undefined where nothing may. A sender
+ * that may still be alive is not joined: it may prove that nothing was sent, and the next epoch be sent on its word.
+ */
 export function unknownCall(opened: OpenedEpoch): UnknownCall | undefined {
-  if (opened.do === 'pending') return askable(opened.slot, unconfirmedAfterIntent(opened.slot, opened.epoch));
+  if (opened.do === 'pending')
+    return mayBeAlive(opened.slot, Date.now())
+      ? undefined
+      : askable(opened.slot, unconfirmedAfterIntent(opened.slot, opened.epoch));
   if (opened.do !== 'return' || opened.slot === null) return undefined;
   const { answer } = opened.outcome;
   return answer.outcome === 'unconfirmed' ? askable(opened.slot, answer) : undefined;

@@ -1,0 +1,24 @@
+import { unknownCall } from '../../src/activities/send-same-key';
+import { slotIntent } from './slot-intent';
+
+describe('a call of unknown fate, to be sent again under its key', () => {
+  const now = Date.now();
+  const opened = (sendWindowEnd: number): Parameters<typeof unknownCall>[0] => ({
+    do: 'pending',
+    epoch: 1,
+    intents: ['ours'],
+    slot: slotIntent({
+      at: new Date(now).toISOString(),
+      sendWindowEnd: new Date(sendWindowEnd).toISOString(),
+      idempotency: { header: 'Idempotency-Key', lastSendAt: new Date(now + 3_600_000).toISOString() },
+    }),
+  });
+
+  it('[C4.4a] is left to its sender while that may be alive: it may yet prove that nothing was sent', () => {
+    expect(unknownCall(opened(now + 60_000))).toBeUndefined();
+  });
+
+  it('[C4.4b] is sent again once its sender has no time left', () => {
+    expect(unknownCall(opened(now - 1))?.unknown).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+  });
+});

@@ -1,8 +1,9 @@
 import { type Client } from '@temporalio/client';
-import { type LostIntent, standIn } from './activities/stand-in';
+import { isPassed } from './activities/epochs';
+import { isStandIn, type LostIntent, standIn } from './activities/stand-in';
 import { paidCallsOn } from './binding/earlier-calls';
 import { type PaidCallSeen } from './binding/paid-calls';
-import { type CreateJournal } from './domain/create-journal';
+import { type CreateJournal, isReopenable, type SlotIntent } from './domain/create-journal';
 import { ACTIVITY, baseTaskQueue } from './domain/names';
 import { type CreatedVideo } from './domain/paid-call';
 
@@ -42,7 +43,7 @@ export async function findLostCalls(
 ): Promise<LostCalls> {
   const calls: LostCall[] = [];
   for await (const seen of paidCallsOn(client, baseTaskQueue(taskQueue), LOOKED_AT)) {
-    if (await isKnown(journal, { namespace, creationKey: seen.creationKey }, seen.epoch)) continue;
+    if (await isKnown(journal, { namespace, creationKey: seen.creationKey }, seen)) continue;
     const { creationKey, epoch, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
     const model = created?.video.model ?? modelOf(seen);
@@ -65,7 +66,7 @@ export async function keepLostCalls(
     const { creationKey, created, operation, model } = call;
     const key = { namespace, creationKey };
     // By one before it, of the same key.
-    if (await isKnown(journal, key, call.epoch)) continue;
+    if (await isKnown(journal, key, call)) continue;
     const { durationSeconds = null, resolution = null, referenceMode = null } = created?.video ?? {};
     const lost: LostIntent = {
       operation,
@@ -83,15 +84,32 @@ export async function keepLostCalls(
   }
 }
 
-/** A stand-in that was written before counts too. */
+/**
+ * Whether a journal has what stopped a call or what it left: a call goes on over refusals and decisions only. A stand-in that
+ * was written before counts too.
+ */
 async function isKnown(
   journal: CreateJournal,
   key: { readonly namespace: string; readonly creationKey: string },
-  epoch: number,
+  call: Pick<LostCall, 'epoch' | 'runId' | 'activityId'>,
 ): Promise<boolean> {
-  if ((await journal.read(key, epoch)).slot !== null) return true;
-  const { slot } = await journal.read(key, 0);
-  return slot?.kind === 'intent' && slot.fingerprint === null;
+  for (let epoch = 0; ; epoch++) {
+    const { slot, outcome, resolution } = await journal.read(key, epoch);
+    if (slot === null) return false;
+    if (slot.kind === 'intent' && isStandIn(slot)) return true;
+    if (epoch < call.epoch) continue;
+    if (slot.kind === 'fence' || isOf(slot, call)) return true;
+    const isOver = outcome !== null && isReopenable(outcome.answer, Infinity);
+    if (isOver || resolution?.decision === 'resubmit') continue;
+    if (!(await isPassed(journal, key, epoch))) return true;
+  }
+}
+
+function isOf(
+  { runId, activityId }: SlotIntent,
+  call: Pick<LostCall, 'epoch' | 'runId' | 'activityId'>,
+): boolean {
+  return runId === call.runId && activityId === call.activityId;
 }
 
 function operationOf({ type, input }: PaidCallSeen): LostCall['operation'] {

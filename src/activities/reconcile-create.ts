@@ -18,7 +18,7 @@ import { fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
 import { withSameKey } from './send-same-key';
 import { standing } from './sender';
-import { standIn } from './stand-in';
+import { isStandIn, standIn } from './stand-in';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** A sender that may still be alive is looked at often: its outcome is wanted as soon as it is there. */
@@ -112,8 +112,9 @@ export function createReconcileCreate(
   ): Promise<CreateVideoAnswer> {
     const records = deps.taskRecords;
     const { onAbsent } = resolveCreatePolicy(deps.policy, input.policy);
+    // What stands in for a send has neither its time nor its body: no record of a task could be told to be of it.
     const found =
-      records === undefined
+      records === undefined || isStandIn(slot)
         ? { ...unconfirmed, sent: true }
         : await inspectRecords({ records, journal, key, slot, unconfirmed, onAbsent });
     return found.outcome === 'unconfirmed' ? withSameKey(found, slot) : found;

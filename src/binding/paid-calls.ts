@@ -31,7 +31,10 @@ export async function paidCallsOf(
   run: { readonly workflowId: string; readonly runId: string },
 ): Promise<readonly PaidCallSeen[]> {
   const handle = client.workflow.getHandle(run.workflowId, run.runId);
-  const [{ events }, { raw }] = await Promise.all([handle.fetchHistory(), handle.describe()]);
+  // First what is pending: what ends in between stands in the history.
+  const { raw, status } = await handle.describe();
+  const { events } = await handle.fetchHistory();
+  const isOpen = status.name === 'RUNNING' || status.name === 'PAUSED';
   const converter = client.options.loadedDataConverter;
   const beats = new Map(
     (raw.pendingActivities ?? []).map((one) => [one.activityId, one.heartbeatDetails?.payloads?.[0]]),
@@ -55,7 +58,9 @@ export async function paidCallsOf(
       const answers = asObject(result)?.['answers'];
       const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[place] : result);
       const intent = wordOf(beat, isRow ? place : undefined)?.intent ?? null;
-      if (answer === null ? !(end?.lost ?? intent !== null) : NOTHING_KEPT.has(answer['outcome'])) return;
+      // A run that was ended from outside takes along what its open calls have told the server.
+      const lost = end?.lost ?? (intent !== null || !isOpen);
+      if (!mayHaveLeft(answer, lost)) return;
       const given = own?.['creationKey'];
       const creationKey =
         typeof given === 'string' ? given : activityKey(run.workflowId, run.runId, activityId);
@@ -91,6 +96,14 @@ const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
   'cancelled',
   'pending',
 ]);
+
+/**
+ * Whether a paid call has left something in a journal, or may have.
+ * @param lost it brought no answer although a worker had it, or may have had it
+ */
+export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): boolean {
+  return answer === null ? lost : !NOTHING_KEPT.has(answer['outcome']);
+}
 
 interface End {
   readonly result: Payload | undefined;

@@ -56,6 +56,7 @@ describe('media.reconcileCreate', () => {
     runId: string,
     input: Partial<ReconcileCreateInput> = {},
     store = journal,
+    taskRecords?: PaidDeps['taskRecords'],
   ): Promise<CreateVideoAnswer> {
     const deps: PaidDeps = {
       accounts: accountRegistry([]),
@@ -66,6 +67,7 @@ describe('media.reconcileCreate', () => {
       policy: undefined,
       gate: new RefusalGate(),
       inputRoots: [],
+      taskRecords,
     };
     const env = new MockActivityEnvironment({ workflowExecution: { workflowId: 'wf', runId } });
     return env.run(createReconcileCreate(deps), {
@@ -75,6 +77,17 @@ describe('media.reconcileCreate', () => {
       ...input,
     });
   }
+
+  it('[C4.4c] a send of a journal that was lost is not looked for in records: no task could be told to be it', async () => {
+    await journal.putSlot(KEY, 0, { ...intent('first', 0), bodyHash: '' });
+    const find = jest.fn(async () => ({ found: 'none' }) as const);
+    const answer = await reconcile('first', { policy: { onAbsent: 'resend' } }, journal, {
+      longestRequestMs: 1000,
+      find,
+    });
+    expect(answer).toMatchObject({ outcome: 'unconfirmed', epoch: 0 });
+    expect(find).not.toHaveBeenCalled();
+  });
 
   it('[C4.4a] looks where its run was allowed to send: beyond the refusal that an earlier run recorded', async () => {
     await record(0, 'first', refused);

@@ -48,6 +48,26 @@ describe('a create under way whose journal is', () => {
     await endsUnconfirmed(lost);
   });
 
+  it.concurrent('[C4.4c] lost with the disk, and its workflow was terminated before', async () => {
+    const own = await stack();
+    const worker = await startCrashingWorker(own);
+    const prompt = '[lost-reply:stall] terminated';
+    const buy = () =>
+      own.server.client.workflow.start(WORKFLOW.generateVideo, {
+        taskQueue: worker.taskQueue,
+        workflowId: own.server.uniqueId('order'),
+        args: [{ request: { model: 'cine-1', prompt, durationSeconds: 2 }, creationKey: worker.taskQueue }],
+      });
+    const first = await buy();
+    await eventually('the create', async () => (await accepted(own, prompt)) === 1);
+    await worker.kill();
+    await first.terminate('nobody waits for it');
+    await rm(worker.journal, { recursive: true });
+    await worker.startSuccessor({ rebind: true });
+    expect(await (await buy()).result()).toMatchObject({ outcome: 'unconfirmed' });
+    expect(await accepted(own, prompt)).toBe(1);
+  });
+
   it.concurrent(
     '[C4.4a] set back to a time before a finished create: after a rebind its id finds its video',
     async () => {

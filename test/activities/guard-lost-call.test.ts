@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CreateJournal, type RecordedAnswer } from '../../src/domain/create-journal';
+import { keepLostCalls, type LostCall } from '../../src/guard-lost-calls';
+import { createFileJournal } from '../../src/journal';
+import { slotIntent } from './slot-intent';
+
+const KEY = { namespace: 'default', creationKey: 'order-1' };
+
+describe('a paid call that brought no answer, when its queue is bound to a journal', () => {
+  let folder: string;
+  let journal: CreateJournal;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'temporal-media-guard-'));
+    journal = createFileJournal({ root: join(folder, 'journal') });
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const call: LostCall = {
+    workflowId: 'wf',
+    runId: 'lost',
+    activityId: '7',
+    creationKey: KEY.creationKey,
+    epoch: 0,
+    attemptAt: new Date(0).toISOString(),
+    operation: 'create_video',
+    model: 'cine-1',
+  };
+  const refused: RecordedAnswer = {
+    outcome: 'rejected',
+    reason: 'credentials',
+    message: 'no',
+    epoch: 0,
+    sent: true,
+    account: 'default@00000000',
+    estimate: null,
+  };
+  /** Whether it was written. */
+  const guard = async (): Promise<boolean> => {
+    const held = async () => JSON.stringify([await journal.read(KEY, 0), await journal.read(KEY, 1)]);
+    const before = await held();
+    await keepLostCalls(journal, KEY.namespace, [call]);
+    return (await held()) !== before;
+  };
+
+  it('[C4.4c] stands in it beyond refusals over which it may have gone on, once', async () => {
+    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'before', nonce: 'n' }) });
+    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: refused });
+    expect(await guard()).toBe(true);
+    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    expect(await guard()).toBe(false);
+  });
+
+  it('is known where its own intent stands', async () => {
+    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'lost', activityId: '7' }) });
+    expect(await guard()).toBe(false);
+  });
+
+  it('is known where a fence has shut it out', async () => {
+    await journal.putSlot(KEY, 0, { v: 1, kind: 'fence', nonce: 'f', at: new Date(0).toISOString() });
+    expect(await guard()).toBe(false);
+  });
+
+  it('is known where somebody else was in its way', async () => {
+    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'another' }) });
+    expect(await guard()).toBe(false);
+  });
+});

@@ -106,6 +106,8 @@ export interface ContractBench {
   input(name: string, bytes: Uint8Array): Promise<string>;
   /** Forgets what the sandbox saw; throws when any of it broke the contract. */
   reset(): Promise<void>;
+  /** As a worker that starts anew: it remembers nothing of what the service refused. */
+  restart(): void;
   close(): Promise<void>;
 }
 
@@ -148,7 +150,8 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
   await store.checkWritable();
   const location = await modelsAt(options.models, sandbox, root);
   const clock = { now: undefined as number | undefined };
-  const activities: MediaActivities = {
+  /** A worker's process: what it remembers of refusals goes with it. */
+  const startProcess = (): MediaActivities => ({
     ...createMediaActivities({
       accounts,
       artifacts: store,
@@ -164,7 +167,8 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
       now: () => clock.now ?? Date.now(),
       ...(options.bounds === undefined ? {} : { bounds: options.bounds }),
     }),
-  };
+  });
+  let activities = startProcess();
   const diagnostics: string[] = [];
   let count = 0;
   const heartbeats = { last: undefined as unknown };
@@ -172,7 +176,9 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
   const bench: ContractBench = {
     sandbox,
     admin: sandbox.admin,
-    activities,
+    get activities() {
+      return activities;
+    },
     client,
     account,
     store,
@@ -264,7 +270,11 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
       await writeFile(join(inputs, name), bytes);
       return join(inputs, name);
     },
+    restart() {
+      activities = startProcess();
+    },
     async reset() {
+      bench.restart();
       const broken = (await bench.seen()).flatMap(({ violations }) => violations);
       await sandbox.admin.reset();
       if (broken.length > 0)

@@ -68,6 +68,7 @@ describe('diagnostics', () => {
       await keep(bench.create(request));
       await keep(bench.generate({ prompt: PROMPT }));
       await keep(bench.edit({ prompt: PROMPT, images: [{ file }], mask: { file } }));
+      bench.restart();
     }
     const raw = `<html><title>${PROMPT} ${MARKED_KEY}</title></html>`;
     await bench.fault('create', { type: 'accept_then_status', status: 200, raw, headers });

@@ -1,3 +1,4 @@
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
 import { type ContractBench, openBench } from './contract-bench';
 import { withoutUrl } from './without-url';
 
@@ -86,7 +87,7 @@ describe('errors of polls, downloads and tasks', () => {
     await bench.fault('content', { type: 'lose_reply', accepted: false, how: 'reset' }, { times: 0 });
     const broken = await bench.download(video);
     expect(broken.result).toMatchObject({ outcome: 'content_unavailable', reason: 'not_ready' });
-    expect(broken.tries.length).toBeLessThanOrEqual(livingTries);
+    expect(broken.tries.length).toBeLessThanOrEqual(DOWNLOAD_BOUNDS.livingTries);
   });
 
   test.each(['moderation', 'capacity', 'invalid', 'quota', 'unknown'] as const)(

@@ -34,7 +34,7 @@ import {
 } from './client/review-journal';
 import { paidStart } from './client/paid-starts';
 import { started } from './client/started';
-import { startAgain, unfinishedVideo } from './client/start-again';
+import { startAgain, unfinishedVideo, wasRefused } from './client/start-again';
 import { watchStates } from './client/watch-states';
 import { type ArtifactStoreFacts, type FoundVideoTask } from './domain/activities';
 import { fingerprintText } from './domain/fingerprint';
@@ -246,7 +246,7 @@ export class TemporalMediaClient extends CampaignClient {
 
   private async startPaid<Outcome extends VideoOutcome | ImageOutcome>(
     paid: PaidRequest,
-    input: { readonly account?: string },
+    input: { readonly account?: string; readonly again?: boolean },
     options: StartOptions,
   ): Promise<Started<Outcome>> {
     const { type, id: workflowId } = paidStart(paid.operation, input, options);
@@ -262,9 +262,10 @@ export class TemporalMediaClient extends CampaignClient {
       });
     const before = await this.describe(workflowId);
     const known = before === undefined || before.memo?.[FINGERPRINT_MEMO] === fingerprint;
-    if (!known && !(await this.sentNothing(before))) throw new CreationKeyConflictError(workflowId);
+    if (!known && !(await this.wasRefused(before))) throw new CreationKeyConflictError(workflowId);
     try {
-      const again = !known || (before !== undefined && (await this.mayStartAgain<Outcome>(before)));
+      const again =
+        !known || (before !== undefined && (await this.mayStartAgain<Outcome>(before, input.again === true)));
       const handle = await start(again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE');
       const after = await handle.describe();
       if (after.memo?.[FINGERPRINT_MEMO] !== fingerprint) throw new CreationKeyConflictError(workflowId);
@@ -275,22 +276,22 @@ export class TemporalMediaClient extends CampaignClient {
     }
   }
 
-  /** Whether the workflow was refused before anything left: its id is then free for the corrected request. */
-  private async sentNothing({ status, workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
+  /** Whether nothing was accepted from the workflow: its id is then free for the corrected request. */
+  private async wasRefused({ status, workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
     if (status.name !== 'COMPLETED') return false;
-    const outcome = await this.attach<VideoOutcome | ImageOutcome>(workflowId, runId).result();
-    return outcome.outcome === 'rejected' && outcome.reason === 'invalid_request' && outcome.sends === 0;
+    return wasRefused(await this.attach<VideoOutcome | ImageOutcome>(workflowId, runId).result());
   }
 
   /** Whether a closed workflow of this id left nothing bought behind, or cannot say: the journal then decides. */
   private async mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
     description: WorkflowExecutionDescription,
+    wanted: boolean,
   ): Promise<boolean> {
     const { status, workflowId, runId } = description;
     if (isOpen(status.name)) return false;
     if (status.name !== 'COMPLETED') return true;
     const outcome = await this.attach<Outcome>(workflowId, runId).result();
-    const again = startAgain(outcome);
+    const again = startAgain(outcome, wanted);
     return again === 'if_decided' && 'creationKey' in outcome && outcome.creationKey !== null
       ? this.isDecided(outcome.creationKey)
       : again === 'yes';

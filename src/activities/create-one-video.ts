@@ -26,12 +26,18 @@ export async function createOneVideo(
   sender: Sender,
 ): Promise<CreateVideoAnswer> {
   const result = await sendOnce(deps, who, specOf(input, deps, sender));
-  if (result.kind === 'pending') return pendingAnswer(result.base, result.word);
+  const { slot, word } = result;
+  // A slot that is handed on was compared with this request.
+  const compared = {
+    ...(word !== undefined && { word }),
+    ...(slot !== null && { fingerprint: slot.fingerprint }),
+  };
+  if (result.kind === 'pending') return pendingAnswer(result.base, compared);
   const key = { namespace: who.namespace, creationKey: input.creationKey };
-  await indexCreated(deps.journal, key, result.answer, result.slot);
+  await indexCreated(deps.journal, key, result.answer, slot);
   // Not recorded: whether records can be looked into is a fact of the worker that answers.
   return result.answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
-    ? { ...result.answer, inspectable: true, ...(result.word !== undefined && { word: result.word }) }
+    ? { ...result.answer, inspectable: true, ...compared }
     : result.answer;
 }
 
@@ -53,6 +59,7 @@ function specOf(
     account: input.account,
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
+    again: input.again,
     facts,
     httpBudgetMs: CREATE_TIMEOUTS.httpBudgetMs,
     reopenOwn: false,

@@ -46,16 +46,26 @@ export async function openEpoch(
       if (view.resolution && isOpenFate(view)) owed = { mayBeOwed: true };
       continue;
     }
-    if (mayFollow(view, asker) && (await isPassed(journal, key, epoch))) continue;
+    if (mayFollow(view, asker) && (await isPassed(journal, key, epoch, asker.fingerprint))) continue;
     return { epoch, ...owed, intents, ...decision };
   }
 }
 
-/** Whether somebody took an epoch beyond this one for a send. A fence shuts out a sender and opens no way. */
-export async function isPassed(journal: CreateJournal, key: JournalKey, epoch: number): Promise<boolean> {
+/**
+ * Whether somebody took an epoch beyond this one for a send, of this very request where one is named. A fence shuts out a
+ * sender and opens no way.
+ */
+export async function isPassed(
+  journal: CreateJournal,
+  key: JournalKey,
+  epoch: number,
+  fingerprint: string | null = null,
+): Promise<boolean> {
   for (let next = epoch + 1; ; next++) {
     const { slot } = await journal.read(key, next);
-    if (slot?.kind !== 'fence') return slot !== null;
+    if (slot === null) return false;
+    if (slot.kind === 'fence') continue;
+    if (fingerprint === null || (slot.fingerprint ?? fingerprint) === fingerprint) return true;
   }
 }
 

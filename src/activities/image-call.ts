@@ -120,6 +120,7 @@ function specOf(
     account: input.account,
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
+    again: input.again,
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
     httpBudgetMs: IMAGE_TIMEOUTS.httpBudgetMs,
     reopenOwn: true,

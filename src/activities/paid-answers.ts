@@ -91,8 +91,11 @@ export function fencedAnswer(base: AnswerBase): NotSent {
   };
 }
 
-export function pendingAnswer(base: AnswerBase, word?: SenderWord): PendingCall {
-  return { ...base, sent: false, outcome: 'pending', ...(word !== undefined && { word }) };
+export function pendingAnswer(
+  base: AnswerBase,
+  compared?: Pick<PendingCall, 'word' | 'fingerprint'>,
+): PendingCall {
+  return { ...base, sent: false, outcome: 'pending', ...compared };
 }
 
 export function conflictAnswer(base: AnswerBase): RejectedCall {

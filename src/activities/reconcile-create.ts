@@ -1,4 +1,4 @@
-import { isReopenable, type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
+import { isRefusal, type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import { provesNotSent } from '../domain/journal-proof';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
@@ -46,13 +46,18 @@ export function createReconcileCreate(
     if (journal === 'none') return { ...common, outcome: 'unconfirmed', evidence: evidence('no_journal') };
     // A queue that was given to another journal since proves nothing here: what the ledger says now counts.
     const here = await standing(deps, true);
-    const opened = await openEpoch(journal, key, input.epoch, { fingerprint: null, runId, now }).catch(() => {
+    const opened = await openEpoch(journal, key, input.epoch, {
+      fingerprint: input.fingerprint ?? null,
+      runId,
+      now,
+    }).catch(() => {
       throw journalUnavailable();
     });
     const base = { ...common, epoch: opened.epoch, ...(opened.mayBeOwed && { mayBeOwed: true as const }) };
+    const isCompared = input.fingerprint !== undefined;
     /** Beyond epochs that only the create itself can compare with its request, it has to begin where it began. */
     const fenced = (at: typeof base): NotSent =>
-      at.epoch === input.epoch || input.sameRequest === true
+      at.epoch === input.epoch || isCompared
         ? fencedAnswer(at)
         : { ...fencedAnswer(at), epoch: input.epoch, epochUsed: false };
     const changed = (at: typeof base): Promise<UnconfirmedCall> =>
@@ -66,14 +71,16 @@ export function createReconcileCreate(
       });
     const provesIt = here.bound && provesNotSent(input.senders, { ...here, intents: opened.intents });
     /** Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint. */
-    const isForeign = (slot: SlotIntent | null): boolean =>
-      input.sameRequest !== true && slot?.runId !== runId;
+    const isForeign = (slot: SlotIntent | null): boolean => !isCompared && slot?.runId !== runId;
+    /** From where it began, the create compares every epoch with its request again. */
+    const foreign = () =>
+      waitingAnswer({ ...base, epoch: input.epoch }, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
     switch (opened.do) {
       case 'return': {
         const { slot } = opened;
         if (isForeign(slot)) {
-          if (isReopenable(opened.outcome.answer, Infinity)) await shutOut(journal, key, opened.epoch, now);
-          return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+          if (isRefusal(opened.outcome.answer, Infinity)) await shutOut(journal, key, opened.epoch, now);
+          return foreign();
         }
         const answer = opened.outcome.answer as CreateVideoAnswer;
         if (answer.outcome === 'unconfirmed' && slot !== null)
@@ -84,7 +91,7 @@ export function createReconcileCreate(
       case 'pending':
         if (isForeign(opened.slot)) {
           await shutOut(journal, key, opened.epoch, now);
-          return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+          return foreign();
         }
         awaitSender(opened.slot, now, SENDER);
         return inspected(unconfirmedAfterIntent(opened.slot, opened.epoch), opened.slot, journal, key, input);
@@ -98,7 +105,7 @@ export function createReconcileCreate(
       case 'fenced':
         return provesIt ? fenced(base) : changed(base);
       case 'conflict':
-        throw new Error('Without a fingerprint nothing can conflict');
+        return foreign();
     }
   };
 
@@ -122,8 +129,8 @@ export function createReconcileCreate(
 }
 
 /**
- * The create that brought no value may still go on one day, and then find that the refusal of another run, which stops it
- * now, is over. Its run may have been told that refusal by then: where it would send, a fence stands.
+ * The create that brought no value may still go on one day, and then go past the refusal of another run, which stops it
+ * now or does not. Its run may have been told that refusal by then: where it would send, a fence stands.
  */
 async function shutOut(journal: CreateJournal, key: JournalKey, epoch: number, now: number): Promise<void> {
   const { slot } = await journal.read(key, epoch + 1).catch(() => {

@@ -56,6 +56,8 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly reopenOwn: boolean;
   readonly sender: Sender;
   readonly refuseWhileUnconfirmed?: boolean | undefined;
+  /** A person wants the request sent again after a refusal that another run was told. */
+  readonly again?: boolean | undefined;
   /** Only what is recorded is wanted; an epoch that is open stays as it is. */
   readonly recordedOnly?: true;
   /** An epoch of unknown fate may be sent again under its idempotency key. */
@@ -147,7 +149,14 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       : fingerprintOf(spec.paid, account, prepared.fileHashes);
   const { runId, activityId, attemptAt } = who;
   const attempt = { activityId, attemptAt };
-  const asker = { fingerprint, runId, now: Date.now(), reopenOwn: spec.reopenOwn, attempt };
+  const asker = {
+    fingerprint,
+    runId,
+    now: Date.now(),
+    reopenOwn: spec.reopenOwn,
+    again: spec.again === true,
+    attempt,
+  };
   let opened: OpenedEpoch;
   try {
     opened = await openEpoch(deps.journal, key, spec.epoch, asker);
@@ -235,6 +244,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     // Taken between the read and the write: whether by the same request, only its slot can tell.
     const taken = await openEpoch(deps.journal, key, base.epoch, asker).catch(() => undefined);
     if (taken === undefined) return ended(journalDown(base));
+    base = { ...base, epoch: taken.epoch };
     if (taken.do === 'conflict') return ended(conflictAnswer(base));
     return pending('slot' in taken ? taken.slot : null);
   }

@@ -30,7 +30,7 @@ export function withSpendOptions(command: Command): Command {
       'ask before a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
     )
     .option('-y, --yes', 'agree to a cost above --max-spend, or unknown')
-    .option('--again', 'buy although the same request is unconfirmed under another id');
+    .option('--again', 'send although it was refused under this id before, or is unconfirmed under another');
 }
 
 /** What the help of a paid command says about money. */
@@ -39,7 +39,8 @@ Estimates come from the price rules of the model configuration as \`temporal-med
 unknown, never 0. --max-spend asks at a terminal before every start, also of an id that was bought before, and ends with
 exit code 6 where nobody can be asked.
 While the same request is unconfirmed under another id nothing is sent (exit code 7): settle that one first
-(\`temporal-media unconfirmed\`), or say --again.
+(\`temporal-media unconfirmed\`), or say --again. A request that the service refused is sent again under its id when it is
+corrected, or with --again as it is.
 `;
 
 /** The store that this command shares with the worker. @throws ConfigurationError */

@@ -4,8 +4,12 @@ import { type VideoTask } from '../domain/video-task';
 /**
  * Whether a closed workflow of this outcome may be started again under its id: it left nothing bought behind, or the
  * journal decides. `if_decided`: only once somebody has decided about it.
+ * @param again a person wants a refused request sent again
  */
-export function startAgain(outcome: VideoOutcome | ImageOutcome): 'yes' | 'no' | 'if_decided' {
+export function startAgain(
+  outcome: VideoOutcome | ImageOutcome,
+  again: boolean,
+): 'yes' | 'no' | 'if_decided' {
   switch (outcome.outcome) {
     // A task that exists is adopted from the journal; it is not bought again.
     case 'still_running':
@@ -19,10 +23,17 @@ export function startAgain(outcome: VideoOutcome | ImageOutcome): 'yes' | 'no' |
       // It is paid: what is fetched again is not bought again.
       return outcome.fetchable ? 'yes' : 'if_decided';
     case 'rejected':
-      return outcome.reason === 'invalid_request' || outcome.reason === 'moderation' ? 'no' : 'yes';
+      return !again && (outcome.reason === 'invalid_request' || outcome.reason === 'moderation')
+        ? 'no'
+        : 'yes';
     default:
       return 'no';
   }
+}
+
+/** Whether a closed workflow was refused: the journal then lets the corrected request go on, or says what stands in its way. */
+export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
+  return outcome.outcome === 'rejected' && outcome.billing.state === 'none';
 }
 
 /** Causes of `unconfirmed` behind which the journal may hold an outcome: a worker was away or died. */

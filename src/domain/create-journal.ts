@@ -161,6 +161,8 @@ export interface EpochAsker {
   readonly now: number;
   /** Whether even the run that recorded a proven refusal may go on after it: image activities retry by themselves. */
   readonly reopenOwn?: boolean;
+  /** A person wants this very request sent again after whatever refusal another run was told. */
+  readonly again?: boolean;
   /** The attempt that asks: one that stood still never goes past what a later attempt of its activity was told. */
   readonly attempt?: Pick<SlotIntent, 'activityId' | 'attemptAt'>;
 }
@@ -168,11 +170,11 @@ export interface EpochAsker {
 export type EpochDecision =
   | { readonly do: 'send' }
   | { readonly do: 'return'; readonly outcome: OutcomeRecord; readonly slot: SlotIntent | null }
-  /** A proven refusal of an earlier run, or a decision to send again: this epoch is over and the next one may open. */
+  /** A proven refusal, or a decision to send again: this epoch is over and the next one may open. */
   | { readonly do: 'next_epoch' }
   | { readonly do: 'fenced' }
   | { readonly do: 'pending'; readonly slot: SlotIntent }
-  /** Another request holds the key; `view` is what is recorded of it. */
+  /** Another request, that was or may have been accepted, holds the key; `view` is what is recorded of it. */
   | { readonly do: 'conflict'; readonly view: EpochView };
 
 /** What one epoch's records mean for somebody who wants to send in it. Pure: the proof of create-once walks it. */
@@ -181,22 +183,36 @@ export function decideEpoch(view: EpochView, asker: EpochAsker): EpochDecision {
   if (slot?.kind === 'fence') return { do: 'fenced' };
   // An unreadable file cannot be hashed any more: nothing is sent anyway, and the first outcome is worth more.
   const [held, asked] = [slot?.fingerprint ?? null, asker.fingerprint];
-  if (slot !== null && held !== null && asked !== null && held !== asked) return { do: 'conflict', view };
+  const isOther = held !== null && asked !== null && held !== asked;
+  const isOver = outcome !== null && mayGoPast(slot, outcome.answer, asker, isOther);
+  // What somebody decided about it was not decided about a request that is asked for now.
+  if (isOther) return isOver && !view.resolution ? { do: 'next_epoch' } : { do: 'conflict', view };
   if (slot !== null && view.resolution && !isPaid(outcome?.answer)) {
     const { answer, decisionId, at } = view.resolution;
     return answer === null
       ? { do: 'next_epoch' }
       : { do: 'return', outcome: { v: 1, nonce: decisionId, at, answer }, slot };
   }
-  if (outcome !== null) {
-    const isOwn = slot !== null && slot.runId === asker.runId;
-    const mayReopen =
-      asker.reopenOwn === true ? !(isOwn && isOvertaken(slot, asker)) : slot !== null && !isOwn;
-    return mayReopen && isReopenable(outcome.answer, asker.now)
-      ? { do: 'next_epoch' }
-      : { do: 'return', outcome, slot };
-  }
+  if (outcome !== null) return isOver ? { do: 'next_epoch' } : { do: 'return', outcome, slot };
   return slot === null ? { do: 'send' } : { do: 'pending', slot };
+}
+
+/**
+ * A refusal is the answer to one request: the corrected one goes past any, the same one only past those that may end by
+ * themselves, or by a person's word. The run that was refused was told so, and stays where it is.
+ */
+function mayGoPast(
+  slot: SlotIntent | null,
+  answer: RecordedAnswer,
+  asker: EpochAsker,
+  isOther: boolean,
+): boolean {
+  const isOwn = slot !== null && slot.runId === asker.runId;
+  const mayReopen = asker.reopenOwn === true ? !(isOwn && isOvertaken(slot, asker)) : slot !== null && !isOwn;
+  if (!mayReopen) return false;
+  return isOther || (asker.again === true && !isOwn)
+    ? isRefusal(answer, asker.now)
+    : isReopenable(answer, asker.now);
 }
 
 /** Whether a later attempt of the same activity has sent: its answer may have ended the call. */
@@ -208,10 +224,11 @@ function isOvertaken({ activityId, attemptAt }: SlotIntent, { attempt }: EpochAs
 
 /**
  * Whether an asker that may not go past this epoch by itself may follow somebody who did: whoever has an intent beyond it
- * knew that nothing was accepted here, although the record of that was lost, or its clock says that a Retry-After is over.
+ * knew that nothing was accepted here, although the record of that was lost, or its clock says that a Retry-After is over,
+ * or a person wanted the refused request sent again.
  */
 export function mayFollow(view: EpochView, asker: EpochAsker): boolean {
-  const inTime = decideEpoch(view, { ...asker, now: Infinity }).do;
+  const inTime = decideEpoch(view, { ...asker, now: Infinity, again: true }).do;
   return inTime === 'next_epoch' || inTime === 'pending';
 }
 
@@ -246,24 +263,28 @@ export function isOpenAnswer(answer: RecordedAnswer): boolean {
   return answer.outcome === 'unconfirmed' || answer.outcome === 'results_lost';
 }
 
-/** Whether a recorded answer proves that nothing was accepted, and asking again can help. */
-export function isReopenable(answer: RecordedAnswer, now: number): boolean {
+/** Whether a recorded answer proves that nothing was accepted, and the service wants no more time (C8.7). */
+export function isRefusal(answer: RecordedAnswer, now: number): boolean {
   switch (answer.outcome) {
     case 'not_sent':
       return true;
     case 'refused_for_now':
-      return answer.notBefore === null || Date.parse(answer.notBefore) <= now;
     case 'rejected':
-      // The service's own time counts also where a person could mend the reason sooner (C8.7).
-      if (answer.notBefore !== undefined && Date.parse(answer.notBefore) > now) return false;
-      // A person mends credentials and quota and then starts the same id again; a wrong request stays wrong (C7.1).
-      return (
-        answer.reason === 'credentials' ||
-        answer.reason === 'quota' ||
-        answer.reason === 'capacity' ||
-        answer.reason === 'not_sent'
-      );
+      return (answer.notBefore ?? null) === null || Date.parse(answer.notBefore as string) <= now;
     default:
       return false;
   }
 }
+
+/** Whether asking for the same again can help after a refusal: a person mends credentials and quota (C7.1). */
+export function isReopenable(answer: RecordedAnswer, now: number): boolean {
+  if (!isRefusal(answer, now)) return false;
+  return answer.outcome !== 'rejected' || MENDED_ELSEWHERE.has(answer.reason);
+}
+
+const MENDED_ELSEWHERE: ReadonlySet<RejectedCall['reason']> = new Set([
+  'credentials',
+  'quota',
+  'capacity',
+  'not_sent',
+]);

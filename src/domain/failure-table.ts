@@ -167,7 +167,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'unknown',
     'A field of the request is wrong; refused before the send or by the service.',
-    'Correct what the message names; the allowed values are listed where they are known.',
+    'Correct what the message names and start it again under the same id; the allowed values are listed where they are known.',
   ),
   row(
     'rejected/moderation',
@@ -175,7 +175,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'unknown',
     'The service refused the content before a task existed.',
-    'Change the prompt or the references and use a new id; check the bill, a service may charge for the judgement.',
+    'Change the prompt or the references and start it again under the same id; check the bill, a service may charge for the judgement.',
   ),
   row(
     'rejected/quota',

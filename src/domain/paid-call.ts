@@ -21,6 +21,8 @@ interface PaidInput extends EpochKey {
   readonly policy?: CreatePolicy;
   /** Nothing is sent while a call with this very body and another key has an unknown fate. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
+  /** A person wants this very request sent again where the service refused it before under this key. @default false */
+  readonly again?: boolean;
 }
 
 export interface CreateVideoInput extends PaidInput {
@@ -38,8 +40,8 @@ export type CallFacts = Pick<VideoTask, 'durationSeconds' | 'resolution' | 'refe
 
 export interface ReconcileCreateInput extends EpochKey {
   readonly account?: string;
-  /** Set when the create itself compared fingerprints and found the epoch taken by the same request. */
-  readonly sameRequest?: true;
+  /** Set when the create itself compared requests and found its own: the fingerprint, null where it could not be had. */
+  readonly fingerprint?: string | null;
   /** What is known of those who may have sent: only the journal that they named can prove that they did not. */
   readonly senders: SenderTrace;
   /** What a person needs to know of it where no journal knows it. */
@@ -68,6 +70,7 @@ const PAID_INPUT_KEYS = {
   account: true,
   policy: CREATE_POLICY_KEYS,
   refuseWhileUnconfirmed: true,
+  again: true,
 } as const;
 
 export const IMAGE_INPUT_KEYS = {
@@ -189,6 +192,8 @@ export interface PendingCall extends PaidAnswer {
   readonly outcome: 'pending';
   /** Whose intent it is, for the reconciliation. */
   readonly word?: SenderWord;
+  /** The intent is one for this very request, for the reconciliation. */
+  readonly fingerprint?: string | null;
 }
 
 /** The request may have been accepted (class U). Never sent again without an authorisation (C4.4c). */
@@ -205,6 +210,8 @@ export interface UnconfirmedCall extends PaidAnswer {
   readonly inspectable?: true;
   /** Whose intent it is, for the reconciliation. */
   readonly word?: SenderWord;
+  /** The intent is one for this very request, for the reconciliation. */
+  readonly fingerprint?: string | null;
 }
 
 /** A task exists (class C). */

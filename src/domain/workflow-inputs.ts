@@ -48,6 +48,8 @@ export interface GenerateVideoInput extends VideoWorkflowOptions {
   readonly onUnconfirmed?: 'end' | 'wait';
   /** Nothing is sent while a create with this very body and another key has an unknown fate. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
+  /** A person wants this very request sent again where the service refused it before under this key. @default false */
+  readonly again?: boolean;
   /** State of an earlier run of this workflow; set by continue-as-new only. */
   readonly carried?: CarriedVideo;
 }
@@ -80,6 +82,8 @@ export interface GenerateImageWorkflowInput {
   readonly policy?: CreatePolicy;
   /** Nothing is sent while a call with this very body and another key has an unknown fate. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
+  /** A person wants this very request sent again where the service refused it before under this key. @default false */
+  readonly again?: boolean;
   readonly queues?: MediaQueues;
 }
 
@@ -122,6 +126,7 @@ export const GENERATE_VIDEO_KEYS = {
   policy: CREATE_POLICY_KEYS,
   onUnconfirmed: true,
   refuseWhileUnconfirmed: true,
+  again: true,
   carried: true,
 } satisfies KeysOf<GenerateVideoInput>;
 
@@ -139,6 +144,7 @@ const IMAGE_KEYS = {
   startLimit: true,
   policy: CREATE_POLICY_KEYS,
   refuseWhileUnconfirmed: true,
+  again: true,
 } satisfies KeysOf<Omit<GenerateImageWorkflowInput | EditImageWorkflowInput, 'queues'>>;
 
 export const IMAGE_WORKFLOW_KEYS = { ...IMAGE_KEYS, queues: QUEUES_KEYS } satisfies KeysOf<

@@ -24,6 +24,7 @@ export interface CreateOnceOptions {
   readonly account?: string | undefined;
   readonly policy?: CreatePolicy | undefined;
   readonly refuseWhileUnconfirmed?: boolean | undefined;
+  readonly again?: boolean | undefined;
   /** Milliseconds that the create may wait unsent, counted from `state.startedAt`. */
   readonly startLimitMs: number;
   /** @default the create queue that a media worker serves beside the workflow's own */
@@ -64,7 +65,7 @@ export async function createOnce(
     let step = nextStep(state, sent.answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
       const found = await CancellationScope.nonCancellable(() =>
-        reconcileEpoch(state, reconcileOptions(options), null, sent.senders),
+        reconcileEpoch(state, reconcileOptions(options), sent.answer, sent.senders),
       );
       // What the send itself left as evidence says more than a look that found nothing out.
       const answer =
@@ -133,7 +134,7 @@ async function endCancelled(
           ? await reconcileEpoch(
               { ...state, epoch: answer.epoch },
               reconcileOptions(asking),
-              null,
+              answer,
               asked.senders,
             )
           : answer,
@@ -191,6 +192,7 @@ async function raceCreate(
     ...(options.account === undefined ? {} : { account: options.account }),
     ...(options.policy === undefined ? {} : { policy: options.policy }),
     ...(options.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
+    ...(options.again === true && { again: true }),
     ...(options.recordedOnly === true && { recordedOnly: true }),
     ...(isSentAgain(state) && { sameKey: true }),
   }).then(

@@ -64,6 +64,7 @@ function createOptions(input: GenerateVideoInput, progress: VideoProgress): Crea
     account: input.account,
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
+    again: input.again,
     startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
     taskQueue: queuesOf(input.queues).create,
     onState: (state, until, why) =>

@@ -77,6 +77,7 @@ export async function imageCall(
     ...(input.account === undefined ? {} : { account: input.account }),
     ...(input.policy === undefined ? {} : { policy: input.policy }),
     ...(input.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
+    ...(input.again === true && { again: true }),
   };
   const facts = { model: input.request.model, account: input.account ?? null };
   for (let state = beginCreate(own.key, Date.now()); ;) {

@@ -3,7 +3,7 @@ import { DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-o
 import { type CreatePolicy } from '../domain/create-policy';
 import { evidence, noWorker } from '../domain/evidence';
 import { type SenderTrace } from '../domain/journal-proof';
-import { type CallFacts, type CreateVideoAnswer } from '../domain/paid-call';
+import { type CallFacts, type CreateVideoAnswer, type ReconcileCreateInput } from '../domain/paid-call';
 import { neverStarted, type StartWait } from './never-started';
 import { reconcileCreateActivity } from './proxies';
 
@@ -41,17 +41,23 @@ export interface ReconcileOptions {
   readonly facts: CallFacts;
 }
 
+/** The fingerprint in an answer that compared requests, as an input. */
+export function comparedIn(answer: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint'> {
+  return 'fingerprint' in answer ? { fingerprint: answer.fingerprint } : {};
+}
+
 /**
  * One reconciliation of one epoch (failure-model 2.5), after a create that brought no value.
- * @param lost null when the create answered that somebody else holds its epoch
+ * @param got why the create brought nothing, or its answer: somebody else holds its epoch, or the fate is unknown
  * @param senders what is known of those who may have sent
  */
 export async function reconcileEpoch(
   { creationKey, epoch }: Pick<CreateOnceState, 'creationKey' | 'epoch'>,
   { taskQueue, account, policy, facts }: ReconcileOptions,
-  lost: NoValue | null,
+  got: NoValue | CreateVideoAnswer,
   senders: SenderTrace,
 ): Promise<CreateVideoAnswer> {
+  const lost = 'outcome' in got ? null : got;
   const look = reconcileCreateActivity({
     taskQueue,
     // Where no worker took the create, none is waited for as long again. After a possible send the wait has nothing to
@@ -67,7 +73,7 @@ export async function reconcileEpoch(
       facts,
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),
-      ...(lost === null ? { sameRequest: true as const } : {}),
+      ...('outcome' in got && comparedIn(got)),
     });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

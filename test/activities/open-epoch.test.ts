@@ -114,6 +114,41 @@ describe('the way over the epochs of one key', () => {
     expect(await open('first')).toMatchObject({ do: 'return', epoch: 0 });
   });
 
+  describe('after a refusal of the request', () => {
+    const again = (runId: string, fingerprint = slotIntent().fingerprint): Promise<OpenedEpoch> =>
+      openEpoch(journal, KEY, 0, { fingerprint, runId, now: NOW, again: true });
+    const corrected = async (epoch: number, answer?: RecordedAnswer): Promise<void> => {
+      await journal.putSlot(KEY, epoch, slotIntent({ ...KEY, runId: 'corrected', fingerprint: 'corrected' }));
+      if (answer !== undefined) await journal.putOutcome(KEY, epoch, { v: 1, nonce: 'n', at: '', answer });
+    };
+    beforeEach(() => sender(0, 'first', answers.rejected(0, 'invalid_request')));
+
+    it('[C7.1] leads the corrected one to the next epoch, and the same one by a word only', async () => {
+      expect(await open('later', 'corrected')).toMatchObject({ do: 'send', epoch: 1 });
+      expect(await again('later')).toMatchObject({ do: 'send', epoch: 1 });
+      expect(await open('later')).toMatchObject({ do: 'return', epoch: 0 });
+    });
+
+    it('[C4.4a] never leads the first one to what the corrected one bought', async () => {
+      await corrected(1, answers.created(1));
+      expect(await open('later', 'corrected')).toMatchObject({ do: 'return', epoch: 1 });
+      expect(await open('later')).toMatchObject({ do: 'return', epoch: 0 });
+      expect(await again('later')).toMatchObject({ do: 'conflict', epoch: 1 });
+    });
+
+    it('[C4.4c] leads whoever asks for the same to what was bought by a word, past a second refused one', async () => {
+      await corrected(1, answers.rejected(1, 'invalid_request'));
+      expect(await open('later')).toMatchObject({ do: 'return', epoch: 0 });
+      await sender(2, 'by a word', answers.created(2));
+      expect(await open('later')).toMatchObject({ do: 'return', epoch: 2 });
+      expect(await open('later', 'corrected')).toMatchObject({ do: 'return', epoch: 1 });
+      // The run that was refused stays where it was told so.
+      expect(await open('first')).toMatchObject({ do: 'return', epoch: 0 });
+      // A lost sender of a run may stand anywhere on its way.
+      expect(await open('corrected', null)).toMatchObject({ do: 'return', epoch: 1 });
+    });
+  });
+
   it('is passed where a sender stands beyond it', async () => {
     expect(await isPassed(journal, KEY, 0)).toBe(false);
     await sender(0, 'first');

@@ -125,7 +125,7 @@ describe('media.reconcileCreate', () => {
   it('[C7.10] needs no fence where no create of its run can be on its way, or can ever go on', async () => {
     await record(0, 'first', { ...refused, notBefore: LATER });
     await reconcile('first');
-    await reconcile('later', { sameRequest: true });
+    await reconcile('later', { fingerprint: slotIntent().fingerprint });
     expect((await journal.read(KEY, 1)).slot).toBeNull();
   });
 
@@ -157,7 +157,7 @@ describe('media.reconcileCreate', () => {
 
   it('the fence is taken in the epoch in which a send could still begin', async () => {
     await record(0, 'first', refused);
-    expect(await reconcile('later', { sameRequest: true })).toMatchObject({
+    expect(await reconcile('later', { fingerprint: slotIntent().fingerprint })).toMatchObject({
       outcome: 'not_sent',
       cause: 'fenced',
       epoch: 1,
@@ -182,13 +182,37 @@ describe('media.reconcileCreate', () => {
   it("another run's outcome is handed out only once the create has compared the requests", async () => {
     await record(0, 'first', { ...created, epoch: 0 });
     expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', epochUsed: false, epoch: 0 });
-    expect(await reconcile('later', { sameRequest: true })).toMatchObject({ outcome: 'created', epoch: 0 });
+    expect(await reconcile('later', { fingerprint: slotIntent().fingerprint })).toMatchObject({
+      outcome: 'created',
+      epoch: 0,
+    });
+  });
+
+  it('[C4.4a] what another request came to is handed out to nobody, and beyond a refusal a lost create is shut out', async () => {
+    const refusal = { ...refused, reason: 'invalid_request', epoch: 0 } as const;
+    await record(0, 'first', refusal);
+    const unread = { outcome: 'not_sent', cause: 'recorded_by_another_run', epochUsed: false, epoch: 0 };
+    expect(await reconcile('later', { fingerprint: 'corrected' })).toMatchObject({
+      epoch: 1,
+      cause: 'fenced',
+    });
+    expect(await reconcile('later')).toMatchObject(unread);
+    expect((await journal.read(KEY, 1)).slot).toMatchObject({ kind: 'fence' });
+    await record(2, 'second', { ...created, epoch: 2 });
+    expect(await reconcile('later', { fingerprint: 'corrected' })).toMatchObject({
+      cause: 'fenced',
+      epoch: 1,
+    });
+    expect(await reconcile('later', { fingerprint: 'corrected', epoch: 2 })).toMatchObject({
+      ...unread,
+      epoch: 2,
+    });
   });
 
   it("[C4.4a] another run's unknown fate is told only once the create has compared the requests", async () => {
     await record(0, 'first', undefined, Date.now() - 1);
     expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', epochUsed: false, epoch: 0 });
-    expect(await reconcile('later', { sameRequest: true })).toMatchObject({
+    expect(await reconcile('later', { fingerprint: slotIntent().fingerprint })).toMatchObject({
       outcome: 'unconfirmed',
       epoch: 0,
     });

@@ -44,6 +44,19 @@ const view = (answer: RecordedAnswer): EpochView => ({
   slot: intent,
   outcome: { v: 1, nonce: 'n', at: intent.at, answer },
 });
+const decided = (answer: Resolution['answer']): Resolution => ({
+  v: 1,
+  decision: answer === null ? 'resubmit' : 'adopt',
+  decisionId: 'd',
+  by: 'ann',
+  reason: 'found in the records',
+  at: intent.at,
+  answer,
+});
+const withDecision = (seen: EpochView, answer: Resolution['answer']): EpochView => ({
+  ...seen,
+  resolution: decided(answer),
+});
 const doOf = (seen: EpochView, who = asker()) => decideEpoch(seen, who).do;
 
 describe('what an epoch says to somebody who wants to send', () => {
@@ -67,11 +80,48 @@ describe('what an epoch says to somebody who wants to send', () => {
     expect(doOf({ slot: fence, outcome: null }, asker({ fingerprint: 'other' }))).toBe('fenced');
   });
 
-  it('[C4.4a] another request under the same key is a conflict, with and without an outcome', () => {
+  it('[C4.4a] another request under the same key is a conflict while the first was or may have been accepted', () => {
     const other = asker({ fingerprint: 'other', runId: 'later', reopenOwn: true });
     expect(doOf({ slot: intent, outcome: null }, other)).toBe('conflict');
-    for (const answer of [answers.created(0), answers.unconfirmed(0), answers.refused(0)])
+    for (const answer of [answers.created(0), answers.unconfirmed(0)])
       expect(doOf(view(answer), other)).toBe('conflict');
+  });
+
+  it.each<RejectReason>(['invalid_request', 'moderation', 'service_error', 'credentials'])(
+    '[C7.1] after %s the corrected request takes the next epoch, and the refused one by a person only',
+    (reason) => {
+      const refused = view(answers.rejected(0, reason));
+      expect(doOf(refused, asker({ fingerprint: 'other', runId: 'later' }))).toBe('next_epoch');
+      expect(doOf(refused, asker({ again: true, runId: 'later' }))).toBe('next_epoch');
+      // The run that was refused has one request, and it was told.
+      expect(doOf(refused, asker({ fingerprint: 'other' }))).toBe('conflict');
+      expect(doOf(refused, asker({ again: true }))).toBe('return');
+      expect(doOf(refused, asker({ again: true, reopenOwn: true }))).toBe(
+        reason === 'credentials' ? 'next_epoch' : 'return',
+      );
+    },
+  );
+
+  it('[C4.4a] neither a person nor a correction goes past what was or may have been accepted', () => {
+    for (const answer of [answers.created(0), answers.unconfirmed(0)])
+      expect(doOf(view(answer), asker({ again: true, runId: 'later' }))).toBe('return');
+    expect(doOf({ slot: intent, outcome: null }, asker({ again: true, runId: 'later' }))).toBe('pending');
+    // A refusal that came after a decision is none.
+    for (const answer of [answers.created(0), answers.rejected(0, 'declared_lost'), null])
+      expect(
+        doOf(
+          withDecision(view(answers.rejected(0, 'invalid_request')), answer),
+          asker({ fingerprint: 'other', runId: 'later', again: true }),
+        ),
+      ).toBe('conflict');
+  });
+
+  it('[C8.7] the time that the service named holds for the corrected request too', () => {
+    const refused = view(answers.refused(0, new Date(NOW + 1000).toISOString()));
+    const other = (now: number) => asker({ fingerprint: 'other', runId: 'later', now });
+    expect(doOf(refused, other(NOW))).toBe('conflict');
+    expect(doOf(refused, other(NOW + 1000))).toBe('next_epoch');
+    expect(mayFollow(refused, other(NOW))).toBe(true);
   });
 
   it('a request whose file cannot be read any more gets the first outcome', () => {
@@ -149,20 +199,7 @@ describe('whether asking again can help', () => {
 });
 
 describe('a decision about an epoch of unknown fate', () => {
-  const decided = (answer: Resolution['answer']): Resolution => ({
-    v: 1,
-    decision: answer === null ? 'resubmit' : 'adopt',
-    decisionId: 'd',
-    by: 'ann',
-    reason: 'found in the records',
-    at: intent.at,
-    answer,
-  });
   const lost = { ...answers.unconfirmed(0), outcome: 'results_lost' } as unknown as RecordedAnswer;
-  const withDecision = (seen: EpochView, answer: Resolution['answer']): EpochView => ({
-    ...seen,
-    resolution: decided(answer),
-  });
 
   it.each<[string, EpochView]>([
     ['an intent without an outcome', { slot: intent, outcome: null }],
@@ -242,8 +279,10 @@ describe('who went past an epoch may be followed', () => {
   it('[C4.4c] and nowhere else', () => {
     expect(follows(view(answers.refused(0, later)), asker())).toBe(false);
     expect(follows({ slot: intent, outcome: null }, asker({ fingerprint: 'other' }))).toBe(false);
-    for (const answer of [answers.created(0), answers.unconfirmed(0), answers.rejected(0)])
+    for (const answer of [answers.created(0), answers.unconfirmed(0)])
       expect(follows(view(answer))).toBe(false);
+    // The run that was refused was told so.
+    expect(follows(view(answers.rejected(0)), asker())).toBe(false);
     for (const slot of [null, fence]) expect(follows({ slot, outcome: null })).toBe(false);
   });
 });

@@ -15,6 +15,11 @@ const SPACES: readonly Space[] = [
   { name: 'two callers with one request', bounds: TWO },
   { name: 'two callers with two requests', bounds: { ...TWO, requests: [0, 1] } },
   { name: 'one caller and a journal that is lost or set back', bounds: { ...LOST, requests: [0] } },
+  { name: 'a person who wants the refused request sent again', bounds: { ...TWO, again: [1] } },
+  {
+    name: 'a correction, and a person who wants the refused request sent again',
+    bounds: { ...TWO, requests: [0, 1, 0], again: [2], creates: 1 },
+  },
   ...sized<readonly Space[]>({
     change: [
       {
@@ -23,6 +28,8 @@ const SPACES: readonly Space[] = [
       },
     ],
     deep: [
+      { name: 'a correction and three epochs', bounds: { ...TWO, requests: [0, 1], again: [0], epochs: 3 } },
+      { name: 'a correction and a decision', bounds: { ...TWO, requests: [0, 1], again: [0], decisions: 1 } },
       { name: 'two callers and a decision', bounds: { ...TWO, decisions: 1 } },
       { name: 'two callers and a slot that is written late', bounds: { ...TWO, lateWrites: 1 } },
       { name: 'two callers, three epochs', bounds: { ...TWO, epochs: 3 } },
@@ -42,7 +49,7 @@ const NEEDED: readonly (readonly [keyof Rules, Flaw])[] = [
   ['pendingIsUnknown', 'unauthorised'],
   ['unsureIsUnsent', 'unauthorised'],
   ['goesForward', 'falseRejections'],
-  ['comparesAfterRace', 'mixedUp'],
+  ['comparesAgain', 'mixedUp'],
   ['leavesForeign', 'mixedUp'],
   ['shutsOut', 'falseRejections'],
   ['follows', 'lostIds'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { classifyPaidReply } from '../../src/domain/create-decision';
-import { decideEpoch, isReopenable, type RecordedAnswer } from '../../src/domain/create-journal';
+import { decideEpoch, isRefusal, isReopenable, type RecordedAnswer } from '../../src/domain/create-journal';
 import {
   beginCreate,
   MAX_SENDS,
@@ -169,7 +169,9 @@ describe('records of an epoch', () => {
               : ({ v: 1, nonce: 'n', at: '', answer: { ...paid, ...answer } } as never);
           const decision = decideEpoch({ slot, outcome }, { fingerprint, runId: 'r', now: NOW, reopenOwn });
           expect(decision.do === 'send').toBe(!taken);
-          if (taken && fingerprint === 'g') expect(decision.do).toBe('conflict');
+          if (!taken || fingerprint !== 'g') return;
+          const isOver = outcome !== null && isRefusal({ ...paid, ...answer } as RecordedAnswer, NOW);
+          expect(decision.do).toBe(isOver ? 'next_epoch' : 'conflict');
         },
       ),
     );

@@ -66,7 +66,12 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
     start: (media) =>
       media.startEdit(
-        { request, ...given({ account: options.account }), refuseWhileUnconfirmed: options.again !== true },
+        {
+          request,
+          ...given({ account: options.account }),
+          refuseWhileUnconfirmed: options.again !== true,
+          ...(options.again === true && { again: true }),
+        },
         { id },
       ),
   });

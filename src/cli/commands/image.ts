@@ -51,7 +51,12 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
     start: (media) =>
       media.startImage(
-        { request, ...given({ account: options.account }), refuseWhileUnconfirmed: options.again !== true },
+        {
+          request,
+          ...given({ account: options.account }),
+          refuseWhileUnconfirmed: options.again !== true,
+          ...(options.again === true && { again: true }),
+        },
         { id },
       ),
   });

@@ -118,6 +118,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
           request,
           ...given({ waitFor, account: options.account }),
           refuseWhileUnconfirmed: options.again !== true,
+          ...(options.again === true && { again: true }),
         },
         { id },
       ),

@@ -132,7 +132,7 @@ async function reconciled(
   settings: LaneSettings,
   senders: SenderTrace,
 ): Promise<RowAnswer> {
-  const found = await reconcile(row, state, settings, 'outcome' in got ? null : got, senders);
+  const found = await reconcile(row, state, settings, got, senders);
   // What the send itself left as evidence says more than a look that found nothing out.
   const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
   const step = stepOf(row, state, keepsOwn ? got : found, true);
@@ -151,7 +151,7 @@ function reconcile(
   row: LaneRow,
   state: CreateOnceState,
   { account, policy, queues }: LaneSettings,
-  lost: NoValue | null,
+  got: CreateVideoAnswer | NoValue,
   senders: SenderTrace,
 ): Promise<CreateVideoAnswer> {
   const { model, durationSeconds, resolution, referenceMode } = row.spec;
@@ -163,7 +163,7 @@ function reconcile(
       policy,
       facts: { model, durationSeconds, resolution, referenceMode },
     },
-    lost,
+    got,
     senders,
   );
 }

@@ -1,4 +1,4 @@
-import { isReopenable, type EpochDecision } from '../../../src/domain/create-journal';
+import { isRefusal, type EpochDecision } from '../../../src/domain/create-journal';
 import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';
@@ -105,7 +105,7 @@ class Step {
       own.step = 'claim';
       return;
     }
-    const asker = { caller: own.caller, compares: true, late };
+    const asker = { caller: own.caller, compares: true, late, asks: true };
     const unknown = unknownBefore(copy, own.epoch, this.rules);
     if (unknown !== undefined) own.epoch = unknown;
     const decision = decide(copy, own.epoch, asker, this.bounds, this.rules);
@@ -137,10 +137,8 @@ class Step {
     const { slot } = epochOf(this.world, (this.world.senders[index] as Sender).epoch);
     if (slot !== null && this.rules.journal && this.rules.createIfAbsent) {
       forked((copy, own) => {
-        const asker = { caller: own.caller, compares: true, late: false };
-        const conflicts =
-          this.rules.comparesAfterRace &&
-          decide(copy, own.epoch, asker, this.bounds, this.rules).do === 'conflict';
+        const asker = { caller: own.caller, compares: true, late: false, asks: true };
+        const conflicts = decide(copy, own.epoch, asker, this.bounds, this.rules).do === 'conflict';
         const answer = conflicts
           ? answers.rejected(own.epoch, 'creation_key_conflict')
           : answers.pending(own.epoch);
@@ -252,7 +250,7 @@ class Step {
 
   /** Follows the way that a sender of this run may have taken, and stands where that one would stand. */
   private reconcile(copy: World, own: Caller, index: number, late: boolean): void {
-    const { goesForward, leavesForeign, pendingIsUnknown } = this.rules;
+    const { comparesAgain, goesForward, leavesForeign, pendingIsUnknown } = this.rules;
     const tell = (answer: CreateVideoAnswer): void => this.step(copy, index, answer, true);
     const proved = !this.rules.ownJournal || provesNotSent(copy, own);
     const changed = (): void => {
@@ -262,11 +260,13 @@ class Step {
     };
     for (let at = unknownBefore(copy, own.epoch, this.rules) ?? own.epoch; at < this.bounds.epochs; at++) {
       const { slot } = epochOf(copy, at);
-      const decision = decide(copy, at, { caller: index, compares: false, late }, this.bounds, this.rules);
+      const asker = { caller: index, compares: comparesAgain && own.sameRequest, late, asks: false };
+      const decision = decide(copy, at, asker, this.bounds, this.rules);
       if (decision.do === 'next_epoch' && goesForward) continue;
+      if (decision.do === 'conflict') return tell(again(own.epoch));
       const unseen = leavesForeign && !own.sameRequest;
       if (unseen && slot !== null && slot !== 'fence' && slot !== index)
-        return this.shutOut(copy, at, decision) ? tell(again(at)) : undefined;
+        return this.shutOut(copy, at, decision) ? tell(again(own.epoch)) : undefined;
       if ((decision.do === 'fenced' || decision.do === 'send') && !proved) return changed();
       if (decision.do === 'fenced') return tell(unseen && at > own.epoch ? again(own.epoch) : fenced(at));
       if (decision.do === 'pending') return tell(pendingIsUnknown ? answers.unconfirmed(at) : fenced(at));
@@ -280,7 +280,7 @@ class Step {
   /** Where its lost create would send next, if it ever goes on. False when somebody sends there: it looks again. */
   private shutOut(copy: World, at: number, decision: EpochDecision): boolean {
     const epoch = copy.epochs[at + 1];
-    const final = decision.do === 'return' && !isReopenable(decision.outcome.answer, Infinity);
+    const final = decision.do === 'return' && !isRefusal(decision.outcome.answer, Infinity);
     // `next_epoch`: one that does not go forward has no eye for what is beyond.
     if (!this.rules.shutsOut || final || decision.do === 'next_epoch' || epoch === undefined) return true;
     epoch.slot ??= 'fence';

@@ -27,8 +27,8 @@ export interface Rules {
   readonly pendingIsUnknown: boolean;
   /** Whether an intent that may not be durable is given up. */
   readonly unsureIsUnsent: boolean;
-  /** Whether whoever loses the race for a slot compares the requests. */
-  readonly comparesAfterRace: boolean;
+  /** Whether a reconciliation compares the requests, where its create has. */
+  readonly comparesAgain: boolean;
   /** Whether a reconciliation tells of another run's epochs only after the create has compared the requests. */
   readonly leavesForeign: boolean;
   /** Whether a reconciliation that ends at another run's epoch shuts out its own lost create beyond it. */
@@ -53,7 +53,7 @@ export const SOUND: Rules = {
   goesForward: true,
   pendingIsUnknown: true,
   unsureIsUnsent: true,
-  comparesAfterRace: true,
+  comparesAgain: true,
   leavesForeign: true,
   shutsOut: true,
   follows: true,
@@ -68,6 +68,8 @@ export interface Bounds {
   readonly epochs: number;
   /** Request of each caller: callers with equal numbers ask for the same. */
   readonly requests: readonly number[];
+  /** Callers whose person wants a refused request sent again. */
+  readonly again?: readonly number[];
   /** Create activities of one caller. */
   readonly creates: number;
   /** Decisions of people. */
@@ -234,31 +236,49 @@ export function viewOf({ epochs }: World, at: number, { requests }: Bounds): Epo
 
 const decided = new Map<string, EpochDecision>();
 
+interface Asker {
+  readonly caller: number;
+  readonly compares: boolean;
+  readonly late: boolean;
+  /** Says what its person wants. */
+  readonly asks: boolean;
+}
+
 /** The real decision, with the real way over epochs that another clock has opened (src/activities/epochs.ts). */
 export function decide(
   world: World,
   at: number,
-  { caller, compares, late }: { readonly caller: number; readonly compares: boolean; readonly late: boolean },
-  bounds: Bounds,
+  { caller, compares, late, asks }: Asker,
+  { requests, again, ...bounds }: Bounds,
   { follows }: Rules,
 ): EpochDecision {
   const { slot, outcome, decision } = world.epochs[at] as Epoch;
-  const beyond = world.epochs.find((epoch, index) => index > at && epoch.slot !== 'fence');
-  const passed = beyond != null && beyond.slot !== null;
-  const name = `${follows} ${at} ${slot} ${outcome} ${decision} ${passed} ${caller} ${compares} ${late} ${bounds.requests.join()}`;
+  const request = requests[caller];
+  const passed = isPassed(world, at, (holder) => !compares || requests[holder] === request);
+  const repeats = asks && again?.includes(caller) === true;
+  const name = `${follows} ${at} ${slot} ${outcome} ${decision} ${passed} ${caller} ${compares} ${late} ${repeats} ${requests.join()}`;
   const known = decided.get(name);
   if (known !== undefined) return known;
-  const view = viewOf(world, at, bounds);
+  const view = viewOf(world, at, { requests, ...bounds });
   const who = {
-    fingerprint: compares ? `request-${bounds.requests[caller]}` : null,
+    fingerprint: compares ? `request-${request}` : null,
     runId: runOf(caller),
     now: late ? NOT_BEFORE : 0,
+    again: repeats,
   };
   const own = decideEpoch(view, who);
   const opens = passed && mayFollow(view, who) && (follows || own.do !== 'pending');
   const made: EpochDecision = opens ? { do: 'next_epoch' } : own;
   decided.set(name, made);
   return made;
+}
+
+function isPassed({ epochs }: World, at: number, counts: (holder: number) => boolean): boolean {
+  for (const { slot } of epochs.slice(at + 1)) {
+    if (slot === null) return false;
+    if (slot !== 'fence' && counts(slot)) return true;
+  }
+  return false;
 }
 
 export function answerOf(fate: Fate, epoch: number): Exclude<CreateVideoAnswer, { outcome: 'pending' }> {

@@ -7,7 +7,6 @@ import {
   type SlotIntent,
 } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
-import { type SenderWord } from '../domain/journal-proof';
 import {
   type NotSent,
   type PendingCall,

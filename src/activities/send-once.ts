@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { log } from '@temporalio/activity';
 import {
   isOpenAnswer,
@@ -7,18 +6,17 @@ import {
   type SlotIntent,
 } from '../domain/create-journal';
 import { type Money } from '../domain/billing';
-import { resolveCreatePolicy, type CreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
+import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy';
 import { type SenderWord } from '../domain/journal-proof';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
-import { honouredKey } from '../domain/same-key';
-import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type PaidSendOptions } from '../service/send-result';
 import { type Account } from './accounts';
 import { claimEpoch, openEpoch, recordOutcome, type OpenedEpoch } from './epochs';
 import { fingerprintOf } from './fingerprint-of';
 import { idempotencyKey } from './idempotency-key';
+import { intentOf } from './intent-of';
 import {
   conflictAnswer,
   fencedAnswer,
@@ -293,43 +291,6 @@ async function gatedCall({ name, client }: Account, { operation, request }: Paid
 
 function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
   return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
-}
-
-function intentOf<Body extends { readonly bodyHash: string }>(
-  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey' | 'httpBudgetMs'>,
-  account: Account,
-  ready: ReadyCall<Body>,
-  base: AnswerBase,
-  fingerprint: string,
-  who: Caller,
-  policy: ResolvedCreatePolicy,
-): SlotIntent {
-  const at = Date.now();
-  const honoured = honouredKey(policy.idempotency, at, spec.httpBudgetMs);
-  return {
-    v: 1,
-    kind: 'intent',
-    nonce: randomUUID(),
-    operation: spec.paid.operation,
-    namespace: who.namespace,
-    creationKey: spec.creationKey,
-    workflowId: who.workflowId,
-    runId: who.runId,
-    activityId: who.activityId,
-    attemptAt: who.attemptAt,
-    fingerprint,
-    bodyHash: ready.body.bodyHash,
-    account: account.name,
-    model: spec.paid.request.model,
-    ...spec.facts,
-    estimate: base.estimate,
-    ...(honoured !== undefined && { idempotency: honoured }),
-    at: new Date(at).toISOString(),
-    // Start-to-close ends the activity, not the process: the margin covers its last moments.
-    sendWindowEnd: new Date(
-      who.startedAt + who.startToCloseMs + CREATE_TIMEOUTS.zombieMarginMs,
-    ).toISOString(),
-  };
 }
 
 const PREPARATION_FAILED = {

@@ -33,7 +33,7 @@ export function startAgain(
 
 /** Whether a closed workflow was refused: the journal then lets the corrected request go on, or says what stands in its way. */
 export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
-  return outcome.outcome === 'rejected' && outcome.billing.state === 'none';
+  return outcome.outcome === 'rejected' && outcome.reason !== 'declared_lost';
 }
 
 /** Causes of `unconfirmed` behind which the journal may hold an outcome: a worker was away or died. */

@@ -64,7 +64,7 @@ describe('an id whose request the service refused', () => {
     const id = server.uniqueId('order');
     const image = (prompt: string) => ({ model: 'image-2', prompt });
     const [wrong, corrected] = ['an image with a wrong field', 'an image without it'];
-    await refuse('generate', wrong);
+    await refuse('generate', wrong, 2);
     for (const again of [false, true]) {
       const refused = await media.startImage({ request: image(wrong), again }, { id });
       expect(await refused.result()).toMatchObject({ outcome: 'rejected', reason: 'invalid_request' });

@@ -85,6 +85,10 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
   const unsent = { ...unknown, sent: false };
   if (call === null || cancellationSignal().aborted) return unsent;
   if (!isSameCall(slot, call)) return withoutSameKey(unsent);
+  // What is unknown stands before anything is sent: a sender of the epoch that is heard of late finds it, and cannot prove
+  // any more that nothing was sent, which would open the next epoch beside this purchase.
+  const { recorded, standing } = await recordOutcome(journal, key, slot.nonce, withoutSameKey(unknown));
+  if (!recorded || standing.outcome !== 'unconfirmed') return recorded ? (standing as Answer) : unsent;
   const answer = await post();
   switch (answer.outcome) {
     case 'not_sent':
@@ -100,7 +104,6 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
       return { ...withoutSameKey(unknown), ...later, sent: true, evidence };
     }
     case 'unconfirmed':
-      await recordOutcome(journal, key, slot.nonce, answer);
       return withSameKey(answer, slot);
     default:
       return (await recordPurchase(journal, key, slot, answer)) as Answer;
@@ -112,7 +115,7 @@ function withoutSameKey({ sameKeyUntil: _, ...unknown }: UnconfirmedCall): Uncon
 }
 
 /**
- * Keeps what a repeated send brought: as the outcome where none is recorded, else as a decision about one that is unknown.
+ * Keeps what a repeated send brought, as a decision about what is recorded as unknown.
  * What stands there already is believed; another task than that one is said, and can be found by its id.
  */
 async function recordPurchase(

@@ -138,7 +138,8 @@ export class RefusalGate {
     }
     const door = refused.standing === 'account' ? account : model;
     door.refusal = refusalOf(refused);
-    door.probeAt = now + this.probeMs;
+    // Never before the time that the service named itself (C8.7).
+    door.probeAt = Math.max(now + this.probeMs, Date.parse(refused.notBefore ?? '') || 0);
     return { ...answer, heldUntil: new Date(door.probeAt).toISOString() };
   }
 }

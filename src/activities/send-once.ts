@@ -178,11 +178,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
         : { account: account.name, bodyHash, idempotency: policy.idempotency };
     const { slot } = unknown;
     base = { ...base, estimate: slot.estimate };
-    const again = async (): Promise<Answer | UnconfirmedCall> => {
-      await spec.sender.announce(slot.nonce);
-      return post(slot).catch(() => afterBug(base, slot));
-    };
-    const repeated = { call, post: again };
+    const repeated = { call, post: () => sendUnder(slot) };
     return ended(await sendSameKey(deps.journal, key, unknown, repeated), slot);
   }
   if (opened.do === 'pending') return pending(opened.slot);
@@ -263,6 +259,11 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     claim: 'won' | 'unsure',
   ): Promise<Answer | NotSent | UnconfirmedCall> {
     if (claim === 'unsure') return { ...journalDown(base), epochUsed: true };
+    return sendUnder(intent);
+  }
+
+  /** Nothing leaves that has too little time left, or of which the server has not heard. */
+  async function sendUnder(intent: SlotIntent): Promise<Answer | NotSent | UnconfirmedCall> {
     const stopped = stopsBeforeSend(base, who, spec.httpBudgetMs);
     if (stopped !== undefined) return stopped;
     const heard = await spec.sender.announce(intent.nonce).catch(() => 'unheard' as const);

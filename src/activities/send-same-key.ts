@@ -89,6 +89,8 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
   // any more that nothing was sent, which would open the next epoch beside this purchase.
   const { recorded, standing } = await recordOutcome(journal, key, slot.nonce, withoutSameKey(unknown));
   if (!recorded || standing.outcome !== 'unconfirmed') return recorded ? (standing as Answer) : unsent;
+  // Writing may have taken long.
+  if (askable(slot, unknown) === undefined) return withoutSameKey(unsent);
   const answer = await post();
   switch (answer.outcome) {
     case 'not_sent':

@@ -89,7 +89,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     standing: alwaysBound,
     taskRecords: plan.taskRecords ? service.records((at) => store.nonceOf(at)) : undefined,
     policy: undefined,
-    gate: new RefusalGate(),
+    gate: new OwnWaitsGate(),
     inputRoots: [],
   };
   const server = new TemporalServer(
@@ -129,6 +129,16 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
 
 export function skewOf(time: VirtualTime, plan: Plan): number {
   return plan.maxSkewMs === 0 ? 0 : time.random.between(-plan.maxSkewMs, plan.maxSkewMs);
+}
+
+/** Whoever was let in by the end of another call's wait goes on as itself. */
+class OwnWaitsGate extends RefusalGate {
+  override async enter(call: Parameters<RefusalGate['enter']>[0]): ReturnType<RefusalGate['enter']> {
+    const time = currentTime();
+    const caller = time.current;
+    const answer = await super.enter(call);
+    return new Promise((resolve) => void time.after(0, caller, () => resolve(answer)));
+  }
 }
 
 /** Notes which slot an execution tries to take, and which outcomes its journal says are durable. */

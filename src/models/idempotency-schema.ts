@@ -17,5 +17,5 @@ export const idempotencyPolicySchema = z
     z.strictObject({ header }),
   ])
   .describe(
-    'off, or the header that carries a key; with honoured and windowSeconds you vouch that the service makes one task of all calls with one key',
+    'off, or the header that carries a key; with honoured and windowSeconds you vouch that the service makes one task of all calls with one key that arrive within so many seconds of the first',
   );

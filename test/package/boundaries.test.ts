@@ -62,8 +62,8 @@ describe('the layers', () => {
     expect(callers).toEqual(['workflows/proxies.ts']);
   });
 
-  it('no file is over 300 lines', () => {
-    const long = sources.filter(({ text }) => text.split('\n').length > 301).map(({ path }) => path);
+  it('no file is over 400 lines', () => {
+    const long = sources.filter(({ text }) => text.split('\n').length > 401).map(({ path }) => path);
     expect(long).toEqual([]);
   });
 });

@@ -4,15 +4,9 @@ const { mkdtemp, rm } = require('node:fs/promises');
 const { tmpdir } = require('node:os');
 const path = require('node:path');
 const { Client, Connection } = require('@temporalio/client');
-const {
-  NativeConnection,
-  Worker,
-  bundleWorkflowCode,
-  DefaultLogger,
-  Runtime,
-} = require('@temporalio/worker');
+const { NativeConnection, bundleWorkflowCode, DefaultLogger, Runtime } = require('@temporalio/worker');
 const { readConfig } = require('../../lib/config');
-const { createMediaWorker } = require('../../lib/worker');
+const { createMediaWorker, createWorkers } = require('../../lib/worker');
 const { FileArtifactStore } = require('../../lib/activities');
 const { startSandboxProcess, startTemporalServer } = require('../../lib/testing');
 const { IDENTITY } = require('./histories');
@@ -84,7 +78,7 @@ async function openServer({ dynamicConfig, workflowBundle, scripted, closing }) 
   const clientConnection = await Connection.connect({ address: server.address });
   closing.push(() => clientConnection.close());
   const scriptedWorker = (taskQueue) =>
-    Worker.create({
+    createWorkers({
       connection,
       identity: IDENTITY,
       taskQueue,

@@ -206,10 +206,13 @@ async function raceCreate(
   });
   const came = first === 'lost' ? NO_ANSWER : first;
   const heard = 'answer' in came ? wordInAnswer(came.answer) : wordOf(came.heartbeat);
-  // What no worker had is as good as asked for now.
-  const since = 'answer' in came || !came.neverStarted ? scheduledAt : new Date().toISOString();
+  // What no worker had, and none can get any more, is proved by the server: whichever journal the queue belongs to later.
+  const since = 'answer' in came || !came.neverStarted ? scheduledAt : LATEST;
   return { ...came, senders: { heard, scheduledAt: since } };
 }
+
+/** The latest time that a date can say. */
+const LATEST = new Date(8.64e15).toISOString();
 
 /** What is left of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
 function remainingStart(state: CreateOnceState, options: CreateOnceOptions): number {

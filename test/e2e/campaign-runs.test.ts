@@ -134,7 +134,7 @@ describe('a campaign', () => {
         errorKind: 'capacity',
         ledger: [
           { attempt: 0, creationKey: `media-row/${handle.workflowId}/full/0`, state: 'needs_review' },
-          { attempt: 1, creationKey: `${handle.workflowId}/full/1`, state: 'needs_review' },
+          { attempt: 1, creationKey: `media-row/${handle.workflowId}/full/1`, state: 'needs_review' },
         ],
       });
       expect(result.money).toEqual({ settled: PRICE, reserved: 0, needsReview: 2 * PRICE, unknown: 0 });

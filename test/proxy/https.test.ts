@@ -140,7 +140,7 @@ describe('an https service with a private certificate, behind a proxy', () => {
       expect(proxy.asked).toEqual(['api.invalid:443']);
       const local = { ...env, NO_PROXY: 'localhost' };
       const direct = await callsIn(local, [['fetch', `https://localhost:${media.port}/v.mp4`]]);
-      expect(direct.results).toEqual([{ kind: 'blocked', reason: 'address' }]);
+      expect(direct.results).toMatchObject([{ kind: 'blocked', reason: 'address' }]);
       expect(media.seen).toEqual([]);
     });
   });

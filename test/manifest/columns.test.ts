@@ -27,9 +27,11 @@ describe('the template of a manifest', () => {
     }
   });
 
-  it('plans where nothing is configured', async () => {
+  it('is refused where nothing is configured, until a model is named', async () => {
     const text = templateText(manifestTemplate([]), 'csv');
-    expect(await harness.planned(text, { models: noModels() })).toHaveLength(1);
+    const { refused, issues } = await harness.plan(text, { models: noModels() });
+    expect(refused).toMatchObject({ reason: 'invalid_rows' });
+    expect(JSON.stringify(issues)).toContain('model is required.');
   });
 });
 

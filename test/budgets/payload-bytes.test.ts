@@ -2,7 +2,8 @@ import '../support/quiet-temporal';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { createWorkers, type MediaWorkers } from '../../src/activity-workers';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { seenOf } from '../../src/domain/seen-runs';
 import { connectTestServer, type TestServer } from '../support/temporal';
@@ -33,14 +34,14 @@ async function pollVideos({ byModel }: PollVideosInput): Promise<PollVideosResul
 
 describe('the bytes of polling', () => {
   let server: TestServer;
-  let worker: Worker;
+  let worker: MediaWorkers;
   let running: Promise<void>;
   let taskQueue: string;
 
   beforeAll(async () => {
     server = await connectTestServer();
     taskQueue = server.uniqueId('budget');
-    worker = await Worker.create({
+    worker = await createWorkers({
       connection: server.nativeConnection,
       namespace: server.namespace,
       taskQueue,

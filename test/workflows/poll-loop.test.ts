@@ -1,6 +1,6 @@
 import '../support/quiet-temporal';
 import { join } from 'node:path';
-import { Worker } from '@temporalio/worker';
+import { createWorkers } from '../../src/activity-workers';
 import { ACTIVITY } from '../../src/domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { connectTestServer, type TestServer } from '../support/temporal';
@@ -18,7 +18,7 @@ describe('PollLoop', () => {
   test('a group that first appears after the hand-over gives its watch back at once, to be carried over', async () => {
     const polled: string[] = [];
     const taskQueue = server.uniqueId('late-watch');
-    const worker = await Worker.create({
+    const worker = await createWorkers({
       connection: server.nativeConnection,
       namespace: server.namespace,
       taskQueue,
@@ -45,7 +45,7 @@ describe('PollLoop', () => {
     'tasks that join a waiting group set its timer anew unless it keeps pace (%s)',
     async (keepsPace) => {
       const taskQueue = server.uniqueId('joining');
-      const worker = await Worker.create({
+      const worker = await createWorkers({
         connection: server.nativeConnection,
         namespace: server.namespace,
         taskQueue,

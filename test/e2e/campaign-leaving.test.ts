@@ -63,7 +63,8 @@ describe('what a campaign holds when it leaves something behind', () => {
       await media.sandbox.admin.addFaults([
         { operation: 'create', promptIncludes: 'tried', times: 4, action: { type: 'status', status: 400 } },
       ]);
-      const budget = { microUnits: rows.length * PRICE, currency: 'USD' };
+      // A request that the service judged and refused may cost its price too.
+      const budget = { microUnits: (refused.length + rows.length) * PRICE, currency: 'USD' };
       const handle = await startCampaign(media, rows, { budget });
       await eventually(
         'refusals',

@@ -164,7 +164,8 @@ describe('a campaign of which a part is lost', () => {
       const media = await stack();
       const refused = videos(6, 'retried', '[run:8s] ');
       const slow = videos(4, 'meanwhile', '[run:25s] ');
-      const budget = { microUnits: 10 * PRICE, currency: 'USD' };
+      // A request that the service judged and refused may cost its price too.
+      const budget = { microUnits: (6 + 10) * PRICE, currency: 'USD' };
       await media.sandbox.admin.addFaults([
         { operation: 'create', promptIncludes: 'retried', times: 6, action: { type: 'status', status: 400 } },
       ]);

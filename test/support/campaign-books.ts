@@ -1,5 +1,6 @@
 import { type CampaignResult } from '../../src/domain/campaign/state';
 import { type ResultsRef } from '../../src/domain/campaign/results';
+import { type SandboxRequest } from '../../src/testing';
 import { resultsOf, type Row } from './campaign';
 import { eventually } from './eventually';
 import { type MediaStack } from './media-stack';
@@ -16,12 +17,25 @@ export const videos = (count: number, name: string, directives = ''): Row[] =>
   }));
 
 /** Paid calls that the service accepted, by the id of the row. */
-export async function accepted(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
+export function accepted(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
+  return creates(media, rows, ({ accepted: taken }) => taken);
+}
+
+/** Paid calls that may cost money: a service may bill its judgement of a request that it refused, too (C7.10). */
+function mayCost(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
+  return creates(media, rows, ({ accepted: taken, status }) => taken || status === 400);
+}
+
+async function creates(
+  media: MediaStack,
+  rows: readonly Row[],
+  counted: (request: SandboxRequest) => boolean,
+): Promise<Map<string, number>> {
   const ids = new Map(rows.map(({ prompt, id }) => [prompt, id as string]));
   const counts = new Map<string, number>();
-  for (const { accepted: taken, json } of await media.sandbox.admin.requests({ operation: 'create' })) {
-    const id = ids.get((json as { prompt?: string }).prompt);
-    if (taken && id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
+  for (const request of await media.sandbox.admin.requests({ operation: 'create' })) {
+    const id = ids.get((request.json as { prompt?: string }).prompt);
+    if (counted(request) && id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return counts;
 }
@@ -37,14 +51,15 @@ export async function expectExact(
 ): Promise<void> {
   const lines = await resultsOf(media, results);
   expect([...lines.keys()].sort()).toEqual(rows.map(({ id }) => id as string).sort());
-  const bought = await accepted(media, rows);
+  const charged = await mayCost(media, rows);
   for (const [id, line] of lines) {
     const paid = line.ledger.filter(({ state }) => state !== 'none');
-    expect([id, paid.length]).toEqual([id, bought.get(id) ?? 0]);
-    expect(new Set(paid.map(({ taskId }) => taskId)).size).toBe(paid.length);
+    expect([id, paid.length]).toEqual([id, charged.get(id) ?? 0]);
+    const tasks = paid.flatMap(({ taskId }) => taskId ?? []);
+    expect([id, new Set(tasks).size]).toEqual([id, tasks.length]);
   }
   expect(Object.values(counts).reduce((sum, n) => sum + n, 0)).toBe(rows.length);
-  expect(money.settled + money.reserved + money.needsReview).toBe(total(bought) * PRICE);
+  expect(money.settled + money.reserved + money.needsReview).toBe(total(charged) * PRICE);
 }
 
 export async function bought(

@@ -111,12 +111,8 @@ describe('every exit code', () => {
 
   test('77 credentials', async () => {
     const queue = bench.server.uniqueId('no-key');
-    await bench.startWorker({
-      MEDIA_TASK_QUEUE: queue,
-      MEDIA_API_KEY: 'not-let-in',
-      MEDIA_DATA_DIR: path.join(bench.dir, 'other'),
-    });
-    const own = { MEDIA_TASK_QUEUE: queue };
+    const own = { MEDIA_TASK_QUEUE: queue, MEDIA_DATA_DIR: path.join(bench.dir, 'other') };
+    await bench.startWorker({ ...own, MEDIA_API_KEY: 'not-let-in' });
     expect(await run(video('x'), own)).toMatchObject({ code: 77, type: 'rejected/credentials' });
   });
 

@@ -1,3 +1,4 @@
+import { campaignKeyPrefix } from '../../src/domain/creation-key';
 import { startCampaign } from '../support/campaign';
 import { proved, sized } from '../support/proof';
 import { booksOf, judgeRows, paidLines, type serviceRows } from './campaign-kills/judge';
@@ -52,7 +53,7 @@ describe('a campaign whose worker and server are killed at random times', () => 
         ...decisions.decided.keys(),
         ...[...first.lines.values()].flatMap(({ outcome, key }) => (outcome === 'unconfirmed' ? [key] : [])),
       ]);
-      const killed = new Set([...site.leftOpen].map((key) => key.slice(id.length + 1).replace(/\/\d+$/, '')));
+      const killed = new Set([...site.leftOpen].map((key) => key.slice(campaignKeyPrefix(id).length).replace(/\/\d+$/, '')));
       const expected = new Set([...killed, ...bought(rows, first.service).filter(isUnclear)]);
       const wrong = [
         ...[...aside]

@@ -18,7 +18,7 @@ async function eventsOf(name: string, deps: Partial<MediaActivityDeps>): Promise
     server.client.workflow.execute(WORKFLOW.generateVideo, {
       taskQueue: worker.taskQueue,
       workflowId,
-      args: [{ request: { model: 'cine-1', prompt: 'a lighthouse and its book', duration: 2 } }],
+      args: [{ request: { model: 'cine-1', prompt: 'a lighthouse and its book', durationSeconds: 2 } }],
     }),
   );
   expect(outcome).toMatchObject({ outcome: 'completed' });

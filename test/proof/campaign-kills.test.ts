@@ -53,7 +53,9 @@ describe('a campaign whose worker and server are killed at random times', () => 
         ...decisions.decided.keys(),
         ...[...first.lines.values()].flatMap(({ outcome, key }) => (outcome === 'unconfirmed' ? [key] : [])),
       ]);
-      const killed = new Set([...site.leftOpen].map((key) => key.slice(campaignKeyPrefix(id).length).replace(/\/\d+$/, '')));
+      const killed = new Set(
+        [...site.leftOpen].map((key) => key.slice(campaignKeyPrefix(id).length).replace(/\/\d+$/, '')),
+      );
       const expected = new Set([...killed, ...bought(rows, first.service).filter(isUnclear)]);
       const wrong = [
         ...[...aside]

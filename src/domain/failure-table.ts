@@ -167,7 +167,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'unknown',
     'A field of the request is wrong; refused before the send or by the service.',
-    'Correct what the message names and start it again under the same id; the allowed values are listed where they are known.',
+    'Correct what the message names and start it again under the same id; the allowed values are listed where they are known. Where the service was mended instead, `--again` sends the same request again.',
   ),
   row(
     'rejected/moderation',
@@ -183,7 +183,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'no',
     'The account has no quota or balance left.',
-    'Top up or raise the quota, then start again under the same id.',
+    'Top up or raise the quota, then start again under the same id. What else the account asked for meanwhile waits and goes on by itself.',
   ),
   row(
     'rejected/capacity',
@@ -207,15 +207,15 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'no',
     'The service did not accept the key or gives it no access.',
-    'Fix MEDIA_API_KEY of the worker or the access rights, then start again under the same id.',
+    'Fix MEDIA_API_KEY of the workers or the access rights, then start again under the same id. What else the account asked for meanwhile waits and goes on by itself.',
   ),
   row(
     'rejected/account_not_configured',
     'no',
     'no',
     'no',
-    'This worker has no such account.',
-    'Name an account that the worker has, or start a worker with that credential and base address.',
+    'No worker that took the call before its start limit has this account.',
+    'Start a worker with that credential and base address, or name an account that the workers have; then start again under the same id.',
   ),
   row(
     'rejected/creation_key_conflict',
@@ -239,7 +239,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'no',
     'The request provably never left: the service, a worker or a configuration could not be reached.',
-    'Check that the service and the worker are up, then start again under the same id.',
+    'Check that the service and the worker are up (`temporal-media doctor`), then start again under the same id.',
   ),
   row(
     'rejected/retry_later',

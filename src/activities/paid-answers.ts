@@ -69,12 +69,13 @@ export function missingAnswer(base: AnswerBase, { cause, reason, message, field 
 }
 
 /** A refusal stands for the account or the model: nothing was recorded, and the call comes again when it is tried. */
-export function heldAnswer(base: AnswerBase, refusal: StandingRefusal): NotSent {
-  const { scope, reason, httpStatus, message, probeAt } = refusal;
+export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
+  const { scope, reason, httpStatus, message, since, probeAt } = refusal;
   const heldUntil = new Date(probeAt).toISOString();
-  const whose = scope === 'account' ? `the account ${base.account ?? ''}` : 'this model';
+  const account = `the account ${base.account ?? ''}`;
+  const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
   const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
-  const text = `The service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request a minute asks again, the next at ${heldUntil}.`;
+  const text = `Since ${new Date(since).toISOString()} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request a minute asks again, the next at ${heldUntil}.`;
   return { ...waitingAnswer(base, 'refusal_stands', text), reason, heldUntil };
 }
 

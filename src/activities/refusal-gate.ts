@@ -18,6 +18,8 @@ export interface StandingRefusal {
   readonly reason: RejectReason;
   readonly httpStatus: number | null;
   readonly message: string;
+  /** Milliseconds since the epoch: since when it stands. */
+  readonly since: number;
   /** Milliseconds since the epoch: when the next request asks whether it still stands. */
   readonly probeAt: number;
 }
@@ -88,13 +90,6 @@ export class RefusalGate {
     return this.pass(doors, unproven);
   }
 
-  /** Every refusal that stands now, without the calls that it holds back. */
-  standing(account: string): readonly StandingRefusal[] {
-    return [...this.doors].flatMap(([key, { refusal, probeAt }]) =>
-      refusal !== null && (key === account || key.startsWith(`${account} `)) ? [{ ...refusal, probeAt }] : [],
-    );
-  }
-
   private door(key: string): Door {
     let door = this.doors.get(key);
     if (door === undefined) {
@@ -137,7 +132,7 @@ export class RefusalGate {
       return answer;
     }
     const door = refused.standing === 'account' ? account : model;
-    door.refusal = refusalOf(refused);
+    door.refusal = refusalOf(refused, door.refusal?.since ?? now);
     // Never before the time that the service named itself (C8.7).
     door.probeAt = Math.max(now + this.probeMs, Date.parse(refused.notBefore ?? '') || 0);
     return { ...answer, heldUntil: new Date(door.probeAt).toISOString() };
@@ -153,8 +148,8 @@ function standingOf(answer: RecordedAnswer): RejectedCall | undefined {
   return answer.outcome === 'rejected' && answer.standing !== undefined ? answer : undefined;
 }
 
-function refusalOf({ standing, reason, httpStatus, message }: RejectedCall): Door['refusal'] {
-  return { scope: standing ?? 'account', reason, httpStatus: httpStatus ?? null, message };
+function refusalOf({ standing, reason, httpStatus, message }: RejectedCall, since: number): Door['refusal'] {
+  return { scope: standing ?? 'account', reason, httpStatus: httpStatus ?? null, message, since };
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

@@ -225,7 +225,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     if (open !== undefined) return ended(openElsewhereAnswer(base, open));
   }
   const pass = await deps.gate.enter(await gatedCall(account, spec.paid));
-  if ('probeAt' in pass) return ended(heldAnswer(base, pass));
+  if ('probeAt' in pass) return ended(heldAnswer(base, pass, spec.paid.request.model));
   let claim: Awaited<ReturnType<typeof claimEpoch>>;
   try {
     claim = await claimEpoch(deps.journal, key, base.epoch, intent);

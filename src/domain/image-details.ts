@@ -1,11 +1,12 @@
 import { detailsText, inCode } from './details-text';
+import { type CallWait } from './call-wait';
 import { type ImageOutcome } from './outcome';
 
 /** The details panel of an image workflow in the UI; `outcome` is null while the call is under way (design 4.8). */
 export function imageDetails(
   creationKey: string | null,
   outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null,
-  waiting: { readonly until: number; readonly why: string } | null = null,
+  waiting: CallWait | null = null,
 ): string {
   const now = waiting === null ? 'Calling the service' : 'Waiting to call the service';
   return detailsText(outcome === null ? now : `Done: ${outcome.outcome}`, safeNow(outcome), [

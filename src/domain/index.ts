@@ -59,6 +59,7 @@ export {
   type FoundVideoTask,
   type MediaActivities,
 } from './activities';
+export { type CallWait } from './call-wait';
 export { type VideoState } from './video-state';
 export {
   type AwaitVideoInput,

@@ -45,6 +45,8 @@ export const QUERY = {
   videoState: 'video_state',
   campaignState: 'campaign_state',
   laneState: 'lane_state',
+  /** Paid calls that are not sent for now, and why: answered by video, image and campaign workflows. */
+  waits: 'waits',
 } as const;
 
 /** Between a campaign and its lanes, see `campaign/messages`; `bind` is what a worker says to the ledger of its queue. */

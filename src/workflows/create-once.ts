@@ -1,4 +1,5 @@
 import { CancellationScope, isCancellation, patched, sleep, workflowInfo } from '@temporalio/workflow';
+import { type CallWait, callWait } from '../domain/call-wait';
 import {
   cancelledStep,
   isSentAgain,
@@ -30,7 +31,7 @@ export interface CreateOnceOptions {
   /** @default the create queue that a media worker serves beside the workflow's own */
   readonly taskQueue?: string | undefined;
   /** Told about every change, for queries. */
-  readonly onState?: (state: CreateOnceState, waitingUntil: number | null, why: string | null) => void;
+  readonly onState?: (state: CreateOnceState, wait: CallWait | null) => void;
   /** Asked before every wait: true ends this run here, and the next one goes on from the state. */
   readonly shouldHandOver?: () => boolean;
 }
@@ -58,34 +59,34 @@ export async function createOnce(
   for (;;) {
     // Before every epoch: what nobody wants any more is not bought.
     if (CancellationScope.current().consideredCancelled) return endCancelled(state, options, elsewhere);
-    options.onState?.(state, null, null);
+    options.onState?.(state, null);
     const sent = await sendOnce(state, options);
     const recordedElsewhere =
       sent.answer.outcome === 'not_sent' && sent.answer.cause === RECORDED_BY_ANOTHER_RUN;
-    let step = nextStep(state, sent.answer, stepContext(options, sent.reconciled));
+    let { answer } = sent;
+    let step = nextStep(state, answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
       const found = await CancellationScope.nonCancellable(() =>
         reconcileEpoch(state, reconcileOptions(options), sent.answer, sent.senders),
       );
       // What the send itself left as evidence says more than a look that found nothing out.
-      const answer =
-        sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
+      answer = sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
       step = nextStep(state, answer, stepContext(options, true));
     }
     if (step.do === 'settle') {
-      const answer = withDebts(step.answer, state);
-      const dropped = answer.outcome === 'rejected' && !answer.sent;
+      const settled = withDebts(step.answer, state);
+      const dropped = settled.outcome === 'rejected' && !settled.sent;
       if (dropped && CancellationScope.current().consideredCancelled)
         return {
           kind: 'cancelled',
-          mayBeOwed: answer.mayBeOwed === true || (elsewhere && answer.reason === 'not_sent'),
+          mayBeOwed: settled.mayBeOwed === true || (elsewhere && settled.reason === 'not_sent'),
         };
-      return { kind: 'settled', answer, sends: state.sends + (answer.sent ? 1 : 0) };
+      return { kind: 'settled', answer: settled, sends: state.sends + (settled.sent ? 1 : 0) };
     }
     if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
     elsewhere ||= recordedElsewhere;
     state = step.state;
-    options.onState?.(state, step.until, step.why);
+    options.onState?.(state, callWait(step, answer));
     const wait = step.until - Date.now();
     if (wait > 0) {
       try {

@@ -40,8 +40,7 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
       progress.tell({
         phase: 'unconfirmed',
         evidence: answer.evidence,
-        waitingFor: null,
-        nextCreateAt: null,
+        wait: null,
       });
       const options = { creationKey: key, taskQueue: queuesOf(input.queues).create };
       const decided = await awaitDecision(answer, decisions, options);
@@ -67,11 +66,10 @@ function createOptions(input: GenerateVideoInput, progress: VideoProgress): Crea
     again: input.again,
     startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
     taskQueue: queuesOf(input.queues).create,
-    onState: (state, until, why) =>
+    onState: (state, wait) =>
       progress.tell({
-        phase: until === null ? 'creating' : 'waiting_to_create',
-        nextCreateAt: until,
-        waitingFor: why,
+        phase: wait === null ? 'creating' : 'waiting_to_create',
+        wait,
         sends: state.sends,
       }),
     shouldHandOver: () => workflowInfo().continueAsNewSuggested,

@@ -5,6 +5,7 @@ import {
   CancelledFailure,
   isCancellation,
   setCurrentDetails,
+  setHandler,
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
@@ -17,6 +18,7 @@ import {
   type CreateStep,
   type StepContext,
 } from '../domain/create-once';
+import { type CallWait, callWait } from '../domain/call-wait';
 import { evidence, noWorker } from '../domain/evidence';
 import { imageDetails } from '../domain/image-details';
 import { type Keys, unknownKey } from '../domain/known-keys';
@@ -36,13 +38,14 @@ import { isRequest, isTaskQueue, milliseconds, NO_TASK_QUEUE, queuesOf } from '.
 import { neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
 import { raceTimer } from './race-timer';
+import { waitsQuery } from './waits-query';
 
 interface ImagePlace {
   /** Where the activity runs; undefined when its caller named no queue of media workers. */
   readonly taskQueue: string | undefined;
   /** What the input may say. */
   readonly known: Keys;
-  readonly onState?: (creationKey: string, waiting: ImageWait | null) => void;
+  readonly onState?: (creationKey: string, wait: CallWait | null) => void;
 }
 
 /**
@@ -98,7 +101,7 @@ export async function imageCall(
     const step = afterImage(state, got, { startLimitMs });
     if ('outcome' in step) return step;
     state = step.state;
-    onState?.(own.key, step);
+    onState?.(own.key, callWait(step, got));
     try {
       await sleep(step.until - Date.now(), { summary: 'wait before the next call' });
     } catch (error) {
@@ -253,12 +256,15 @@ async function shownImageCall(
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
 ): Promise<ImageOutcome> {
   let key: string | null = null;
+  let wait: CallWait | null = null;
+  setHandler(waitsQuery, () => (wait === null ? [] : [wait]));
   const outcome = await imageCall(operation, input, {
     taskQueue: queuesOf(input?.queues).image,
     known: IMAGE_WORKFLOW_KEYS,
-    onState: (own, waiting) => {
+    onState: (own, now) => {
       key = own;
-      setCurrentDetails(imageDetails(key, null, waiting));
+      wait = now;
+      setCurrentDetails(imageDetails(key, null, wait));
     },
   });
   setCurrentDetails(imageDetails(key, outcome));

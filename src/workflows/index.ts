@@ -21,6 +21,7 @@ export { type ImageCallOptions } from '../domain/workflow-inputs';
 export { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
+export { waitsQuery } from './waits-query';
 export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './decisions';
 export { runCampaign, campaignStateQuery } from './campaign/run-campaign';
 export { campaignLane } from './campaign/campaign-lane';

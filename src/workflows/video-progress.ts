@@ -1,4 +1,5 @@
 import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { type CallWait } from '../domain/call-wait';
 import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
@@ -9,6 +10,7 @@ import { videoDetails } from '../domain/video-details';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { type PollLoop } from './poll-loop';
+import { waitsQuery } from './waits-query';
 
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
 
@@ -18,8 +20,7 @@ interface Facts {
   readonly taskId: string | null;
   readonly video: VideoTask | null;
   readonly deadlineAt: number | null;
-  readonly nextCreateAt: number | null;
-  readonly waitingFor: string | null;
+  readonly wait: CallWait | null;
   readonly sends: number;
   readonly loop: PollLoop | null;
   /** The watch as it ended, once its loop has let it go. */
@@ -39,8 +40,7 @@ export class VideoProgress {
     taskId: null,
     video: null,
     deadlineAt: null,
-    nextCreateAt: null,
-    waitingFor: null,
+    wait: null,
     sends: 0,
     loop: null,
     ended: null,
@@ -51,6 +51,7 @@ export class VideoProgress {
   /** Set before the first await, so that a query is answered from the first workflow task on. */
   answerQueries(): void {
     setHandler(videoStateQuery, () => this.state());
+    setHandler(waitsQuery, () => (this.facts.wait === null ? [] : [this.facts.wait]));
     this.show();
   }
 
@@ -77,8 +78,8 @@ export class VideoProgress {
       video,
       deadlineAt: iso(this.facts.deadlineAt),
       nextPollAt: open === undefined ? null : iso(loop?.nextTickAt(open.video.taskId) ?? null),
-      nextCreateAt: iso(this.facts.nextCreateAt),
-      waitingFor: this.facts.waitingFor,
+      nextCreateAt: iso(this.facts.wait?.until ?? null),
+      waitingFor: this.facts.wait?.why ?? null,
       sends: this.facts.sends,
       ...(this.facts.evidence !== null && phase === 'unconfirmed' && { evidence: this.facts.evidence }),
       ...polled,

@@ -39,8 +39,7 @@ export async function watchVideo(
     creationKey: carried.creationKey,
     video: watch.video,
     deadlineAt: watch.deadlineAt,
-    nextCreateAt: null,
-    waitingFor: null,
+    wait: null,
     loop,
   });
   const result = await watching;

@@ -53,9 +53,15 @@ describe('a refusal that stands', () => {
     expect(told).toMatchObject({ heldUntil: new Date(61_000).toISOString() });
     expect(await isHeld({ model: 'another', operation: 'edit_image' })).toBe(true);
     expect(await isHeld({ account: 'studio@1' })).toBe(false);
-    expect(gate.standing('default@1')).toEqual([
-      { scope: 'account', reason: 'credentials', httpStatus: 401, message: 'No.', probeAt: 61_000 },
-    ]);
+    now = 2_000;
+    expect(await enter()).toEqual({
+      scope: 'account',
+      reason: 'credentials',
+      httpStatus: 401,
+      message: 'No.',
+      since: 1_000,
+      probeAt: 61_000,
+    });
   });
 
   it('of a model holds back the calls of this model only', async () => {
@@ -70,13 +76,12 @@ describe('a refusal that stands', () => {
     const probe = await pass();
     now = 61_500;
     probe.heard(refused('account'));
-    expect(await isHeld()).toBe(true);
+    expect(await enter()).toMatchObject({ since: 1_000 });
     now = 121_499;
     expect(await isHeld()).toBe(true);
     now = 121_500;
     (await pass()).heard(busy);
     expect(await isHeld()).toBe(false);
-    expect(gate.standing('default@1')).toEqual([]);
   });
 
   it('is not opened by a request of which nobody knows whether it arrived', async () => {

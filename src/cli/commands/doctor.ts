@@ -15,10 +15,10 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-Looks at Node, the Temporal SDK, server, namespace and workers and, where MEDIA_BASE_URL and the key of the worker are
-set, at the model configuration, the proxy, the service, the stores and the journal. The service is asked for a task
-that cannot exist: nothing is created. Exit code 0 only when a video could be made now; otherwise that of the first
-failure.
+Looks at Node, the Temporal SDK, server, namespace, workers and calls that wait to be sent and, where MEDIA_BASE_URL and
+the key of the worker are set, at the model configuration, the proxy, the service, the stores and the journal. The
+service is asked for a task that cannot exist: nothing is created. Exit code 0 only when a video could be made now;
+otherwise that of the first failure.
 
 Examples:
   $ temporal-media doctor

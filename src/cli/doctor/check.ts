@@ -14,7 +14,8 @@ export type CheckName =
   | 'service'
   | 'artifacts'
   | 'journal'
-  | 'binding';
+  | 'binding'
+  | 'waiting';
 
 /**
  * What one check found.

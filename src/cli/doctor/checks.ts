@@ -10,6 +10,7 @@ import { proxy } from './proxy';
 import { service } from './service';
 import { settings } from './settings';
 import { temporalServer } from './temporal-server';
+import { waiting } from './waiting';
 import { workers } from './workers';
 
 /** Every check after those it depends on. The first that fails decides the exit code. */
@@ -25,6 +26,7 @@ export const CHECKS: readonly Check[] = [
   artifacts,
   journal,
   binding,
-  // Last: most of what fails before it also keeps a worker from starting, and is then the reason.
+  // Late: most of what fails before it also keeps a worker from starting, and is then the reason.
   workers,
+  waiting,
 ];

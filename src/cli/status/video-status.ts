@@ -8,6 +8,7 @@ import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { type VideoState } from '../../domain/video-state';
 import { type VideoTask } from '../../domain/video-task';
 import { awaitVideoWorkflowId, CodecUnreachableError } from '../../client';
+import { callWaits } from '../../client/call-waits';
 import { type MediaConfig } from '../../config';
 import { type Connected } from '../connect';
 import { commandFor } from '../shell-word';
@@ -147,6 +148,7 @@ class StatusSearch {
       this.standsStill = await pinnedWithoutWorker(this.connected.client, workflow.workflowId).catch(
         () => undefined,
       );
+    await this.noteImageWaits(workflow);
     const nobodyPolls = !goesOn(workflow) && outcome?.outcome !== 'completed';
     const found =
       this.video !== null && nobodyPolls && this.hasWorker !== false
@@ -193,6 +195,15 @@ class StatusSearch {
       });
   }
 
+  /** An image call has no state of its own: it is sent, or it waits. */
+  private async noteImageWaits(workflow: ExecutionView | null): Promise<void> {
+    if (workflow === null || !IMAGE_CALLS.has(workflow.type) || !goesOn(workflow)) return;
+    if (workflow.status === PAUSED || this.hasWorker === false) return;
+    const waits = await callWaits(this.connected.client, workflow.workflowId, QUERY_MS).catch(() => []);
+    for (const { why, until } of waits)
+      this.notes.push(`It waits to be sent, until ${new Date(until).toISOString()}: ${why}`);
+  }
+
   private async outcomeOf(workflow: ExecutionView | null): Promise<VideoStatus['outcome']> {
     if (workflow?.status !== 'COMPLETED' || !HAS_OUTCOME.has(workflow.type)) return null;
     const { workflowId, runId } = workflow;
@@ -211,11 +222,8 @@ function unreadable(what: string): string {
 }
 
 const ANSWERS_STATE: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);
-const HAS_OUTCOME: ReadonlySet<string> = new Set([
-  ...ANSWERS_STATE,
-  WORKFLOW.generateImage,
-  WORKFLOW.editImage,
-]);
+const IMAGE_CALLS: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
+const HAS_OUTCOME: ReadonlySet<string> = new Set([...ANSWERS_STATE, ...IMAGE_CALLS]);
 
 /** The service's words may repeat a prompt, and this is what gets pasted into a ticket (C5.4c): kind and code stay. */
 function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {

@@ -1,3 +1,4 @@
+import { type CallWait } from '../call-wait';
 import { type ActiveRow, type LaneReport } from './messages';
 
 /** What the parent knows of a lane. Plain data: it survives continue-as-new. Times are workflow time in milliseconds. */
@@ -17,7 +18,7 @@ export interface LaneEntry {
   inFlight: number;
   settling: number;
   waiting: number;
-  held: string | null;
+  held: CallWait | null;
   sample: readonly ActiveRow[];
   lastReportAt: number;
   /** Micro-units of the segments that the parent has: what a next life of this lane has spent already. */

@@ -1,3 +1,4 @@
+import { type CallWait } from '../call-wait';
 import { type SegmentEntry } from './results';
 
 /**
@@ -91,8 +92,8 @@ export interface LaneReport {
   /** Rows in flight, and rows that have ended and stand in no segment yet: what they cost is still to be heard. */
   readonly settling: number;
   readonly waiting: number;
-  /** Why rows were not sent lately, where a person may have to mend something; null when nothing stands in their way. */
-  readonly held: string | null;
+  /** The last wait of a row where a person may have to mend something; null when nothing stands in their way. */
+  readonly held: CallWait | null;
   /** A few rows that are under way, for a person who watches. */
   readonly sample: readonly ActiveRow[];
 }

@@ -1,4 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
+import { type CallWait } from '../../domain/call-wait';
 import { type CampaignPlan } from '../../domain/campaign/plan';
 import {
   type CampaignResult,
@@ -38,13 +39,19 @@ export function campaignState(campaign: Campaign, phase: CampaignState['phase'])
       lastReportAt: reportN === 0 ? null : iso(lastReportAt),
     })),
     results: mayBeDoubled(campaign) ? { ...results, doubled: true } : results,
-    notes: [...campaign.notes, ...campaign.purchases.notes(), ...heldNotes(campaign)],
+    notes: [
+      ...campaign.notes,
+      ...campaign.purchases.notes(),
+      ...campaignWaits(campaign).map(({ why }) => `Rows wait: ${why}`),
+    ],
   };
 }
 
-/** Why rows are not sent, each reason once. */
-function heldNotes({ lanes }: Campaign): string[] {
-  return [...new Set(lanes.flatMap(({ held }) => (held === null ? [] : [`Rows wait: ${held}`])))];
+/** Why rows are not sent, each reason once. Answer of the query `waits`. */
+export function campaignWaits({ lanes }: Pick<Campaign, 'lanes'>): readonly CallWait[] {
+  return [
+    ...new Map(lanes.flatMap(({ held }) => (held === null ? [] : [[held.why, held] as const]))).values(),
+  ];
 }
 
 function mayBeDoubled({ doubles }: Campaign): boolean {

@@ -1,3 +1,4 @@
+import { callWait } from '../../domain/call-wait';
 import { beginCreate, DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
 import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
@@ -61,7 +62,7 @@ export class LaneDraws {
     const step = afterImage(state, got, { startLimitMs: DEFAULT_START_LIMIT_MS, patient: true });
     if ('outcome' in step) return step;
     Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
-    holdRow(lane, step);
+    holdRow(lane, callWait(step, got));
     return undefined;
   }
 

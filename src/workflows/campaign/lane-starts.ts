@@ -1,3 +1,4 @@
+import { callWait } from '../../domain/call-wait';
 import { outcomes } from '../../domain/outcomes';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { endOrRetry } from './end-row';
@@ -123,7 +124,7 @@ export class LaneStarts {
     }
     if (step.do === 'wait') {
       Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
-      if (answer.outcome !== 'refused_for_now') holdRow(lane, step);
+      if (answer.outcome !== 'refused_for_now') holdRow(lane, callWait(step, answer));
       return;
     }
     const settled = step.answer;

@@ -1,5 +1,6 @@
 import { condition, patched } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
+import { type CallWait } from '../../domain/call-wait';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
 import { type LaneCarried, type LaneInput, type RowRecord } from '../../domain/campaign/lane-state';
 import { type LaneOrders, packRows } from '../../domain/campaign/messages';
@@ -15,7 +16,6 @@ import { LaneDrain } from './lane-drain';
 import { LaneDraws } from './lane-draws';
 import { laneReport, pageRoom } from './lane-view';
 import { LanePages, type OpenLease } from './lane-pages';
-import { type LaneHold } from './lane-hold';
 import { LaneParent } from './lane-parent';
 import { LaneResults } from './lane-results';
 import { isBought, limitKeyOf, type LaneRow, newRow } from './lane-row';
@@ -49,7 +49,7 @@ export class Lane {
   private readonly fill: RunFill;
   /** Pages that the last report asked for. */
   private toldRoom = 0;
-  held: LaneHold | null = null;
+  held: CallWait | null = null;
   /** The newest order whose pages are open; before the first nothing is reported. */
   seen: number | null;
   orders: LaneOrders;

@@ -16,9 +16,10 @@ import { type LaneReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
 import { planCampaignActivity } from '../proxies';
+import { waitsQuery } from '../waits-query';
 import { Campaign } from './campaign';
 import { acceptUpdates } from './campaign-updates';
-import { campaignResult, campaignState } from './campaign-view';
+import { campaignResult, campaignState, campaignWaits } from './campaign-view';
 import { inputIssue } from './input-issue';
 
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
@@ -37,6 +38,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   let phase: CampaignState['phase'] = campaign.plan === null ? 'planning' : 'running';
   setHandler(campaignReportSignal, (report) => campaign.onReport(report));
   setHandler(campaignStateQuery, () => campaignState(campaign, shown(campaign, phase)));
+  setHandler(waitsQuery, () => campaignWaits(campaign));
   acceptUpdates(campaign);
   const root = CancellationScope.current();
   if (root.consideredCancelled) campaign.cancel();

@@ -143,7 +143,7 @@ export class Lives {
         request: { model: 'video-1', prompt: life.prompt },
         policy: plan.policy,
         startLimitMs: plan.startLimitMs,
-        onState: (now, waitsUntil) => life.points.push({ state: now, waitsUntil }),
+        onState: (now, wait) => life.points.push({ state: now, waitsUntil: wait?.until ?? null }),
         shouldHandOver: () => time.random.chance(plan.handOver),
       }).then(
         (result) => this.end(life, run, result),

@@ -1,0 +1,108 @@
+import { Client } from '@temporalio/client';
+import { callWaits } from '../../client/call-waits';
+import { looking } from '../../client/looking';
+import { type CallWait } from '../../domain/call-wait';
+import { inLanes } from '../../domain/in-lanes';
+import { WORKFLOW } from '../../domain/names';
+import { accountName } from '../../service/base-url';
+import { dataConverterOf } from '../codec/data-converter';
+import { type Check, failed, type Finding, ok, warning } from './check';
+
+/** A paid call, or a row of a campaign, that is not sent for now. */
+export interface FoundWait extends CallWait {
+  readonly workflowId: string;
+}
+
+const BUYERS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImage, WORKFLOW.runCampaign];
+/** Newest of those that are open: what holds one back holds back all that came after it. */
+const MOST_ASKED = 16;
+/** For the list and for the answers together. */
+const LOOK_MS = 2_500;
+/** Different reasons that are told; each is a sentence or two. */
+const MOST_TOLD = 3;
+
+/**
+ * Whether paid calls wait instead of being sent, and why. Which refusals stand, each process of a worker knows for itself
+ * (ADR 16); what is held back was told, and is asked here.
+ */
+export const waiting: Check = {
+  name: 'waiting',
+  title: 'Waiting calls',
+  // Nobody answers for a workflow without a worker.
+  after: ['workers'],
+  limitMs: LOOK_MS + 500,
+  late: 'temporal_unreachable',
+  run: async ({ target, config, env, service, session: { connection } }) => {
+    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    const { namespace, taskQueue, usesCodec } = target;
+    const dataConverter = usesCodec ? dataConverterOf(env, namespace) : undefined;
+    const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
+    const { credential } = config;
+    const account = service === undefined ? credential : accountName(credential, service.baseUrl);
+    const endAt = Date.now() + LOOK_MS;
+    // Lists come from a store of the server's that videos do not need.
+    const open = await openBuyers(client, taskQueue, endAt).catch(() => undefined);
+    return open === undefined
+      ? warning('The server does not list what is under way.', LOOK_AGAIN)
+      : judgeWaits(await waitsOf(client, open, endAt), open.length, account);
+  },
+};
+
+async function openBuyers(client: Client, taskQueue: string, endAt: number): Promise<readonly string[]> {
+  const types = BUYERS.map((type) => `'${type}'`).join(', ');
+  const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${types})`;
+  return client.withDeadline(endAt, async () => {
+    const found: string[] = [];
+    for await (const { workflowId } of looking(client).list({ query, pageSize: MOST_ASKED })) {
+      found.push(workflowId);
+      if (found.length >= MOST_ASKED) break;
+    }
+    return found;
+  });
+}
+
+async function waitsOf(
+  client: Client,
+  workflowIds: readonly string[],
+  endAt: number,
+): Promise<readonly FoundWait[]> {
+  const found: FoundWait[] = [];
+  await inLanes(workflowIds, MOST_ASKED, async (workflowId) => {
+    // It has ended meanwhile, or its worker is busy: it says nothing of what stands in the way of others.
+    const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(() => []);
+    for (const wait of waits) found.push({ workflowId, ...wait });
+  });
+  return found;
+}
+
+const LOOK_AGAIN = 'Look again later; `temporal-media status ID` tells of one video or image.';
+const REMEDY =
+  'Mend what is named: the key, the balance or the access of the account, the model, or what the worker lacks. What waits goes on by itself with its next try, within some three minutes; do not start it under another id.';
+/** What a person mends for an account as a whole. */
+const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
+
+/**
+ * @param own account that the next video would use, or its credential alone where the service is not known here: what it
+ * is refused, that video is refused too
+ */
+export function judgeWaits(waits: readonly FoundWait[], asked: number, own: string): Finding {
+  if (waits.length === 0)
+    return ok(asked === 0 ? 'nothing is under way' : 'nothing that is under way waits to be sent');
+  const ids = new Set(waits.map(({ workflowId }) => workflowId));
+  const told = [...new Map(waits.map((wait) => [`${wait.account} ${wait.reason}`, wait])).values()];
+  const of = `${ids.size} of the ${asked} newest calls and campaigns under way wait.`;
+  const message = [of, ...told.slice(0, MOST_TOLD).map(waitText)].join(' ');
+  const isOwn = ({ account, reason }: FoundWait): boolean =>
+    OF_ACCOUNT.has(reason) && (account === own || account?.startsWith(`${own}@`) === true);
+  return waits.some(isOwn) ? failed('service_credentials', message, REMEDY) : warning(message, REMEDY);
+}
+
+function waitText({ workflowId, why, until, account }: FoundWait): string {
+  const whose = account === null ? '' : ` for the account ${account}`;
+  return `${workflowId} waits${whose}, its next try is at ${isoOf(until)}: ${why}`;
+}
+
+function isoOf(time: number): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? 'no time that a date can say' : date.toISOString();
+}

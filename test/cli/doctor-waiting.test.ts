@@ -1,0 +1,90 @@
+import { judgeWaits, type FoundWait } from '../../src/cli/doctor/waiting';
+import { eventually } from '../support/eventually';
+import { startMediaStack } from '../support/media-stack';
+import { campaignStateOf, startCampaign } from '../support/campaign';
+import { runCli } from './support/run-cli';
+import { runDoctor } from './support/doctor-run';
+
+const HELD: FoundWait = {
+  workflowId: 'order-1',
+  why: 'The service refuses calls of the account default@1: No. Nothing was sent.',
+  until: Date.parse('2026-05-01T10:00:00.000Z'),
+  reason: 'credentials',
+  account: 'default@1',
+};
+
+describe('what doctor says of calls that wait', () => {
+  test.each([
+    ['the account of the next video', 'default@1', {}, 'failed'],
+    ['its credential, where the service is not known here', 'default', {}, 'failed'],
+    ['no balance', 'default@1', { reason: 'quota' }, 'failed'],
+    ['another account', 'studio@1', {}, 'warning'],
+    ['a model alone', 'default@1', { reason: 'invalid_request' }, 'warning'],
+    ['what a worker lacks', 'default@1', { reason: null, account: null }, 'warning'],
+  ] as const)('%s', (_title, own, change, state) => {
+    const finding = judgeWaits([{ ...HELD, ...change }], 3, own);
+    expect(finding.state).toBe(state);
+    expect(finding.message).toMatch(/^1 of the 3 newest .* order-1 waits.*at 2026-05-01T10:00:00.000Z: The/);
+    expect('remedy' in finding && finding.remedy).toMatch(/goes on by itself/);
+  });
+
+  test('each reason once, and nothing where nothing waits', () => {
+    const finding = judgeWaits([HELD, { ...HELD, workflowId: 'order-2' }], 2, 'default@1');
+    expect(finding.message).toContain('2 of the 2 newest');
+    expect(finding.message.match(/waits for the account/g)).toHaveLength(1);
+    expect(judgeWaits([], 2, 'default@1').state).toBe('ok');
+    expect(judgeWaits([], 0, 'default@1').state).toBe('ok');
+  });
+
+  test('[C7.3] a closed gate: account, reason, since when and when it is tried next, of videos, images and campaigns', async () => {
+    const stack = await startMediaStack({
+      sandbox: { timing: { queuedMs: 0, runningMs: 200 }, videos: 'shared' },
+    });
+    try {
+      await stack.startWorker();
+      const { sandbox, media } = stack;
+      expect((await runDoctor(stack.env)).checks['waiting']).toMatchObject({
+        state: 'ok',
+        message: 'nothing is under way',
+      });
+      const body = { error: { code: 'insufficient_balance', message: 'Top up.' } };
+      await sandbox.admin.addFaults(
+        (['create', 'generate'] as const).map((operation) => ({
+          operation,
+          times: 0,
+          action: { type: 'status', status: 402, body },
+        })),
+      );
+      const row = { model: 'cine-1', prompt: 'a row', duration: 2 };
+      const campaign = await startCampaign(stack, [
+        { id: 'a', ...row },
+        { id: 'b', ...row },
+      ]);
+      await eventually('why rows wait', async () =>
+        (await campaignStateOf(campaign)).notes.find((note) => note.startsWith('Rows wait')),
+      );
+      const held = await runDoctor(stack.env);
+      expect([held.failed, held.code, held.error?.type]).toEqual([['waiting'], 77, 'service_credentials']);
+      const image = await media.startImage({
+        request: { model: 'image-2', prompt: 'alone', size: '512x512' },
+      });
+      const waits = await eventually('an image that waits', async () => {
+        const { stdout } = await runCli(['status', image.workflowId], stack.env);
+        return /Note: .*waits/.test(stdout) && stdout;
+      });
+      expect(waits).toMatch(/Since 20.* refuses calls of the account default@.*HTTP 402.*the next at 20/);
+      const both = await runDoctor(stack.env);
+      expect(both.checks['waiting']?.message).toMatch(
+        /^2 of the 2 newest .*Since 20.*no quota or balance.*the next at 20/,
+      );
+      expect(both.error?.hint).toMatch(/balance/);
+      const call = stack.server.client.workflow.getHandle(image.workflowId);
+      await Promise.all([campaign.cancel(), call.cancel()]);
+      await Promise.all([campaign.result(), image.result()]);
+      await eventually('a doctor that is content', async () => (await runDoctor(stack.env)).code === 0);
+      expect((await sandbox.admin.counters()).creates.received).toBe(1);
+    } finally {
+      await stack.stop();
+    }
+  }, 120_000);
+});

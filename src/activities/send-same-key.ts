@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { cancellationSignal, log } from '@temporalio/activity';
 import {
-  isPaid,
   type CreateJournal,
   type EpochView,
   type JournalKey,
@@ -117,8 +116,8 @@ function withoutSameKey({ sameKeyUntil: _, ...unknown }: UnconfirmedCall): Uncon
 }
 
 /**
- * Keeps what a repeated send brought, as a decision about what is recorded as unknown.
- * What stands there already is believed; another task than that one is said, and can be found by its id.
+ * Keeps what a repeated send brought, as a decision about what is recorded as unknown. A task that was adopted meanwhile
+ * is believed; another task than that one is said, and can be found by its id.
  */
 async function recordPurchase(
   journal: CreateJournal,
@@ -128,9 +127,7 @@ async function recordPurchase(
 ): Promise<RecordedAnswer> {
   if (bought.outcome !== 'created') return (await recordOutcome(journal, key, slot.nonce, bought)).standing;
   const answer = { ...bought, warnings: [...bought.warnings, ONE_KEY] };
-  const { standing } = await recordOutcome(journal, key, slot.nonce, answer);
   await journal.forgetOpen({ ...key, epoch: answer.epoch }, slot.bodyHash);
-  if (standing === answer) return answer;
   const resolution: Resolution = {
     v: 1,
     decision: 'adopt',
@@ -141,8 +138,7 @@ async function recordPurchase(
     answer,
   };
   try {
-    if (!isPaid(standing) && (await journal.putResolution(key, answer.epoch, resolution)) === 'won')
-      return answer;
+    if ((await journal.putResolution(key, answer.epoch, resolution)) === 'won') return answer;
     return await first(journal, key, slot, answer);
   } catch {
     log.warn('The outcome of a paid call could not be written to the journal', {

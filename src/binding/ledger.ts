@@ -1,5 +1,6 @@
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { isOpen } from '../domain/execution-status';
 import { type BindRequest, type Ledger, type MediaJournalInput, nextLedger } from '../domain/journal-binding';
 import { ledgerTaskQueue, mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../domain/names';
 
@@ -32,23 +33,14 @@ export async function readLedger(client: Client, taskQueue: string): Promise<Fou
   try {
     const { status, runId } = await client.workflow.getHandle(workflowId).describe();
     const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    const is = CLOSED.has(status.name) ? 'closed' : 'open';
+    // One that is paused takes signals.
+    const is = isOpen(status.name) ? 'open' : 'closed';
     return { is, runId, ledger: ledgerOf(events ?? []), length: events?.length ?? 0 };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { is: 'missing' };
     throw error;
   }
 }
-
-/** Words of the server for an execution that takes no signal any more; one that is paused takes them. */
-const CLOSED: ReadonlySet<string> = new Set([
-  'COMPLETED',
-  'FAILED',
-  'CANCELLED',
-  'TERMINATED',
-  'CONTINUED_AS_NEW',
-  'TIMED_OUT',
-]);
 
 /** Far below what a server allows in one run (10,000 signals), and still read at once. */
 const FULL_AT = 500;

@@ -1,6 +1,7 @@
 import { type SlotIntent } from '../domain/create-journal';
 import { type CreatedVideo } from '../domain/paid-call';
 import { DEFAULT_POLLING, type PollingProfile } from '../domain/polling-profile';
+import { factsIn } from './intent-of';
 
 /** A create that is known to have made this task, with the facts that its intent kept (C4.4b). */
 export function adoptedAnswer(
@@ -10,7 +11,7 @@ export function adoptedAnswer(
   status: string,
   polling: PollingProfile = DEFAULT_POLLING,
 ): CreatedVideo {
-  const { account, estimate, model, durationSeconds, resolution, referenceMode } = slot;
+  const { account, estimate } = slot;
   return {
     outcome: 'created',
     epoch,
@@ -21,11 +22,7 @@ export function adoptedAnswer(
     warnings: ['The task was adopted: the reply of its create was never read.'],
     video: {
       taskId,
-      model,
-      durationSeconds,
-      resolution,
-      referenceMode,
-      account,
+      ...factsIn(slot),
       polling,
       createdAt: slot.at,
       source: 'journal',

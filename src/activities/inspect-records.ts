@@ -11,6 +11,7 @@ import { isUsableTaskId } from '../domain/video-task';
 import { adoptedAnswer } from './adopted-answer';
 import { journalUnavailable, retryLater } from './failures';
 import { idempotencyKey } from './idempotency-key';
+import { factsIn } from './intent-of';
 import { claimTask, isForeign } from './task-owner';
 import { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 import { writeResolution } from './write-resolution';
@@ -67,15 +68,10 @@ async function look({ records, journal, key, slot, unconfirmed }: Inspection): P
 }
 
 function sentOf(key: JournalKey, slot: SlotIntent, { epoch, evidence }: UnconfirmedCall): SentCreate {
-  const { operation, account, model, durationSeconds, resolution, referenceMode, bodyHash } = slot;
   return {
-    operation,
-    account,
-    model,
-    durationSeconds,
-    resolution,
-    referenceMode,
-    bodyHash,
+    operation: slot.operation,
+    ...factsIn(slot),
+    bodyHash: slot.bodyHash,
     idempotencyKey: idempotencyKey(key, epoch),
     intentAt: slot.at,
     sendWindowEnd: evidence.sendWindowEnd ?? slot.sendWindowEnd,

@@ -9,6 +9,22 @@ import { type Caller } from './paid-context';
 import { type ReadyCall } from './prepared';
 import { type PaidSpec } from './send-once';
 
+/** What an intent keeps of what was asked for (C4.4b): no text of it. */
+export type IntentFacts = Pick<
+  SlotIntent,
+  'account' | 'model' | 'durationSeconds' | 'resolution' | 'referenceMode'
+>;
+
+export function factsIn({
+  account,
+  model,
+  durationSeconds,
+  resolution,
+  referenceMode,
+}: IntentFacts): IntentFacts {
+  return { account, model, durationSeconds, resolution, referenceMode };
+}
+
 /** What is written before a send. */
 export function intentOf<Body extends { readonly bodyHash: string }>(
   spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey' | 'httpBudgetMs'>,

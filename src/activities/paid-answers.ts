@@ -18,6 +18,7 @@ import {
 import { standingScope } from '../domain/standing-refusal';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type PaidFailure } from '../service/media-client';
+import { factsIn } from './intent-of';
 import { type MissingHere } from './prepared';
 import { type StandingRefusal } from './refusal-gate';
 
@@ -179,11 +180,7 @@ export function failureAnswer(
           kind: failure.error?.kind ?? null,
           code: failure.error?.code ?? null,
           replyHash: failure.replyHash ?? null,
-          model: slot.model,
-          durationSeconds: slot.durationSeconds,
-          resolution: slot.resolution,
-          referenceMode: slot.referenceMode,
-          account: slot.account,
+          ...factsIn(slot),
         }),
       };
   }

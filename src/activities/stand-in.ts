@@ -5,18 +5,17 @@ import { type SenderWord } from '../domain/journal-proof';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { claimEpoch, recordOutcome } from './epochs';
 import { journalUnavailable } from './failures';
+import { factsIn, type IntentFacts } from './intent-of';
 import { type Caller } from './paid-context';
 
 /** What is known of a call whose intent stands in another journal, or stood in this one before it was set back. */
-export type LostIntent = Pick<
-  SlotIntent,
-  'operation' | 'account' | 'model' | 'durationSeconds' | 'resolution' | 'referenceMode' | 'fingerprint'
-> & {
-  readonly heard: SenderWord | null;
-  readonly mayBeOwed?: true;
-  /** What it came to, where the history of its workflow says so: then it is recorded as it was. */
-  readonly created?: CreatedVideo;
-};
+export type LostIntent = Pick<SlotIntent, 'operation' | 'fingerprint'> &
+  IntentFacts & {
+    readonly heard: SenderWord | null;
+    readonly mayBeOwed?: true;
+    /** What it came to, where the history of its workflow says so: then it is recorded as it was. */
+    readonly created?: CreatedVideo;
+  };
 
 /** Whether an intent speaks of a send that it did not see: no body was hashed for it. */
 export function isStandIn({ bodyHash }: SlotIntent): boolean {
@@ -37,20 +36,10 @@ export async function standIn(
     activityId,
     attemptAt,
   }: Pick<Caller, 'workflowId' | 'runId' | 'activityId' | 'attemptAt'>,
-  {
-    operation,
-    account,
-    model,
-    durationSeconds,
-    resolution,
-    referenceMode,
-    fingerprint,
-    heard,
-    mayBeOwed,
-    created,
-  }: LostIntent,
+  lost: LostIntent,
 ): Promise<UnconfirmedCall> {
-  const facts = { account, model, durationSeconds, resolution, referenceMode };
+  const { operation, fingerprint, heard, mayBeOwed, created } = lost;
+  const facts = factsIn(lost);
   const at = new Date().toISOString();
   const slot: SlotIntent = {
     v: 1,
@@ -73,7 +62,7 @@ export async function standIn(
     outcome: 'unconfirmed',
     epoch: free,
     sent: true,
-    account,
+    account: facts.account,
     estimate: null,
     evidence: evidence('journal_changed', facts),
     ...(mayBeOwed === true && { mayBeOwed }),

@@ -1,6 +1,7 @@
 import { type SlotIntent } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import { type UnconfirmedCall } from '../domain/paid-call';
+import { factsIn } from './intent-of';
 
 /** An intent without an outcome, and no sender can be alive any more: what the slot knows is the evidence. */
 export function unconfirmedAfterIntent(
@@ -8,8 +9,7 @@ export function unconfirmedAfterIntent(
   epoch: number,
   cause = 'no_outcome_recorded',
 ): UnconfirmedCall {
-  const { account, estimate, bodyHash, model, durationSeconds, resolution, referenceMode, sendWindowEnd } =
-    slot;
+  const { account, estimate, bodyHash, sendWindowEnd } = slot;
   return {
     outcome: 'unconfirmed',
     epoch,
@@ -20,11 +20,7 @@ export function unconfirmedAfterIntent(
       intentAt: slot.at,
       sendWindowEnd,
       bodyHash,
-      model,
-      durationSeconds,
-      resolution,
-      referenceMode,
-      account,
+      ...factsIn(slot),
     }),
   };
 }

@@ -134,7 +134,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'unknown',
     'unknown',
-    'The service said for a minute that it does not know the task id, and no poll ever found the task. One that was found before is waited for until the deadline.',
+    'The service said for a minute that it does not know the task id, and no poll of this wait found the task. One that it found before is waited for until the deadline.',
     'Check the id, the account and the path /v1/videos/{task_id}. It is no failed video and no reason to create another one.',
   ),
   row(

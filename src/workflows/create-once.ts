@@ -10,7 +10,7 @@ import {
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { referenceModeOf } from '../domain/media';
-import { type SenderTrace, wordInAnswer, wordOf } from '../domain/journal-proof';
+import { type SenderTrace } from '../domain/journal-proof';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type VideoRequest } from '../domain/request';
@@ -18,7 +18,14 @@ import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { queuesOf } from './inputs';
 import { raceTimer } from './race-timer';
 import { createScheduleToCloseMs, createVideoActivity } from './proxies';
-import { NO_ANSWER, noValue, type NoValue, reconcileEpoch, type ReconcileOptions } from './reconcile-epoch';
+import {
+  NO_ANSWER,
+  noValue,
+  type NoValue,
+  reconcileEpoch,
+  type ReconcileOptions,
+  senderTrace,
+} from './reconcile-epoch';
 
 export interface CreateOnceOptions {
   readonly request: VideoRequest;
@@ -206,14 +213,8 @@ async function raceCreate(
     summary: 'limit of the create',
   });
   const came = first === 'lost' ? NO_ANSWER : first;
-  const heard = 'answer' in came ? wordInAnswer(came.answer) : wordOf(came.heartbeat);
-  // What no worker had, and none can get any more, is proved by the server: whichever journal the queue belongs to later.
-  const since = 'answer' in came || !came.neverStarted ? scheduledAt : LATEST;
-  return { ...came, senders: { heard, scheduledAt: since } };
+  return { ...came, senders: senderTrace('answer' in came ? came.answer : came, scheduledAt) };
 }
-
-/** The latest time that a date can say. */
-const LATEST = new Date(8.64e15).toISOString();
 
 /** What is left of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
 function remainingStart(state: CreateOnceState, options: CreateOnceOptions): number {

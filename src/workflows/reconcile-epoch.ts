@@ -2,7 +2,7 @@ import { ActivityFailure, CancelledFailure, TimeoutFailure } from '@temporalio/w
 import { DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { evidence, noWorker } from '../domain/evidence';
-import { type SenderTrace } from '../domain/journal-proof';
+import { type SenderTrace, wordInAnswer, wordOf } from '../domain/journal-proof';
 import { type CallFacts, type CreateVideoAnswer, type ReconcileCreateInput } from '../domain/paid-call';
 import { neverStarted, type StartWait } from './never-started';
 import { reconcileCreateActivity } from './proxies';
@@ -32,6 +32,22 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
   const heartbeat: unknown = cause.lastHeartbeatDetails ?? null;
   return { cause: unseen ? 'no_worker' : 'worker_lost', neverStarted: unseen, heartbeat };
 }
+
+/**
+ * What is known of those who may have sent. What no worker had, and none can get any more, is proved by the server:
+ * whichever journal the queue belongs to later. @param place of a row in its batch
+ */
+export function senderTrace(
+  got: NoValue | CreateVideoAnswer,
+  scheduledAt: string,
+  place?: number,
+): SenderTrace {
+  if ('outcome' in got) return { heard: wordInAnswer(got), scheduledAt };
+  return { heard: wordOf(got.heartbeat, place), scheduledAt: got.neverStarted ? LATEST : scheduledAt };
+}
+
+/** The latest time that a date can say. */
+const LATEST = new Date(8.64e15).toISOString();
 
 export interface ReconcileOptions {
   readonly taskQueue: string;

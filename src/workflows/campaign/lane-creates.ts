@@ -7,14 +7,14 @@ import {
   type CreateOnceState,
   type CreateStep,
 } from '../../domain/create-once';
-import { type SenderTrace, wordInAnswer, wordOf } from '../../domain/journal-proof';
+import { type SenderTrace } from '../../domain/journal-proof';
 import { NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../../domain/timeouts';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
 import { createScheduleToCloseMs, createVideosActivity } from '../proxies';
 import { raceTimer } from '../race-timer';
-import { NO_ANSWER, noValue, type NoValue, reconcileEpoch } from '../reconcile-epoch';
+import { NO_ANSWER, noValue, type NoValue, reconcileEpoch, senderTrace } from '../reconcile-epoch';
 import { creationKeyOf, isBegun, type LaneRow } from './lane-row';
 
 /** What one row's create came to: settled, to be tried again at `until`, or looked up and not bought. */
@@ -49,10 +49,9 @@ export async function createRows(
     const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
     if (step === undefined)
       open.push(
-        reconciled(row, state, got, settings, {
-          heard: 'outcome' in got ? wordInAnswer(got) : wordOf(got.heartbeat, place),
-          scheduledAt,
-        }).then((answer) => onRow(row, answer)),
+        reconciled(row, state, got, settings, senderTrace(got, scheduledAt, place)).then((answer) =>
+          onRow(row, answer),
+        ),
       );
     return step;
   });

@@ -231,7 +231,8 @@ function afterStanding(state: CreateOnceState, answer: RejectedCall, context: St
   if (until > state.startedAt + context.startLimitMs) return { do: 'settle', answer };
   const sends = state.sends + (answer.sent ? 1 : 0);
   const next = inEpoch(owing(state, answer), answer.epoch + 1, { sends, waits });
-  return { do: 'wait', until, state: next, why: answer.message };
+  const status = answer.httpStatus === undefined ? '' : ` with HTTP ${answer.httpStatus}`;
+  return { do: 'wait', until, state: next, why: `The service refuses it${status}: ${answer.message}` };
 }
 
 function owing(state: CreateOnceState, answer: { readonly mayBeOwed?: true }): CreateOnceState {

@@ -1,7 +1,6 @@
 import { referenceModeOf } from '../domain/media';
 import { type CreatedVideo, type CreateVideoAnswer, type CreateVideoInput } from '../domain/paid-call';
 import { DEFAULT_POLLING } from '../domain/polling-profile';
-import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { indexCreated } from './index-created';
 import { failureAnswer, pendingAnswer, warningsAfter } from './paid-answers';
@@ -61,7 +60,7 @@ function specOf(
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     again: input.again,
     facts,
-    httpBudgetMs: CREATE_TIMEOUTS.httpBudgetMs,
+    afterReplyMs: 0,
     reopenOwn: false,
     sender,
     agreedPrice: input.agreedPrice,

@@ -16,6 +16,7 @@ import { NOT_RECORDED } from '../domain/names';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type MediaClient } from '../service/media-client';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
+import { timeLeft } from './await-sender';
 import { retryLater } from './failures';
 import { fetchLostImages } from './fetch-lost-images';
 import { keepImages, type KeepImages } from './keep-images';
@@ -104,13 +105,18 @@ function specOf(
   deps: PaidDeps,
   sender: Sender,
 ): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
-  const keeping = (client: MediaClient, base: AnswerBase, warnings: readonly string[]): KeepImages => ({
+  const keeping = (
+    client: MediaClient,
+    base: AnswerBase,
+    warnings: readonly string[],
+    endsAt: number,
+  ): KeepImages => ({
     base,
     client,
     artifacts: deps.artifacts,
     requested: (paid.request as ImageGenerationRequest).n ?? 1,
     warnings: warningsAfter(base, warnings),
-    deadlineAt: who.startedAt + who.startToCloseMs - IMAGE_TIMEOUTS.keepMarginMs,
+    deadlineAt: endsAt - IMAGE_TIMEOUTS.keepMarginMs,
     isRecorded: deps.journal !== 'none',
   });
   return {
@@ -122,32 +128,34 @@ function specOf(
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     again: input.again,
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
-    httpBudgetMs: IMAGE_TIMEOUTS.httpBudgetMs,
+    afterReplyMs: IMAGE_TIMEOUTS.keepMs,
     reopenOwn: true,
     sender,
     agreedPrice: input.agreedPrice,
     ...(input.keepsBooks === true && { keepsBooks: true }),
     ...(input.recordedOnly === true && { recordedOnly: true }),
     prepare: () => prepareImage(paid, deps),
-    post: async ({ account, ready, intent, base, options }) => {
+    post: async ({ account, ready, intent, base, options, window }) => {
       const { client } = account;
       const reply =
         ready.body.kind === 'json'
           ? await client.generateImage(ready.body, options)
           : await client.editImage(ready.body, options);
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
-      return keepImages(reply, keeping(client, base, ready.warnings));
+      return keepImages(reply, keeping(client, base, ready.warnings, window.endsAt));
     },
-    complete: async ({ account: { client }, base, recorded, ...place }) =>
-      recorded.outcome === 'results_lost'
-        ? fetchLostImages(deps.journal, { ...place, recorded }, keeping(client, base, []))
-        : undefined,
+    complete: async ({ account: { client }, base, recorded, ...place }) => {
+      if (recorded.outcome !== 'results_lost') return undefined;
+      const endsAt = Math.min(Date.now() + IMAGE_TIMEOUTS.keepMs, who.startedAt + who.startToCloseMs);
+      sender.lastsUntil(endsAt);
+      return fetchLostImages(deps.journal, { ...place, recorded }, keeping(client, base, [], endsAt));
+    },
   };
 }
 
 /** Another sender may be alive: its outcome is awaited by retries; then nobody knows. */
 function afterOtherSender(slot: SlotIntent | null, epoch: number, who: Caller): Answer {
-  const left = slot === null ? 1000 : Date.parse(slot.sendWindowEnd) - Date.now();
+  const left = slot === null ? 1000 : timeLeft(slot, Date.now());
   if (slot === null || (left > 0 && !who.isLastAttempt)) {
     throw retryLater({
       class: 'waiting_for_sender',

@@ -7,6 +7,7 @@ import {
   type SlotIntent,
 } from '../domain/create-journal';
 import { type CreateVideoAnswer, type UnconfirmedCall } from '../domain/paid-call';
+import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { isUsableTaskId } from '../domain/video-task';
 import { adoptedAnswer } from './adopted-answer';
 import { journalUnavailable, retryLater } from './failures';
@@ -19,7 +20,7 @@ import { writeResolution } from './write-resolution';
 /** Two looks that are not this far apart are one look. */
 const BETWEEN_LOOKS_MS = 60_000;
 /** The reconciliation as a whole waits no longer. */
-const LONGEST_REQUEST_MS = 10 * 60_000;
+const LONGEST_REQUEST_MS = MAX_REQUEST_SECONDS * 1000;
 
 export interface Inspection {
   readonly records: TaskRecords;
@@ -41,7 +42,7 @@ export async function inspectRecords(inspection: Inspection): Promise<CreateVide
   if (seen.found === 'task') return adoptFound(inspection, seen.taskId, now);
   if (seen.found === 'unknown') return unconfirmed;
   const absentSince = firstAbsence(unconfirmed.epoch) ?? now;
-  const proofAt = Math.max(absentSince + BETWEEN_LOOKS_MS, recordsCompleteAt(inspection));
+  const proofAt = Math.max(absentSince + BETWEEN_LOOKS_MS, recordsCompleteAt(inspection, absentSince));
   if (now < proofAt) {
     // The next attempt reads it from here, whichever worker makes it.
     heartbeat({ absentSince, epoch: unconfirmed.epoch });
@@ -86,8 +87,10 @@ function firstAbsence(of: number): number | undefined {
   return typeof absentSince === 'number' && epoch === of ? absentSince : undefined;
 }
 
-function recordsCompleteAt({ records, slot, unconfirmed }: Inspection): number {
-  const sentBy = Date.parse(unconfirmed.evidence.sendWindowEnd ?? slot.sendWindowEnd);
+function recordsCompleteAt({ records, slot, unconfirmed }: Inspection, absentSince: number): number {
+  const windowEnd = Date.parse(unconfirmed.evidence.sendWindowEnd ?? slot.sendWindowEnd);
+  // Sends under the same key leave no window of their own. The look comes after all of them have begun.
+  const sentBy = slot.idempotency === undefined ? windowEnd : Math.max(windowEnd, absentSince);
   return sentBy + Math.min(Math.max(0, records.longestRequestMs), LONGEST_REQUEST_MS);
 }
 

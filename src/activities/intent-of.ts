@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type RecordedAnswer, type SlotIntent } from '../domain/create-journal';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { honouredKey } from '../domain/same-key';
-import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Account } from './accounts';
 import { type AnswerBase } from './paid-answers';
 import { type Caller } from './paid-context';
 import { type ReadyCall } from './prepared';
 import { type PaidSpec } from './send-once';
+import { certainlyOverAt, type SendWindow } from './send-window';
 
 /** What an intent keeps of what was asked for (C4.4b): no text of it. */
 export type IntentFacts = Pick<
@@ -25,18 +25,19 @@ export function factsIn({
   return { account, model, durationSeconds, resolution, referenceMode };
 }
 
-/** What is written before a send. */
+/** What is written before a send, at the beginning of its window. */
 export function intentOf<Body extends { readonly bodyHash: string }>(
-  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey' | 'httpBudgetMs'>,
+  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey'>,
   account: Account,
   ready: ReadyCall<Body>,
   base: AnswerBase,
   fingerprint: string,
   who: Caller,
   policy: ResolvedCreatePolicy,
+  at: number,
+  window: SendWindow,
 ): SlotIntent {
-  const at = Date.now();
-  const honoured = honouredKey(policy.idempotency, at, spec.httpBudgetMs);
+  const honoured = honouredKey(policy.idempotency, at, window.budgetMs);
   return {
     v: 1,
     kind: 'intent',
@@ -56,9 +57,6 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
     estimate: base.estimate,
     ...(honoured !== undefined && { idempotency: honoured }),
     at: new Date(at).toISOString(),
-    // Start-to-close ends the activity, not the process: the margin covers its last moments.
-    sendWindowEnd: new Date(
-      who.startedAt + who.startToCloseMs + CREATE_TIMEOUTS.zombieMarginMs,
-    ).toISOString(),
+    sendWindowEnd: new Date(certainlyOverAt(window)).toISOString(),
   };
 }

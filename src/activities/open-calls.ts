@@ -6,12 +6,13 @@ import {
   type JournalPlace,
   type SlotIntent,
 } from '../domain/create-journal';
+import { mayBeAlive } from './await-sender';
 import { isPassed } from './epochs';
 
 /** Whether a paid call waits for a decision: its fate is unknown, and no sender of it can be alive any more. */
 export function awaitsDecision(view: EpochView, now: number): boolean {
   if (view.slot?.kind !== 'intent' || !isUndecided(view)) return false;
-  return view.outcome !== null || Date.parse(view.slot.sendWindowEnd) <= now;
+  return view.outcome !== null || !mayBeAlive(view.slot, now);
 }
 
 /** A call with the same body to the same account, under another key of the namespace, whose fate is unknown. */

@@ -1,5 +1,6 @@
 import { type ImageModel } from '../domain/model-config';
 import { type PaidRequest } from '../domain/request';
+import { requestBudgetMs } from '../domain/request-budget';
 import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
 import { type WireFile, type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
@@ -63,6 +64,7 @@ export async function prepareImage(
     kind: 'ready',
     body: wire.body,
     estimate: estimateFor(paid, model),
+    budgetMs: requestBudgetMs('image', model),
     idempotency: model?.idempotency,
     warnings: validated ? [] : [NOT_VALIDATED],
     fileHashes,

@@ -1,5 +1,6 @@
 import { type VideoModel } from '../domain/model-config';
 import { type VideoRequest } from '../domain/request';
+import { requestBudgetMs } from '../domain/request-budget';
 import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
@@ -55,6 +56,7 @@ export async function prepareVideo(
     body: wire.body,
     estimate: estimateFor(paid, model),
     polling: model?.polling,
+    budgetMs: requestBudgetMs('video', model),
     idempotency: model?.idempotency,
     warnings: validated ? [] : [NOT_VALIDATED],
     fileHashes,

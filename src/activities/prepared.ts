@@ -41,6 +41,8 @@ export interface ReadyCall<Body> {
   readonly body: Body;
   readonly estimate: Money | null;
   readonly polling?: PollingProfile | undefined;
+  /** Milliseconds for the whole exchange. */
+  readonly budgetMs: number;
   /** What the configuration of the model vouches for, above the policy of the worker. */
   readonly idempotency?: IdempotencyPolicy | undefined;
   readonly warnings: readonly string[];

@@ -35,6 +35,7 @@ import { otherOpenCall } from './open-calls';
 import { preferred, type Prepared, type ReadyCall } from './prepared';
 import { sendSameKey, told, unknownCall } from './send-same-key';
 import { type GatedCall } from './refusal-gate';
+import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
 import { isLost, type Sender, unannounced } from './sender';
 import { stopsBeforeSend } from './stops-before-send';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
@@ -48,8 +49,8 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
   readonly facts: Pick<SlotIntent, 'durationSeconds' | 'resolution' | 'referenceMode'>;
-  /** Total time of the exchange, in milliseconds. */
-  readonly httpBudgetMs: number;
+  /** What may follow the reply before its outcome is written, in milliseconds. */
+  readonly afterReplyMs: number;
   /** Whether a retry of this very activity may go on after a proven refusal. */
   readonly reopenOwn: boolean;
   readonly sender: Sender;
@@ -80,6 +81,7 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
     readonly intent: SlotIntent;
     readonly base: AnswerBase;
     readonly options: PaidSendOptions;
+    readonly window: SendWindow;
   }): Promise<Answer>;
 }
 
@@ -170,15 +172,16 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const unknown = spec.sameKey === true ? unknownCall(opened) : undefined;
   if (unknown !== undefined && deps.journal !== 'none') {
     const cannot = prepared.kind === 'unavailable' || prepared.kind === 'missing';
-    const stops = cannot || stopsBeforeSend(base, who, spec.httpBudgetMs) !== undefined;
-    const bodyHash = prepared.kind === 'ready' ? prepared.body.bodyHash : '';
+    const [bodyHash, budgetMs] =
+      prepared.kind === 'ready' ? [prepared.body.bodyHash, prepared.budgetMs] : ['', 0];
+    const stops = cannot || stopsBeforeSend(base, who, windowFrom(Date.now(), budgetMs)) !== undefined;
     const call =
       account === undefined || stops || !(await account.hasKey())
         ? null
-        : { account: account.name, bodyHash, idempotency: policy.idempotency };
+        : { account: account.name, bodyHash, budgetMs, idempotency: policy.idempotency };
     const { slot } = unknown;
     base = { ...base, estimate: slot.estimate };
-    const repeated = { call, post: () => sendUnder(slot) };
+    const repeated = { call, post: () => sendUnder(slot, windowFrom(Date.now(), budgetMs)) };
     return ended(await sendSameKey(deps.journal, key, unknown, repeated), slot);
   }
   if (opened.do === 'pending') return pending(opened.slot);
@@ -218,7 +221,9 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   if (costsMore(prepared.estimate, spec.agreedPrice)) return ended(priceChangedAnswer(base));
   if (!(await account.hasKey())) return ended(await kept(missingAnswer(base, NO_KEY)));
 
-  const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who, policy);
+  const begins = Date.now();
+  const window = windowFrom(begins, prepared.budgetMs);
+  const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who, policy, begins, window);
   if (spec.refuseWhileUnconfirmed === true) {
     const open = await otherOpenCall(deps.journal, key, intent).catch(() => 'journal_down' as const);
     if (open === 'journal_down') return ended(journalDown(base));
@@ -259,18 +264,26 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     claim: 'won' | 'unsure',
   ): Promise<Answer | NotSent | UnconfirmedCall> {
     if (claim === 'unsure') return { ...journalDown(base), epochUsed: true };
-    return sendUnder(intent);
+    return sendUnder(intent, window);
   }
 
   /** Nothing leaves that has too little time left, or of which the server has not heard. */
-  async function sendUnder(intent: SlotIntent): Promise<Answer | NotSent | UnconfirmedCall> {
-    const stopped = stopsBeforeSend(base, who, spec.httpBudgetMs);
+  async function sendUnder(
+    intent: SlotIntent,
+    window: SendWindow,
+  ): Promise<Answer | NotSent | UnconfirmedCall> {
+    const stopped = stopsBeforeSend(base, who, window);
     if (stopped !== undefined) return stopped;
+    spec.sender.lastsUntil(certainlyOverAt(window));
     const heard = await spec.sender.announce(intent.nonce).catch(() => 'unheard' as const);
-    return unannounced(base, heard) ?? (await post(intent).catch(() => afterBug(base, intent)));
+    return unannounced(base, heard) ?? (await post(intent, window).catch(() => afterBug(base, intent)));
   }
 
-  function post(intent: SlotIntent): Promise<Answer> {
+  function windowFrom(now: number, budgetMs: number): SendWindow {
+    return sendWindow(who, now, { budgetMs, afterMs: spec.afterReplyMs });
+  }
+
+  function post(intent: SlotIntent, window: SendWindow): Promise<Answer> {
     return spec.post({
       account: account as Account,
       ready: prepared as ReadyCall<Body>,
@@ -279,8 +292,9 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       options: {
         policy,
         idempotencyKey: idempotencyKey(key, base.epoch),
-        deadlineMs: spec.httpBudgetMs,
+        deadlineMs: window.budgetMs,
       },
+      window,
     });
   }
 }

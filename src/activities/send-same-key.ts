@@ -10,7 +10,7 @@ import {
 } from '../domain/create-journal';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
-import { sameKeyUntil } from '../domain/same-key';
+import { honouredKey, sameKeyUntil } from '../domain/same-key';
 import { type OpenedEpoch, recordOutcome } from './epochs';
 import { mayBeAlive } from './await-sender';
 import { indexCreated } from './index-created';
@@ -50,17 +50,23 @@ export function withSameKey(unknown: UnconfirmedCall, slot: SlotIntent): Unconfi
 export interface SameCall {
   readonly account: string;
   readonly bodyHash: string;
+  /** Milliseconds that it may be on its way. */
+  readonly budgetMs: number;
   readonly idempotency: IdempotencyPolicy;
 }
 
-/** One key is one request: with another body, or at another service, it would be another purchase or a refusal. */
-export function isSameCall({ account, bodyHash, idempotency }: SlotIntent, now: SameCall): boolean {
+/**
+ * One key is one request: with another body, or at another service, it would be another purchase or a refusal; so it would
+ * be after the window of the key, which a request that may take longer by now must not outlast.
+ */
+export function isSameCall({ account, at, bodyHash, idempotency }: SlotIntent, now: SameCall): boolean {
+  const honoured = honouredKey(now.idempotency, Date.parse(at), now.budgetMs);
   return (
     account === now.account &&
     bodyHash === now.bodyHash &&
-    now.idempotency !== 'off' &&
-    'honoured' in now.idempotency &&
-    now.idempotency.header === idempotency?.header
+    honoured !== undefined &&
+    honoured.header === idempotency?.header &&
+    Date.now() <= Date.parse(honoured.lastSendAt)
   );
 }
 

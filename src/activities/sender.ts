@@ -8,6 +8,7 @@ import {
 } from '../domain/journal-proof';
 import { type Standing } from '../domain/journal-binding';
 import { type NotSent } from '../domain/paid-call';
+import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type AnswerBase } from './paid-answers';
 import { type PaidDeps } from './paid-context';
 import { type Heard, startWitness } from './witness';
@@ -21,6 +22,8 @@ export interface Sender {
   announce(nonce: string): Promise<Heard>;
   /** Tells it the id of the task, for whoever looks at a dead attempt. */
   created(taskId: string): void;
+  /** Until when the attempt may take, in milliseconds since the epoch: one that hangs beats no longer, and is given up. */
+  lastsUntil(time: number): void;
 }
 
 /** No journal holds it: a beat that may arrive late must not deny an intent. */
@@ -65,12 +68,20 @@ export async function withSenders<T>(
   // Where this worker sends nothing, the word of the attempts before stays as it is.
   if (!stands.bound)
     return work(
-      before.map((word) => ({ standing: stands, before: word, announce, created: () => undefined })),
+      before.map((word) => ({
+        standing: stands,
+        before: word,
+        announce,
+        created: () => undefined,
+        lastsUntil: () => undefined,
+      })),
     );
-  const witness = startWitness(
-    () => details(null),
-    () => details(PERHAPS),
-  );
+  let lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
+  const witness = startWitness({
+    details: () => details(null),
+    careful: () => details(PERHAPS),
+    isOver: () => Date.now() > lasts,
+  });
   try {
     return await work(
       words.map((word, place) => ({
@@ -83,6 +94,9 @@ export async function withSenders<T>(
         created: (taskId) => {
           word.taskId = taskId;
           void witness.tell();
+        },
+        lastsUntil: (time) => {
+          lasts = Math.max(lasts, time);
         },
       })),
     );

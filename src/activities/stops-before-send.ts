@@ -2,15 +2,20 @@ import { cancellationSignal } from '@temporalio/activity';
 import { type NotSent } from '../domain/paid-call';
 import { type AnswerBase } from './paid-answers';
 import { type Caller } from './paid-context';
+import { type SendWindow } from './send-window';
 
 /** Before the marker a shutdown or a late start is settled as not sent; after it nothing is cut off (failure-model row 12). */
-export function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: number): NotSent | undefined {
+export function stopsBeforeSend(
+  base: AnswerBase,
+  who: Caller,
+  { budgetMs, sendBy }: SendWindow,
+): NotSent | undefined {
   const notSent = { ...base, outcome: 'not_sent', epochUsed: true } as const;
   // No later try of this run gets more time.
-  if (who.startToCloseMs < httpBudgetMs) {
-    return { ...notSent, cause: 'execution_expires', permanent: true, message: tooShort(who, httpBudgetMs) };
+  if (who.startToCloseMs < budgetMs) {
+    return { ...notSent, cause: 'execution_expires', permanent: true, message: tooShort(who, budgetMs) };
   }
-  const late = Date.now() - who.startedAt > who.startToCloseMs - httpBudgetMs;
+  const late = Date.now() > sendBy;
   if (!late && !cancellationSignal().aborted) return undefined;
   return {
     ...notSent,
@@ -25,8 +30,8 @@ export function stopsBeforeSend(base: AnswerBase, who: Caller, httpBudgetMs: num
 /** For the request itself and for what comes before and after it. */
 const LEAST_MARGIN_MS = 20_000;
 
-function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, httpBudgetMs: number): string {
-  const [given, needed, least] = [startToCloseMs, httpBudgetMs, httpBudgetMs + LEAST_MARGIN_MS].map(
+function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, budgetMs: number): string {
+  const [given, needed, least] = [startToCloseMs, budgetMs, budgetMs + LEAST_MARGIN_MS].map(
     (ms) => `${ms / 1000} s`,
   );
   // The server cuts both down to what is left of an execution: where they differ, the activity was given too little.

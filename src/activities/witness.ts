@@ -17,14 +17,21 @@ export type Heard = 'told' | 'stopped' | 'unheard';
 /** Longest wait for the server: it is a part of the time that the send has. */
 const ANSWER_MS = 4_000;
 
+export interface WitnessOptions {
+  /** Asked when a beat leaves. */
+  readonly details: () => object;
+  /** What the SDK's own beats carry: they may arrive late, so that they must be true however old they are. */
+  readonly careful: () => object;
+  /** The attempt has had all the time that it may take: it beats by itself no more, and the server gives it up. */
+  readonly isOver: () => boolean;
+}
+
 /**
  * Beats at once, then every half heartbeat timeout, and whenever it is asked to. Unlike a heartbeat of the SDK, which
  * travels some time later, each of these is answered before the next one leaves: what the server has is never older than
  * what was told last.
- * @param details asked when a beat leaves
- * @param careful what the SDK's own beats carry: they may arrive late, so that they must be true however old they are
  */
-export function startWitness(details: () => object, careful: () => object): Witness {
+export function startWitness({ details, careful, isOver }: WitnessOptions): Witness {
   const context = Context.current();
   const send = senderOf(context);
   let running: Promise<Heard> = Promise.resolve('told');
@@ -55,6 +62,7 @@ export function startWitness(details: () => object, careful: () => object): Witn
   let ticks = 0;
   const timer = setInterval(
     () => {
+      if (isOver()) return;
       void tell();
       ticks += 1;
       // The SDK gives an attempt up of which it has seen no beat for the heartbeat timeout and five seconds.

@@ -45,7 +45,7 @@ export interface SlotIntent {
   readonly idempotency?: HonouredKey;
   /** ISO 8601. */
   readonly at: string;
-  /** ISO 8601 time after which this sender is certainly done: its start-to-close timeout plus a margin. */
+  /** ISO 8601 time after which this sender is certainly done: the time that its request may take, plus a margin. */
   readonly sendWindowEnd: string;
 }
 

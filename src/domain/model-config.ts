@@ -48,6 +48,8 @@ export interface VideoModel {
   /** Names of model-specific fields that may be given through `fields`. */
   readonly fields?: readonly string[];
   readonly polling?: PollingProfile;
+  /** Longest time that a create may take to be uploaded and answered. @default 60 */
+  readonly requestSeconds?: number;
   readonly idempotency?: IdempotencyPolicy;
   readonly price?: PriceRule;
 }
@@ -66,6 +68,8 @@ export interface ImageModel {
     readonly maxImages?: number;
   };
   readonly fields?: readonly string[];
+  /** Longest time that a call or an edit may take to be uploaded and answered. @default 240 */
+  readonly requestSeconds?: number;
   readonly idempotency?: IdempotencyPolicy;
   readonly price?: PriceRule;
 }

@@ -11,9 +11,10 @@ import {
   type TaskUnknown,
   type Unconfirmed,
 } from './outcome';
-import { type RejectedCall, type UnconfirmedCall } from './paid-call';
+import { type CreateEvidence, type RejectedCall, type UnconfirmedCall } from './paid-call';
 import { type ReportedFacts } from './poll-answers';
 import { watchFacts, type WatchState } from './poll-watch';
+import { requestBudgetMs } from './request-budget';
 import { type ErrorKind, type TaskError } from './task-error';
 import { type JsonValue } from './json';
 import { type VideoTask } from './video-task';
@@ -179,7 +180,14 @@ function unconfirmedMessage({ evidence, resent }: UnconfirmedCall): string {
     resent === true
       ? 'It was sent again under the same idempotency key until the tries were over'
       : 'It was sent once and is not sent again';
-  return `${start} ${sent}; money may be owed. Look into the task records of the service with the evidence.`;
+  const slow = evidence.cause === 'timeout_after_send' ? ` ${noAnswerInTime(evidence)}` : '';
+  return `${start} ${sent}; money may be owed. Look into the task records of the service with the evidence.${slow}`;
+}
+
+/** The way out for the next call. */
+function noAnswerInTime({ referenceMode }: CreateEvidence): string {
+  const unlessGiven = requestBudgetMs(referenceMode === null ? 'image' : 'video', undefined) / 1000;
+  return `The service did not answer in time: within requestSeconds of the model's entry in MEDIA_MODELS, ${unlessGiven} unless it is given there. Where the model takes longer, set it to more for later calls.`;
 }
 
 export function cancelled(video: VideoTask | null, creationKey: string | null, money: Billing): Cancelled {

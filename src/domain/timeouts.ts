@@ -2,17 +2,24 @@
  * One table of timeouts, in milliseconds (design 4.3): a change here changes what old histories waited for,
  * not whether they replay.
  */
+
+/** Longest `requestSeconds` of a model's entry. */
+export const MAX_REQUEST_SECONDS = 900;
+
 export const CREATE_TIMEOUTS = {
-  /** Total time of the POST, from connect to the last byte of the reply. */
+  /** Total time of the POST, from connect to the last byte of the reply, where the model's entry names none. */
   httpBudgetMs: 60_000,
-  startToCloseMs: 70_000,
   /**
-   * Start-to-close of a create that is asked for records only. Below `httpBudgetMs`: a worker of an earlier version
-   * takes no notice of `recordedOnly`, and with so little time it sends nothing.
+   * Room for the longest time that an entry may name: the workflow does not know the entry. An attempt that hangs is found
+   * out sooner, because it beats no longer than its own request may take.
    */
-  recordsMs: 50_000,
+  startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 150_000,
+  /** Everything that comes before the intent: an attempt that takes longer beats no more. */
+  prepareMs: 120_000,
+  /** From the intent to the first byte. */
+  sendWithinMs: 10_000,
   heartbeatMs: 10_000,
-  /** Added to a sender's start-to-close: after that it is certainly done. */
+  /** Added to the time of a sender: after that it is certainly done. */
   zombieMarginMs: 10_000,
   /** The workflow's own timer outlasts the activity by this: some operator commands leave it without any timeout (failure-model 1.3). */
   raceMarginMs: 30_000,
@@ -20,19 +27,22 @@ export const CREATE_TIMEOUTS = {
 
 export const RECONCILE_TIMEOUTS = {
   startToCloseMs: 30_000,
-  /** Waiting for a zombie and for an inspector's second look happens inside the activity's retries. */
-  settleMs: 15 * 60_000,
+  /** Waiting for a zombie and for an inspector's second look happens inside the activity's retries: twice the longest request. */
+  settleMs: 2 * MAX_REQUEST_SECONDS * 1000 + 15 * 60_000,
 } as const;
 
 export const IMAGE_TIMEOUTS = {
-  /** Total time of the paid exchange: images are synchronous and take their time. */
+  /** Total time of the paid exchange where the model's entry names none: images are synchronous and take their time. */
   httpBudgetMs: 240_000,
-  startToCloseMs: 480_000,
+  /** Room for the longest time that an entry may name, as for creates, and for keeping the results. */
+  startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 390_000,
+  /** Keeping the results, after the reply. */
+  keepMs: 240_000,
   heartbeatMs: 10_000,
   maximumAttempts: 5,
   /** Longest Retry-After that is waited for; a longer one is told to the caller. */
   longestPauseMs: 15 * 60_000,
-  /** What keeping the results must leave of an attempt, to write the outcome. */
+  /** What keeping the results must leave of its time, to write the outcome. */
   keepMarginMs: 20_000,
 } as const;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ModelConfiguration } from '../domain/model-config';
+import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { idempotencyPolicySchema } from './idempotency-schema';
 
 /** Never trimmed: an id is sent exactly as it is given (C0.3). */
@@ -82,6 +83,12 @@ const polling = z
   })
   .transform((profile) => ({ ...profile, firstPollSeconds: profile.firstPollSeconds ?? profile.minSeconds }));
 
+const requestSeconds = whole
+  .max(MAX_REQUEST_SECONDS)
+  .describe(
+    'longest time that a paid request may take, from the connection to the last byte of the reply; 60 for videos and 240 for images unless it is given',
+  );
+
 const videoModel = z.strictObject({
   id: name,
   kind: z.literal('video'),
@@ -98,6 +105,7 @@ const videoModel = z.strictObject({
   references: z.exactOptional(references),
   fields: z.exactOptional(list(name)),
   polling: z.exactOptional(polling),
+  requestSeconds: z.exactOptional(requestSeconds),
   idempotency: z.exactOptional(idempotencyPolicySchema),
   price: z.exactOptional(price),
 });
@@ -117,6 +125,7 @@ const imageModel = z.strictObject({
     }),
   ),
   fields: z.exactOptional(list(name)),
+  requestSeconds: z.exactOptional(requestSeconds),
   idempotency: z.exactOptional(idempotencyPolicySchema),
   price: z.exactOptional(price),
 });
@@ -129,6 +138,16 @@ export const modelConfigurationSchema = z
   })
   .superRefine(({ models }, context) => {
     // A set: a document of eight megabytes may name hundreds of thousands.
+    models.forEach(({ kind, requestSeconds: longest = 0, idempotency }, index) => {
+      if (kind !== 'video' || typeof idempotency !== 'object' || !('windowSeconds' in idempotency)) return;
+      if (idempotency.windowSeconds >= 2 * longest) return;
+      const message = 'must be at least twice requestSeconds: a shorter promise leaves no time to send again';
+      context.addIssue({
+        code: 'custom',
+        path: ['models', index, 'idempotency', 'windowSeconds'],
+        message,
+      });
+    });
     models.forEach((model, index) => {
       if (model.kind !== 'video' || model.createForm === 'multipart') return;
       model.references?.forEach(({ form }, place) => {

@@ -1,4 +1,4 @@
-import { CancellationScope, isCancellation, patched, sleep, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import { type CallWait, callWait } from '../domain/call-wait';
 import {
   cancelledStep,
@@ -126,9 +126,7 @@ async function endCancelled(
 ): Promise<CreateOnceResult> {
   // What was sent may have been accepted, whatever is no longer wanted.
   if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
-  // Older histories ended here.
-  if (!elsewhere || !patched('media-ask-for-records-when-cancelled'))
-    return { kind: 'cancelled', mayBeOwed: state.mayBeOwed === true };
+  if (!elsewhere) return { kind: 'cancelled', mayBeOwed: state.mayBeOwed === true };
   // No limit of its own: a worker is waited for as long as after any cancellation (ADR 5), about a minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
@@ -189,7 +187,6 @@ async function raceCreate(
   const create = createVideoActivity({
     taskQueue: options.taskQueue,
     startLimitMs,
-    ...(options.recordedOnly === true && { startToCloseMs: CREATE_TIMEOUTS.recordsMs }),
     summary: `${options.recordedOnly === true ? 'what is recorded' : 'create'}, epoch ${state.epoch}`,
   });
   const wait = { since: Date.now(), limitMs: startLimitMs };
@@ -209,7 +206,8 @@ async function raceCreate(
   );
   const first = await raceTimer<{ answer: CreateVideoAnswer } | NoValue>(answered, {
     limitMs: createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs,
-    afterCancelMs: CREATE_TIMEOUTS.startToCloseMs + CREATE_TIMEOUTS.raceMarginMs,
+    // Then the journal is asked, which knows how long this sender may take.
+    afterCancelMs: CREATE_TIMEOUTS.httpBudgetMs + CREATE_TIMEOUTS.raceMarginMs,
     summary: 'limit of the create',
   });
   const came = first === 'lost' ? NO_ANSWER : first;

@@ -34,12 +34,12 @@ const ONCE = {
 };
 
 export function createVideoActivity(
-  placement: Placement & { readonly startLimitMs: number; readonly startToCloseMs?: number },
+  placement: Placement & { readonly startLimitMs: number },
 ): MediaActivities[typeof ACTIVITY.createVideo] {
   return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.createVideo>>({
     ...placed(placement),
     scheduleToStartTimeout: placement.startLimitMs,
-    startToCloseTimeout: placement.startToCloseMs ?? CREATE_TIMEOUTS.startToCloseMs,
+    startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs,
     scheduleToCloseTimeout: createScheduleToCloseMs(placement.startLimitMs),
     heartbeatTimeout: CREATE_TIMEOUTS.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

@@ -140,6 +140,17 @@ describe('task records', () => {
     expect(await waits(look)).toBeGreaterThan(4 * MINUTE);
   });
 
+  it('[C4.4a] nor before that time is over for a call that was sent again under its key', async () => {
+    await rm(join(folder, 'journal'), { recursive: true });
+    const at = new Date(Date.now() - 20 * MINUTE).toISOString();
+    const idempotency = { header: 'Idempotency-Key', lastSendAt: new Date().toISOString() };
+    await journal.putSlot(KEY, 0, slotIntent({ runId: 'run', at, sendWindowEnd: at, idempotency }));
+    beat = { absentSince: Date.now() - 2 * MINUTE };
+    const look: Look = { says: { found: 'none' }, onAbsent: 'resend', longestRequestMs: 15 * MINUTE };
+    expect(await waits(look)).toBeGreaterThan(12 * MINUTE);
+    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+  });
+
   it('two looks that find nothing stay unconfirmed unless the operator vouches for the records', async () => {
     beat = { absentSince: Date.now() - MINUTE };
     expect(await reconcile({ says: { found: 'none' } })).toMatchObject({ outcome: 'unconfirmed' });

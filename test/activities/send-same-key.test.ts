@@ -1,4 +1,4 @@
-import { unknownCall } from '../../src/activities/send-same-key';
+import { isSameCall, unknownCall } from '../../src/activities/send-same-key';
 import { slotIntent } from './slot-intent';
 
 describe('a call of unknown fate, to be sent again under its key', () => {
@@ -16,6 +16,17 @@ describe('a call of unknown fate, to be sent again under its key', () => {
 
   it('[C4.4a] is left to its sender while that may be alive: it may yet prove that nothing was sent', () => {
     expect(unknownCall(opened(now + 60_000))).toBeUndefined();
+  });
+
+  it('[C4.4a] is not sent again where it may arrive after the window, because its model may take longer by now', () => {
+    const idempotency = { header: 'Idempotency-Key', honoured: true, windowSeconds: 120 } as const;
+    const slot = slotIntent({
+      at: new Date(now).toISOString(),
+      idempotency: { header: 'Idempotency-Key', lastSendAt: new Date(now + 50_000).toISOString() },
+    });
+    const call = { account: slot.account, bodyHash: slot.bodyHash, idempotency };
+    expect(isSameCall(slot, { ...call, budgetMs: 60_000 })).toBe(true);
+    expect(isSameCall(slot, { ...call, budgetMs: 300_000 })).toBe(false);
   });
 
   it('[C4.4b] is sent again once its sender has no time left', () => {

@@ -22,6 +22,7 @@ it('takes a full configuration as it is', () => {
         ],
         fields: ['seed'],
         polling: { minSeconds: 10, maxSeconds: 15, firstPollSeconds: 12 },
+        requestSeconds: 900,
         price: { per: 'second', microUnits: 100_000, currency: 'USD' },
       },
       {
@@ -31,6 +32,7 @@ it('takes a full configuration as it is', () => {
         maxN: 4,
         responseFormats: ['url', 'b64_json'],
         edit: { mask: true, fields: ['size', 'n'], maxImages: 4 },
+        requestSeconds: 1,
         price: {
           per: 'specification',
           currency: 'EUR',
@@ -50,6 +52,19 @@ describe('an error names the model and the field', () => {
     [[{ ...video, duration: [4] }], 'model "video-1": Unrecognized key: "duration"'],
     [[{ ...video, sizes: ['1x1'] }], 'model "video-1": Unrecognized key: "sizes"'],
     [[{ ...video, resolutions: null }], 'model "video-1", resolutions: '],
+    [[{ ...video, requestSeconds: 0 }], 'model "video-1", requestSeconds: '],
+    [[{ ...video, requestSeconds: 62.5 }], 'model "video-1", requestSeconds: '],
+    [[{ ...image, requestSeconds: 901 }], 'model "image-2 4K", requestSeconds: '],
+    [
+      [
+        {
+          ...video,
+          requestSeconds: 300,
+          idempotency: { header: 'Idempotency-Key', honoured: true, windowSeconds: 599 },
+        },
+      ],
+      'model "video-1", idempotency.windowSeconds: must be at least twice requestSeconds',
+    ],
     [[{ ...image, sizes: ['1024X1024'] }], 'model "image-2 4K", sizes[0]: must be WIDTHxHEIGHT'],
     [
       [{ ...image, price: { per: 'task', microUnits: 0.5, currency: 'USD' } }],

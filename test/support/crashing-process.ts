@@ -18,10 +18,14 @@ export interface CrashingWorker {
 }
 
 /** Starts a worker process that kills itself once an outcome is recorded, or is killed by the test. */
-export async function startCrashingWorker(stack: MediaStack, at?: 'after_outcome'): Promise<CrashingWorker> {
+export async function startCrashingWorker(
+  stack: MediaStack,
+  at?: 'after_outcome',
+  own: Record<string, string> = {},
+): Promise<CrashingWorker> {
   const taskQueue = stack.server.uniqueId('crash');
   const journal = join(stack.dataDir, taskQueue, 'journal');
-  const env = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: journal };
+  const env = { ...own, MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: journal };
   const script = join(__dirname, 'crashing-worker.js');
   const worker = await startWorkerProcess(stack, script, { ...env, CRASH_AT: at ?? '' });
   const gone = worker.gone.then((how) => {

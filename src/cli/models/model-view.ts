@@ -1,5 +1,6 @@
 import { type ModelEntry, type ReferenceMapping } from '../../domain/model-config';
 import { DEFAULT_POLLING, type PollingProfile } from '../../domain/polling-profile';
+import { requestBudgetMs } from '../../domain/request-budget';
 import { exampleCommand, priceLines, priceText, referenceOption } from './model-text';
 
 /** Everything about one model: its entry, and what follows from it for this command line. */
@@ -71,6 +72,8 @@ export function modelLines({ model, references, polling, example }: ModelView): 
     );
   }
   lines.push(['fields', model.fields === undefined ? ANY : listed(model.fields)]);
+  const answered = `answered within ${requestBudgetMs(model.kind, model) / 1000} s`;
+  lines.push(['request', model.requestSeconds === undefined ? `${answered} (default)` : answered]);
   for (const reference of references ?? []) lines.push(['reference', referenceText(reference)]);
   if (references?.length === 0) lines.push(['reference', 'takes none']);
   for (const price of priceLines(model)) lines.push(['price', price]);

@@ -97,7 +97,8 @@ async function sendBatch(
   );
   const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(sent, {
     limitMs: createScheduleToCloseMs(DEFAULT_START_LIMIT_MS) + CREATE_TIMEOUTS.raceMarginMs,
-    afterCancelMs: CREATE_TIMEOUTS.startToCloseMs + CREATE_TIMEOUTS.raceMarginMs,
+    // Then the journal is asked, which knows how long each sender may take.
+    afterCancelMs: CREATE_TIMEOUTS.httpBudgetMs + CREATE_TIMEOUTS.raceMarginMs,
     summary: 'limit of the creates',
   });
   // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).

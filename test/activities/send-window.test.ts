@@ -1,24 +1,10 @@
 import { join } from 'node:path';
 import { certainlyOverAt, sendWindow } from '../../src/activities/send-window';
 import { type ModelEntry } from '../../src/domain/model-config';
-import { requestBudgetMs } from '../../src/domain/request-budget';
 import { createFileJournal } from '../../src/journal';
 import { type ContractBench, openBench } from '../contract/contract-bench';
 
 const SECOND = 1000;
-
-describe('how long a paid request may take', () => {
-  it.each([
-    ['video', undefined, 60],
-    ['image', undefined, 240],
-    ['video', {}, 60],
-    ['image', {}, 240],
-    ['video', { requestSeconds: 62 }, 62],
-    ['image', { requestSeconds: 5 }, 5],
-  ] as const)('of a %s with the entry %j: %d s', (kind, entry, seconds) => {
-    expect(requestBudgetMs(kind, entry)).toBe(seconds * SECOND);
-  });
-});
 
 describe('the window of a send', () => {
   const who = { startedAt: 0, startToCloseMs: 1_000 * SECOND };
@@ -38,10 +24,10 @@ describe('the window of a send', () => {
 describe('the intent of a paid call', () => {
   let bench: ContractBench;
   const entries: readonly ModelEntry[] = [
-    { id: 'quick', kind: 'video' },
-    { id: 'slow', kind: 'video', requestSeconds: 300 },
-    { id: 'picture', kind: 'image' },
-    { id: 'slow picture', kind: 'image', requestSeconds: 30 },
+    { id: 'sketch-lite', kind: 'video' },
+    { id: 'cine-1', kind: 'video', requestSeconds: 300 },
+    { id: 'image-2', kind: 'image' },
+    { id: 'image-2 4K', kind: 'image', requestSeconds: 30 },
   ];
   beforeAll(async () => {
     bench = await openBench({ models: entries });
@@ -62,23 +48,19 @@ describe('the intent of a paid call', () => {
   }
 
   it('[C4.4a] says how long its sender may be alive by the entry of its model', async () => {
-    for (const model of ['quick', 'slow']) await bench.create({ model });
-    for (const model of ['picture', 'slow picture']) await bench.generate({ model });
+    for (const model of ['sketch-lite', 'cine-1']) await bench.create({ model });
+    for (const model of ['image-2', 'image-2 4K']) await bench.generate({ model });
     expect(await windows()).toEqual({
-      quick: 80 * SECOND,
-      slow: 320 * SECOND,
-      picture: 500 * SECOND,
-      'slow picture': 290 * SECOND,
+      'sketch-lite': 80 * SECOND,
+      'cine-1': 320 * SECOND,
+      'image-2': 500 * SECOND,
+      'image-2 4K': 290 * SECOND,
     });
   });
 
   it('[C4.4a] an activity with less time sends nothing, and names the option and its least value', async () => {
     const before = (await bench.seen()).length;
-    const outcome = await bench.generate(
-      { model: 'slow picture' },
-      {},
-      { startToCloseTimeoutMs: 20 * SECOND },
-    );
+    const outcome = await bench.generate({ model: 'image-2 4K' }, {}, { startToCloseTimeoutMs: 20 * SECOND });
     expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'not_sent', billing: { state: 'none' } });
     const { message } = outcome as { message: string };
     for (const told of ['startToCloseTimeout of this activity is 20 s', '50 s or more'])

@@ -178,18 +178,6 @@ describe('messages', () => {
     );
   });
 
-  it.each([
-    ['image:1', "within requestSeconds of the model's entry in MEDIA_MODELS, 60 unless it is given there"],
-    [null, "within requestSeconds of the model's entry in MEDIA_MODELS, 240 unless it is given there"],
-  ])('a reply that did not come in time names the setting (references %s)', (referenceMode, told) => {
-    const of = (cause: string): string => {
-      const call = { ...answers.unconfirmed(0), evidence: evidence(cause, { referenceMode }) };
-      return outcomes.unconfirmed(call, 'key').message;
-    };
-    expect(of('timeout_after_send')).toContain(told);
-    expect(of('connection_lost_after_send')).not.toContain('requestSeconds');
-  });
-
   it('[C4.4c] an unconfirmed create says that it is not sent again before somebody looked', () => {
     const { message, creationKey, epoch } = outcomes.unconfirmed(answers.unconfirmed(2), 'key');
     expect(message).toMatch(/sent once and is not sent again/);

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
+import { type ArtifactRef } from '../../src/domain/media';
 import { activityQueues, WORKFLOW } from '../../src/domain/names';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../../src/domain/timeouts';
 import { sandboxModels } from '../../src/testing/sandbox/model-catalog';
@@ -17,16 +18,21 @@ import { startWorkerProcess } from '../support/worker-process';
 Object.assign(CREATE_TIMEOUTS, { httpBudgetMs: 2_000 });
 Object.assign(IMAGE_TIMEOUTS, { httpBudgetMs: 2_000 });
 
-const SLOW_MODELS = ['cine-1', 'image-2'];
 const SLOW_MS = 4_000;
 const SECONDS = 30;
+const SLOW_MODELS: { readonly [model: string]: number } = {
+  'cine-1': SECONDS,
+  'image-2': SECONDS,
+  'motion-omni': 600,
+};
 
-/** The models of the sandbox, of which two may take longer than all others. */
+/** The models of the sandbox, of which some may take longer than all others. */
 async function slowModels({ dataDir }: MediaStack): Promise<{ MEDIA_MODELS: string }> {
   const file = join(dataDir, 'slow-models.json');
-  const models = sandboxModels.models.map((model) =>
-    SLOW_MODELS.includes(model.id) ? { ...model, requestSeconds: SECONDS } : model,
-  );
+  const models = sandboxModels.models.map((model) => {
+    const requestSeconds = SLOW_MODELS[model.id];
+    return requestSeconds === undefined ? model : { ...model, requestSeconds };
+  });
   await writeFile(file, JSON.stringify({ ...sandboxModels, models }));
   return { MEDIA_MODELS: file };
 }
@@ -38,19 +44,19 @@ const slow = (operation: 'create' | 'generate' | 'edit', promptIncludes: string,
 });
 
 const timing = { queuedMs: 0, runningMs: 0 };
-const video = (prompt: string, model = 'cine-1') => ({ model, prompt, durationSeconds: 2 });
+const video = (prompt: string, model = 'cine-1', durationSeconds = 2) => ({ model, prompt, durationSeconds });
 
 describe('a service that takes longer than a request has by itself', () => {
   const stack = sharedStack({ sandbox: { timing } }, async (media) =>
     media.startWorker({ env: await slowModels(media) }),
   );
-  let source: { artifact: string };
-  const picture = async (): Promise<{ artifact: string }> => {
+  let source: { readonly artifact: ArtifactRef };
+  const picture = async (): Promise<typeof source> => {
     const { media } = await stack();
     const made = await media.startImage({ request: { model: 'image-2', prompt: 'a picture to edit' } });
     const outcome = await made.result();
     if (outcome.outcome !== 'completed' || outcome.images[0] == null) throw new Error(outcome.outcome);
-    return { artifact: outcome.images[0].sha256 };
+    return { artifact: outcome.images[0] };
   };
   beforeAll(async () => {
     source = await picture();
@@ -176,15 +182,17 @@ describe('a worker that is gone in the middle of a slow create', () => {
       const handle = await media.server.client.workflow.start(WORKFLOW.generateVideo, {
         taskQueue,
         workflowId: media.server.uniqueId('stopped'),
-        args: [{ request: video(prompt) }],
+        args: [{ request: video(prompt, 'motion-omni', 3) }],
       });
       await eventually('the call', async () => (await received(media, prompt)) === 1);
       worker.signal('SIGSTOP');
       await media.startWorker({ env });
-      await eventually('the wait for its sender', async () => {
+      // What the server gives to a worker that stands still comes back after half a minute.
+      const waits = async () => {
         const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
         return pending?.lastFailure?.message?.includes('may still be alive');
-      });
+      };
+      await eventually('the wait for its sender', waits, 120_000);
       worker.signal('SIGCONT');
       expect(await handle.result()).toMatchObject({ outcome: 'completed', billing: { state: 'settled' } });
       expect([await received(media, prompt), await accepted(media, prompt)]).toEqual([1, 1]);

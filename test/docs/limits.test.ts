@@ -5,6 +5,7 @@ import { MAX_IMAGE_BYTES, MAX_RESULTS } from '../../src/activities/keep-images';
 import { MAX_IMAGE_PIXELS } from '../../src/artifacts/image-check';
 import { MAX_SENDS, RESEND_WINDOW_MS } from '../../src/domain/create-once';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS, MAX_REQUEST_SECONDS } from '../../src/domain/timeouts';
 import { MAX_INLINE_DATA_URL } from '../../src/domain/validate-request';
 import { MAX_TASK_ID_LENGTH } from '../../src/domain/video-task';
 import { MAX_IMAGE_REPLY, MAX_VIDEO_REPLY } from '../../src/service/create-media-client';
@@ -30,6 +31,9 @@ it('docs/limits.md tells the bounds of the code', () => {
     'One image result, pixels': count(MAX_IMAGE_PIXELS),
     'One video, bytes': count(DOWNLOAD_BOUNDS.maxBytes),
     'Task id, characters': count(MAX_TASK_ID_LENGTH),
+    'Time of one create, seconds': count(CREATE_TIMEOUTS.httpBudgetMs / 1000),
+    'Time of one image call or edit, seconds': count(IMAGE_TIMEOUTS.httpBudgetMs / 1000),
+    '`requestSeconds`': count(MAX_REQUEST_SECONDS),
     'Sends of one create': `${MAX_SENDS} in ${RESEND_WINDOW_MS / 60_000} minutes`,
     'Tries of one download': `${DOWNLOAD_BOUNDS.maxTries}, or ${DOWNLOAD_BOUNDS.windowMs / 60_000} minutes`,
   });

@@ -167,7 +167,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'unknown',
     'A field of the request is wrong; refused before the send or by the service.',
-    'Correct what the message names and start it again under the same id; the allowed values are listed where they are known. Where the service was mended instead, `--again` sends the same request again.',
+    'Correct what the message names and start it again under the same id; the allowed values are listed where they are known.',
   ),
   row(
     'rejected/moderation',

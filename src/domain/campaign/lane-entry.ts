@@ -93,10 +93,10 @@ export function noteReport(entry: LaneEntry, report: LaneReport, now: number): v
 /**
  * The lane is gone: another life of it begins on its open pages, with the money that stands on its books. What else it
  * bought is found in the journal; what it might have bought besides is nobody's, as a parent that was reset may have
- * given it to another lane. @param keepsGrant as the first versions did
+ * given it to another lane.
  */
-export function bury(entry: LaneEntry, now: number, keepsGrant = false): void {
-  if (!keepsGrant && entry.granted !== null) entry.granted = entry.booked;
+export function bury(entry: LaneEntry, now: number): void {
+  if (entry.granted !== null) entry.granted = entry.booked;
   entry.segmentsSeen = firstSegmentOf(entry.lives + 1);
   Object.assign(entry, UNHEARD, { committed: entry.booked, lastReportAt: now });
 }

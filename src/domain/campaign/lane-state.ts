@@ -18,12 +18,6 @@ export interface LaneSettings {
   readonly queues: Required<MediaQueues>;
   /** History events after which a run is left behind. */
   readonly eventsPerRun: number;
-  /** See `PollPace.bandMargin`. Absent in lanes of the first versions. */
-  readonly pollBandMargin?: number;
-  /** See `PollPace.keepsPace`. Absent in lanes of the first versions. */
-  readonly pollKeepsPace?: true;
-  /** A run whose history is full begins no image call, and goes on until the open ones have ended. Absent in lanes of the first versions. */
-  readonly drawsEndFirst?: true;
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }

@@ -2,7 +2,6 @@ import {
   ChildWorkflowCancellationType,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   sleep,
   startChild,
   workflowInfo,
@@ -191,7 +190,7 @@ export class CampaignLanes {
     // A lane that has nothing to do may have ended.
     if (orders.last) return true;
     // It closed: terminated, or failed. What it bought stands in the journal, so that its open pages are begun anew.
-    bury(entry, Date.now(), entry.granted !== null && !patched('graves-hold-no-money'));
+    bury(entry, Date.now());
     this.onLost(entry);
     contact.heard = false;
     const { segmentsSeen, granted } = entry;
@@ -253,7 +252,7 @@ export class CampaignLanes {
       });
       begun(entry, life);
       contact.closed = false;
-      if (contact.retires && patched('look-after-retiring')) this.onLost(entry);
+      if (contact.retires) this.onLost(entry);
       contact.retires = false;
       const onClose = () => {
         contact.closed = true;

@@ -10,9 +10,6 @@ export const MAX_LANES = 20;
 /** A run is left behind at this much history: replaying it stays cheap (design 4.11). */
 export const DEFAULT_EVENTS_PER_RUN = 2_000;
 
-/** 4 s give or take 0.2 in the band of 3 to 5 s: enough to keep lanes out of step, and no row waits for the end of the band. */
-const POLL_BAND_MARGIN = 0.4;
-
 const DEFAULT_WAIT_MS = 60 * 60_000;
 
 export function laneSettings(input: CampaignInput): LaneSettings {
@@ -21,9 +18,6 @@ export function laneSettings(input: CampaignInput): LaneSettings {
     waitForMs: milliseconds(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS,
     maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     eventsPerRun: input.eventsPerRun ?? DEFAULT_EVENTS_PER_RUN,
-    pollBandMargin: POLL_BAND_MARGIN,
-    pollKeepsPace: true,
-    drawsEndFirst: true,
     queues: queuesOf(input.queues),
     ...(account !== undefined && { account }),
     ...(policy !== undefined && { policy }),

@@ -1,4 +1,4 @@
-import { ActivityFailure, defineUpdate, patched, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import { UPDATE } from '../../domain/names';
 import { decisionIssue, type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
 import { type CampaignUpdateResult, type CampaignUpdates } from '../../domain/campaign/state';
@@ -108,8 +108,7 @@ function takeUp(campaign: Campaign, input: Sent<CampaignUpdates['takeUp']>): Cam
     return no(
       `Rows are taken up by {rows: "retry" | "again", outcomes}, outcomes being some of ${ROW_OUTCOMES.join(', ')}.`,
     );
-  const outcomes =
-    select.outcomes ?? (patched('take-up-rejected') ? RETRIED_BY_DEFAULT : ['failed' as const]);
+  const outcomes = select.outcomes ?? RETRIED_BY_DEFAULT;
   const rows = outcomes.reduce((sum, outcome) => sum + (campaign.results.counts[outcome] ?? 0), 0);
   if (rows === 0) return { accepted: false, message: 'There are no such rows.', rows: 0 };
   campaign.wish(select);

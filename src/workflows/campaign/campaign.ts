@@ -1,4 +1,4 @@
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { EndRate } from '../../domain/campaign/end-rate';
 import { type GrantContext, grantMoney } from '../../domain/campaign/grants';
@@ -107,7 +107,7 @@ export class Campaign {
   onReport(report: LaneReport): void {
     // Anybody may send a signal: a throw here would hang the campaign.
     if (report?.campaignRun !== workflowInfo().firstExecutionRunId) {
-      if (patched('retire-strangers')) this.talk.retire(report?.lane);
+      this.talk.retire(report?.lane);
       return;
     }
     this.reports.push(report);
@@ -250,7 +250,7 @@ export class Campaign {
   }
 
   private pump(now: number): void {
-    const holdsPages = this.purchases.isFirstLook() && patched('pages-after-first-look');
+    const holdsPages = this.purchases.isFirstLook();
     if (!holdsPages) lendPages(this.book, this.lanes);
     const context = grantContext(this);
     this.grant(context);

@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { type ResultsRef, sumOf } from '../../domain/campaign/results';
 import { recounted } from './campaign-results';
@@ -26,7 +25,7 @@ export class DoubleCounts {
 
   /** Results came. @param had how many of them were there already; null when their page is held by nobody */
   note(had: number | null): void {
-    if (had === null && patched('strays-may-come-again')) this.strayed = true;
+    if (had === null) this.strayed = true;
     if (had !== 0 || this.strayed) this.any = true;
   }
 

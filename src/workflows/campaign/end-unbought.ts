@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { outcomes } from '../../domain/outcomes';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { endOrRetry } from './end-row';
@@ -25,7 +24,7 @@ export function endUnbought(lane: Lane, now: number): void {
 
 /** Attempts of it were bought of which no results tell: they are collected, whatever the row came to before. */
 function hasUnbooked({ opened }: LaneRow): boolean {
-  return (opened.bought ?? 0) > 0 && patched('collect-unbooked');
+  return (opened.bought ?? 0) > 0;
 }
 
 function end(lane: Lane, row: LaneRow, stop: 'budget' | 'cancel', now: number): void {

@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { freeMoney, type GrantContext } from '../../domain/campaign/grants';
 import { type LaneEntry } from '../../domain/campaign/lane-entry';
 import { sumOf } from '../../domain/campaign/results';
@@ -21,5 +20,5 @@ export function grantContext({ budget, before, doubles, plan, book }: Campaign):
  * that another has them is no money, so none buys until less is out.
  */
 export function isOverdrawn(context: GrantContext | null, lanes: readonly LaneEntry[]): boolean {
-  return context !== null && freeMoney(context, lanes) < 0 && patched('overdrawn-lanes-wait');
+  return context !== null && freeMoney(context, lanes) < 0;
 }

@@ -1,5 +1,3 @@
-import { patched } from '@temporalio/workflow';
-
 /** How long downloads are waited for before a run is left behind; the next one starts the others again. */
 const DRAIN_DOWNLOADS_MS = 15_000;
 
@@ -22,6 +20,6 @@ export class LaneDrain {
 
   /** Whether the run waits for something that takes long: creates may wait for a worker for a day. */
   isLate(now: number): boolean {
-    return now >= this.patienceEndsAt() && patched('drain-patiently');
+    return now >= this.patienceEndsAt();
   }
 }

@@ -18,6 +18,9 @@ import { SharedValues } from './shared-values';
 const BATCH = 25;
 const OPEN_BATCHES = 4;
 
+/** 4 s give or take 0.2 in the band of 3 to 5 s: enough to keep lanes out of step, and no row waits for the end of the band. */
+const POLL_BAND_MARGIN = 0.4;
+
 /** Rows whose task exists: polled by one loop for all, then downloaded in batches. */
 export class LaneWatches {
   private readonly loop: PollLoop;
@@ -35,8 +38,8 @@ export class LaneWatches {
   ) {
     this.loop = PollLoop.from(cadencesOf(carried), {
       taskQueue: lane.input.settings.queues.poll,
-      bandMargin: lane.input.settings.pollBandMargin,
-      keepsPace: lane.input.settings.pollKeepsPace,
+      bandMargin: POLL_BAND_MARGIN,
+      keepsPace: true,
       onTick: onChange,
       shouldHandOver: () => this.stopping,
     });

@@ -1,4 +1,4 @@
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { type CallWait } from '../../domain/call-wait';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
@@ -233,7 +233,7 @@ export class Lane {
         const known = lease.known(inFlight);
         const opened = await activities[ACTIVITY.openPage]({ ...place, known: packRows(known) });
         // A parent that was reset meanwhile may want rows again that nobody looked for: then once more.
-        if (!lease.wantsAnyOf(known) || !patched('look-for-rows-wanted-again')) lease.opened = opened;
+        if (!lease.wantsAnyOf(known)) lease.opened = opened;
       }
     } catch (error) {
       // Begun anew by the next turn of the loop. A lane that is cancelled ends without it.
@@ -275,7 +275,7 @@ export class Lane {
 
   private isOver(now: number): boolean {
     // Whoever comes after it asks the journal what it bought.
-    if (this.retired) return !this.isBuying() || !patched('retire-when-bought');
+    if (this.retired) return !this.isBuying();
     const { last, leases, segmentsSeen } = this.orders;
     const nothingLeft = this.rows.size === 0 && this.results.isWritten() && !this.parent.isSending();
     if (last && leases.length === 0 && nothingLeft && segmentsSeen >= this.results.lastSeq()) return true;

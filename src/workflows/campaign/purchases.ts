@@ -1,4 +1,4 @@
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { type LaneEntry } from '../../domain/campaign/lane-entry';
 import { type LeaseBook } from '../../domain/campaign/lease-book';
 import { PAGE_ROWS } from '../../domain/campaign/plan';
@@ -46,7 +46,6 @@ export class Purchases {
 
   /** There are new pages, or a lane is gone. */
   look(): void {
-    if (!patched('look-for-purchases')) return;
     this.again = true;
     if (!this.looking) void this.run();
   }
@@ -71,8 +70,7 @@ export class Purchases {
   private mayHaveStrangers(): boolean {
     if (this.strangersEnd === null) return false;
     const { lent, ahead } = this.book.foundMoney();
-    if (lent + ahead > 0) return patched('strangers-end-first');
-    return this.followsAnother && patched('strangers-about-to-buy');
+    return lent + ahead > 0 || this.followsAnother;
   }
 
   private async run(): Promise<void> {
@@ -85,7 +83,6 @@ export class Purchases {
       try {
         this.book.find(ranges, await find({ campaign: workflowInfo().workflowId, ranges }));
         this.awaitsStrangers = this.mayHaveStrangers();
-        // Nothing is awaited where there are none: commands of older histories would come in another order.
         if (this.awaitsStrangers) {
           await this.strangersEnd?.();
           this.awaitsStrangers = false;

@@ -7,7 +7,6 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
-  patched,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -54,8 +53,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
           if (plan.refused !== undefined) return campaignResult(campaign, 'refused', plan);
           campaign.addPlan(plan);
           // A large manifest takes a minute to read: orders, money and pages go out meanwhile.
-        } else if (patched('plans-beside')) void planBeside(campaign, wish);
-        else takePlan(campaign, await makePlan(campaign, wish));
+        } else void planBeside(campaign, wish);
         phase = 'running';
         continue;
       }

@@ -1,4 +1,4 @@
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
 
 /** A run is left behind at this many bytes of history too. */
@@ -20,7 +20,7 @@ export class RunFill {
   private begunAt: Mark = { events: 0, bytes: 0, suggested: false };
   private openedAt: Mark | null = null;
 
-  constructor(private readonly settings: Pick<LaneSettings, 'eventsPerRun' | 'drawsEndFirst'>) {}
+  constructor(private readonly settings: Pick<LaneSettings, 'eventsPerRun'>) {}
 
   /** The rows of the run before are taken up: counted from here. */
   begin(): void {
@@ -38,19 +38,18 @@ export class RunFill {
    */
   isFull(drawing: boolean): boolean {
     const { continueAsNewSuggested } = workflowInfo();
-    const most = drawing && this.settings.drawsEndFirst === true ? WITH_DRAWS : 1;
+    const most = drawing ? WITH_DRAWS : 1;
     if (!continueAsNewSuggested && this.share(this.begunAt, mark()) < most) return false;
     const { openedAt } = this;
     if (openedAt !== null && !openedAt.suggested) {
       if (continueAsNewSuggested || this.share(this.begunAt, openedAt) < MUCH) return true;
     }
-    if (openedAt !== null && this.share(openedAt, mark()) >= most) return true;
-    return !patched('open-pages-first');
+    return openedAt !== null && this.share(openedAt, mark()) >= most;
   }
 
   /** Whether another image call may begin: while the last ones end, nothing else has to wait for them. */
   mayDraw(): boolean {
-    return this.settings.drawsEndFirst !== true || this.share(this.begunAt, mark()) < 1;
+    return this.share(this.begunAt, mark()) < 1;
   }
 
   private share(from: Mark, to: Mark): number {

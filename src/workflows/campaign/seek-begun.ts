@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { type OpenedRow } from '../../domain/campaign/activities';
 import { type Lane } from './lane';
 
@@ -16,5 +15,5 @@ export function seekBegun(lane: Lane, now: number): void {
 /** Of a row with another text only what is on no books: it is looked up to be put there. */
 function isSought({ begun, bought = 0, changed }: OpenedRow): boolean {
   if (begun === undefined) return false;
-  return changed !== true || (bought > 0 && patched('changed-rows-are-looked-up'));
+  return changed !== true || bought > 0;
 }

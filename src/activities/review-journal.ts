@@ -39,7 +39,7 @@ export function createReviewJournal(deps: {
         view.outcome === null && epochs.some(({ epoch, slot }) => epoch > at && slot?.kind === 'intent');
       for (const { epoch, ...view } of epochs) {
         const { slot } = view;
-        if (slot?.kind !== 'intent' || (slot.namespace ?? namespace) !== namespace) continue;
+        if (slot?.kind !== 'intent' || slot.namespace !== namespace) continue;
         if (input.since !== undefined && Date.parse(slot.at) < Date.parse(input.since)) continue;
         if (input.creationKey !== undefined && slot.creationKey !== input.creationKey) continue;
         if (input.list === 'unconfirmed') {
@@ -81,9 +81,7 @@ async function epochsOf(
   for (let epoch = 0; ; epoch++) {
     const view = await journal.read(key, epoch);
     if (view.slot === null) return epochs;
-    // Records of the first versions did not hold their key.
-    const slot = view.slot.kind === 'intent' ? { ...view.slot, ...key } : view.slot;
-    epochs.push({ ...view, slot, epoch });
+    epochs.push({ ...view, epoch });
   }
 }
 
@@ -105,7 +103,7 @@ function unconfirmedEntry(
   const { creationKey, operation, estimate, workflowId, runId } = slot;
   return [
     {
-      creationKey: creationKey ?? null,
+      creationKey,
       epoch,
       operation,
       state,
@@ -125,7 +123,7 @@ function createdEntry(view: EpochView, slot: SlotIntent, epoch: number): readonl
   if (answer?.outcome !== 'created') return [];
   const { taskId, account, model, createdAt } = answer.video;
   const { creationKey, workflowId, runId } = slot;
-  return [{ creationKey: creationKey ?? null, epoch, taskId, account, model, createdAt, workflowId, runId }];
+  return [{ creationKey, epoch, taskId, account, model, createdAt, workflowId, runId }];
 }
 
 function decidedEntry(
@@ -136,5 +134,5 @@ function decidedEntry(
   if (!resolution) return [];
   const { decision, by, reason, at, answer } = resolution;
   const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
-  return [{ creationKey: creationKey ?? null, epoch, decision, by, reason, at, taskId }];
+  return [{ creationKey, epoch, decision, by, reason, at, taskId }];
 }

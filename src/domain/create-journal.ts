@@ -24,9 +24,8 @@ export interface SlotIntent {
   /** Random; tells one sender from another. */
   readonly nonce: string;
   readonly operation: PaidRequest['operation'];
-  /** Absent in records of the first versions, where only the folder knew the key, as a digest. */
-  readonly namespace?: string;
-  readonly creationKey?: string;
+  readonly namespace: string;
+  readonly creationKey: string;
   readonly workflowId: string | null;
   readonly runId: string | null;
   readonly activityId: string;

@@ -128,8 +128,7 @@ export const REVIEW_JOURNAL_KEYS = {
 
 /** A paid call of unknown fate, or one that is paid and whose results are lost. */
 export interface UnconfirmedEntry {
-  /** Null in records of the first versions. */
-  readonly creationKey: string | null;
+  readonly creationKey: string;
   readonly epoch: number;
   readonly operation: PaidRequest['operation'];
   /** `in_flight`: its sender may still be alive. */
@@ -145,7 +144,7 @@ export interface UnconfirmedEntry {
 
 /** A task that exists, and whose it is. */
 export interface CreatedEntry {
-  readonly creationKey: string | null;
+  readonly creationKey: string;
   readonly epoch: number;
   readonly taskId: string;
   readonly account: string;
@@ -158,7 +157,7 @@ export interface CreatedEntry {
 
 /** What somebody decided about a paid call of unknown fate. */
 export interface DecidedEntry {
-  readonly creationKey: string | null;
+  readonly creationKey: string;
   readonly epoch: number;
   readonly decision: UnconfirmedDecision;
   readonly by: string;

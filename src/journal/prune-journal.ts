@@ -97,8 +97,7 @@ function pointersTo(epochs: readonly Epoch[], root: string): string[] {
       answer?.outcome === 'created' ? [taskFile(root, answer.video.taskId, answer.video.account)] : [],
     );
     if (slot?.kind !== 'intent') return tasks;
-    // Intents of the first versions do not say: then there is no such file.
-    const { namespace = '', creationKey = '', bodyHash } = slot;
+    const { namespace, creationKey, bodyHash } = slot;
     return [...tasks, openFile(root, { namespace, creationKey, epoch }, bodyHash)];
   });
 }

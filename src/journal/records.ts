@@ -18,6 +18,8 @@ const intent = z.looseObject({
   v: z.literal(1),
   kind: z.literal('intent'),
   nonce: z.string(),
+  namespace: z.string(),
+  creationKey: z.string(),
   runId: z.string().nullable(),
   fingerprint: z.string().nullable(),
   at: z.string(),

@@ -7,6 +7,8 @@ export function slotIntent(own: Partial<SlotIntent> = {}): SlotIntent {
     kind: 'intent',
     nonce: 'ours',
     operation: 'create_video',
+    namespace: 'default',
+    creationKey: 'order-1',
     workflowId: 'wf',
     runId: 'run',
     activityId: '1',

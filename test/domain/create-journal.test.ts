@@ -19,6 +19,8 @@ const intent: SlotIntent = {
   kind: 'intent',
   nonce: 'n',
   operation: 'create_video',
+  namespace: 'default',
+  creationKey: 'order-1',
   workflowId: 'w',
   runId: 'first',
   activityId: '1',

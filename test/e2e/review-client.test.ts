@@ -84,6 +84,7 @@ describe('asking again', () => {
           kind: 'intent',
           nonce: 'lost',
           operation: 'create_video',
+          ...key,
           workflowId: id,
           runId: first.runId,
           activityId: '1',

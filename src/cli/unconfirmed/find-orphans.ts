@@ -25,7 +25,7 @@ export async function findOrphans(
   if (orphans.length > 0) {
     const rows = orphans.map(({ taskId, creationKey, endedAs, createdAt, account }) => [
       taskId,
-      creationKey ?? '',
+      creationKey,
       endedAs,
       createdAt ?? '',
       account,

@@ -16,7 +16,7 @@ export async function listUnconfirmed(context: CommandContext, connected: Connec
   }
   if (found.length > 0) {
     const rows = found.map((entry) => [
-      entry.creationKey ?? `(unknown; workflow ${entry.workflowId ?? 'unknown'})`,
+      entry.creationKey,
       entry.state,
       entry.operation,
       entry.evidence.model ?? '',
@@ -26,7 +26,7 @@ export async function listUnconfirmed(context: CommandContext, connected: Connec
     for (const line of textTable([['ID', 'STATE', 'OPERATION', 'MODEL', 'SENT', 'CAUSE'], ...rows]))
       report.result(line);
     const example = found[0]?.creationKey;
-    if (example != null)
+    if (example !== undefined)
       report.say(`Evidence and what can be done: ${commandFor('unconfirmed show', example)}`);
   } else {
     report.say(`Nothing waits for a decision: ${scanned} creation keys in the journal.`);

@@ -4,6 +4,7 @@ import {
   type Pass,
   type StandingRefusal,
 } from '../../src/activities/refusal-gate';
+import { heldAnswer } from '../../src/activities/paid-answers';
 import { type RecordedAnswer } from '../../src/domain/create-journal';
 import { type StandingScope } from '../../src/domain/paid-call';
 
@@ -102,6 +103,22 @@ describe('a refusal that stands', () => {
     first.heard(refused('account'));
     expect((await others).every((entered) => 'probeAt' in entered)).toBe(true);
   });
+
+  it.each([
+    ['account', 'of the account default@1 with HTTP 401: No.'],
+    ['model', 'of the model "m" for the account default@1 with HTTP 404: No.'],
+  ] as const)(
+    'of the %s is told with whose calls it holds back, since when and until when',
+    async (scope, whose) => {
+      (await pass()).heard(refused(scope));
+      const held = await enter();
+      const answer = heldAnswer({ ...base, sent: false }, held as StandingRefusal, 'm');
+      expect(answer).toMatchObject({ outcome: 'not_sent', sent: false, epochUsed: false });
+      expect(answer.message).toBe(
+        `Since 1970-01-01T00:00:01.000Z the service refuses calls ${whose} Nothing was sent. One request a minute asks again, the next at 1970-01-01T00:01:01.000Z.`,
+      );
+    },
+  );
 
   it('a refusal of one request alone closes nothing', async () => {
     (await pass()).heard(refused());

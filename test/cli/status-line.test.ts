@@ -39,6 +39,15 @@ describe('statusLine', () => {
     expect(statusLine({ ...creating, sends: 2 })).toBe('creating, try 3');
   });
 
+  test('a download says until when the service keeps the result, where it told', () => {
+    const expiresAt = '2027-01-15T08:00:00.000Z';
+    const kept = { lastStatus: 'completed', lastChangeAt: null, lastPollAt: null, polls: 2, expiresAt };
+    expect(statusLine({ ...watching, phase: 'downloading', watch: kept })).toMatch(
+      /: downloading, kept by the service until 2027-01-15T08:00:00\.000Z$/,
+    );
+    expect(statusLine({ ...watching, phase: 'downloading' })).toMatch(/: downloading$/);
+  });
+
   test('a wait says what it waits for', () => {
     const state: VideoState = { ...watching, phase: 'waiting_to_create', waitingFor: 'connection_refused' };
     expect(statusLine(state)).toContain('connection_refused');

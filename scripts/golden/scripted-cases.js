@@ -64,7 +64,6 @@ const creates = [
     },
   ),
   // Its own create is lost before it could compare, the record is another run's, and it is cancelled meanwhile.
-  // `…-unasked` is the same case of the code before its patch marker: no code can record that one again.
   scripted(
     'generateVideo.cancelled-recorded-elsewhere',
     'cancelled',

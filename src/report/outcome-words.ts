@@ -84,6 +84,7 @@ const REJECTED: { readonly [reason in RejectReason]?: string } & { readonly [rea
   service_error: `${RETRY} tries it again when the service has recovered.`,
   quota: `Top up or raise the quota, then ${RETRY}.`,
   credentials: `Fix the key of the worker or its rights, then ${RETRY}.`,
+  account_not_configured: `Start a worker with that account, then ${RETRY}.`,
   not_sent: `Check that the service and the workers are up, then ${RETRY}.`,
   retry_later: `${RETRY} tries it again, not before the time that the service named.`,
   declared_lost: `${RETRY} buys it anew.`,

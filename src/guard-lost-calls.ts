@@ -41,16 +41,26 @@ export async function findLostCalls(
   namespace: string,
   journal: CreateJournal,
 ): Promise<LostCalls> {
-  const calls: LostCall[] = [];
-  for await (const seen of paidCallsOn(client, baseTaskQueue(taskQueue), LOOKED_AT)) {
+  const seen = paidCallsOn(client, baseTaskQueue(taskQueue), LOOKED_AT);
+  return { calls: await lostAmong(seen, namespace, journal), looked: LOOKED_AT };
+}
+
+/** Which of these calls a journal does not know. */
+export async function lostAmong(
+  calls: AsyncIterable<PaidCallSeen> | Iterable<PaidCallSeen>,
+  namespace: string,
+  journal: CreateJournal,
+): Promise<readonly LostCall[]> {
+  const lost: LostCall[] = [];
+  for await (const seen of calls) {
     if (await isKnown(journal, { namespace, creationKey: seen.creationKey }, seen)) continue;
     const { creationKey, epoch, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
     const model = created?.video.model ?? modelOf(seen);
     const place = { creationKey, epoch, workflowId, runId, activityId, attemptAt };
-    calls.push({ ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) });
+    lost.push({ ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) });
   }
-  return { calls, looked: LOOKED_AT };
+  return lost;
 }
 
 /**

@@ -1,4 +1,6 @@
+import { CHANGED, JOURNAL_CHANGES, type JournalChange } from '../support/changed-journal';
 import { proved } from '../support/proof';
+import { CHANGED_POINTS, isTooCareful, type ChangedPoint } from './kills/changed-journals';
 import {
   CRASH_POINTS,
   STRIKES,
@@ -29,12 +31,15 @@ const WORDS: Readonly<Record<Strike, string>> = {
   SIGSTOP: 'SIGSTOP, and SIGCONT after the timeouts,',
 };
 
+const groups = new Map<string, Promise<ReadonlyMap<string, StruckCell>>>();
+
+afterAll(stopGroups);
+
 /**
  * A worker process is struck while it is at a named point of a paid video: killed, told to stop, or stopped until the
  * server has given up what it held and then continued. Another worker takes over on the same queue and journal.
  */
 describe('a worker struck', () => {
-  const groups = new Map<string, Promise<ReadonlyMap<string, StruckCell>>>();
   const proven: StruckCell[] = [];
 
   // All at once, from the first test that asks: they wait for timeouts of the server side by side.
@@ -89,8 +94,6 @@ describe('a worker struck', () => {
     }
   }
 
-  afterAll(stopGroups);
-
   afterAll(() => {
     const sum = (count: (struck: StruckCell) => number) =>
       proven.reduce((total, struck) => total + count(struck), 0);
@@ -104,6 +107,73 @@ describe('a worker struck', () => {
       'sent again by themselves after a possible send': sum((struck) => struck.sentAgainUnproved),
       'accepted beyond one': sum((struck) => struck.acceptedBeyondOne),
       'task ids lost after a recorded reply': sum(({ idsLost }) => idsLost),
+    });
+  });
+});
+
+/**
+ * A worker process is killed at a point of a create, and the next worker starts with `--rebind` on another journal. Nothing
+ * is sent again without a proof of the very journal that the create wrote to.
+ */
+describe('a worker killed', () => {
+  const changed = new Map<JournalChange, Promise<ReadonlyMap<string, StruckCell>>>();
+  const proven: { readonly change: JournalChange; readonly struck: StruckCell }[] = [];
+
+  function begin(): void {
+    // The others are held by the second: they have the machine to themselves.
+    const alone = Promise.allSettled(groups.values());
+    const names = CHANGED_POINTS.map(({ name }) => name);
+    for (const change of JOURNAL_CHANGES) {
+      const group = alone.then(() => strikeGroup('SIGKILL', names, change));
+      group.catch(() => undefined);
+      changed.set(change, group);
+    }
+  }
+
+  async function cell(change: JournalChange, { name }: ChangedPoint): Promise<StruckCell> {
+    if (changed.size === 0) begin();
+    const struck = (await changed.get(change))?.get(name);
+    if (struck === undefined) throw new Error(`${change} ${name} did not run`);
+    proven.push({ change, struck });
+    return struck;
+  }
+
+  for (const change of JOURNAL_CHANGES) {
+    for (const point of CHANGED_POINTS) {
+      it.concurrent(
+        `[C4.4c] ${point.when}, ${CHANGED[change]}`,
+        async () => {
+          const { heldMs, kept, ...struck } = await cell(change, point);
+          const expected = point.expected[change];
+          const facts = isTooCareful(struck.facts, expected, heldMs) ? struck.facts : expected;
+          const fate = facts.outcome === 'completed' ? 'known' : 'journal_changed, needs_review';
+          expect({ ...struck, fate: kept.at(-1) }).toEqual({
+            facts,
+            fate,
+            acceptedBeyondOne: 0,
+            sentAgainUnproved: 0,
+            idsLost: 0,
+          });
+        },
+        LIMIT_MS,
+      );
+    }
+  }
+
+  afterAll(() => {
+    const sum = (count: (struck: StruckCell) => number) =>
+      proven.reduce((total, { struck }) => total + count(struck), 0);
+    proved('kill-points/journals', {
+      ...Object.fromEntries(
+        JOURNAL_CHANGES.map((how) => [
+          `creates with their journal ${how}`,
+          proven.filter(({ change }) => change === how).length,
+        ]),
+      ),
+      'creates sent': sum(({ facts }) => facts.sends),
+      accepted: sum(({ facts }) => facts.accepted),
+      'left to a person': sum(({ facts }) => Number(facts.outcome === 'unconfirmed')),
+      'accepted without authorisation': sum((struck) => struck.acceptedBeyondOne),
     });
   });
 });

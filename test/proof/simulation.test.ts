@@ -78,6 +78,13 @@ describe('after every schedule', () => {
     for (const what of ['kills', 'processes stopped and continued', 'journal faults', 'told unconfirmed'])
       expect(result.counts[what]).toBeGreaterThan(1000);
     expect(result.counts['recovered from the journal']).toBeGreaterThan(1000);
+    for (const what of [
+      'journals lost',
+      'journals restored',
+      'journals rebound',
+      'calls kept in the next journal',
+    ])
+      expect(result.counts[what]).toBeGreaterThan(500);
   });
 });
 

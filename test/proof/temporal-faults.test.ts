@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type WorkflowHandle } from '@temporalio/client';
+import { CHANGED, JOURNAL_CHANGES, type JournalChange } from '../support/changed-journal';
 import { proved, PROOF_SIZE } from '../support/proof';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
@@ -8,6 +9,7 @@ import { makeBench, type Bench } from './temporal-faults/bench';
 import { cancelSchedules } from './temporal-faults/cancel-schedules';
 import { Cell } from './temporal-faults/cell';
 import { expectedOf, judge, type Results } from './temporal-faults/judge';
+import { openQueue, place, told, UNDER_WAY } from './temporal-faults/journal-changes';
 import { keyMatrix } from './temporal-faults/key-matrix';
 import { startKillableServer, type KillableServer } from './temporal-faults/killable-server';
 import { operatorSchedules } from './temporal-faults/operator-schedules';
@@ -54,6 +56,7 @@ describe('faults of Temporal', () => {
   afterAll(async () => {
     const late = await tally.late();
     proved('temporal-faults', tally.counts(late.length));
+    proved('temporal-faults/journals', tally.afterChanges());
     expect(late).toEqual([]);
   });
   afterAll(() => Promise.all([...benches.values()].map(({ flaky }) => flaky.stop())));
@@ -93,11 +96,12 @@ describe('faults of Temporal', () => {
     cell: Cell,
     schedule: Schedule,
     outcomes: readonly Outcome[],
+    change?: JournalChange,
   ): Promise<void> {
     const judgement = await judge(cell, schedule, outcomes, results);
     const expected = expectedOf(cell, schedule);
     const golden = schedule.commands === 'golden';
-    tally.add(cell, judgement, golden && isDeepStrictEqual(judgement.commands, expected.commands));
+    tally.add(cell, judgement, golden && isDeepStrictEqual(judgement.commands, expected.commands), change);
     expect(judgement).toEqual(expected);
   }
 
@@ -135,6 +139,31 @@ describe('faults of Temporal', () => {
           }),
         );
       }
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent.each(JOURNAL_CHANGES)(
+    `[C4.4a] [C4.4c] the journal %s under calls that are on their way: ${UNDER_WAY.map(placeOf).join('; ')}`,
+    async (change) => {
+      const queue = await openQueue(benchOf(await stack()), change);
+      const reached = await Promise.all(
+        UNDER_WAY.map(async (one) => {
+          const cell = cellOf(queue.bench, { ...one, name: `${CHANGED[change]} ${one.name}` });
+          const order = await place(cell);
+          await one.reach(cell, order);
+          return { one, cell, order };
+        }),
+      );
+      await queue.change(() =>
+        Promise.all(reached.map(({ one, cell, order }) => one.whileDown?.(cell, order))),
+      );
+      await Promise.all(
+        reached.map(async ({ one, cell, order }) => {
+          const schedule: Schedule = { ...one, run: () => told(cell, one, order) };
+          await expectAsForetold(cell, schedule, await schedule.run(cell), change);
+        }),
+      );
     },
     LIMIT_MS,
   );

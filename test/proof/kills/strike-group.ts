@@ -4,6 +4,7 @@ import { type WorkflowHandle } from '@temporalio/client';
 import { TemporalMediaClient } from '../../../src/client';
 import { type VideoOutcome } from '../../../src/domain';
 import { type FaultRule } from '../../../src/testing/sandbox';
+import { changeJournal, copyJournal, type JournalChange } from '../../support/changed-journal';
 import { eventually } from '../../support/eventually';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
@@ -56,10 +57,12 @@ const SLOW_POINTS: readonly string[] = ['part_before_publish', 'part_published',
 /**
  * One worker process with a workflow at each of the points, struck in that moment; a successor on the same queue and
  * journal. One process for all points is a worker in full work, and costs a twelfth.
+ * @param change what becomes of the journal in between, after a SIGKILL
  */
 export async function strikeGroup(
   strike: Strike,
   points: readonly string[],
+  change?: JournalChange,
 ): Promise<ReadonlyMap<string, StruckCell>> {
   const stack = await startMediaStack({
     sandbox: { timing: { queuedMs: 0, runningMs: 500 }, faults: [...FAULTS] },
@@ -73,7 +76,7 @@ export async function strikeGroup(
   };
   open.add(stop);
   try {
-    group = await StrikeGroup.start(stack, strike);
+    group = await StrikeGroup.start(stack, strike, change);
     await group.bringToPoints(points);
     await group.strike();
     return await group.judge();
@@ -97,18 +100,20 @@ class StrikeGroup {
   private constructor(
     private readonly stack: MediaStack,
     private readonly signal: Strike,
-    private readonly env: { readonly MEDIA_TASK_QUEUE: string; readonly MEDIA_JOURNAL: string },
+    private readonly change: JournalChange | undefined,
+    private readonly env: { readonly MEDIA_TASK_QUEUE: string; MEDIA_JOURNAL: string },
     private readonly media: TemporalMediaClient,
     readonly process: WorkerProcess,
   ) {}
 
-  static async start(stack: MediaStack, signal: Strike): Promise<StrikeGroup> {
+  static async start(stack: MediaStack, signal: Strike, change?: JournalChange): Promise<StrikeGroup> {
     const taskQueue = stack.server.uniqueId('struck');
     const env = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: join(stack.dataDir, taskQueue, 'journal') };
     const script = join(__dirname, 'parking-worker.js');
     const process = await startWorkerProcess(stack, script, { ...env, SELF_SIGNAL: signal });
     const media = new TemporalMediaClient(stack.server.client, { taskQueue });
-    return new StrikeGroup(stack, signal, env, media, process);
+    if (change === 'restored') await copyJournal(env.MEDIA_JOURNAL);
+    return new StrikeGroup(stack, signal, change, env, media, process);
   }
 
   /** Every workflow is where its name says when this resolves, and the process is struck or about to be. */
@@ -169,8 +174,11 @@ class StrikeGroup {
     switch (this.signal) {
       case 'SIGKILL':
         await this.process.gone;
-        this.heldMs = Date.now() - this.heldSince;
+        if (this.change !== undefined)
+          this.env.MEDIA_JOURNAL = await changeJournal(this.change, this.env.MEDIA_JOURNAL);
+        else this.heldMs = Date.now() - this.heldSince;
         await this.startSuccessor();
+        this.heldMs ||= Date.now() - this.heldSince;
         return;
       case 'SIGTERM': {
         await this.process.said('draining');
@@ -206,7 +214,7 @@ class StrikeGroup {
   }
 
   private startSuccessor() {
-    return this.stack.startWorker({ env: { ...this.env } });
+    return this.stack.startWorker({ env: { ...this.env }, rebind: this.change !== undefined });
   }
 
   /** Waits for every outcome and holds it against the service's count and the journal's files. */

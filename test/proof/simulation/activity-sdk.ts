@@ -21,12 +21,14 @@ export interface Execution extends Actor {
     readonly retryPolicy: { readonly maximumAttempts: number };
   };
   readonly signal: { aborted: boolean };
-  /** A heartbeat reaches the server. */
+  /** A heartbeat of the SDK reaches the server some time later. */
   readonly beat: (details: unknown) => void;
+  /** A heartbeat that the server answers, or does not. */
+  readonly tell: (details: unknown) => Promise<void>;
   /** Of its input. */
   readonly creationKey: string;
   /** Epoch whose slot it has tried to take last, and the nonce it wrote there. */
-  claim: { readonly epoch: number; readonly nonce: string } | undefined;
+  claim: { readonly epoch: number; readonly nonce: string; readonly journal: number } | undefined;
 }
 
 /** The execution whose promises run now. */
@@ -43,4 +45,14 @@ export const log = {
   warn: (text: string): void => currentTime().say(() => `warns: ${text}`),
   info: (): void => undefined,
 };
-export const Context = { current: () => ({ heartbeat, info: activityInfo() }) };
+export const Context = {
+  current: () => {
+    const { tell, beat, info } = execution();
+    // The deadline is the simulated server's: it says how long nothing is heard of it.
+    const client = {
+      withDeadline: (_: number, work: () => Promise<void>) => work(),
+      activity: { heartbeat: (_token: unknown, details: unknown) => tell(details) },
+    };
+    return { heartbeat: beat, info: { ...info, taskToken: '', isLocal: false }, client };
+  },
+};

@@ -1,9 +1,12 @@
 import { type OutcomeRecord } from '../../../src/domain/create-journal';
 import { type SettledCreate } from '../../../src/domain/create-once';
+import { type JournalChange } from '../../support/changed-journal';
 
 /** One request that reached the wire: its first byte left. */
 export interface Send {
   readonly key: string;
+  /** Which journal its intent stands in. */
+  readonly journal: number;
   readonly epoch: number;
   readonly nonce: string;
   readonly runId: string;
@@ -23,6 +26,7 @@ export interface Accepted {
 /** A reply that named a time before which nothing may be sent. */
 export interface Refusal {
   readonly key: string;
+  readonly journal: number;
   readonly status: number;
   readonly at: number;
   readonly until: number;
@@ -50,7 +54,7 @@ export class Ledger {
   readonly refusals: Refusal[] = [];
   readonly told: Told[] = [];
   /** Outcomes of which a journal said that they are durable. */
-  readonly recorded: { readonly key: string; readonly epoch: number; readonly record: OutcomeRecord }[] = [];
+  recorded: { readonly key: string; readonly epoch: number; readonly record: OutcomeRecord }[] = [];
   /** Decisions to send once more, by creation key. */
   readonly authorised: { readonly key: string; readonly at: number }[] = [];
   /** Creation keys with a task that a person named, or a create that a person gave up. */
@@ -59,6 +63,10 @@ export class Ledger {
   kills = 0;
   freezes = 0;
   journalFaults = 0;
+  beatFaults = 0;
+  readonly journals: Record<JournalChange, number> = { lost: 0, restored: 0, rebound: 0 };
+  /** Calls that a rebind wrote into the next journal. */
+  kept = 0;
   lateCompletions = 0;
   recovered = 0;
 }

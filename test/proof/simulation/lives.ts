@@ -117,6 +117,7 @@ export class Lives {
 
   private kill({ run }: Life): void {
     run.process.dead = true;
+    run.closed = true;
     this.world.server.abandon(run);
   }
 
@@ -129,6 +130,7 @@ export class Lives {
       runId,
       originalExecutionRunId: original ?? runId,
       scope: new CancellationScope(),
+      closed: false,
       schedule: (activity, options, input, scope) => server.schedule(activity, options, input, scope, run),
     };
     return run;
@@ -154,6 +156,7 @@ export class Lives {
 
   private end(life: Life, run: Run, result: CreateOnceResult): void {
     const { time, ledger } = this.world;
+    run.closed = true;
     if (result.kind === 'handover') {
       time.say(() => `continues as new in epoch ${result.state.epoch}`);
       life.run = this.makeRun(life.workflowId);

@@ -38,6 +38,8 @@ interface Cell {
   outcome: OutcomeRecord | null;
   resolution: Resolution | null;
 }
+/** After how many events of the schedule each of them was written. */
+type Written = Partial<Record<keyof Cell, number>>;
 
 /**
  * A linearizable store of records (assumption A1) behind a network that loses, delays and repeats. Each object is
@@ -46,12 +48,39 @@ interface Cell {
 export class MemoryJournal implements CreateJournal {
   readonly kind = 's3';
   private readonly cells = new Map<string, Cell>();
-  private readonly entries: TaskIndexEntry[] = [];
+  private readonly written = new Map<Cell, Written>();
+  private readonly entries: { readonly entry: TaskIndexEntry; readonly written: number }[] = [];
 
   constructor(
     private readonly faults: StoreFaults,
     private readonly ledger: Ledger,
+    readonly journalId: string,
+    /** Copies of one journal have its id, and each a life of its own. */
+    readonly life: number,
   ) {}
+
+  /** A copy that somebody kept when the schedule had so many events. */
+  copyOf(events: number, life: number): MemoryJournal {
+    const copy = new MemoryJournal(this.faults, this.ledger, this.journalId, life);
+    for (const [name, cell] of this.cells) {
+      const written = this.written.get(cell) ?? {};
+      const then = <Name extends keyof Cell>(what: Name): Cell[Name] | null =>
+        (written[what] ?? Infinity) <= events ? cell[what] : null;
+      const kept = { slot: then('slot'), outcome: then('outcome'), resolution: then('resolution') };
+      copy.cells.set(name, kept);
+      copy.written.set(kept, written);
+    }
+    copy.entries.push(...this.entries.filter((one) => one.written <= events));
+    return copy;
+  }
+
+  /** Outcomes that it holds. */
+  recorded(): Ledger['recorded'] {
+    return [...this.cells].flatMap(([name, { outcome }]) => {
+      const [key = '', epoch] = name.split('#');
+      return outcome === null ? [] : [{ key, epoch: Number(epoch), record: outcome }];
+    });
+  }
 
   /** What is really there, for the audit. */
   cell({ creationKey }: JournalKey, epoch: number): Cell {
@@ -125,6 +154,7 @@ export class MemoryJournal implements CreateJournal {
       const apply = (): 'won' | 'lost' => {
         if (cell[name] !== null) return 'lost';
         cell[name] = value;
+        this.written.set(cell, { ...this.written.get(cell), [name]: time.events });
         if (name === 'resolution') this.noteDecision(key, value as Resolution);
         time.say(() => `the store holds ${what}`);
         return 'won';
@@ -161,7 +191,7 @@ export class MemoryJournal implements CreateJournal {
 
   async indexTask(entry: TaskIndexEntry): Promise<void> {
     await currentTime().pause(1);
-    this.entries.push(entry);
+    this.entries.push({ entry, written: currentTime().events });
   }
 
   findOpenByBody(): Promise<readonly []> {
@@ -174,7 +204,7 @@ export class MemoryJournal implements CreateJournal {
 
   async findTask(taskId: string): Promise<readonly TaskIndexEntry[]> {
     await currentTime().pause(1);
-    return this.entries.filter(({ video }) => video.taskId === taskId);
+    return this.entries.flatMap(({ entry }) => (entry.video.taskId === taskId ? [entry] : []));
   }
 
   identity(): never {

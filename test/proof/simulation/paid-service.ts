@@ -209,6 +209,7 @@ export class PaidService {
     const claim = first ?? caller.claim;
     const send: Send = {
       key: caller.creationKey,
+      journal: claim?.journal ?? -1,
       epoch: claim?.epoch ?? -1,
       nonce: claim?.nonce ?? 'none',
       runId: info.workflowExecution.runId,
@@ -242,9 +243,9 @@ export class PaidService {
     if (asked === undefined) return undefined;
     const at = currentTime().now;
     const until = /^\d+$/.test(asked) ? at + Number(asked) * 1000 : Date.parse(asked);
-    const { key, isRepetition: ofRepetition, idempotencyKey } = send;
+    const { key, journal, isRepetition: ofRepetition, idempotencyKey } = send;
     const mayBeRepeated = idempotencyKey !== null;
-    const refusal = { key, status, at, until, ofRepetition, mayBeRepeated, heard: false };
+    const refusal = { key, journal, status, at, until, ofRepetition, mayBeRepeated, heard: false };
     this.ledger.refusals.push(refusal);
     return refusal;
   }

@@ -1,4 +1,5 @@
 import { type CreatePolicy } from '../../../src/domain/create-policy';
+import { type JournalChange } from '../../support/changed-journal';
 import { type Reaction, type ReactionWeights } from './paid-service';
 import { type Random } from './random';
 
@@ -15,6 +16,7 @@ export interface Blow {
     | 'reset'
     | 'second caller'
     | 'other request'
+    | `journal ${JournalChange}`
     | 'calm';
 }
 
@@ -33,6 +35,9 @@ export interface Plan {
   readonly pollLost: number;
   readonly stuck: number;
   readonly slowestMs: number;
+  readonly beatLost: number;
+  /** Whether workers beat in the background too. */
+  readonly beats: boolean;
   readonly modelsDown: number;
   readonly handOver: number;
   readonly startsAgain: number;
@@ -76,6 +81,9 @@ const BLOWS: Readonly<Partial<Record<Blow['kind'], number>>> = {
   reset: 3,
   'second caller': 4,
   'other request': 1,
+  'journal lost': 1,
+  'journal restored': 1,
+  'journal rebound': 1,
   calm: 1,
 };
 
@@ -106,6 +114,8 @@ export function drawPlan(random: Random): Plan {
     pollLost: some(0.1, [0.05, 0.4]),
     stuck: some(0.05, [0.3]),
     slowestMs: random.pick([4, 400, 60_000]),
+    beatLost: some(0.2, [0.05, 0.4]),
+    beats: random.chance(0.03),
     modelsDown: some(0.08, [0.3]),
     handOver: some(0.15, [0.5]),
     startsAgain: some(0.4, [0.5, 0.9]),

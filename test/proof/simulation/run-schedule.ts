@@ -1,3 +1,4 @@
+import { type JournalChange } from '../../support/changed-journal';
 import { auditBroken, INVARIANTS } from './invariants';
 import { type Ledger, type Told } from './ledger';
 import { Lives, type Life } from './lives';
@@ -96,7 +97,7 @@ function deal({ kind }: Blow, actor: Actor, world: World, lives: Lives): void {
       if (running === undefined) return;
       server.kill(running);
       time.after(random.pick([0, 3_000, 60_000, 400_000]), time.world, () =>
-        server.startWorker(skewOf(time, plan)),
+        world.startWorker(skewOf(time, plan)),
       );
       return;
     case 'freeze':
@@ -122,6 +123,10 @@ function deal({ kind }: Blow, actor: Actor, world: World, lives: Lives): void {
       return void lives.start(life.key, life.prompt);
     case 'other request':
       return void lives.start(life.key, 'a windmill');
+    case 'journal lost':
+    case 'journal restored':
+    case 'journal rebound':
+      return world.changeJournal(kind.slice('journal '.length) as JournalChange);
     case 'calm':
       return world.calm();
   }
@@ -136,11 +141,11 @@ function decide({ time, ledger }: World, lives: Lives, life: Life): void {
 
 /** Much later, when nothing fails any more, the same id is started once more; sometimes with another request as well. */
 async function audit(world: World, lives: Lives): Promise<readonly string[]> {
-  const { time, ledger, server } = world;
+  const { time, ledger } = world;
   time.before = undefined;
   world.calm();
   time.now += MUCH_LATER_MS;
-  server.startWorker(0);
+  world.startWorker(0);
   const first = lives.all[0] as Life;
   // Who was first with this key has it: the other requests are in conflict.
   const claimed = ledger.recorded[0];

@@ -1,8 +1,11 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time';
+import { type PaidCallSeen } from '../../../src/binding/paid-calls';
+import { ACTIVITY } from '../../../src/domain/names';
+import { type Activity, type End, paidCallOf } from './activity';
 import { type Execution } from './activity-sdk';
 import { type Ledger } from './ledger';
-import { makeProcess, type Process, type Timer, type VirtualTime } from './virtual-time';
+import { makeProcess, type Process, type VirtualTime } from './virtual-time';
 import { type ActivityOptions, type CancellationScope, type Run } from './workflow-sdk';
 
 export type ActivityFunctions = Readonly<Record<string, (input: never) => Promise<unknown>>>;
@@ -14,27 +17,14 @@ export interface ServerFaults {
   stuck: number;
   /** Longest time until a worker takes a task, and until a completion arrives. */
   slowestMs: number;
+  /** Probability that a heartbeat that is to be answered, or its answer, is lost or late. */
+  beatLost: number;
 }
 
-interface Activity {
-  readonly name: string;
-  readonly id: string;
-  readonly options: ActivityOptions;
-  readonly input: { readonly creationKey: string };
-  readonly run: Run;
-  readonly closesAt: number;
-  readonly settle: (how: { readonly value: unknown } | { readonly error: Error }) => void;
-  open: boolean;
-  attempt: number;
-  /** The attempt that may complete it; another one is "not found". */
-  current: Execution | undefined;
-  dispatches: number;
-  started: boolean;
-  stuck: boolean;
-  reset: boolean;
-  lastBeat: unknown;
-  timers: Timer[];
-}
+const BEAT_TROUBLES = ['lost', 'unanswered', 'late'] as const;
+/** Longest wait for the answer to a heartbeat (src/activities/witness.ts). */
+const BEAT_DEADLINE_MS = 4_000;
+const BEAT_LATEST_MS = 20_000;
 
 /**
  * Activities as the server runs them: four timeouts, retries by policy, completions of attempts that it has given up are
@@ -44,6 +34,7 @@ export class TemporalServer {
   readonly workers: Process[] = [];
   readonly open = new Set<Activity>();
   private waiting: Activity[] = [];
+  private readonly paid: Activity[] = [];
   private activities = 0;
   private starts = 0;
 
@@ -51,8 +42,12 @@ export class TemporalServer {
     private readonly time: VirtualTime,
     private readonly ledger: Ledger,
     readonly faults: ServerFaults,
-    private readonly functions: ActivityFunctions,
+    public functions: ActivityFunctions,
   ) {}
+
+  paidCalls(): readonly PaidCallSeen[] {
+    return this.paid.flatMap((activity) => paidCallOf(activity) ?? []);
+  }
 
   startWorker(skewMs: number): void {
     this.workers.push(makeProcess(`worker-${(this.starts += 1)}`, skewMs));
@@ -125,8 +120,10 @@ export class TemporalServer {
         options,
         input,
         run,
+        scheduledAt: time.now,
         closesAt: time.now + msToNumber(options.scheduleToCloseTimeout),
         settle: (how) => {
+          activity.end = how;
           activity.open = false;
           this.open.delete(activity);
           for (const timer of activity.timers) timer.cancelled = true;
@@ -137,17 +134,20 @@ export class TemporalServer {
             else reject(activityFailure(activity, how.error));
           });
         },
+        end: undefined,
         open: true,
         attempt: 0,
         current: undefined,
         dispatches: 0,
         started: false,
-        stuck: name === 'media.createVideo' && time.random.chance(this.faults.stuck),
+        stuck: name === ACTIVITY.createVideo && time.random.chance(this.faults.stuck),
         reset: false,
         lastBeat: undefined,
+        cancelRequested: false,
         timers: [],
       };
       this.open.add(activity);
+      if (name === ACTIVITY.createVideo) this.paid.push(activity);
       this.timer(activity, activity.closesAt - time.now, () => {
         activity.settle({ error: new TimeoutFailure('timed out', activity.lastBeat, 'SCHEDULE_TO_CLOSE') });
       });
@@ -192,9 +192,11 @@ export class TemporalServer {
       creationKey: activity.input.creationKey,
       claim: undefined,
       signal: { aborted: false },
-      beat: (details) => {
-        activity.lastBeat = details;
-      },
+      beat: (details) =>
+        void time.after(time.random.between(0, BEAT_LATEST_MS), time.world, () => {
+          this.hears(activity, attempt, details);
+        }),
+      tell: (details) => this.answers(activity, attempt, details),
       info: {
         namespace: 'default',
         workflowNamespace: 'default',
@@ -221,7 +223,7 @@ export class TemporalServer {
     time.after(0, attempt, () => {
       time.say(() => `begins ${activity.id}, attempt ${attempt.info.attempt}`);
       const work = this.functions[activity.name] as (input: unknown) => Promise<unknown>;
-      const tell = (how: { value: unknown } | { error: Error }): void =>
+      const tell = (how: End): void =>
         void time.after(this.latency(), attempt, () => this.completes(activity, attempt, how));
       work(activity.input).then(
         (value) => tell({ value }),
@@ -230,11 +232,34 @@ export class TemporalServer {
     });
   }
 
-  private completes(
-    activity: Activity,
-    attempt: Execution,
-    how: { readonly value: unknown } | { readonly error: Error },
-  ): void {
+  /** What an attempt hears when its heartbeat has arrived. */
+  private hears(activity: Activity, attempt: Execution, details: unknown): Error | undefined {
+    if (!activity.open || activity.current !== attempt) return named('ActivityNotFoundError');
+    activity.lastBeat = details;
+    if (activity.cancelRequested) return named('ActivityCancelledError');
+    return activity.reset ? named('ActivityResetError') : undefined;
+  }
+
+  /** A heartbeat that is answered; its sender gives it up after a while, and it may arrive all the same. */
+  private answers(activity: Activity, attempt: Execution, details: unknown): Promise<void> {
+    const { time } = this;
+    const { random } = time;
+    const trouble = random.chance(this.faults.beatLost) ? random.pick(BEAT_TROUBLES) : 'none';
+    return new Promise((resolve, reject) => {
+      const end = (delayMs: number, error: Error | undefined): void =>
+        void time.after(delayMs, attempt, () => (error === undefined ? resolve() : reject(error)));
+      const arrives = (delayMs: number, then: (error: Error | undefined) => void): void =>
+        void time.after(delayMs, time.world, () => then(this.hears(activity, attempt, details)));
+      if (trouble === 'none')
+        return arrives(random.between(0, 3), (error) => end(random.between(0, 3), error));
+      this.ledger.beatFaults += 1;
+      end(BEAT_DEADLINE_MS, named('DeadlineExceeded'));
+      if (trouble === 'unanswered') arrives(random.between(0, 3), () => undefined);
+      if (trouble === 'late') arrives(random.between(0, BEAT_LATEST_MS), () => undefined);
+    });
+  }
+
+  private completes(activity: Activity, attempt: Execution, how: End): void {
     this.time.say(() => `${activity.id} ends: ${summaryOf(how)}`);
     if (!activity.open || activity.current !== attempt || activity.stuck) {
       this.ledger.lateCompletions += 1;
@@ -277,7 +302,9 @@ export class TemporalServer {
     this.tellCancelled(activity);
   }
 
-  private tellCancelled({ current }: Activity): void {
+  private tellCancelled(activity: Activity): void {
+    const { current } = activity;
+    activity.cancelRequested = true;
     this.time.after(this.time.random.between(0, 10_000), this.time.world, () => {
       if (current !== undefined) current.signal.aborted = true;
     });
@@ -296,11 +323,15 @@ export class TemporalServer {
   }
 }
 
+function named(name: string): Error {
+  return Object.assign(new Error(name), { name });
+}
+
 function activityFailure(activity: Activity, cause: Error): ActivityFailure {
   return new ActivityFailure('activity failed', activity.name, activity.id, 'TIMEOUT', 'worker', cause);
 }
 
-function summaryOf(how: { readonly value: unknown } | { readonly error: Error }): string {
+function summaryOf(how: End): string {
   if ('error' in how) return how.error.message;
   const { outcome, epoch, cause, reason } = how.value as Readonly<Record<string, unknown>>;
   return [outcome, `epoch ${String(epoch)}`, cause, reason]

@@ -30,7 +30,6 @@ export function installVirtualGlobals(): () => void {
       return currentTime().clock();
     }
   }
-  const interval = { unref: () => undefined };
   const replacements: Record<(typeof NAMES)[number], unknown> = {
     Date: VirtualDate,
     // A monotonic clock stands still for nobody, a stopped process included.
@@ -39,9 +38,9 @@ export function installVirtualGlobals(): () => void {
     clearTimeout: (timer: Timer | undefined) => {
       if (timer !== undefined) timer.cancelled = true;
     },
-    // Heartbeats only: whether a process beats, the simulated server sees for itself.
-    setInterval: () => interval,
-    clearInterval: () => undefined,
+    // Heartbeats only: whether a process beats, the simulated server sees for itself, so that few schedules need them.
+    setInterval: (act: () => void, ms: number) => currentTime().every(ms, act),
+    clearInterval: (timer: Timer) => void (timer.cancelled = true),
   };
   for (const name of NAMES)
     Object.defineProperty(globalThis, name, {

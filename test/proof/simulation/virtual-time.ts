@@ -48,6 +48,8 @@ export class VirtualTime {
   /** Called before an event of a living process; true drops it: its process has just died or was stopped. */
   before: ((actor: Actor) => void) | undefined;
   readonly trace: string[] | undefined;
+  /** Whether intervals fire. */
+  beats = false;
   private readonly heap: Event[] = [];
   private readonly startedAt = this.now;
 
@@ -79,6 +81,20 @@ export class VirtualTime {
     };
     this.push(event);
     return event;
+  }
+
+  /** Again and again for the current actor, in schedules that have such beats. */
+  every(ms: number, act: () => void): Timer & { unref(): void } {
+    const actor = this.current;
+    const timer = { cancelled: !this.beats, unref: () => undefined };
+    const next = (): void =>
+      void this.after(ms, actor, () => {
+        if (timer.cancelled) return;
+        act();
+        next();
+      });
+    if (this.beats) next();
+    return timer;
   }
 
   /** A promise of the current actor that goes on after a while, unless its process has died. */

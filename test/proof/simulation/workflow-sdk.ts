@@ -37,6 +37,8 @@ export interface Run extends Actor {
   readonly runId: string;
   readonly originalExecutionRunId: string;
   scope: CancellationScope;
+  /** Ended, or ended from outside. */
+  closed: boolean;
   schedule(
     activity: string,
     options: ActivityOptions,

@@ -7,18 +7,19 @@ import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
 import { type CreateJournal } from '../../../src/domain/create-journal';
 import { ACTIVITY } from '../../../src/domain/names';
-import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
+import { type SenderTrace } from '../../../src/domain/journal-proof';
+import { type CreateVideoAnswer, type ReconcileCreateInput } from '../../../src/domain/paid-call';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
+import { type JournalChange } from '../../support/changed-journal';
 import { execution } from './activity-sdk';
 import { Ledger } from './ledger';
-import { MemoryJournal } from './memory-journal';
+import { Journals } from './journals';
 import { PaidService } from './paid-service';
 import { type Plan } from './plan';
 import { TemporalServer } from './temporal-server';
 import { currentTime } from './virtual-globals';
-import { type VirtualTime } from './virtual-time';
-import { alwaysBound } from '../../support/standing';
+import { makeProcess, type VirtualTime } from './virtual-time';
 
 /** A rule broken on purpose, at the seams of the code under test: a suite that cannot fail proves nothing. */
 export interface Mutant {
@@ -27,6 +28,10 @@ export interface Mutant {
   readonly breaks: string;
   readonly journal?: (journal: CreateJournal) => CreateJournal;
   readonly client?: (client: MediaClient) => MediaClient;
+  /** What a reconciliation is told of those who may have sent. */
+  readonly senders?: SenderTrace;
+  /** Whether a rebind writes down what histories tell. @default true */
+  readonly keeps?: false;
 }
 
 /** One deployment: a server, workers with the real activities, a journal and a service. */
@@ -36,7 +41,9 @@ export interface World {
   readonly ledger: Ledger;
   readonly server: TemporalServer;
   readonly service: PaidService;
-  readonly journal: MemoryJournal;
+  startWorker(skewMs: number): void;
+  /** Another journal comes under the workers, and a person binds it. */
+  changeJournal(how: JournalChange): void;
   /** From now on nothing fails any more. */
   calm(): void;
 }
@@ -48,7 +55,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     left: plan.journalFaultsAtMost,
     latestMs: plan.latestWriteMs,
   };
-  const store = new MemoryJournal(faults, ledger);
+  const journals = new Journals(faults, ledger);
   const service = new PaidService(ledger, plan.weights, plan.honoursForMs);
   const client = createMediaClient({
     baseUrl: 'http://service.test',
@@ -63,7 +70,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     },
   };
   let modelsDown = plan.modelsDown;
-  const deps: PaidDeps = {
+  const depsNow = (): PaidDeps => ({
     accounts: accountRegistry([
       {
         name: 'default@00000000',
@@ -85,43 +92,59 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
       all: () => Promise.resolve(undefined),
       fingerprint: () => 'none',
     },
-    journal: observed(mutant?.journal?.(store) ?? store, ledger),
-    standing: alwaysBound,
-    taskRecords: plan.taskRecords ? service.records((at) => store.nonceOf(at)) : undefined,
+    journal: observed(mutant?.journal?.(journals.bound) ?? journals.bound, ledger, journals.bound.life),
+    standing: journals.standing,
+    taskRecords: plan.taskRecords ? service.records((at) => journals.bound.nonceOf(at)) : undefined,
     policy: undefined,
     gate: new OwnWaitsGate(),
     inputRoots: [],
-  };
+  });
   const server = new TemporalServer(
     time,
     ledger,
-    { pollLost: plan.pollLost, stuck: plan.stuck, slowestMs: plan.slowestMs },
-    {
-      [ACTIVITY.createVideo]: counting(
-        createCreateVideo(deps),
-        ledger,
-        ({ outcome, sent }) => outcome === 'created' && !sent,
-      ),
-      [ACTIVITY.reconcileCreate]: counting(
-        createReconcileCreate(deps),
-        ledger,
-        ({ outcome }) => outcome === 'created',
-      ),
-      [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(deps),
-    },
+    { pollLost: plan.pollLost, stuck: plan.stuck, slowestMs: plan.slowestMs, beatLost: plan.beatLost },
+    functionsOf(depsNow(), ledger, mutant),
   );
-  for (let worker = 0; worker < plan.workers; worker += 1) server.startWorker(skewOf(time, plan));
+  time.beats = plan.beats;
+  /** Workers that start when the journal is bound again. */
+  let late: number[] | undefined;
+  const startWorker = (skewMs: number): void => {
+    if (late === undefined) server.startWorker(skewMs);
+    else late.push(skewMs);
+  };
+  const changeJournal = (how: JournalChange): void => {
+    // Until a person has bound one, there is none that could be lost.
+    if (late !== undefined) return;
+    for (const worker of [...server.workers]) server.kill(worker);
+    late = Array.from({ length: plan.workers }, () => skewOf(time, plan));
+    journals.change(how);
+    const person = { process: makeProcess('person') };
+    const rebind = (): void => {
+      journals.rebind(mutant?.keeps === false ? [] : server.paidCalls()).then(
+        () => {
+          server.functions = functionsOf(depsNow(), ledger, mutant);
+          for (const skewMs of late ?? []) server.startWorker(skewMs);
+          late = undefined;
+        },
+        // The store failed: the person tries again.
+        () => time.after(5_000, person, rebind),
+      );
+    };
+    time.after(time.random.pick([0, 5_000, 400_000]), person, rebind);
+  };
+  for (let worker = 0; worker < plan.workers; worker += 1) startWorker(skewOf(time, plan));
   return {
     time,
     plan,
     ledger,
     server,
     service,
-    journal: store,
+    startWorker,
+    changeJournal,
     calm() {
       faults.left = 0;
       modelsDown = 0;
-      Object.assign(server.faults, { pollLost: 0, stuck: 0, slowestMs: 4 });
+      Object.assign(server.faults, { pollLost: 0, stuck: 0, slowestMs: 4, beatLost: 0 });
       service.weights = { accepts: 1 };
     },
   };
@@ -141,8 +164,31 @@ class OwnWaitsGate extends RefusalGate {
   }
 }
 
+function functionsOf(
+  deps: PaidDeps,
+  ledger: Ledger,
+  mutant: Mutant | undefined,
+): TemporalServer['functions'] {
+  const reconcile = createReconcileCreate(deps);
+  const told = (input: ReconcileCreateInput): ReconcileCreateInput =>
+    mutant?.senders === undefined ? input : { ...input, senders: mutant.senders };
+  return {
+    [ACTIVITY.createVideo]: counting(
+      createCreateVideo(deps),
+      ledger,
+      ({ outcome, sent }) => outcome === 'created' && !sent,
+    ),
+    [ACTIVITY.reconcileCreate]: counting(
+      (input: ReconcileCreateInput) => reconcile(told(input)),
+      ledger,
+      ({ outcome }) => outcome === 'created',
+    ),
+    [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(deps),
+  };
+}
+
 /** Notes which slot an execution tries to take, and which outcomes its journal says are durable. */
-function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
+function observed(journal: CreateJournal, ledger: Ledger, life: number): CreateJournal {
   return {
     kind: journal.kind,
     identity: () => journal.identity(),
@@ -150,7 +196,7 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
     hasMark: (mark) => journal.hasMark(mark),
     read: (key, epoch) => journal.read(key, epoch),
     putSlot: (key, epoch, slot) => {
-      if (slot.kind === 'intent') execution().claim = { epoch, nonce: slot.nonce };
+      if (slot.kind === 'intent') execution().claim = { epoch, nonce: slot.nonce, journal: life };
       return journal.putSlot(key, epoch, slot);
     },
     putOutcome: async (key, epoch, record) => {

@@ -1,16 +1,22 @@
+import { JOURNAL_CHANGES, type JournalChange } from '../../support/changed-journal';
 import { type Cell } from './cell';
 import { type Judgement } from './judge';
 
 /** What the whole suite has reached, counted while it runs. */
 export class Tally {
-  private readonly cells: { readonly cell: Cell; readonly judgement: Judgement }[] = [];
+  private readonly cells: {
+    readonly cell: Cell;
+    readonly judgement: Judgement;
+    readonly change: JournalChange | undefined;
+  }[] = [];
   private inMatrix = 0;
   private schedules = 0;
   private serverKills = 0;
   private golden = 0;
 
-  add(cell: Cell, judgement: Judgement, golden: boolean): void {
-    this.cells.push({ cell, judgement });
+  /** @param change what became of the journal in between */
+  add(cell: Cell, judgement: Judgement, golden: boolean, change?: JournalChange): void {
+    this.cells.push({ cell, judgement, change });
     this.schedules += cell.faults;
     if (cell.inMatrix) this.inMatrix += 1;
     if (golden) this.golden += 1;
@@ -43,6 +49,24 @@ export class Tally {
       'sends before Retry-After': sum(({ early }) => early),
       'sends after the end of their schedule': late,
       'histories with the commands of the golden ones': this.golden,
+    };
+  }
+
+  /** Of those under which the journal changed. */
+  afterChanges(): Record<string, number> {
+    const changed = this.cells.filter(({ change }) => change !== undefined);
+    const sum = (of: (judgement: Judgement) => number): number =>
+      changed.reduce((total, { judgement }) => total + of(judgement), 0);
+    return {
+      ...Object.fromEntries(
+        JOURNAL_CHANGES.map((how) => [
+          `calls with their journal ${how}`,
+          changed.filter(({ change }) => change === how).length,
+        ]),
+      ),
+      sends: sum(({ sends }) => sends),
+      accepted: sum(({ accepted }) => accepted),
+      'accepted without authorisation': sum(({ beyond }) => beyond),
     };
   }
 }

@@ -1,0 +1,52 @@
+import { mayHaveLeft, type PaidCallSeen } from '../../../src/binding/paid-calls';
+import { wordOf } from '../../../src/domain/journal-proof';
+import { type Execution } from './activity-sdk';
+import { type Timer } from './virtual-time';
+import { type ActivityOptions, type Run } from './workflow-sdk';
+
+export type End = { readonly value: unknown } | { readonly error: Error };
+
+/** One activity as the server keeps it. */
+export interface Activity {
+  readonly name: string;
+  readonly id: string;
+  readonly options: ActivityOptions;
+  readonly input: { readonly creationKey: string; readonly epoch: number };
+  readonly run: Run;
+  readonly scheduledAt: number;
+  readonly closesAt: number;
+  readonly settle: (how: End) => void;
+  end: End | undefined;
+  open: boolean;
+  attempt: number;
+  /** The attempt that may complete it; another one is "not found". */
+  current: Execution | undefined;
+  dispatches: number;
+  started: boolean;
+  stuck: boolean;
+  reset: boolean;
+  lastBeat: unknown;
+  cancelRequested: boolean;
+  timers: Timer[];
+}
+
+/** A paid call as histories and open activities tell of it (src/binding/paid-calls.ts). */
+export function paidCallOf(activity: Activity): PaidCallSeen | undefined {
+  const { name, id, input, run, scheduledAt, end, started, lastBeat } = activity;
+  const answer = end !== undefined && 'value' in end ? (end.value as PaidCallSeen['answer']) : null;
+  const heard = wordOf(lastBeat)?.intent ?? null;
+  // What ended before any worker had it has no end of its own there.
+  const lost = end !== undefined && started ? true : run.closed || (end === undefined && heard !== null);
+  if (!mayHaveLeft(answer, lost)) return undefined;
+  return {
+    workflowId: run.workflowId,
+    runId: run.runId,
+    activityId: id,
+    type: name,
+    creationKey: input.creationKey,
+    epoch: Number(answer?.['epoch'] ?? input.epoch),
+    scheduledAt: new Date(scheduledAt).toISOString(),
+    input,
+    answer,
+  };
+}

@@ -1,9 +1,9 @@
 import { type Client } from '@temporalio/client';
 import { isPassed } from './activities/epochs';
-import { isStandIn, type LostIntent, standIn } from './activities/stand-in';
+import { type LostIntent, standIn } from './activities/stand-in';
 import { paidCallsOn } from './binding/earlier-calls';
 import { type PaidCallSeen } from './binding/paid-calls';
-import { type CreateJournal, isReopenable, type SlotIntent } from './domain/create-journal';
+import { type CreateJournal, isRefusal, isStandIn, type SlotIntent } from './domain/create-journal';
 import { ACTIVITY, baseTaskQueue } from './domain/names';
 import { type CreatedVideo } from './domain/paid-call';
 
@@ -53,12 +53,12 @@ export async function lostAmong(
 ): Promise<readonly LostCall[]> {
   const lost: LostCall[] = [];
   for await (const seen of calls) {
-    if (await isKnown(journal, { namespace, creationKey: seen.creationKey }, seen)) continue;
     const { creationKey, epoch, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
     const model = created?.video.model ?? modelOf(seen);
     const place = { creationKey, epoch, workflowId, runId, activityId, attemptAt };
-    lost.push({ ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) });
+    const call = { ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) };
+    if (!(await isKnown(journal, { namespace, creationKey }, call))) lost.push(call);
   }
   return lost;
 }
@@ -101,25 +101,29 @@ export async function keepLostCalls(
 async function isKnown(
   journal: CreateJournal,
   key: { readonly namespace: string; readonly creationKey: string },
-  call: Pick<LostCall, 'epoch' | 'runId' | 'activityId'>,
+  call: LostCall,
 ): Promise<boolean> {
   for (let epoch = 0; ; epoch++) {
     const { slot, outcome, resolution } = await journal.read(key, epoch);
     if (slot === null) return false;
     if (slot.kind === 'intent' && isStandIn(slot)) return true;
     if (epoch < call.epoch) continue;
-    if (slot.kind === 'fence' || isOf(slot, call)) return true;
-    const isOver = outcome !== null && isReopenable(outcome.answer, Infinity);
+    if (slot.kind === 'fence') return true;
+    const isOver = outcome !== null && isRefusal(outcome.answer, Infinity);
+    if (isOf(slot, call) && !(isOver && goesOnByItself(call))) return true;
+    // Its request may have been another one, which any refusal lets pass.
     if (isOver || resolution?.decision === 'resubmit') continue;
     if (!(await isPassed(journal, key, epoch))) return true;
   }
 }
 
-function isOf(
-  { runId, activityId }: SlotIntent,
-  call: Pick<LostCall, 'epoch' | 'runId' | 'activityId'>,
-): boolean {
+function isOf({ runId, activityId }: SlotIntent, call: LostCall): boolean {
   return runId === call.runId && activityId === call.activityId;
+}
+
+/** An image activity sends again after a refusal, in the next epoch; after that of a video its workflow asks anew. */
+function goesOnByItself({ operation }: LostCall): boolean {
+  return operation !== 'create_video';
 }
 
 function operationOf({ type, input }: PaidCallSeen): LostCall['operation'] {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import {
   decideEpoch,
-  isOpenAnswer,
+  isBehind,
   isOpenFate,
   mayFollow,
   type CreateJournal,
   type EpochAsker,
   type EpochDecision,
+  type EpochView,
   type JournalKey,
   type OutcomeRecord,
   type RecordedAnswer,
@@ -24,22 +25,22 @@ export type OpenedEpoch = {
   readonly intents: readonly string[];
 } & Exclude<EpochDecision, { do: 'next_epoch' }>;
 
-/** Goes forward over epochs that ended in a proven refusal; never over one that may have been accepted. */
+/**
+ * Goes forward over epochs that ended in a proven refusal; never over one that may have been accepted.
+ * @param from the first epoch of which the workflow that asks was not told that it is over
+ */
 export async function openEpoch(
   journal: CreateJournal | 'none',
   key: JournalKey,
   from: number,
-  asker: EpochAsker,
+  asker: EpochAsker & { readonly workflowId: string | null },
 ): Promise<OpenedEpoch> {
   if (journal === 'none') return { epoch: from, do: 'send', intents: [] };
   const intents: string[] = [];
   let owed: { mayBeOwed?: true } = {};
   for (let epoch = 0; ; epoch++) {
-    const view = await journal.read(key, epoch);
-    // Those before are over, as far as whoever asks was told. What is known there to be unknown was put there since: by
-    // a journal that stands in for another one.
-    if (epoch < from && (view.outcome === null || view.resolution || !isOpenAnswer(view.outcome.answer)))
-      continue;
+    const view = await readBelow(journal, key, epoch, from);
+    if (epoch < from && isBehind(view, asker.workflowId)) continue;
     if (view.slot?.kind === 'intent') intents.push(view.slot.nonce);
     const decision = decideEpoch(view, asker);
     if (decision.do === 'next_epoch') {
@@ -49,6 +50,22 @@ export async function openEpoch(
     if (mayFollow(view, asker) && (await isPassed(journal, key, epoch, asker.fingerprint))) continue;
     return { epoch, ...owed, intents, ...decision };
   }
+}
+
+/**
+ * An epoch as it is recorded. One before `from` is over; where this journal does not have it (it was pruned, or it is another
+ * one by now), a fence is written first: whoever was told less would send there beside whoever asks.
+ */
+async function readBelow(
+  journal: CreateJournal,
+  key: JournalKey,
+  epoch: number,
+  from: number,
+): Promise<EpochView> {
+  const view = await journal.read(key, epoch);
+  if (epoch >= from || view.slot !== null) return view;
+  await journal.putSlot(key, epoch, fence(Date.now()));
+  return journal.read(key, epoch);
 }
 
 /**

@@ -1,4 +1,12 @@
-import { isRefusal, type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
+import {
+  isPaid,
+  isRefusal,
+  isStandIn,
+  type CreateJournal,
+  type JournalKey,
+  type RecordedAnswer,
+  type SlotIntent,
+} from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
 import { provesNotSent } from '../domain/journal-proof';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
@@ -18,7 +26,7 @@ import { fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
 import { withSameKey } from './send-same-key';
 import { standing } from './sender';
-import { isStandIn, standIn } from './stand-in';
+import { standIn } from './stand-in';
 import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 
 /** A sender that may still be alive is looked at often: its outcome is wanted as soon as it is there. */
@@ -40,7 +48,7 @@ export function createReconcileCreate(
     const { journal } = deps;
     const now = Date.now();
     const who = caller(now);
-    const { namespace, runId } = who;
+    const { namespace, workflowId, runId } = who;
     const key: JournalKey = { namespace, creationKey: input.creationKey };
     const common = { epoch: input.epoch, sent: false, account: input.account ?? null, estimate: null };
     if (journal === 'none') return { ...common, outcome: 'unconfirmed', evidence: evidence('no_journal') };
@@ -48,6 +56,7 @@ export function createReconcileCreate(
     const here = await standing(deps, true);
     const opened = await openEpoch(journal, key, input.epoch, {
       fingerprint: input.fingerprint ?? null,
+      workflowId,
       runId,
       now,
     }).catch(() => {
@@ -69,18 +78,31 @@ export function createReconcileCreate(
         fingerprint: null,
         heard: input.senders.heard,
       });
+    /** Nothing here says what became of what its senders may have sent with another journal. */
+    const unproved = (at: typeof base): Promise<UnconfirmedCall> => {
+      if (!here.bound)
+        throw retryLater({ class: 'journal_not_bound', message: here.message, delayMs: 5_000 });
+      return changed(at);
+    };
     const provesIt = here.bound && provesNotSent(input.senders, { ...here, intents: opened.intents });
-    /** Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint. */
-    const isForeign = (slot: SlotIntent | null): boolean => !isCompared && slot?.runId !== runId;
-    /** From where it began, the create compares every epoch with its request again. */
-    const foreign = () =>
-      waitingAnswer({ ...base, epoch: input.epoch }, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+    /**
+     * Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint. What stands in
+     * for a send that cannot be told from others is of all of them.
+     */
+    const isForeign = (slot: SlotIntent | null): boolean =>
+      !isCompared && slot?.runId !== runId && !(slot !== null && isStandIn(slot));
+    /** From where it began, the create compares every epoch with its request again: nobody sends beside a purchase. */
+    const foreign = (recorded?: RecordedAnswer): NotSent | Promise<UnconfirmedCall> =>
+      provesIt || isPaid(recorded)
+        ? waitingAnswer({ ...base, epoch: input.epoch }, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN)
+        : unproved(base);
     switch (opened.do) {
       case 'return': {
         const { slot } = opened;
         if (isForeign(slot)) {
-          if (isRefusal(opened.outcome.answer, Infinity)) await shutOut(journal, key, opened.epoch, now);
-          return foreign();
+          const { answer } = opened.outcome;
+          if (provesIt && isRefusal(answer, Infinity)) await shutOut(journal, key, opened.epoch, now);
+          return foreign(answer);
         }
         const answer = opened.outcome.answer as CreateVideoAnswer;
         if (answer.outcome === 'unconfirmed' && slot !== null)
@@ -90,22 +112,20 @@ export function createReconcileCreate(
       }
       case 'pending':
         if (isForeign(opened.slot)) {
-          await shutOut(journal, key, opened.epoch, now);
+          if (provesIt) await shutOut(journal, key, opened.epoch, now);
           return foreign();
         }
         awaitSender(opened.slot, now, SENDER);
         return inspected(unconfirmedAfterIntent(opened.slot, opened.epoch), opened.slot, journal, key, input);
       case 'send': {
-        if (!here.bound)
-          throw retryLater({ class: 'journal_not_bound', message: here.message, delayMs: 5_000 });
-        if (!provesIt) return changed(base);
+        if (!provesIt) return unproved(base);
         await takeFence(journal, key, opened.epoch, now);
         return fenced(base);
       }
       case 'fenced':
-        return provesIt ? fenced(base) : changed(base);
+        return provesIt ? fenced(base) : unproved(base);
       case 'conflict':
-        return foreign();
+        return foreign(opened.view.outcome?.answer);
     }
   };
 

@@ -147,10 +147,11 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     account === undefined || prepared.kind === 'unreadable'
       ? null
       : fingerprintOf(spec.paid, account, prepared.fileHashes);
-  const { runId, activityId, attemptAt } = who;
+  const { workflowId, runId, activityId, attemptAt } = who;
   const attempt = { activityId, attemptAt };
   const asker = {
     fingerprint,
+    workflowId,
     runId,
     now: Date.now(),
     reopenOwn: spec.reopenOwn,

@@ -17,11 +17,6 @@ export type LostIntent = Pick<SlotIntent, 'operation' | 'fingerprint'> &
     readonly created?: CreatedVideo;
   };
 
-/** Whether an intent speaks of a send that it did not see: no body was hashed for it. */
-export function isStandIn({ bodyHash }: SlotIntent): boolean {
-  return bodyHash === '';
-}
-
 /**
  * The journal of a send cannot be asked any more: whether it was accepted nobody can tell. This journal keeps that from now
  * on, as an intent of unknown fate in the first epoch that is free, so that nothing is sent under the key before a person

@@ -58,6 +58,11 @@ export interface SlotFence {
 
 export type Slot = SlotIntent | SlotFence;
 
+/** Whether an intent speaks of a send that it did not see: no body was hashed for it. */
+export function isStandIn({ bodyHash }: SlotIntent): boolean {
+  return bodyHash === '';
+}
+
 /** An answer that is worth recording: what one send came to. */
 export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outcome: 'pending' }>;
 
@@ -224,11 +229,23 @@ function isOvertaken({ activityId, attemptAt }: SlotIntent, { attempt }: EpochAs
 /**
  * Whether an asker that may not go past this epoch by itself may follow somebody who did: whoever has an intent beyond it
  * knew that nothing was accepted here, although the record of that was lost, or its clock says that a Retry-After is over,
- * or a person wanted the refused request sent again.
+ * or a person wanted the refused request sent again, or one after another request whose fate is unknown.
  */
 export function mayFollow(view: EpochView, asker: EpochAsker): boolean {
+  if (view.resolution?.decision === 'resubmit' && !isPaid(view.outcome?.answer)) return true;
   const inTime = decideEpoch(view, { ...asker, now: Infinity, again: true }).do;
   return inTime === 'next_epoch' || inTime === 'pending';
+}
+
+/**
+ * Whether an epoch is behind a workflow that begins in a later one: it was told that what stood here is over, and went on
+ * itself where that was not recorded. What else stands here was put here since, in a journal that lacked what it was told.
+ */
+export function isBehind({ slot, outcome, resolution }: EpochView, workflowId: string | null): boolean {
+  if (slot === null || slot.kind === 'fence') return true;
+  if (resolution) return resolution.decision === 'resubmit';
+  if (outcome !== null) return isRefusal(outcome.answer, Infinity);
+  return slot.workflowId === workflowId && !isStandIn(slot);
 }
 
 /**

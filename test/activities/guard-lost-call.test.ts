@@ -38,10 +38,10 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
     estimate: null,
   };
   /** Whether it was written. */
-  const guard = async (): Promise<boolean> => {
+  const guard = async (lost = call): Promise<boolean> => {
     const held = async () => JSON.stringify([await journal.read(KEY, 0), await journal.read(KEY, 1)]);
     const before = await held();
-    await keepLostCalls(journal, KEY.namespace, [call]);
+    await keepLostCalls(journal, KEY.namespace, [lost]);
     return (await held()) !== before;
   };
 
@@ -51,6 +51,21 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
     expect(await guard()).toBe(true);
     expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
     expect(await guard()).toBe(false);
+  });
+
+  it('[C4.4c] stands in it beyond a refusal of another request, which it may have corrected', async () => {
+    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'before', nonce: 'n' }) });
+    const answer = { ...refused, reason: 'invalid_request' } as const;
+    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer });
+    expect(await guard()).toBe(true);
+    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+  });
+
+  it('[C4.4c] stands in it beyond its own refusal where it is an image, which is sent again by itself', async () => {
+    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'lost', activityId: '7', nonce: 'n' }) });
+    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: refused });
+    expect(await guard()).toBe(false);
+    expect(await guard({ ...call, operation: 'generate_image' })).toBe(true);
   });
 
   it('is known where its own intent stands', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { claimEpoch, isPassed, openEpoch, type OpenedEpoch } from '../../src/activities/epochs';
 import { otherOpenCall } from '../../src/activities/open-calls';
 import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/create-journal';
+import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { answers } from '../domain/create-answers';
 import { slotIntent } from './slot-intent';
@@ -24,7 +25,7 @@ describe('the way over the epochs of one key', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   const open = (runId: string, fingerprint: string | null = slotIntent().fingerprint): Promise<OpenedEpoch> =>
-    openEpoch(journal, KEY, 0, { fingerprint, runId, now: NOW });
+    openEpoch(journal, KEY, 0, { fingerprint, workflowId: 'wf', runId, now: NOW });
 
   async function sender(epoch: number, runId: string, answer?: RecordedAnswer): Promise<void> {
     await journal.putSlot(KEY, epoch, slotIntent({ ...KEY, runId }));
@@ -62,7 +63,12 @@ describe('the way over the epochs of one key', () => {
     await sender(1, 'first', answers.rejected(1));
     await journal.putResolution(KEY, 1, decided);
     expect(
-      await openEpoch(journal, KEY, 1, { fingerprint: slotIntent().fingerprint, runId: 'later', now: NOW }),
+      await openEpoch(journal, KEY, 1, {
+        fingerprint: slotIntent().fingerprint,
+        workflowId: 'wf',
+        runId: 'later',
+        now: NOW,
+      }),
     ).toEqual({ do: 'send', epoch: 2, intents: ['ours'] });
   });
 
@@ -79,12 +85,74 @@ describe('the way over the epochs of one key', () => {
   it('[C4.4c] ends at an unknown fate that was recorded before the epoch where it begins', async () => {
     // A journal that stands in for a lost one, and a caller that the lost one had let into the next epoch.
     await sender(0, 'somebody', answers.unconfirmed(0));
-    const asker = { fingerprint: slotIntent().fingerprint, runId: 'later', now: NOW };
+    const asker = { fingerprint: slotIntent().fingerprint, workflowId: 'wf', runId: 'later', now: NOW };
     expect(await openEpoch(journal, KEY, 2, asker)).toMatchObject({ do: 'return', epoch: 0 });
     expect(await openEpoch(journal, KEY, 2, { ...asker, fingerprint: 'another' })).toMatchObject({
       do: 'conflict',
       epoch: 0,
     });
+  });
+
+  describe('where another journal let the workflow into a later epoch', () => {
+    const begins = (from: number, workflowId = 'wf'): Promise<OpenedEpoch> =>
+      openEpoch(journal, KEY, from, {
+        fingerprint: slotIntent().fingerprint,
+        workflowId,
+        runId: 'later',
+        now: NOW,
+      });
+
+    it('[C4.4a] ends at a purchase of somebody else', async () => {
+      await journal.putSlot(KEY, 0, fence);
+      await sender(1, 'somebody', answers.created(1));
+      expect(await begins(3)).toMatchObject({ do: 'return', epoch: 1 });
+    });
+
+    it('[C4.4c] ends at a send of another workflow that left no outcome, and goes past its own', async () => {
+      await sender(0, 'somebody');
+      expect(await begins(2, 'another')).toMatchObject({ do: 'pending', epoch: 0 });
+      // It was told that this one was refused, whether that was recorded or not.
+      expect(await begins(2)).toMatchObject({ do: 'send', epoch: 2 });
+    });
+
+    it('[C4.4c] ends at what stands in for a send of its own', async () => {
+      await journal.putSlot(KEY, 0, slotIntent({ ...KEY, bodyHash: '' }));
+      expect(await begins(2)).toMatchObject({ do: 'pending', epoch: 0 });
+    });
+
+    it('[C4.4a] ends at what a person adopted, and goes past what a person let be sent again', async () => {
+      const decided = { v: 1, decisionId: 'd', by: 'ada', reason: 'r', at: '' } as const;
+      await sender(0, 'somebody', answers.unconfirmed(0));
+      await journal.putResolution(KEY, 0, { ...decided, decision: 'resubmit', answer: null });
+      await sender(1, 'somebody', answers.unconfirmed(1));
+      const answer = answers.created(1);
+      await journal.putResolution(KEY, 1, { ...decided, decision: 'adopt', answer });
+      expect(await begins(3)).toMatchObject({ do: 'return', epoch: 1 });
+    });
+
+    it('[C4.4a] shuts out whoever was not let so far, before anything is sent', async () => {
+      expect(await begins(2)).toMatchObject({ do: 'send', epoch: 2 });
+      for (const epoch of [0, 1])
+        expect((await journal.read(KEY, epoch)).slot).toMatchObject({ kind: 'fence' });
+      expect((await journal.read(KEY, 2)).slot).toBeNull();
+    });
+  });
+
+  it('[C2.2.1] leads to its task beyond another request that a person let be sent again', async () => {
+    await journal.putSlot(KEY, 0, slotIntent({ ...KEY, runId: 'other', fingerprint: 'other' }));
+    await journal.putResolution(KEY, 0, {
+      v: 1,
+      decisionId: 'd',
+      decision: 'resubmit',
+      by: 'ada',
+      reason: 'r',
+      at: '',
+      answer: null,
+    });
+    expect(await open('later')).toMatchObject({ do: 'conflict', epoch: 0 });
+    await sender(1, 'first', answers.created(1));
+    expect(await open('later')).toMatchObject({ do: 'return', epoch: 1 });
+    expect(await open('later', 'a third')).toMatchObject({ do: 'conflict', epoch: 0 });
   });
 
   it('[C4.4a] a journal that does not have the epochs before gets fences for them, so that none stands alone', async () => {
@@ -94,7 +162,7 @@ describe('the way over the epochs of one key', () => {
     expect((await journal.read(KEY, 1)).slot).toMatchObject({ kind: 'fence' });
     // Another caller with the key goes past the fences, to what stands there.
     expect(await open('later')).toMatchObject({ do: 'fenced', epoch: 0 });
-    const asker = { fingerprint: own.fingerprint, runId: 'later', now: NOW };
+    const asker = { fingerprint: own.fingerprint, workflowId: 'wf', runId: 'later', now: NOW };
     expect(await openEpoch(journal, KEY, 1, asker)).toMatchObject({ do: 'fenced', epoch: 1 });
     expect(await openEpoch(journal, KEY, 2, asker)).toMatchObject({ do: 'pending', epoch: 2 });
   });
@@ -116,7 +184,7 @@ describe('the way over the epochs of one key', () => {
 
   describe('after a refusal of the request', () => {
     const again = (runId: string, fingerprint = slotIntent().fingerprint): Promise<OpenedEpoch> =>
-      openEpoch(journal, KEY, 0, { fingerprint, runId, now: NOW, again: true });
+      openEpoch(journal, KEY, 0, { fingerprint, workflowId: 'wf', runId, now: NOW, again: true });
     const corrected = async (epoch: number, answer?: RecordedAnswer): Promise<void> => {
       await journal.putSlot(KEY, epoch, slotIntent({ ...KEY, runId: 'corrected', fingerprint: 'corrected' }));
       if (answer !== undefined) await journal.putOutcome(KEY, epoch, { v: 1, nonce: 'n', at: '', answer });

@@ -9,6 +9,7 @@ import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../src/domain/create-journal';
+import { evidence } from '../../src/domain/evidence';
 import { type CreateVideoAnswer, type ReconcileCreateInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
@@ -87,6 +88,41 @@ describe('media.reconcileCreate', () => {
     });
     expect(answer).toMatchObject({ outcome: 'unconfirmed', epoch: 0 });
     expect(find).not.toHaveBeenCalled();
+  });
+
+  it('[C4.4c] what stands in for a lost send is of every run of its key: nobody can tell whose it was', async () => {
+    await journal.putSlot(KEY, 0, { ...intent('first', 0), bodyHash: '', fingerprint: null });
+    const lost = {
+      ...base,
+      outcome: 'unconfirmed',
+      epoch: 0,
+      evidence: evidence('journal_changed', {}),
+    } as const;
+    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'first', at: '', answer: lost });
+    expect(await reconcile('later')).toMatchObject({ ...lost, sent: true });
+    expect((await journal.read(KEY, 1)).slot).toBeNull();
+  });
+
+  const ELSEWHERE = {
+    heard: { journalId: 'another', intent: 'its own' },
+    scheduledAt: UNHEARD.senders.scheduledAt,
+  };
+  it.each([
+    ['a refusal of another run', { ...refused, reason: 'invalid_request' } as const],
+    ['another run whose fate is unknown', undefined],
+  ])('[C4.4c] a send that another journal knew is not called unsent because of %s', async (_, answer) => {
+    await record(0, 'first', answer);
+    const told = { outcome: 'unconfirmed', evidence: { cause: 'journal_changed' }, epoch: 1 };
+    for (const fingerprint of [undefined, 'another'])
+      expect(
+        await reconcile('later', { senders: ELSEWHERE, ...(fingerprint !== undefined && { fingerprint }) }),
+      ).toMatchObject(told);
+  });
+
+  it('[C4.4c] beside a purchase of another run the create compares the requests, whatever journal it was sent with', async () => {
+    await record(0, 'first', { ...created, epoch: 0 });
+    const told = { outcome: 'not_sent', cause: 'recorded_by_another_run', epoch: 0 };
+    expect(await reconcile('later', { senders: ELSEWHERE })).toMatchObject(told);
   });
 
   it('[C4.4a] looks where its run was allowed to send: beyond the refusal that an earlier run recorded', async () => {

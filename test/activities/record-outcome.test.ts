@@ -5,7 +5,7 @@ import { slotIntent } from './slot-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const NOTHING: EpochView = { slot: null, outcome: null };
-const asker = { fingerprint: 'f'.repeat(64), runId: 'later', now: 0 };
+const asker = { fingerprint: 'f'.repeat(64), workflowId: 'wf', runId: 'later', now: 0 };
 
 const ended = (answer: OutcomeRecord['answer'], nonce = 'ours'): EpochView => ({
   slot: slotIntent({ nonce }),
@@ -37,7 +37,7 @@ function scripted(parts: Partial<CreateJournal>): CreateJournal {
 describe('opening an epoch', () => {
   it('goes forward over proven refusals, from where it was told to, and stops at the first other', async () => {
     const views = [
-      ended(answers.created(0)),
+      ended(answers.refused(0)),
       ended(answers.notSent(1)),
       ended(answers.refused(2)),
       ended(answers.unconfirmed(3)),
@@ -51,11 +51,13 @@ describe('opening an epoch', () => {
     });
     expect(await openEpoch(journal, KEY, 1, asker)).toMatchObject({ epoch: 3, do: 'return' });
     expect(read).toEqual([0, 1, 2, 3]);
-    expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 0, do: 'return' });
     // Nobody goes past what nobody knows, wherever they begin.
     expect(await openEpoch(journal, KEY, 4, asker)).toMatchObject({ epoch: 3, do: 'return' });
     views.pop();
-    expect(await openEpoch(journal, KEY, 4, asker)).toEqual({ epoch: 4, do: 'send', intents: [] });
+    expect(await openEpoch(journal, KEY, 3, asker)).toEqual({ epoch: 3, do: 'send', intents: [] });
+    views[0] = ended(answers.created(0));
+    for (const from of [0, 3])
+      expect(await openEpoch(journal, KEY, from, asker)).toMatchObject({ epoch: 0, do: 'return' });
   });
 
   it('[C8.7] waits for a Retry-After, unless somebody went on after it: the clocks of workers differ', async () => {

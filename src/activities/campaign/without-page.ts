@@ -12,11 +12,11 @@ const UNREADABLE = 'The page of the campaign that holds this request cannot be r
  */
 export async function withoutPage(
   journal: CreateJournal | 'none',
-  { namespace, runId, attempt }: Caller,
+  { namespace, workflowId, runId, attempt }: Caller,
   creationKey: string,
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
-  const asker = { fingerprint: null, runId, now: Date.now() };
+  const asker = { fingerprint: null, workflowId, runId, now: Date.now() };
   const key = { namespace, creationKey };
   const opened = await openEpoch(journal, key, base.epoch, asker).catch(() => undefined);
   const untouched = opened === undefined ? attempt === 1 : opened.do === 'send';

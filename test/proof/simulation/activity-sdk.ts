@@ -28,7 +28,7 @@ export interface Execution extends Actor {
   /** Of its input. */
   readonly creationKey: string;
   /** Epoch whose slot it has tried to take last, and the nonce it wrote there. */
-  claim: { readonly epoch: number; readonly nonce: string; readonly journal: number } | undefined;
+  claim: { readonly epoch: number; readonly nonce: string } | undefined;
 }
 
 /** The execution whose promises run now. */

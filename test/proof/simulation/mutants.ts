@@ -117,11 +117,6 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
-    name: 'any journal proves that nothing was sent',
-    breaks: 'accepted without authorisation',
-    senders: { heard: null, scheduledAt: new Date(8.64e15).toISOString() },
-  },
-  {
     name: 'a journal is bound without what histories tell',
     breaks: 'accepted without authorisation',
     keeps: false,

@@ -64,7 +64,9 @@ export class PaidService {
     private readonly ledger: Ledger,
     public weights: ReactionWeights,
     /** Calls with one key are one purchase for so long. */
-    private readonly honoursForMs = 0,
+    private readonly honoursForMs: number,
+    /** Which journal the workers have. */
+    private readonly journal: () => number,
   ) {}
 
   /** For `createMediaClient`. */
@@ -209,7 +211,7 @@ export class PaidService {
     const claim = first ?? caller.claim;
     const send: Send = {
       key: caller.creationKey,
-      journal: claim?.journal ?? -1,
+      journal: this.journal(),
       epoch: claim?.epoch ?? -1,
       nonce: claim?.nonce ?? 'none',
       runId: info.workflowExecution.runId,

@@ -147,9 +147,14 @@ async function audit(world: World, lives: Lives): Promise<readonly string[]> {
   time.now += MUCH_LATER_MS;
   world.startWorker(0);
   const first = lives.all[0] as Life;
-  // Who was first with this key has it: the other requests are in conflict.
+  // Who was first with this key has it: the other requests are in conflict. Beyond a call that stands for any request,
+  // because its journal was lost, a person may have let another one be sent.
   const claimed = ledger.recorded[0];
-  const prompt = ledger.accepted[0]?.send.prompt ?? promptOf(claimed?.record.nonce, ledger) ?? first.prompt;
+  const prompt =
+    boughtBy(first.key, ledger) ??
+    ledger.accepted[0]?.send.prompt ??
+    promptOf(claimed?.record.nonce, ledger) ??
+    first.prompt;
   const sent = ledger.sends.length;
   const told = ledger.told.length;
   const asked = lives.start(first.key, prompt, 'audit');
@@ -161,6 +166,14 @@ async function audit(world: World, lives: Lives): Promise<readonly string[]> {
     await quiet(world, time.run());
   }
   return broken;
+}
+
+/** The request of a task that is recorded. */
+function boughtBy(key: string, { recorded, accepted }: Ledger): string | undefined {
+  const ids = recorded.flatMap(({ key: of, record: { answer } }) =>
+    of === key && answer.outcome === 'created' ? [answer.video.taskId] : [],
+  );
+  return accepted.find(({ taskId }) => ids.includes(taskId))?.send.prompt;
 }
 
 function promptOf(nonce: string | undefined, { sends }: Ledger): string | undefined {

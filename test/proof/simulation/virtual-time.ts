@@ -34,7 +34,7 @@ export function makeProcess(name: string, skewMs = 0): Process {
 
 /** A schedule that goes on for ever: no real one has so many events or lasts so long. */
 /** A refusal that stands is asked about once a minute, for days. */
-const MOST_EVENTS = 500_000;
+const MOST_EVENTS = 2_000_000;
 const LONGEST_MS = 30 * 24 * 3_600_000;
 
 /**

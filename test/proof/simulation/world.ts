@@ -7,8 +7,7 @@ import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
 import { type CreateJournal } from '../../../src/domain/create-journal';
 import { ACTIVITY } from '../../../src/domain/names';
-import { type SenderTrace } from '../../../src/domain/journal-proof';
-import { type CreateVideoAnswer, type ReconcileCreateInput } from '../../../src/domain/paid-call';
+import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
 import { type JournalChange } from '../../support/changed-journal';
@@ -28,8 +27,6 @@ export interface Mutant {
   readonly breaks: string;
   readonly journal?: (journal: CreateJournal) => CreateJournal;
   readonly client?: (client: MediaClient) => MediaClient;
-  /** What a reconciliation is told of those who may have sent. */
-  readonly senders?: SenderTrace;
   /** Whether a rebind writes down what histories tell. @default true */
   readonly keeps?: false;
 }
@@ -56,7 +53,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     latestMs: plan.latestWriteMs,
   };
   const journals = new Journals(faults, ledger);
-  const service = new PaidService(ledger, plan.weights, plan.honoursForMs);
+  const service = new PaidService(ledger, plan.weights, plan.honoursForMs, () => journals.bound.life);
   const client = createMediaClient({
     baseUrl: 'http://service.test',
     apiKey: () => 'simulated-key',
@@ -92,7 +89,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
       all: () => Promise.resolve(undefined),
       fingerprint: () => 'none',
     },
-    journal: observed(mutant?.journal?.(journals.bound) ?? journals.bound, ledger, journals.bound.life),
+    journal: observed(mutant?.journal?.(journals.bound) ?? journals.bound, ledger),
     standing: journals.standing,
     taskRecords: plan.taskRecords ? service.records((at) => journals.bound.nonceOf(at)) : undefined,
     policy: undefined,
@@ -103,7 +100,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     time,
     ledger,
     { pollLost: plan.pollLost, stuck: plan.stuck, slowestMs: plan.slowestMs, beatLost: plan.beatLost },
-    functionsOf(depsNow(), ledger, mutant),
+    functionsOf(depsNow(), ledger),
   );
   time.beats = plan.beats;
   /** Workers that start when the journal is bound again. */
@@ -122,7 +119,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     const rebind = (): void => {
       journals.rebind(mutant?.keeps === false ? [] : server.paidCalls()).then(
         () => {
-          server.functions = functionsOf(depsNow(), ledger, mutant);
+          server.functions = functionsOf(depsNow(), ledger);
           for (const skewMs of late ?? []) server.startWorker(skewMs);
           late = undefined;
         },
@@ -164,14 +161,7 @@ class OwnWaitsGate extends RefusalGate {
   }
 }
 
-function functionsOf(
-  deps: PaidDeps,
-  ledger: Ledger,
-  mutant: Mutant | undefined,
-): TemporalServer['functions'] {
-  const reconcile = createReconcileCreate(deps);
-  const told = (input: ReconcileCreateInput): ReconcileCreateInput =>
-    mutant?.senders === undefined ? input : { ...input, senders: mutant.senders };
+function functionsOf(deps: PaidDeps, ledger: Ledger): TemporalServer['functions'] {
   return {
     [ACTIVITY.createVideo]: counting(
       createCreateVideo(deps),
@@ -179,7 +169,7 @@ function functionsOf(
       ({ outcome, sent }) => outcome === 'created' && !sent,
     ),
     [ACTIVITY.reconcileCreate]: counting(
-      (input: ReconcileCreateInput) => reconcile(told(input)),
+      createReconcileCreate(deps),
       ledger,
       ({ outcome }) => outcome === 'created',
     ),
@@ -188,7 +178,7 @@ function functionsOf(
 }
 
 /** Notes which slot an execution tries to take, and which outcomes its journal says are durable. */
-function observed(journal: CreateJournal, ledger: Ledger, life: number): CreateJournal {
+function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
   return {
     kind: journal.kind,
     identity: () => journal.identity(),
@@ -196,7 +186,7 @@ function observed(journal: CreateJournal, ledger: Ledger, life: number): CreateJ
     hasMark: (mark) => journal.hasMark(mark),
     read: (key, epoch) => journal.read(key, epoch),
     putSlot: (key, epoch, slot) => {
-      if (slot.kind === 'intent') execution().claim = { epoch, nonce: slot.nonce, journal: life };
+      if (slot.kind === 'intent') execution().claim = { epoch, nonce: slot.nonce };
       return journal.putSlot(key, epoch, slot);
     },
     putOutcome: async (key, epoch, record) => {

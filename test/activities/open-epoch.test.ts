@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { claimEpoch, isPassed, openEpoch, type OpenedEpoch } from '../../src/activities/epochs';
 import { otherOpenCall } from '../../src/activities/open-calls';
 import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/create-journal';
-import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { answers } from '../domain/create-answers';
 import { slotIntent } from './slot-intent';

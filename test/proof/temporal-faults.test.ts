@@ -156,7 +156,7 @@ describe('faults of Temporal', () => {
         }),
       );
       await queue.change(() =>
-        Promise.all(reached.map(({ one, cell, order }) => one.whileDown?.(cell, order))),
+        Promise.all(reached.map(async ({ one, cell, order }) => one.whileDown?.(cell, order))),
       );
       await Promise.all(
         reached.map(async ({ one, cell, order }) => {

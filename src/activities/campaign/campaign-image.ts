@@ -23,7 +23,7 @@ export function createCampaignImage(
       const base = { epoch: 0, sent: false, account: input.account ?? null, estimate: null };
       const page = await pages.page(input.page).catch(() => undefined);
       if (page === undefined) {
-        const unsent = await withoutPage(deps.journal, who, creationKey, base);
+        const unsent = await withoutPage(deps, who, { creationKey, sender }, base);
         if (unsent !== undefined) return unsent;
         throw retryLater({ class: 'page_unavailable', message: 'The page of the campaign cannot be read.' });
       }

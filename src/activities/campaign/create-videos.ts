@@ -34,12 +34,13 @@ export function createCreateVideos(
       const answers = await Promise.all(
         rows.map(async (row, place) => {
           try {
+            const sender = senders[place] as Sender;
             const page = await pages.page(row.page).catch(() => undefined);
             if (page === undefined) {
-              const unsent = await withoutPage(deps.journal, who, row.creationKey, baseOf(row, input));
+              const unsent = await withoutPage(deps, who, { ...row, sender }, baseOf(row, input));
               return unsent ?? pendingAnswer(baseOf(row, input));
             }
-            return await createRow(deps, who, row, input, page, senders[place] as Sender);
+            return await createRow(deps, who, row, input, page, sender);
           } catch {
             // Alone, it would have failed its activity: what it came to is asked of the journal, as then.
             return pendingAnswer(baseOf(row, input));

@@ -1,24 +1,37 @@
-import { type CreateJournal } from '../../domain/create-journal';
 import { type NotSent } from '../../domain/paid-call';
 import { openEpoch } from '../epochs';
 import { type AnswerBase, waitingAnswer } from '../paid-answers';
-import { type Caller } from '../paid-context';
+import { type Caller, type PaidDeps } from '../paid-context';
+import { isLost, type Sender } from '../sender';
 
 const UNREADABLE = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
 
+/** Whose turn it is, as far as it is known without the page. */
+export interface WithoutPage {
+  readonly creationKey: string;
+  readonly sender: Sender;
+  readonly sameKey?: true | undefined;
+}
+
 /**
  * The request of a row cannot be read, so nothing is sent now. Undefined when something may have been sent under its
- * key before: that is never called unsent (C4.4c).
+ * key before, in this journal or in one that is not here: that is never called unsent (C4.4c).
  */
 export async function withoutPage(
-  journal: CreateJournal | 'none',
+  { journal }: Pick<PaidDeps, 'journal'>,
   { namespace, workflowId, runId, attempt }: Caller,
-  creationKey: string,
+  row: WithoutPage,
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
+  const { creationKey, sender, sameKey } = row;
+  const { standing, before } = sender;
   const asker = { fingerprint: null, workflowId, runId, now: Date.now() };
-  const key = { namespace, creationKey };
-  const opened = await openEpoch(journal, key, base.epoch, asker).catch(() => undefined);
-  const untouched = opened === undefined ? attempt === 1 : opened.do === 'send';
+  const opened = standing.bound
+    ? await openEpoch(journal, { namespace, creationKey }, base.epoch, asker).catch(() => undefined)
+    : undefined;
+  const untouched =
+    !standing.bound || opened === undefined
+      ? attempt === 1 && before === null && sameKey !== true
+      : opened.do === 'send' && !isLost(row, standing, opened.intents);
   return untouched ? waitingAnswer(base, 'page_unavailable', UNREADABLE) : undefined;
 }

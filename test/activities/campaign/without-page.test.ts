@@ -1,0 +1,83 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createCampaignImage } from '../../../src/activities/campaign/campaign-image';
+import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
+import {
+  type BatchedCreate,
+  type CreateVideosInput,
+  type CreateVideosResult,
+} from '../../../src/domain/campaign/activities';
+import { type AskStanding } from '../../../src/domain/journal-binding';
+import { CreateHarness, PAGE } from './create-harness';
+
+const elsewhere: AskStanding = async () => ({ bound: false, message: 'The queue has another journal.' });
+const UNSENT = { outcome: 'not_sent', cause: 'page_unavailable', epochUsed: false, permanent: false };
+
+describe('a row whose page cannot be read, and whose journal is not the one that an attempt before had', () => {
+  let harness: CreateHarness;
+  beforeEach(async () => {
+    harness = await CreateHarness.open((_, response) => void response.end('{}'));
+    harness.pageFails = true;
+  });
+  afterEach(() => harness.close());
+
+  const info = { startToCloseTimeoutMs: 480_000, heartbeatTimeoutMs: 10_000 };
+  interface Attempt {
+    readonly attempt: number;
+    readonly heartbeatDetails?: object;
+  }
+  const image = (attempt: Attempt, standing = harness.deps.standing): Promise<unknown> => {
+    const call = createCampaignImage({ ...harness.deps, standing }, harness.pages);
+    const environment = new MockActivityEnvironment({
+      ...info,
+      ...attempt,
+      retryPolicy: { maximumAttempts: 5 },
+    });
+    return environment.run(call, { page: PAGE, index: 0, creationKey: 'row-0' });
+  };
+  const videos = async (
+    attempt: Attempt,
+    own: Partial<BatchedCreate> = {},
+    standing = harness.deps.standing,
+  ): Promise<unknown> => {
+    const call = createCreateVideos({ ...harness.deps, standing }, harness.pages);
+    const row = { page: PAGE, index: 0, creationKey: 'row-0', epoch: 0, ...own };
+    const input: CreateVideosInput = { rows: [row] };
+    const environment = new MockActivityEnvironment({ ...info, ...attempt });
+    const result = await environment.run<[CreateVideosInput], CreateVideosResult, typeof call>(call, input);
+    return result.answers[0];
+  };
+
+  const lost = {
+    attempt: 2,
+    heartbeatDetails: { journalId: 'lost', intent: 'sent', intents: ['sent'], taskIds: [null] },
+  };
+
+  it('[C4.4c] is not called unsent where its sender spoke of a journal that is lost', async () => {
+    await expect(image(lost)).rejects.toMatchObject({ details: [{ class: 'page_unavailable' }] });
+    expect(await videos(lost)).toMatchObject({ outcome: 'pending' });
+  });
+
+  it('[C4.4c] nor where the worker of this attempt has a journal that its queue does not belong to', async () => {
+    for (const attempt of [lost, { attempt: 2 }]) {
+      await expect(image(attempt, elsewhere)).rejects.toMatchObject({
+        details: [{ class: 'page_unavailable' }],
+      });
+      expect(await videos(attempt, {}, elsewhere)).toMatchObject({ outcome: 'pending' });
+    }
+  });
+
+  it('[C4.4c] nor where it is to be sent once more under its key, and nothing is known of the first time', async () => {
+    const first = { attempt: 1 };
+    expect(await videos(first, { sameKey: true })).toMatchObject({ outcome: 'pending' });
+    expect(await videos(first, { sameKey: true }, elsewhere)).toMatchObject({ outcome: 'pending' });
+  });
+
+  it('waits unsent where no attempt was before it, or one that wrote nothing in this journal', async () => {
+    const idle = { journalId: 'the-journal', intent: null, intents: [null], taskIds: [null] };
+    for (const attempt of [{ attempt: 1 }, { attempt: 2, heartbeatDetails: idle }]) {
+      expect(await image(attempt)).toMatchObject(UNSENT);
+      expect(await videos(attempt)).toMatchObject(UNSENT);
+    }
+    expect(await image({ attempt: 1 }, elsewhere)).toMatchObject(UNSENT);
+  });
+});

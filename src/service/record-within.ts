@@ -13,16 +13,22 @@ const OF_ERRORS = /^(?:error|fail|failure|unknown)$/;
 /**
  * The record of a task wherever it stands in a reply that is none itself: inside an error, a result or a text. It must
  * name this task; or it is the only record there, is failed, and can be nothing else than a record: the id that the
- * service behind a gateway has for a task is another one. So nobody else's video and no error body is taken for it.
+ * service behind a gateway has for a task is another one. So nobody else's video and no error body is taken for it, nor an
+ * attempt that failed within the record of a task that goes on.
  */
 export function recordWithin(reply: JsonValue | undefined, taskId: string): JsonRecord | undefined {
-  const candidates = recordsIn(reply);
+  const values = objectsIn(reply);
+  const candidates = values.filter((one) => hasStatus(one) && phaseIn(one) !== 'unknown');
   const own = candidates.find((one) => idsOf(one).includes(taskId) && (isMarked(one) || isDecisive(one)));
   if (own !== undefined) return own;
   const [only, ...others] = candidates;
-  return only !== undefined && others.length === 0 && isMarked(only) && phaseIn(only) === 'failed'
-    ? only
-    : undefined;
+  if (only === undefined || others.length > 0 || !isMarked(only) || phaseIn(only) !== 'failed')
+    return undefined;
+  const isOfTask = values.some(
+    (one) =>
+      one !== only && (hasStatus(one) || one === values[0]) && (idsOf(one).includes(taskId) || isMarked(one)),
+  );
+  return isOfTask ? undefined : only;
 }
 
 /** Whether it has what records have and bodies of errors have not. */
@@ -42,7 +48,12 @@ export function idsOf(value: JsonRecord): string[] {
   return ['id', 'task_id'].flatMap((name) => asText(field(value, name)) ?? []);
 }
 
-function recordsIn(reply: JsonValue | undefined): JsonRecord[] {
+function hasStatus(value: JsonRecord): boolean {
+  return typeof field(value, 'status') === 'string';
+}
+
+/** Every object in it, from the outside to the inside. */
+function objectsIn(reply: JsonValue | undefined): JsonRecord[] {
   const found: JsonRecord[] = [];
   const queue: { readonly value: JsonValue | undefined; readonly depth: number }[] = [
     { value: reply, depth: 0 },
@@ -50,8 +61,7 @@ function recordsIn(reply: JsonValue | undefined): JsonRecord[] {
   for (let next = 0; next < queue.length && next < MAX_VALUES; next++) {
     const { value, depth } = queue[next] as (typeof queue)[number];
     const record = asObject(value);
-    if (record !== undefined && typeof field(record, 'status') === 'string' && phaseIn(record) !== 'unknown')
-      found.push(record);
+    if (record !== undefined) found.push(record);
     if (depth < MAX_DEPTH && queue.length < MAX_VALUES)
       queue.push(...insideOf(value).map((inner) => ({ value: inner, depth: depth + 1 })));
   }

@@ -70,6 +70,17 @@ describe('a record that a gateway has wrapped', () => {
     expect(await poll(500, body)).toMatchObject({ kind: 'error', error: 'unavailable', httpStatus: 500 });
   });
 
+  const attempt = { ...failed, id: 'attempt-1', object: 'video.attempt' };
+  it.each<[string, object]>([
+    ['of an attempt that failed', { id: 'task-1', object: 'video', status: 'retrying', attempts: [attempt] }],
+    ['without its id', { object: 'video', status: 'retrying', attempts: [attempt] }],
+    ['without a status', { id: 'task-1', attempts: [attempt] }],
+    ['below the result', { result: { id: 'task-1', status: 'rendering', last: JSON.stringify(attempt) } }],
+  ])('[C2.2.2] the record of this task %s is not failed because something in it is', async (_words, body) => {
+    const seen = await poll(200, body);
+    expect(seen).not.toMatchObject({ record: { phase: 'failed' } });
+  });
+
   it('[C3.2] is taken for completed only where it names the task', () => {
     const done = { id: 'task-1', object: 'video', status: 'completed', url: '/v1/videos/task-1/content' };
     const body = wrapped(JSON.stringify(done));

@@ -96,7 +96,7 @@ export async function keepLostCalls(
 
 /**
  * Whether a journal has what stopped a call or what it left: a call goes on over refusals and decisions only. A stand-in that
- * was written before counts too.
+ * was written before counts too, until a person has opened the way beyond it.
  */
 async function isKnown(
   journal: CreateJournal,
@@ -106,13 +106,14 @@ async function isKnown(
   for (let epoch = 0; ; epoch++) {
     const { slot, outcome, resolution } = await journal.read(key, epoch);
     if (slot === null) return false;
-    if (slot.kind === 'intent' && isStandIn(slot)) return true;
+    const isOpened = resolution?.decision === 'resubmit';
+    if (slot.kind === 'intent' && isStandIn(slot) && !isOpened) return true;
     if (epoch < call.epoch) continue;
     if (slot.kind === 'fence') return true;
     const isOver = outcome !== null && isRefusal(outcome.answer, Infinity);
     if (isOf(slot, call) && !(isOver && goesOnByItself(call))) return true;
     // Its request may have been another one, which any refusal lets pass.
-    if (isOver || resolution?.decision === 'resubmit') continue;
+    if (isOver || isOpened) continue;
     if (!(await isPassed(journal, key, epoch))) return true;
   }
 }

@@ -68,6 +68,17 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
     expect(await guard({ ...call, operation: 'generate_image' })).toBe(true);
   });
 
+  it('[C4.4c] stands in it beyond another that a person has sent again', async () => {
+    expect(await guard()).toBe(true);
+    const decided = { decision: 'resubmit', decisionId: 'd', by: 'me', reason: 'yes', at: '' } as const;
+    await journal.putResolution(KEY, 0, { v: 1, ...decided, answer: null });
+    // The journal is set back to here after the send that this has allowed.
+    await keepLostCalls(journal, KEY.namespace, [{ ...call, runId: 'later', epoch: 1 }]);
+    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    // What was decided is not asked again.
+    expect(await guard()).toBe(false);
+  });
+
   it('is known where its own intent stands', async () => {
     await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'lost', activityId: '7' }) });
     expect(await guard()).toBe(false);

@@ -76,7 +76,7 @@ export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: st
   const account = `the account ${base.account ?? ''}`;
   const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
   const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
-  const text = `Since ${new Date(since).toISOString()} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request a minute asks again, the next at ${heldUntil}.`;
+  const text = `Since ${new Date(since).toISOString()} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request at a time asks whether it still does, the next at ${heldUntil}.`;
   return { ...waitingAnswer(base, 'refusal_stands', text), reason, heldUntil };
 }
 

@@ -50,6 +50,8 @@ export interface RefusalGateOptions {
 }
 
 const PROBE_MS = 60_000;
+/** A person may mend it at any time: no Retry-After keeps all calls of an account from finding out for longer. */
+const LONGEST_MS = 15 * 60_000;
 /** A call that nobody has shown to work for so long is tried by one before all others follow. */
 const PROVEN_FOR_MS = 60_000;
 /** A refusal comes at once; who takes longer to answer is at work, and the others follow. */
@@ -134,8 +136,10 @@ export class RefusalGate {
     const door = refused.standing === 'account' ? account : model;
     door.refusal = refusalOf(refused, door.refusal?.since ?? now);
     // Never before the time that the service named itself (C8.7).
-    door.probeAt = Math.max(now + this.probeMs, Date.parse(refused.notBefore ?? '') || 0);
-    return { ...answer, heldUntil: new Date(door.probeAt).toISOString() };
+    // The call that was refused waits as long as the service said (C8.7), whatever others find out meanwhile.
+    const notBefore = Date.parse(refused.notBefore ?? '') || 0;
+    door.probeAt = Math.max(now + this.probeMs, Math.min(notBefore, now + LONGEST_MS));
+    return { ...answer, heldUntil: new Date(Math.max(door.probeAt, notBefore)).toISOString() };
   }
 }
 

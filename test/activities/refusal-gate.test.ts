@@ -71,6 +71,16 @@ describe('a refusal that stands', () => {
     expect(await isHeld({ model: 'another' })).toBe(false);
   });
 
+  it('[C8.7] a long Retry-After holds back the call that was told it; others ask again in a quarter of an hour', async () => {
+    const notBefore = new Date(400 * 86_400_000).toISOString();
+    const told = (await pass()).heard({ ...refused('account'), notBefore } as RecordedAnswer);
+    expect(told).toMatchObject({ heldUntil: notBefore });
+    now = 900_999;
+    expect(await isHeld()).toBe(true);
+    now = 901_000;
+    expect(await isHeld()).toBe(false);
+  });
+
   it('lets one request a minute ask again: a refusal keeps it closed, anything else opens it', async () => {
     (await pass()).heard(refused('account'));
     now = 61_000;
@@ -115,7 +125,7 @@ describe('a refusal that stands', () => {
       const answer = heldAnswer({ ...base, sent: false }, held as StandingRefusal, 'm');
       expect(answer).toMatchObject({ outcome: 'not_sent', sent: false, epochUsed: false });
       expect(answer.message).toBe(
-        `Since 1970-01-01T00:00:01.000Z the service refuses calls ${whose} Nothing was sent. One request a minute asks again, the next at 1970-01-01T00:01:01.000Z.`,
+        `Since 1970-01-01T00:00:01.000Z the service refuses calls ${whose} Nothing was sent. One request at a time asks whether it still does, the next at 1970-01-01T00:01:01.000Z.`,
       );
     },
   );

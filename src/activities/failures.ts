@@ -20,16 +20,31 @@ export interface RetryLater {
   readonly httpStatus?: number;
   /** Milliseconds; a lower bound that the server honours. */
   readonly delayMs?: number;
+  /** An earlier send of the call may have cost. */
+  readonly mayBeOwed?: true;
 }
 
 /** The one place where a temporary condition becomes a retryable failure. BENIGN: expected, no noise in logs. */
-export function retryLater({ class: word, message, httpStatus, delayMs }: RetryLater): ApplicationFailure {
+export function retryLater({
+  class: word,
+  message,
+  httpStatus,
+  delayMs,
+  mayBeOwed,
+}: RetryLater): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.retryLater,
     message,
     nonRetryable: false,
     category: ApplicationFailureCategory.BENIGN,
-    details: [{ class: word, httpStatus: httpStatus ?? null, retryAfterMs: delayMs ?? null }],
+    details: [
+      {
+        class: word,
+        httpStatus: httpStatus ?? null,
+        retryAfterMs: delayMs ?? null,
+        ...(mayBeOwed === true && { mayBeOwed }),
+      },
+    ],
     ...(delayMs === undefined ? {} : { nextRetryDelay: delayMs }),
   });
 }

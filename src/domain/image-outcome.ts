@@ -7,13 +7,13 @@ import { type ImageCallAnswer } from './paid-call';
 export function imageOutcome(answer: ImageCallAnswer, creationKey: string): ImageOutcome | undefined {
   switch (answer.outcome) {
     case 'completed': {
-      const { images, created, warnings, usage, estimate } = answer;
+      const { images, created, warnings, usage, estimate, mayBeOwed } = answer;
       return {
         outcome: 'completed',
         images,
         created,
         warnings,
-        billing: billing(estimate, finishedState(usage), usage),
+        billing: billing(estimate, mayBeOwed === true ? 'needs_review' : finishedState(usage), usage),
       };
     }
     case 'results_lost': {

@@ -118,11 +118,15 @@ export function contentUnavailable(
   };
 }
 
-/** Refusals for which a service may bill its judgement: that nothing was accepted does not prove that nothing is owed (C7.10). */
+/**
+ * Refusals for which a service may bill its judgement: that nothing was accepted does not prove that nothing is owed (C7.10).
+ * One that holds for the account or the model judges no request.
+ */
 const JUDGED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
 export function rejected(call: RejectedCall, creationKey: string | null, sends: number): Rejected {
-  const mayBeOwed = call.mayBeOwed === true || (call.httpStatus !== undefined && JUDGED.has(call.reason));
+  const isJudged = call.httpStatus !== undefined && call.standing === undefined && JUDGED.has(call.reason);
+  const mayBeOwed = call.mayBeOwed === true || isJudged;
   const { reason, message, field, allowed, httpStatus, error, notBefore } = call;
   return {
     outcome: 'rejected',

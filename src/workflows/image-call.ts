@@ -184,7 +184,8 @@ function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: Sta
   }
   // Cancelled between two attempts of which none was accepted.
   if (CancellationScope.current().consideredCancelled && isProvenRefusal(cause)) {
-    return outcomes.cancelled(null, key, billing(null, 'none'));
+    const isOwed = detailsOf(cause, RETRY_LATER)?.mayBeOwed === true;
+    return outcomes.cancelled(null, key, billing(null, isOwed ? 'needs_review' : 'none'));
   }
   const untaken = neverStarted(cause, wait);
   const refusal = untaken ? noWorker(awaited.taskQueue) : refusedWithoutJournal(cause);
@@ -230,13 +231,16 @@ function refusedWithoutJournal(cause: unknown): string | undefined {
   return detailsOf(cause, UNSAFE_RETRY_POLICY)?.attempt === 1 ? (cause as Error).message : undefined;
 }
 
+interface FailureDetails {
+  readonly class?: unknown;
+  readonly attempt?: unknown;
+  readonly mayBeOwed?: unknown;
+}
+
 /** What a failure of ours says about itself; undefined when it is another one. */
-function detailsOf(
-  cause: unknown,
-  type: string,
-): { readonly class?: unknown; readonly attempt?: unknown } | undefined {
+function detailsOf(cause: unknown, type: string): FailureDetails | undefined {
   return cause instanceof ApplicationFailure && cause.type === type
-    ? (cause.details?.[0] as { readonly class?: unknown; readonly attempt?: unknown } | undefined)
+    ? (cause.details?.[0] as FailureDetails | undefined)
     : undefined;
 }
 

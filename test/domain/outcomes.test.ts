@@ -304,6 +304,9 @@ describe('the outcome of an image call', () => {
       expect(outcomes.rejected(judged, 'order-1', 1).billing.state).toBe('needs_review');
       expect(imageOutcome(judged, 'order-1')).toMatchObject({ billing: { state: 'needs_review' } });
       expect(outcomes.rejected(answers.rejected(1, reason), 'order-1', 0).billing.state).toBe('none');
+      // What holds for every request of a model judges none of them.
+      const standing = { ...judged, standing: 'model' } as const;
+      expect(outcomes.rejected(standing, 'order-1', 1).billing.state).toBe('none');
     },
   );
 

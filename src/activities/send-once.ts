@@ -277,7 +277,9 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     if (stopped !== undefined) return stopped;
     spec.sender.lastsUntil(certainlyOverAt(window));
     const heard = await spec.sender.announce(intent.nonce).catch(() => 'unheard' as const);
-    return unannounced(base, heard) ?? (await post(intent, window).catch(() => afterBug(base, intent)));
+    // A process that was stopped meanwhile goes on long after it was given up.
+    const unsent = unannounced(base, heard) ?? stopsBeforeSend(base, who, window);
+    return unsent ?? (await post(intent, window).catch(() => afterBug(base, intent)));
   }
 
   function windowFrom(now: number, budgetMs: number): SendWindow {

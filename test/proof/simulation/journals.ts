@@ -39,8 +39,8 @@ export class Journals {
   /** What `worker --rebind` does (src/worker.ts), with what the simulated histories tell. */
   async rebind(calls: readonly PaidCallSeen[]): Promise<void> {
     const lost = await lostAmong(calls, 'default', this.bound);
-    await keepLostCalls(this.bound, 'default', lost);
     this.ledger.kept += lost.length;
+    await keepLostCalls(this.bound, 'default', lost);
     // Of what stood in other journals, it has what histories told.
     this.ledger.recorded = this.bound.recorded();
     this.boundSince = new Date().toISOString();

@@ -7,6 +7,7 @@ import {
 } from '../domain/create-journal';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { type ImageItem } from '../service/media-client';
+import { openSealed } from '../journal/sealed-text';
 import { keepImages, type KeepImages } from './keep-images';
 
 export interface LostImages {
@@ -20,13 +21,14 @@ export interface LostImages {
  * now is adopted for good, so that it stays when the links are gone. Undefined where there is nothing to fetch from.
  */
 export async function fetchLostImages(
-  journal: CreateJournal | 'none',
   { key, slot, recorded }: LostImages,
   keep: KeepImages,
 ): Promise<CompletedImages | ResultsLost | undefined> {
+  const { journal } = keep;
   const { sealedLinks, images, created, usage, estimate } = recorded;
   if (journal === 'none' || sealedLinks === undefined) return undefined;
-  const links = await keep.client.openSealed(sealedLinks);
+  const sealing = await journal.sealingKey().catch(() => undefined);
+  const links = sealing && openSealed(sealedLinks, sealing);
   if (links === undefined) return undefined;
   const items = (JSON.parse(links) as readonly (string | null)[]).map((url): ImageItem =>
     url === null ? { kind: 'unreadable', reason: 'kept_before' } : { kind: 'url', url },

@@ -117,7 +117,7 @@ function specOf(
     requested: (paid.request as ImageGenerationRequest).n ?? 1,
     warnings: warningsAfter(base, warnings),
     deadlineAt: endsAt - IMAGE_TIMEOUTS.keepMarginMs,
-    isRecorded: deps.journal !== 'none',
+    journal: deps.journal,
   });
   return {
     paid,
@@ -148,7 +148,7 @@ function specOf(
       if (recorded.outcome !== 'results_lost') return undefined;
       const endsAt = Math.min(Date.now() + IMAGE_TIMEOUTS.keepMs, who.startedAt + who.startToCloseMs);
       sender.lastsUntil(endsAt);
-      return fetchLostImages(deps.journal, { ...place, recorded }, keeping(client, base, [], endsAt));
+      return fetchLostImages({ ...place, recorded }, keeping(client, base, [], endsAt));
     },
   };
 }

@@ -1,8 +1,10 @@
+import { type CreateJournal } from '../domain/create-journal';
 import { inLanes } from '../domain/in-lanes';
 import { type ArtifactRef } from '../domain/media';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { checkImage } from '../artifacts/image-check';
 import { type ArtifactStore } from '../artifacts/artifact-store';
+import { sealText } from '../journal/sealed-text';
 import { readDataUrl } from '../service/data-url';
 import { type ImageItem, type MediaClient } from '../service/media-client';
 import { type ImagesAccepted } from '../service/send-result';
@@ -19,8 +21,8 @@ export interface KeepImages {
   readonly warnings: readonly string[];
   /** Time, in milliseconds since the epoch, by which everything must be stored or given up: the outcome is still to be written. */
   readonly deadlineAt: number;
-  /** Whether the answer is written down: only then can anybody fetch later what is lost now. */
-  readonly isRecorded: boolean;
+  /** Where the answer is written down: only then can anybody fetch later what is lost now. */
+  readonly journal: CreateJournal | 'none';
   /** What is stored already, by its place: it is not fetched again. */
   readonly before?: readonly (ArtifactRef | null)[];
 }
@@ -103,10 +105,13 @@ async function keepAll(
 async function sealLinks(
   items: readonly ImageItem[],
   kept: readonly (ArtifactRef | Lost)[],
-  { client, isRecorded }: KeepImages,
+  { journal }: KeepImages,
 ): Promise<string | undefined> {
   const links = items.map((item, place) => ('lost' in kept[place]! ? linkOf(item) : null));
-  return isRecorded && !links.includes(undefined) ? client.seal(JSON.stringify(links)) : undefined;
+  if (journal === 'none' || links.includes(undefined)) return undefined;
+  // It is paid, whatever the journal does: the answer must not be lost with the links.
+  const key = await journal.sealingKey().catch(() => undefined);
+  return key === undefined ? undefined : sealText(JSON.stringify(links), key);
 }
 
 function linkOf(item: ImageItem): string | undefined {

@@ -133,6 +133,8 @@ export interface JournalIdentity {
 export interface CreateJournal {
   readonly kind: 'file' | 's3';
   identity(): Promise<JournalIdentity>;
+  /** The 32 random bytes that seal what may rest in it for nobody else to read. As old as its name, and never told. */
+  sealingKey(): Promise<Uint8Array>;
   /** Keeps a mark for ever. A ledger that knows a mark which its journal lacks knows that the journal was set back. */
   putMark(mark: string): Promise<void>;
   /** Whether this mark was put, by whomever. Never `false` for one whose `putMark` has returned anywhere. */

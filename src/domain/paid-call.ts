@@ -247,7 +247,7 @@ export interface ResultsLost extends PaidAnswer {
   readonly reason: string;
   readonly message: string;
   /**
-   * Where the lost results lie, sealed with the account's key: the same id fetches them again and sends nothing. Absent
+   * Where the lost results lie, sealed with the journal's own key: the same id fetches them again and sends nothing. Absent
    * where that cannot help. It stays in the journal.
    */
   readonly sealedLinks?: string;

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
@@ -18,6 +18,7 @@ import { hostId } from './host-id';
 import { keyFolder, markFile, openFile, openFolder, taskFile, taskFolder } from './places';
 import { readEpoch } from './read-epoch';
 import { parseIdentity, parseIndexEntry, parsePlace } from './records';
+import { SEALING_KEY } from './sealed-text';
 import { scanFolders } from './scan-folders';
 
 export interface FileJournalOptions {
@@ -49,14 +50,24 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     }
   }
 
+  /** Name and key come into being together, so that no journal goes on under its name with another key. */
+  async function readIdentity(): Promise<ReturnType<typeof parseIdentity>> {
+    const file = join(root, 'journal.json');
+    const sealingKey = randomBytes(SEALING_KEY).toString('base64');
+    await createIfAbsent(file, JSON.stringify({ v: 1, journalId: randomUUID(), sealingKey }));
+    return parseIdentity(await readFile(file, 'utf8'));
+  }
+
   return {
     kind: 'file',
 
     async identity(): Promise<JournalIdentity> {
-      const file = join(root, 'journal.json');
-      await createIfAbsent(file, JSON.stringify({ v: 1, journalId: randomUUID() }));
-      const { journalId } = parseIdentity(await readFile(file, 'utf8'));
+      const { journalId } = await readIdentity();
       return { journalId, hostId: options.shared ? null : await hostId() };
+    },
+
+    async sealingKey(): Promise<Uint8Array> {
+      return Buffer.from((await readIdentity()).sealingKey, 'base64');
     },
 
     async putMark(mark): Promise<void> {

@@ -9,7 +9,12 @@ import {
 import { parseOwnJson } from '../domain/own-json';
 import { isUsableTaskId } from '../domain/video-task';
 
-const identity = z.object({ v: z.literal(1), journalId: z.string().min(1) });
+const identity = z.object({
+  v: z.literal(1),
+  journalId: z.string().min(1),
+  /** Base64 of 32 bytes. */
+  sealingKey: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
+});
 
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 const task = z.looseObject({ taskId: z.string().refine(isUsableTaskId), account: z.string() });
@@ -72,7 +77,7 @@ export class JournalRecordError extends Error {
   override readonly name = 'JournalRecordError';
 }
 
-export const parseIdentity = (text: string): { journalId: string } => parse(identity, text, 'identity');
+export const parseIdentity = (text: string): z.infer<typeof identity> => parse(identity, text, 'identity');
 export const parseSlot = (text: string): Slot =>
   parse(z.union([intent, fence]), text, 'slot') as unknown as Slot;
 export const parseOutcome = (text: string): OutcomeRecord =>

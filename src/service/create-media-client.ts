@@ -10,7 +10,6 @@ import { readImageReply } from './image-reply';
 import { interimLimit } from './interim-limit';
 import { type ClientTimeouts, type MediaClient, type MediaClientOptions } from './media-client';
 import { proxySecrets } from './proxy-environment';
-import { openSealed, sealText } from './sealed-text';
 import { type PaidRoute, sendPaid } from './send-paid';
 import { type ImagesAccepted, type VideoAccepted } from './send-result';
 import { readVideoReply } from './video-reply';
@@ -95,15 +94,6 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     },
     cleanPage: async (page) => (await redactor()).page(page),
     redactor,
-    seal: async (text) => {
-      // A service without keys leaves nothing to seal with.
-      const key = (await credentialsOf(caller))?.authorization;
-      return key === undefined ? undefined : sealText(text, key);
-    },
-    openSealed: async (sealed) => {
-      const key = (await credentialsOf(caller))?.authorization;
-      return key === undefined ? undefined : openSealed(sealed, key);
-    },
     fetchContent: (request) => fetchContent({ caller, filter, connect: hop }, request),
     close: async () => {
       const all = [...open];

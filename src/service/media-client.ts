@@ -56,10 +56,6 @@ export interface MediaClient {
   cleanPage(page: Buffer): Promise<Buffer>;
   /** Knows the key and the passwords of proxies: for what is told of a failure (C5.4a). */
   redactor(): Promise<Redactor>;
-  /** A text that only this account's key opens again: for signed links that must rest. Undefined without a key. */
-  seal(text: string): Promise<string | undefined>;
-  /** Undefined where the key is another by now. */
-  openSealed(sealed: string): Promise<string | undefined>;
   /** One GET with its redirects; the key goes to the service's own origin only (C5.3). */
   fetchContent(request: ContentFetchRequest): Promise<ContentFetchResult>;
   /** Ends every GET that is open. Paid calls are never cut: they end by themselves. */

@@ -48,7 +48,7 @@ describe('bytes that do not come', () => {
         artifacts: new FileArtifactStore(join(folder, 'artifacts')),
         requested: 1,
         warnings: [],
-        isRecorded: false,
+        journal: 'none',
         deadlineAt: Date.now() + deadlineMs,
       },
     );

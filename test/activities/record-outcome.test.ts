@@ -18,6 +18,7 @@ function scripted(parts: Partial<CreateJournal>): CreateJournal {
   return {
     kind: 's3',
     identity: untold('identity'),
+    sealingKey: untold('sealingKey'),
     putMark: untold('putMark'),
     hasMark: untold('hasMark'),
     read: untold('read'),

@@ -70,7 +70,10 @@ describe('paid images that could not be kept', () => {
     expect(elsewhere.seen).toHaveLength(0);
     await first.stop();
 
-    const second = await stack.startWorker({ env: { MEDIA_ALLOWED_MEDIA_ORIGINS: elsewhere.origin } });
+    // The key of the account is another by now: that takes nothing from what was paid for.
+    const second = await stack.startWorker({
+      env: { MEDIA_ALLOWED_MEDIA_ORIGINS: elsewhere.origin, MEDIA_API_KEY: 'rotated-key' },
+    });
     const whole = await generate(id, prompt);
     expect(whole).toMatchObject({
       outcome: 'completed',

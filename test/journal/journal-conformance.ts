@@ -39,6 +39,15 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
     expect((await other.identity()).journalId).not.toBe(names[0].journalId);
   });
 
+  it('[C5.4b] has one random key of its own for ever, and another store has another', async () => {
+    const keys = await Promise.all([journal.sealingKey(), again.sealingKey(), journal.sealingKey()]);
+    expect(keys[0]).toHaveLength(32);
+    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(1);
+    const other = (await open())();
+    expect(await other.sealingKey()).not.toEqual(keys[0]);
+    expect(JSON.stringify(await journal.identity())).not.toContain(Buffer.from(keys[0]).toString('base64'));
+  });
+
   it('has the marks that were put, and no other', async () => {
     expect(await journal.hasMark('one')).toBe(false);
     await Promise.all([journal.putMark('one'), again.putMark('two'), again.putMark('one')]);

@@ -18,7 +18,8 @@ it('takes what the journal itself writes, later fields included', () => {
   expect(parseSlot(JSON.stringify(slot))).toEqual(slot);
   expect(parseSlot(JSON.stringify({ ...slot, later: { x: 1 } }))).toEqual({ ...slot, later: { x: 1 } });
   expect(parseOutcome(outcome({ outcome: 'created', video })).answer).toMatchObject({ video });
-  expect(parseIdentity('{"v":1,"journalId":"j"}')).toEqual({ v: 1, journalId: 'j' });
+  const identity = { v: 1, journalId: 'j', sealingKey: Buffer.alloc(32).toString('base64') };
+  expect(parseIdentity(JSON.stringify(identity))).toEqual(identity);
 });
 
 it.each([
@@ -35,6 +36,7 @@ it.each([
   ['an intent of no run', parseSlot, JSON.stringify({ ...slotIntent(), runId: undefined })],
   ['another version', parseSlot, JSON.stringify({ ...slotIntent(), v: 2 })],
   ['a field __proto__', parseSlot, JSON.stringify(slotIntent()).replace('"nonce"', '"__proto__":{},"nonce"')],
+  ['a key that is too short', parseIdentity, '{"v":1,"journalId":"j","sealingKey":"AAAA"}'],
   ['half a record', parseSlot, JSON.stringify(slotIntent()).slice(0, 40)],
   ['an entry without an id', parseIndexEntry, '{"v":1,"creationKey":"k","video":{"account":"a"}}'],
   ['a deep nest', parseOutcome, '['.repeat(200_000)],

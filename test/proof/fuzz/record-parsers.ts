@@ -121,7 +121,11 @@ export const RECORD_PARSERS: readonly FuzzedParser[] = [
     [decision('adopt', { ...ANSWER, outcome: 'created', video: VIDEO }), decision('resubmit', null)],
     parseResolution,
   ),
-  journal('journal identity', [bytes({ v: 1, journalId: 'j-1' })], parseIdentity),
+  journal(
+    'journal identity',
+    [bytes({ v: 1, journalId: 'j-1', sealingKey: `${'A'.repeat(43)}=` })],
+    parseIdentity,
+  ),
   {
     name: 'model configuration and prices',
     form: 'json',

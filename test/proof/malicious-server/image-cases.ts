@@ -247,8 +247,8 @@ export async function runImageCase({
       artifacts: new FileArtifactStore(folder),
       requested: 1,
       warnings: [],
+      journal: 'none',
       // A result that never comes is given up by then; the others take milliseconds.
-      isRecorded: false,
       deadlineAt: Date.now() + 1_500,
     });
     expect(result).toMatchObject({

@@ -211,6 +211,10 @@ export class MemoryJournal implements CreateJournal {
     throw new Error('The simulation binds no journal.');
   }
 
+  sealingKey(): never {
+    throw new Error('The simulation has no links to seal.');
+  }
+
   putMark(): never {
     throw new Error('The simulation binds no journal.');
   }

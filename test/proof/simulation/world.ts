@@ -182,6 +182,7 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
   return {
     kind: journal.kind,
     identity: () => journal.identity(),
+    sealingKey: () => journal.sealingKey(),
     putMark: (mark) => journal.putMark(mark),
     hasMark: (mark) => journal.hasMark(mark),
     read: (key, epoch) => journal.read(key, epoch),

@@ -101,7 +101,8 @@ export function auditBroken(ledger: Ledger, audit: Audit): readonly string[] {
   );
   if (recorded.length > 0) {
     const got = answer?.outcome === 'created' ? answer.video.taskId : (answer?.outcome ?? 'nothing');
-    if (!recorded.includes(got))
+    const adopted = by(ledger.adopted, key).map(({ taskId }) => taskId);
+    if (![...recorded, ...adopted].includes(got))
       problems.push(`${recorded.join()} of ${prompt} is recorded, and asking gives ${got}`);
   }
   const decided = ledger.decided.has(key) || by(ledger.authorised, key).length > 0;

@@ -59,6 +59,8 @@ export class Ledger {
   readonly authorised: { readonly key: string; readonly at: number }[] = [];
   /** Creation keys with a task that a person named, or a create that a person gave up. */
   readonly decided = new Set<string>();
+  /** Tasks that a decision names. */
+  readonly adopted: { readonly key: string; readonly taskId: string }[] = [];
   readonly failures: string[] = [];
   kills = 0;
   freezes = 0;

@@ -178,7 +178,8 @@ export class MemoryJournal implements CreateJournal {
   }
 
   /** A decision counts from the moment at which the store holds it, whoever was told. */
-  private noteDecision({ creationKey: key }: JournalKey, { decision }: Resolution): void {
+  private noteDecision({ creationKey: key }: JournalKey, { decision, answer }: Resolution): void {
+    if (answer?.outcome === 'created') this.ledger.adopted.push({ key, taskId: answer.video.taskId });
     if (decision === 'resubmit') this.ledger.authorised.push({ key, at: currentTime().now });
     else this.ledger.decided.add(key);
   }

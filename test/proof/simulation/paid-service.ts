@@ -1,4 +1,5 @@
 import { type TaskRecords } from '../../../src/activities/task-records';
+import { CREATE_TIMEOUTS } from '../../../src/domain/timeouts';
 import { type ConnectionFactory } from '../../../src/service/connections';
 import { type GetVideoResult } from '../../../src/service/media-client';
 import { execution, type Execution } from './activity-sdk';
@@ -145,7 +146,8 @@ export class PaidService {
       time.after(time.random.between(1, 6), time.world, () => {
         const refusal = this.noteRefusal(send, status, headers);
         reply(time.random.between(1, 4), () => {
-          if (refusal !== undefined) refusal.heard = true;
+          // Who was stopped meanwhile has no time left to read it.
+          if (refusal !== undefined) refusal.heard = time.now - send.at < CREATE_TIMEOUTS.httpBudgetMs;
           time.say(() => `reply ${status}`);
           resolve({ statusCode: status, headers: { ...JSON_TYPE, ...headers }, body: bodyOf(content) });
         });

@@ -170,7 +170,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return ended(spec.keepsBooks === true ? heldByAnotherAnswer(base, opened.view) : conflictAnswer(base));
   if (opened.do === 'fenced') return ended(fencedAnswer(base));
   const policy = resolveCreatePolicy(deps.policy, preferred(prepared), spec.policy);
-  const unknown = spec.sameKey === true ? unknownCall(opened) : undefined;
+  const isItsOwn = spec.sameKey === true && opened.epoch === spec.epoch;
+  const unknown = isItsOwn ? unknownCall(opened) : undefined;
   if (unknown !== undefined && deps.journal !== 'none') {
     const cannot = prepared.kind === 'unavailable' || prepared.kind === 'missing';
     const [bodyHash, budgetMs] =

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { accountRegistry } from '../../src/activities/accounts';
+import { createCreateVideo } from '../../src/activities/create-video';
+import { RefusalGate } from '../../src/activities/refusal-gate';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { type CreatePolicy } from '../../src/domain/create-policy';
+import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { createFileJournal } from '../../src/journal';
+import { createModelSource } from '../../src/models/model-source';
+import { createMediaClient } from '../../src/service/create-media-client';
+import { json, loopback } from '../service/loopback-service';
+import { alwaysBound } from '../support/standing';
+
+const KEY = { namespace: 'default', creationKey: 'order-1' };
+const POLICY: CreatePolicy = {
+  on503: 'inspect',
+  idempotency: { header: 'Idempotency-Key', honoured: true, windowSeconds: 86_400 },
+};
+
+describe('a call that is to be sent again under its key', () => {
+  it('[C8.7] leaves an epoch that another run has begun since as long as the service asked of that one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'temporal-media-same-key-'));
+    let requests = 0;
+    const service = await loopback((_, response) => {
+      requests += 1;
+      json(response, 503, {}, { 'retry-after': '600' });
+    });
+    const client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
+    const journal = createFileJournal({ root: join(folder, 'journal') });
+    const activity = createCreateVideo({
+      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
+      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+      models: createModelSource(),
+      journal,
+      standing: alwaysBound,
+      policy: undefined,
+      gate: new RefusalGate(),
+      inputRoots: [],
+    });
+    const ask = (runId: string, sameKey?: true): Promise<CreateVideoAnswer> =>
+      new MockActivityEnvironment({
+        workflowExecution: { workflowId: runId, runId },
+        workflowNamespace: KEY.namespace,
+        startToCloseTimeoutMs: 70_000,
+      }).run(activity, {
+        creationKey: KEY.creationKey,
+        epoch: 0,
+        policy: POLICY,
+        request: { model: 'm', prompt: 'once more' },
+        ...(sameKey === true && { sameKey }),
+      });
+    try {
+      expect(await ask('first')).toMatchObject({ outcome: 'unconfirmed', epoch: 0 });
+      await journal.putResolution(KEY, 0, {
+        v: 1,
+        decisionId: 'd',
+        decision: 'resubmit',
+        by: 'ada',
+        reason: 'r',
+        at: '',
+        answer: null,
+      });
+      const unknown = await ask('second');
+      expect(unknown).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+      const { notBefore } = unknown as { notBefore?: string };
+      expect(notBefore).toEqual(expect.any(String));
+      expect(await ask('first', true)).toMatchObject({ outcome: 'unconfirmed', epoch: 1, notBefore });
+      expect(requests).toBe(2);
+    } finally {
+      await client.close();
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});

@@ -37,7 +37,8 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
   return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };
 }
 
-function messageOf(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
+/** What came of a call in one sentence, as far as it can be told; the meaning of its row otherwise. */
+export function messageOf(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
   switch (outcome.outcome) {
     case 'failed':
       return outcome.error.message ?? meaning;
@@ -100,9 +101,11 @@ function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   return lines;
 }
 
-/** What the service itself said of a refusal: its words, its code and the HTTP status, as far as it gave any. */
-function reasonLines({ error, httpStatus }: Extract<VideoOutcome, { outcome: 'rejected' }>): string[] {
-  if (error === undefined) return [];
+/** What the service itself said of a refusal or a failure: its words, its code and the HTTP status, as far as it gave any. */
+export function reasonLines(outcome: VideoOutcome | ImageOutcome): string[] {
+  if (!('error' in outcome) || outcome.error === undefined) return [];
+  const { error } = outcome;
+  const httpStatus = outcome.outcome === 'rejected' ? outcome.httpStatus : undefined;
   const code = error.code === null ? [] : [`code ${error.code}`];
   const facts = [...code, ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`])].join(', ');
   const words = [...(error.message === null ? [] : [error.message]), ...(facts === '' ? [] : [`(${facts})`])];

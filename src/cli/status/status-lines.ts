@@ -1,7 +1,9 @@
 import { isOpen } from '../../domain/execution-status';
+import { failureRow } from '../../domain/failure-table';
 import { type WatchFacts } from '../../domain/outcome';
 import { type VideoTask } from '../../domain/video-task';
 import { evidenceLines } from '../evidence-lines';
+import { messageOf, reasonLines } from '../outcome-report';
 import { type Paint, type Tone } from '../paint';
 import { statusLine } from '../status-line';
 import { type ExecutionView } from './execution-view';
@@ -42,7 +44,11 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     if (goesOn) add('Next poll', state.nextPollAt);
   }
   if (outcome !== null) {
-    add('Outcome', outcome.outcome);
+    const row = failureRow(outcome);
+    add('Outcome', row?.type ?? outcome.outcome);
+    if (row !== undefined)
+      for (const line of [messageOf(outcome, row.meaning), ...reasonLines(outcome)]) add('Reason', line);
+    if (outcome.outcome === 'rejected') add('Not before', outcome.notBefore);
     if (outcome.outcome === 'unconfirmed')
       for (const line of evidenceLines(outcome.evidence)) add('Evidence', line);
     add('Billing', outcome.billing.state.replace('_', ' '));

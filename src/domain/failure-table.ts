@@ -166,8 +166,8 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'no',
     'unknown',
-    'A field of the request is wrong; refused before the send or by the service.',
-    'Correct what the message names and start it again under the same id; the allowed values are listed where they are known.',
+    'The request is wrong; refused before the send or by the service.',
+    'Correct the request as the words of the service say, and start it again under the same id; where nothing says what is wrong, compare it with what the service documents of the model.',
   ),
   row(
     'rejected/moderation',
@@ -283,15 +283,23 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
   ),
 ];
 
+/** What is said of a wrong request instead, where its field is known. */
+const WRONG_FIELD: Pick<FailureRow, 'meaning' | 'hint'> = {
+  meaning: 'A field of the request is wrong; refused before the send or by the service.',
+  hint: 'Correct what the message names and start it again under the same id; the allowed values are listed where they are known.',
+};
+
 /** The row of an outcome; undefined for `completed`. */
 export function failureRow(outcome: {
   readonly outcome: string;
   readonly reason?: string;
+  readonly field?: string;
   readonly error?: { readonly kind: string };
 }): FailureRow | undefined {
   const detail = outcome.outcome === 'failed' ? outcome.error?.kind : outcome.reason;
-  return (
+  const found =
     FAILURE_TABLE.find((candidate) => candidate.type === `${outcome.outcome}/${detail}`) ??
-    FAILURE_TABLE.find((candidate) => candidate.type === outcome.outcome)
-  );
+    FAILURE_TABLE.find((candidate) => candidate.type === outcome.outcome);
+  const hasField = found?.type === 'rejected/invalid_request' && outcome.field !== undefined;
+  return hasField ? { ...found, ...WRONG_FIELD } : found;
 }

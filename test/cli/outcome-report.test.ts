@@ -35,6 +35,16 @@ describe('what people read of a refusal', () => {
   });
 
   it('names no field in its hint where none is named', () => {
-    expect(refused({ code: null, message: 'no' }).error?.hint).not.toContain('field');
+    const { error, lines } = refused({ code: null, message: 'no' });
+    expect([error?.hint, ...lines].join('\n')).not.toMatch(/field|what the message names/);
+    expect(error?.hint).toContain('as the words of the service say');
+  });
+
+  it('names the field where there is one, and says that it is to be corrected', () => {
+    const wrong = { ...answers.rejected(0, 'invalid_request'), field: 'size', allowed: ['a', 'b'] };
+    const { error, lines } = reportOutcome(outcomes.rejected(wrong, 'key', 1));
+    expect(error?.message).toMatch(/^--size: .* Allowed: a, b\.$/);
+    expect(error?.hint).toContain('Correct what the message names');
+    expect(lines[0]).toContain('A field of the request is wrong');
   });
 });

@@ -112,8 +112,9 @@ async function isKnown(
     if (slot.kind === 'fence') return true;
     const isOver = outcome !== null && isRefusal(outcome.answer, Infinity);
     if (isOf(slot, call) && !(isOver && goesOnByItself(call))) return true;
-    // Its request may have been another one, which any refusal lets pass.
-    if (isOver || isOpened) continue;
+    // Its request may have been another one, which any refusal lets pass; and what stands open here may have been refused
+    // since, as whoever was told of it knows.
+    if (outcome === null || isOver || isOpened) continue;
     if (!(await isPassed(journal, key, epoch))) return true;
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type CreateJournal, type RecordedAnswer } from '../../src/domain/create-journal';
 import { keepLostCalls, type LostCall } from '../../src/guard-lost-calls';
 import { createFileJournal } from '../../src/journal';
+import { answers } from '../domain/create-answers';
 import { slotIntent } from './slot-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
@@ -89,8 +90,15 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
     expect(await guard()).toBe(false);
   });
 
-  it('is known where somebody else was in its way', async () => {
+  it('[C4.4c] stands in it beyond a send of somebody else that stands open here: that may have been refused since', async () => {
     await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'another' }) });
+    expect(await guard()).toBe(true);
+    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+  });
+
+  it('is known where a purchase was in its way', async () => {
+    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'another', nonce: 'n' }) });
+    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: answers.created(0) });
     expect(await guard()).toBe(false);
   });
 });

@@ -143,6 +143,8 @@ describe('the answer of the service', () => {
   test.each([
     [400, 'No such task.', 'task_not_found'],
     [404, 'Video doctor-1 not found', null],
+    [404, 'Video not found: /v1/videos/doctor-1', null],
+    [404, 'Resource not found: video doctor-1', null],
     [410, 'this job is gone', null],
     [422, null, 'invalid_task_id'],
   ])('HTTP %i that speaks of the task is the answer to expect: %s', (status, message, code) => {
@@ -165,6 +167,11 @@ describe('the answer of the service', () => {
     [400, 'Invalid URL (GET /v1/v1/videos/doctor-1)'],
     [405, 'method not allowed'],
     [500, 'no route for /videos'],
+    [404, 'No static resource v1/videos/doctor-1.'],
+    [404, 'Resource not found: /v1/videos/doctor-1'],
+    [404, 'The requested resource [path] was not found'],
+    [404, 'Page not found: "/v1/videos/doctor-1"'],
+    [404, '404 page not found'],
   ])('HTTP %i that speaks of the path is a wrong address: %s', (status, message) => {
     const finding = said(status, message);
     expect(seen(finding)).toEqual(['failed', 'service_unexpected_reply']);
@@ -186,6 +193,8 @@ describe('the answer of the service', () => {
     [400, 'Bad request', /neither key nor path/],
     [422, null, /neither key nor path/],
     [404, 'Not Found', /MEDIA_BASE_URL/],
+    [404, 'Resource not found', /MEDIA_BASE_URL/],
+    [404, 'GET /gw/v1/videos/doctor-1 not found', /MEDIA_BASE_URL/],
     [410, null, /MEDIA_BASE_URL/],
   ])('HTTP %i that names nothing proves nothing: %s', (status, message, remedy) => {
     const finding = said(status, message);

@@ -3,7 +3,7 @@ import { type TaskError } from '../../domain/task-error';
 /** What an error of a service is about. */
 export type Subject = 'key' | 'path' | 'model' | 'task';
 
-/** The first that fits decides: an address that is wrong is often quoted, and there are videos in it. */
+/** The first that fits decides. An address that is quoted stands there as `/`. */
 const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   [
     'key',
@@ -11,14 +11,17 @@ const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   ],
   [
     'path',
-    /cannot (?:get|post) \/|(?:invalid|unknown|wrong|such|matching) (?:url|uri|path|route|endpoint)|(?:url|uri|path|route|endpoint) (?:was |is )?(?:not found|unknown|invalid)|no (?:route|handler)|unknown_(?:url|path)|method not allowed/i,
+    /cannot (?:get|post) \/|(?:invalid|unknown|wrong|such|matching) (?:url|uri|path|route|endpoint)|(?:url|uri|path|route|endpoint) (?:was |is )?(?:not found|unknown|invalid)|no (?:route|handler|static resource)|page not found|resource\b[^/]{0,40} \/(?!\w)|unknown_(?:url|path)|method not allowed/i,
   ],
   ['model', /\bmodel/i],
   ['task', /\b(?:task|video|job|generation)s?\b|\bid\b|doctor-/i],
 ];
 
+/** The address of our own question, or what the redactor has left of it: there are videos in it whatever the text is about. */
+const QUOTED_ADDRESS = /\[path\]|\S*v1\/videos\/\S*/gi;
+
 /** Which of them the words of an error speak of; undefined when none can be told. */
 export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>): Subject | undefined {
-  const words = `${(code ?? '').replaceAll(/[_.-]/g, ' ')} ${code ?? ''} ${message ?? ''}`;
+  const words = `${(code ?? '').replaceAll(/[_.-]/g, ' ')} ${code ?? ''} ${(message ?? '').replaceAll(QUOTED_ADDRESS, '/')}`;
   return SUBJECTS.find(([, pattern]) => pattern.test(words))?.[0];
 }

@@ -32,15 +32,25 @@ const MAX_FOREIGN_NAME = 16;
 /** Work is bounded before any pattern runs. */
 const MAX_INPUT = 16_384;
 
+/** What stands before a key in a sentence or a record. */
+const LABEL = String.raw`\b([\w.-]{0,40}(?:(?:api|access)[ _-]?key|token|secret|signature|password|credential|x-amz-[\w-]{1,40}|sig))`;
+/** Between the two, also in the words of a service: `Incorrect API key provided: …`. */
+const VERB = String.raw`(?:\s+(?:provided|given|is|was))?`;
+const VALUE = String.raw`[^\s"'<>,;&]`;
+
+/** Keys of well-known services begin alike, and may stand alone. */
+const WELL_KNOWN =
+  /\b(?:AIza[\w-]{10,}|gsk_\w{6,}|A[KS]IA[A-Z0-9]{12,}|gh[oprsu]_\w{16,}|github_pat_\w{16,}|xox[a-z]-[\w-]{6,})/g;
+
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bdata:[a-z0-9.+/;=-]{0,100},[^\s"'<>]*/gi, '[data]'],
   [/\b(?:authorization|proxy-authorization|set-cookie|cookie)["']?\s*[:=][^\n\r]*/gi, '[removed]'],
   [/\bbearer\s+[^\s"'<>,;]{6,}/gi, '[removed]'],
   [/\bhttps?%3a%2f%2f[^\s"'<>]*/gi, '[address]'],
-  [
-    /\b([\w.-]{0,40}(?:api[_-]?key|access[_-]?key|token|secret|signature|password|credential|x-amz-[\w-]{1,40}|sig))(["']?\s*[:=]\s*["']?)[^\s"'<>,;&]+/gi,
-    '$1$2[removed]',
-  ],
+  [new RegExp(`${LABEL}(["']?${VERB}\\s*[:=]\\s*["']?)${VALUE}+`, 'gi'), '$1$2[removed]'],
+  // Without a sign between them, a value is what has a digit: "the password is required" stays.
+  [new RegExp(`${LABEL}(${VERB}\\s+["'(]?)(?=${VALUE}{0,200}\\d)${VALUE}{6,}`, 'gi'), '$1$2[removed]'],
+  [WELL_KNOWN, '[removed]'],
   [/\bsk-[\w-]{6,}/g, '[removed]'],
   [/\beyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g, '[removed]'],
   [/\?[\w.%~-]{1,80}=[^\s"'<>]*/g, ''],
@@ -72,8 +82,9 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   const withoutSecrets = (value: string): string =>
     known === undefined ? value : value.replace(known, '[removed]');
   const text = (value: string, maxLength = MAX_LENGTH): string => {
-    // Status words and codes come with every poll: no pattern can match in one short word.
-    if (/^\w{1,40}$/.test(value)) return capped(withoutSecrets(value), maxLength);
+    // Status words and codes come with every poll: no other pattern can match in one short word.
+    if (/^\w{1,40}$/.test(value))
+      return capped(withoutSecrets(value.replace(WELL_KNOWN, '[removed]')), maxLength);
     let clean = withoutSecrets(bounded(value));
     clean = clean
       .replace(QUOTED_PATH, '$1[path]$1')

@@ -18,6 +18,17 @@ describe('redaction', () => {
     ['"api_key": "zz-top"', 'zz-top'],
     ['access_token=zz-top', 'zz-top'],
     ['key sk-abcdefghij', 'abcdefghij'],
+    ['Incorrect API key provided: 0123456789abcdef. See the account.', 'abcdef'],
+    ['API key: abcdefghijklmnop', 'abcdef'],
+    ['API key was "abcdef0123456789".', 'abcdef'],
+    ['The api key abcdef0123456789 is not active', 'abcdef'],
+    ['the password is hunter2', 'hunter2'],
+    ['access key = abcdefgh', 'abcdefgh'],
+    ['your key AIzaSyA-1234567_890abcdefghijklmnop has no access', 'AIza'],
+    ['gsk_abcdefghijklmnop1234', 'abcdef'],
+    ['AKIAABCDEFGHIJKLMNOP', 'ABCDEF'],
+    ['user ghp_abcdefghijklmnopqrstuvwxyz0123456789', 'abcdef'],
+    ['xoxb-123456789012-abcdefghij', 'abcdef'],
     ['eyJhbGciOiJI.eyJzdWIiOiIx.c2ln', 'eyJzdWIi'],
     ['data:image/png;base64,iVBORw0KGgo=', 'iVBORw0'],
     [`raw ${'QUJD'.repeat(40)}`, 'QUJDQUJD'],
@@ -44,6 +55,11 @@ describe('redaction', () => {
     'size 1024x1024 and/or ratio 16:9 is not supported',
     'check /v1/videos/abc',
     'max_tokens: 5',
+    'The API key is missing.',
+    'password is required',
+    'API key provided is not valid for this model',
+    'the token has expired, ask for another one at 12:00',
+    'at most 4096 tokens in 1000000 seconds',
     'Ünïcödé 😀 stays',
   ])('%j stays as it is', (text) => {
     expect(redactor.text(text)).toBe(text);
@@ -140,7 +156,22 @@ describe('redaction', () => {
         expect(clean).not.toMatch(/[\p{Cc}\p{Cs}]/u);
       }),
     );
-    for (const hostile of ['/', '"/', 'a', '=', '?a=', 'data:', 'x-amz-', '\\\\', 'eyJaaaaa.', 'https:']) {
+    for (const hostile of [
+      '/',
+      '"/',
+      'a',
+      '=',
+      '?a=',
+      'data:',
+      'x-amz-',
+      '\\\\',
+      'eyJaaaaa.',
+      'https:',
+      'token ',
+      'api key is ',
+      'AIza-',
+      '.-token',
+    ]) {
       redactor.text(hostile.repeat(100_000));
     }
   });

@@ -44,7 +44,7 @@ function askable(slot: SlotIntent, unknown: UnconfirmedCall): UnknownCall | unde
 /** Says until when the call may be sent again under its key. Said, never recorded: a voucher may be withdrawn. */
 export function withSameKey(unknown: UnconfirmedCall, slot: SlotIntent): UnconfirmedCall {
   const until = sameKeyUntil(slot, unknown.evidence, Date.now());
-  return until === undefined ? unknown : { ...unknown, sameKeyUntil: until };
+  return until === undefined ? withoutSameKey(unknown) : { ...unknown, sameKeyUntil: until };
 }
 
 export interface SameCall {

@@ -1,4 +1,4 @@
-import { isSameCall, unknownCall } from '../../src/activities/send-same-key';
+import { isSameCall, unknownCall, withSameKey } from '../../src/activities/send-same-key';
 import { slotIntent } from './slot-intent';
 
 describe('a call of unknown fate, to be sent again under its key', () => {
@@ -27,6 +27,15 @@ describe('a call of unknown fate, to be sent again under its key', () => {
     const call = { account: slot.account, bodyHash: slot.bodyHash, idempotency };
     expect(isSameCall(slot, { ...call, budgetMs: 60_000 })).toBe(true);
     expect(isSameCall(slot, { ...call, budgetMs: 300_000 })).toBe(false);
+  });
+
+  it('[C4.4a] is not called so any more once the time for it is over, whatever was said of it before', () => {
+    const [before, over] = [now + 3_600_000, now - 1].map((at) => new Date(at).toISOString());
+    const found = unknownCall(opened(now - 1));
+    if (found === undefined || before === undefined || over === undefined) throw new Error('It may be sent.');
+    expect(found.unknown.sameKeyUntil).toBe(before);
+    const slot = { ...found.slot, idempotency: { header: 'Idempotency-Key', lastSendAt: over } };
+    expect(withSameKey(found.unknown, slot).sameKeyUntil).toBeUndefined();
   });
 
   it('[C4.4b] is sent again once its sender has no time left', () => {

@@ -50,13 +50,14 @@ export async function withSenders<T>(
   rows: number | undefined,
   work: (senders: readonly Sender[]) => Promise<T>,
 ): Promise<T> {
-  const stands = await standing(deps);
   const heartbeatDetails: unknown = activityInfo().heartbeatDetails;
   const places = Array.from({ length: rows ?? 1 }, (_, place) => place);
   const before = places.map((place) => wordOf(heartbeatDetails, rows === undefined ? undefined : place));
   // What an attempt before this one said stands until this one writes an intent of its own.
   const words = before.map((word) => ({ intent: word?.intent ?? null, taskId: null as string | null }));
-  const journalId = stands.bound ? stands.journalId : '';
+  let journalId = before.find((word) => word !== null)?.journalId ?? '';
+  let isAsking = true;
+  const asBefore = (heartbeatDetails ?? {}) as object;
   const details = (unknown: string | null): SenderBeat | BatchBeat => {
     const intents = words.map(({ intent }) => intent ?? unknown);
     const taskIds = words.map(({ taskId }) => taskId);
@@ -65,24 +66,25 @@ export async function withSenders<T>(
     const [taskId = null] = taskIds;
     return { journalId, intent, ...(taskId !== null && { taskId }) };
   };
-  // Where this worker sends nothing, the word of the attempts before stays as it is.
-  if (!stands.bound)
-    return work(
-      before.map((word) => ({
-        standing: stands,
-        before: word,
-        announce,
-        created: () => undefined,
-        lastsUntil: () => undefined,
-      })),
-    );
   let lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
+  // A queue that is new may take long to be bound: the server must not give its first call up meanwhile.
   const witness = startWitness({
-    details: () => details(null),
+    details: () => (isAsking ? asBefore : details(null)),
     careful: () => details(PERHAPS),
     isOver: () => Date.now() > lasts,
   });
   try {
+    const stands = await standing(deps);
+    if (!stands.bound) {
+      // Where this worker sends nothing, the word of the attempts before stays as it is: also after a careful beat.
+      void witness.tell();
+      witness.stop();
+      return await work(before.map((word) => silent(stands, word)));
+    }
+    ({ journalId } = stands);
+    isAsking = false;
+    lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
+    void witness.tell();
     return await work(
       words.map((word, place) => ({
         standing: stands,
@@ -105,8 +107,15 @@ export async function withSenders<T>(
   }
 }
 
-async function announce(): Promise<Heard> {
-  return 'unheard';
+/** Of a worker that sends nothing, and has nothing to tell. */
+function silent(standing: Standing, before: SenderWord | null): Sender {
+  return {
+    standing,
+    before,
+    announce: () => Promise.resolve('unheard'),
+    created: () => undefined,
+    lastsUntil: () => undefined,
+  };
 }
 
 /** Whether a send before this one stands in a journal that is not this one any more. */

@@ -27,7 +27,7 @@ export interface WitnessOptions {
 }
 
 /**
- * Beats at once, then every half heartbeat timeout, and whenever it is asked to. Unlike a heartbeat of the SDK, which
+ * Beats every half heartbeat timeout, and whenever it is asked to. Unlike a heartbeat of the SDK, which
  * travels some time later, each of these is answered before the next one leaves: what the server has is never older than
  * what was told last.
  */
@@ -56,7 +56,6 @@ export function startWitness({ details, careful, isOver }: WitnessOptions): Witn
     return next;
   };
 
-  void tell();
   const { heartbeatTimeoutMs = 0 } = activityInfo();
   if (heartbeatTimeoutMs <= 0) return { tell, stop: () => undefined };
   let ticks = 0;

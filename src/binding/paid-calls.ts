@@ -50,16 +50,19 @@ export async function paidCallsOf(
     const input = await decoded(converter, scheduled.input?.payloads?.[0]);
     const end = ends.get(String(event.eventId));
     const result = await decoded(converter, end?.result);
-    const beat = await decoded(converter, beats.get(activityId));
+    const told = end === undefined ? beats.get(activityId) : end.told;
+    const beat = await decoded(converter, told);
     const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
     rows.forEach((row, place) => {
       const own = asObject(row);
       const isRow = row !== input;
       const answers = asObject(result)?.['answers'];
       const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[place] : result);
-      const intent = wordOf(beat, isRow ? place : undefined)?.intent ?? null;
+      const word = wordOf(beat, isRow ? place : undefined);
+      // Nothing leaves before the server was told of its intent (docs/adr/0015). What cannot be read may name one.
+      const mayHaveSent = told != null && (beat === null || (word?.intent ?? null) !== null);
       // A run that was ended from outside takes along what its open calls have told the server.
-      const lost = end?.lost ?? (intent !== null || !isOpen);
+      const lost = end === undefined ? mayHaveSent || !isOpen : end.lost || mayHaveSent;
       if (!mayHaveLeft(answer, lost)) return;
       const given = own?.['creationKey'];
       const creationKey =
@@ -106,23 +109,24 @@ export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): bool
 }
 
 interface End {
-  readonly result: Payload | undefined;
-  /** It ended without a value although a worker had it. */
+  readonly result?: Payload | null | undefined;
+  /** What its attempts told the server last; kept only of one that was given up. */
+  readonly told?: Payload | null | undefined;
+  /** It ended without a value, and nobody kept what it told. */
   readonly lost: boolean;
 }
 
 /** How activities ended, by the number of the event that scheduled them. */
 function endsOf(events: Events): ReadonlyMap<string, End> {
   const ends = new Map<string, End>();
-  const started = new Set<string>();
   for (const event of events) {
-    const begun = event.activityTaskStartedEventAttributes;
-    if (begun) started.add(String(begun.scheduledEventId));
     const done = event.activityTaskCompletedEventAttributes;
     if (done) ends.set(String(done.scheduledEventId), { result: done.result?.payloads?.[0], lost: true });
-    const failed = event.activityTaskTimedOutEventAttributes ?? event.activityTaskFailedEventAttributes;
-    const id = String(failed?.scheduledEventId);
-    if (failed && started.has(id)) ends.set(id, { result: undefined, lost: true });
+    const failed = event.activityTaskFailedEventAttributes;
+    if (failed) ends.set(String(failed.scheduledEventId), { lost: true });
+    const late = event.activityTaskTimedOutEventAttributes;
+    const told = late?.failure?.timeoutFailureInfo?.lastHeartbeatDetails?.payloads?.[0];
+    if (late) ends.set(String(late.scheduledEventId), { told, lost: false });
   }
   return ends;
 }

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { createFileJournal } from '../../src/activities';
+import { type CreateJournal } from '../../src/domain/create-journal';
+import { CREATE_TIMEOUTS } from '../../src/domain/timeouts';
+import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
+import { accepted } from '../support/accepted';
+import { deferred } from '../support/deferred';
+import { eventually } from '../support/eventually';
+import { handMadeWorker } from '../support/hand-made-worker';
+import { type MediaStack } from '../support/media-stack';
+import { sharedStack } from '../support/shared-stack';
+import { testBundle } from '../support/test-bundle';
+
+/** Until a new queue is bound, its first paid call waits: that may take longer than a silent attempt may live. */
+describe('the first paid call of a queue that no ledger knows', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, () => testBundle());
+
+  it.concurrent('[C4.4a] is made however long the binding takes', async () => {
+    const own = await stack();
+    const taskQueue = own.server.uniqueId('slow');
+    const prompt = 'a slow volume';
+    const bound = deferred<void>();
+    const journal = journalOf(own, taskQueue);
+    const slow: CreateJournal = { ...journal, identity: () => bound.promise.then(() => journal.identity()) };
+    const worker = await handMadeWorker(own, { journal: slow }, undefined, taskQueue);
+    const outcome = await worker.runUntil(async () => {
+      const started = await order(own, taskQueue, prompt);
+      await eventually(
+        'an attempt that outlived its heartbeat timeout, or did not',
+        async () => {
+          const [create] = (await started.describe()).raw.pendingActivities ?? [];
+          if (create?.activityType?.name !== ACTIVITY.createVideo) return create !== undefined;
+          const [begun, beaten] = [create.lastStartedTime, create.lastHeartbeatTime].map(
+            (time) => Number(time?.seconds ?? 0) * 1000,
+          );
+          return (beaten ?? 0) > (begun ?? 0) + CREATE_TIMEOUTS.heartbeatMs;
+        },
+        60_000,
+      );
+      bound.resolve();
+      return started.result();
+    });
+    expect(outcome).toMatchObject({ outcome: 'completed' });
+    expect(await accepted(own, prompt)).toBe(1);
+  });
+
+  it.concurrent('does not close the queue when its worker was lost before it said anything', async () => {
+    const own = await stack();
+    const taskQueue = own.server.uniqueId('lost');
+    const over = deferred<never>();
+    over.promise.catch(() => undefined);
+    let calls = 0;
+    const worker = await handMadeWorker(
+      own,
+      { journal: journalOf(own, taskQueue) },
+      ({ [ACTIVITY.createVideo]: create }) => ({
+        [ACTIVITY.createVideo]: (input) => (calls++ === 0 ? over.promise : create(input)),
+      }),
+      taskQueue,
+    );
+    await worker.runUntil(async () => {
+      const lost = await order(own, taskQueue, 'lost');
+      await eventually('a create that was given up', async () =>
+        (await lost.fetchHistory()).events?.some((event) => event.activityTaskTimedOutEventAttributes),
+      );
+      const next = await order(own, taskQueue, 'next');
+      expect(await next.result()).toMatchObject({ outcome: 'completed' });
+      expect(await accepted(own, 'lost')).toBe(0);
+      over.reject(new Error('The worker is stopped.'));
+    });
+  });
+
+  function journalOf(own: MediaStack, taskQueue: string): CreateJournal {
+    return createFileJournal({ root: join(own.dataDir, taskQueue) });
+  }
+
+  function order(own: MediaStack, taskQueue: string, prompt: string) {
+    return own.server.client.workflow.start(WORKFLOW.generateVideo, {
+      taskQueue,
+      workflowId: own.server.uniqueId('order'),
+      args: [{ request: { model: 'cine-1', prompt, durationSeconds: 2 }, startLimit: 1000 }],
+    });
+  }
+});

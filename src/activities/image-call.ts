@@ -133,7 +133,8 @@ function specOf(
     sender,
     agreedPrice: input.agreedPrice,
     ...(input.keepsBooks === true && { keepsBooks: true }),
-    ...(input.recordedOnly === true && { recordedOnly: true }),
+    ...((input.recordedOnly === true || input.recordedSince !== undefined) && { recordedOnly: true }),
+    recordedSince: input.recordedSince,
     prepare: () => prepareImage(paid, deps),
     post: async ({ account, ready, intent, base, options, window }) => {
       const { client } = account;

@@ -59,6 +59,8 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly again?: boolean | undefined;
   /** Only what is recorded is wanted; an epoch that is open stays as it is. */
   readonly recordedOnly?: true;
+  /** Since when what is recorded may be that of a call that was lost, with everything that the server had heard of it. */
+  readonly recordedSince?: string | undefined;
   /** An epoch of unknown fate may be sent again under its idempotency key. */
   readonly sameKey?: true;
   /** What was agreed to, in micro-units: nothing is sent where it costs more by now. Null or absent: nothing was agreed to. */

@@ -57,7 +57,7 @@ export async function withSenders<T>(
   const words = before.map((word) => ({ intent: word?.intent ?? null, taskId: null as string | null }));
   let journalId = before.find((word) => word !== null)?.journalId ?? '';
   let isAsking = true;
-  const asBefore = (heartbeatDetails ?? {}) as object;
+  const asBefore = heartbeatDetails ?? {};
   const details = (unknown: string | null): SenderBeat | BatchBeat => {
     const intents = words.map(({ intent }) => intent ?? unknown);
     const taskIds = words.map(({ taskId }) => taskId);
@@ -118,15 +118,25 @@ function silent(standing: Standing, before: SenderWord | null): Sender {
   };
 }
 
+interface LostCall {
+  readonly sender: Sender;
+  readonly sameKey?: true | undefined;
+  readonly recordedSince?: string | undefined;
+}
+
 /** Whether a send before this one stands in a journal that is not this one any more. */
 export function isLost(
-  { sender: { before }, sameKey }: { readonly sender: Sender; readonly sameKey?: true | undefined },
+  { sender: { before }, sameKey, recordedSince }: LostCall,
   { journalId, boundSince }: Extract<Standing, { bound: true }>,
   intents: readonly string[],
 ): boolean {
   if (sameKey === true && intents.length === 0) return true;
-  const senders = { heard: before, scheduledAt: boundSince };
-  return before !== null && !provesNotSent(senders, { journalId, boundSince, intents });
+  // Attempts that only look tell nothing of a send.
+  const senders =
+    recordedSince === undefined
+      ? { heard: before, scheduledAt: boundSince }
+      : { heard: null, scheduledAt: recordedSince };
+  return !provesNotSent(senders, { journalId, boundSince, intents });
 }
 
 /** A request of which the server knows nothing must not leave: with this journal every trace of it could be lost. */

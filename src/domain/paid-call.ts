@@ -54,12 +54,19 @@ export interface GenerateImageInput extends Partial<PaidInput> {
   readonly request: ImageGenerationRequest;
   /** The caller waits by timers of its own: what has to wait comes back as {@link WaitingImage}. @default the retry policy waits */
   readonly waits?: true;
+  /**
+   * Only what is recorded is wanted, and nothing is sent: a call was scheduled at this time (ISO 8601) of which nobody knows
+   * whether a worker had it.
+   */
+  readonly recordedSince?: string;
 }
 
 export interface EditImageInput extends Partial<PaidInput> {
   readonly request: ImageEditRequest;
   /** As for {@link GenerateImageInput}. */
   readonly waits?: true;
+  /** As for {@link GenerateImageInput}. */
+  readonly recordedSince?: string;
 }
 
 /** The same for edits: the two differ in their requests. */
@@ -76,6 +83,7 @@ const PAID_INPUT_KEYS = {
 export const IMAGE_INPUT_KEYS = {
   ...PAID_INPUT_KEYS,
   waits: true,
+  recordedSince: true,
 } satisfies KeysOf<GenerateImageInput> & KeysOf<EditImageInput>;
 
 export const CREATE_VIDEO_INPUT_KEYS = {

@@ -35,7 +35,7 @@ import {
 } from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
 import { isRequest, isTaskQueue, milliseconds, NO_TASK_QUEUE, queuesOf } from './inputs';
-import { neverStarted, type StartWait } from './never-started';
+import { isUntaken, neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
 import { raceTimer } from './race-timer';
 import { waitsQuery } from './waits-query';
@@ -86,17 +86,15 @@ export async function imageCall(
   for (let state = beginCreate(own.key, Date.now()); ;) {
     const leftMs = Math.max(60_000, state.startedAt + startLimitMs - Date.now());
     const limitMs = state.waits === 0 ? startLimitMs : leftMs;
+    const run: RunImage = (ms, summary, recordedSince) => {
+      const activities = imageActivities({ taskQueue, startLimitMs: ms, summary });
+      const given = { ...call, ...(recordedSince !== undefined && { recordedSince }) };
+      return operation === 'generate_image'
+        ? activities[ACTIVITY.generateImage]({ ...given, request: input.request })
+        : activities[ACTIVITY.editImage]({ ...given, request: input.request as ImageEditRequest });
+    };
     const awaited = { creationKey: own.key, taskQueue, startLimitMs: limitMs, facts };
-    const activities = imageActivities({
-      taskQueue,
-      startLimitMs: awaited.startLimitMs,
-      summary: operation.replace('_', ' '),
-    });
-    const work =
-      operation === 'generate_image'
-        ? activities[ACTIVITY.generateImage]({ ...call, request: input.request })
-        : activities[ACTIVITY.editImage]({ ...call, request: input.request as ImageEditRequest });
-    const got = await imageOf(work, awaited);
+    const got = await imageOf(run, { ...awaited, summary: operation.replace('_', ' ') });
     if (!isWaitingImage(got)) return got;
     const step = afterImage(state, got, { startLimitMs });
     if ('outcome' in step) return step;
@@ -148,31 +146,62 @@ function owedState({ mayBeOwed }: CreateOnceState): 'none' | 'needs_review' {
   return mayBeOwed === true ? 'needs_review' : 'none';
 }
 
+/** Orders one image activity. `recordedSince` is that of its input: nothing is sent. */
+export type RunImage = (
+  startLimitMs: number,
+  summary: string,
+  recordedSince?: string,
+) => Promise<ImageOutcome | WaitingImage>;
+
 interface AwaitedImage {
   readonly creationKey: string;
   readonly taskQueue: string;
   readonly startLimitMs: number;
+  readonly summary: string;
   /** What is left to say when no worker answers. */
   readonly facts: { readonly model: string; readonly account: string | null };
 }
 
 /** What an image activity came to, raced by a timer. Never throws for a lost worker. */
-export async function imageOf<Got extends ImageOutcome | WaitingImage>(
-  work: Promise<Got>,
-  awaited: AwaitedImage,
-): Promise<Got | ImageOutcome> {
-  const wait = { since: Date.now(), limitMs: awaited.startLimitMs };
+export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<ImageOutcome | WaitingImage> {
+  const { startLimitMs, summary } = awaited;
+  const wait = { since: Date.now(), limitMs: startLimitMs };
   try {
-    const outcome = await raceTimer(work, {
-      limitMs: imageScheduleToCloseMs(awaited.startLimitMs) + CREATE_TIMEOUTS.raceMarginMs,
-      afterCancelMs: IMAGE_TIMEOUTS.startToCloseMs + CREATE_TIMEOUTS.raceMarginMs,
-      summary: 'limit of the image call',
-    });
+    const outcome = await raced(run(startLimitMs, summary), startLimitMs);
     return outcome === 'lost' ? unconfirmedImage('no_answer_in_time', awaited) : outcome;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
+    // That it took longer than its limit may only mean that nobody ran this workflow meanwhile.
+    if (isUntaken(error.cause) && !neverStarted(error.cause, wait)) return recordedImage(run, awaited, wait);
     return ofLostActivity(error, awaited, wait);
   }
+}
+
+/** What the journal has of a call of which the server cannot tell whether a worker ever had it. Sends nothing. */
+async function recordedImage(
+  run: RunImage,
+  awaited: AwaitedImage,
+  { since }: StartWait,
+): Promise<ImageOutcome> {
+  // As after a possible send of a video: what may be paid is not given up because a worker is away.
+  const limitMs = DEFAULT_START_LIMIT_MS;
+  try {
+    const found = await raced(run(limitMs, 'what is recorded', new Date(since).toISOString()), limitMs);
+    if (found === 'lost' || isWaitingImage(found)) return unconfirmedImage('worker_lost', awaited);
+    const isUnsent = found.outcome === 'rejected' && found.reason === 'not_sent';
+    return isUnsent ? { ...found, message: noWorker(awaited.taskQueue) } : found;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return unconfirmedImage('worker_lost', awaited);
+  }
+}
+
+function raced<Got>(work: Promise<Got>, startLimitMs: number): Promise<Got | 'lost'> {
+  return raceTimer(work, {
+    limitMs: imageScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs,
+    afterCancelMs: IMAGE_TIMEOUTS.startToCloseMs + CREATE_TIMEOUTS.raceMarginMs,
+    summary: 'limit of the image call',
+  });
 }
 
 function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: StartWait): ImageOutcome {

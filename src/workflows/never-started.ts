@@ -11,13 +11,20 @@ export interface StartWait {
 const LATE_MS = 10_000;
 
 /**
- * Whether the server gave an activity up before any worker had it: then nothing was sent. The limit holds for every
- * attempt, and an attempt that began leaves its heartbeat and its failure. A reset by an operator takes both away and
- * begins the limit anew: what was given up later than the limit says may have begun before, and is looked up.
+ * Whether the server gave an activity up before any worker had it: then nothing was sent. What was given up later than the
+ * limit says may have begun before, and is looked up.
  */
 export function neverStarted(cause: unknown, { since, limitMs }: StartWait): boolean {
+  return isUntaken(cause) && Date.now() - since <= limitMs + LATE_MS;
+}
+
+/**
+ * Whether no worker had the last try of an activity, and nothing tells of one before. The limit holds for every attempt,
+ * and an attempt that began leaves its heartbeat and its failure; but a reset by an operator takes both away and begins the
+ * limit anew.
+ */
+export function isUntaken(cause: unknown): boolean {
   if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
   // The converter drops the cause of a timeout: it stands only in the failure as the server wrote it.
-  if (cause.lastHeartbeatDetails != null || cause.failure?.cause != null) return false;
-  return Date.now() - since <= limitMs + LATE_MS;
+  return cause.lastHeartbeatDetails == null && cause.failure?.cause == null;
 }

@@ -23,7 +23,7 @@ describe('the first paid call of a queue that no ledger knows', () => {
     const journal = journalOf(own, taskQueue);
     const slow: CreateJournal = { ...journal, identity: () => bound.promise.then(() => journal.identity()) };
     const worker = await handMadeWorker(own, { journal: slow }, undefined, taskQueue);
-    const outcome = await worker.runUntil(async () => {
+    const outcome: unknown = await worker.runUntil(async () => {
       const started = await order(own, taskQueue, prompt);
       await eventually(
         'an attempt that outlived its heartbeat timeout, or did not',
@@ -38,7 +38,7 @@ describe('the first paid call of a queue that no ledger knows', () => {
         60_000,
       );
       bound.resolve();
-      return started.result();
+      return started.result() as Promise<unknown>;
     });
     expect(outcome).toMatchObject({ outcome: 'completed' });
     expect(await accepted(own, prompt)).toBe(1);

@@ -44,6 +44,7 @@ export function createCampaignImage(
           keepsBooks: true,
           waits: true,
           ...(input.recordedOnly === true && { recordedOnly: true }),
+          ...(input.recordedSince !== undefined && { recordedSince: input.recordedSince }),
           ...(account === undefined ? {} : { account }),
           ...(policy === undefined ? {} : { policy }),
         },

@@ -105,6 +105,8 @@ export interface CampaignImageInput {
   readonly creationKey: string;
   /** Only what is recorded is wanted: nothing is sent. */
   readonly recordedOnly?: true;
+  /** As for `media.generateImage`. */
+  readonly recordedSince?: string;
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }

@@ -2,7 +2,7 @@ import { DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
 import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
 import { type LaneSettings } from '../../domain/campaign/lane-state';
-import { imageOf } from '../image-call';
+import { imageOf, type RunImage } from '../image-call';
 import { campaignImageActivity } from '../proxies';
 import { creationKeyOf, isBegun, type LaneRow } from './lane-row';
 
@@ -15,15 +15,17 @@ export function drawRow(
   const { account, policy, queues } = settings;
   const creationKey = creationKeyOf(campaign, row);
   const startLimitMs = DEFAULT_START_LIMIT_MS;
-  const draw = campaignImageActivity({ taskQueue: queues.image, startLimitMs, summary: row.spec.operation });
-  const work = draw({
-    page: { index: row.lease.index, page: row.lease.page },
-    index: row.index,
-    creationKey,
-    ...(isBegun(row) && { recordedOnly: true }),
-    ...(account === undefined ? {} : { account }),
-    ...(policy === undefined ? {} : { policy }),
-  });
+  const run: RunImage = (limitMs, summary, recordedSince) =>
+    campaignImageActivity({ taskQueue: queues.image, startLimitMs: limitMs, summary })({
+      page: { index: row.lease.index, page: row.lease.page },
+      index: row.index,
+      creationKey,
+      ...(isBegun(row) && { recordedOnly: true }),
+      ...(recordedSince !== undefined && { recordedSince }),
+      ...(account === undefined ? {} : { account }),
+      ...(policy === undefined ? {} : { policy }),
+    });
   const facts = { model: row.spec.model, account: row.spec.account ?? account ?? null };
-  return imageOf(work, { creationKey, taskQueue: queues.image, startLimitMs, facts });
+  const { operation: summary } = row.spec;
+  return imageOf(run, { creationKey, taskQueue: queues.image, startLimitMs, summary, facts });
 }

@@ -45,9 +45,9 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
   let connected: Connected | undefined;
   try {
     connected = await unlessInterrupted(connect(run.config, run.env), interruption, run.resumeHint);
-    const mayAsk = await warnWithoutWorker(context, connected);
-    if (mayAsk && (run.detach !== true || run.sendsFiles === true)) {
-      const asked = requireSameStore(connected, run.store, report);
+    const hasWorker = await warnWithoutWorker(context, connected);
+    if (run.detach !== true || run.sendsFiles === true) {
+      const asked = requireSameStore(connected, run.store, { report, hasWorker });
       await unlessInterrupted(asked, interruption, run.resumeHint);
     }
     const started = await unlessInterrupted(run.start(connected.media), interruption, run.resumeHint);

@@ -1,4 +1,5 @@
 import { type ArtifactStore } from '../artifacts/artifact-store';
+import { plainClient, readLedger } from '../binding/ledger';
 import { CliError } from './cli-error';
 import { type Connected } from './connect';
 import { type Report } from './report';
@@ -7,24 +8,37 @@ import { type Report } from './report';
 const WORKER_MS = 15_000;
 
 /**
- * Asks the worker, before anything is started, whether this command sees its artifact store: what is paid would not be
- * found here otherwise. Nothing is asked where no worker is. @throws CliError `other_artifact_store`
+ * Looks, before anything is started, whether this command sees the artifact store of the workers: what is paid would not
+ * be found here otherwise. @throws CliError `other_artifact_store`
  */
 export async function requireSameStore(
-  { media, taskQueue }: Connected,
+  connected: Connected,
   store: ArtifactStore,
-  report: Report,
+  { report, hasWorker }: { readonly report: Report; readonly hasWorker: boolean },
 ): Promise<void> {
-  const worker = await media.artifactStore({ timeoutMs: WORKER_MS }).catch(() => undefined);
-  if (worker === undefined) {
+  const { taskQueue } = connected;
+  const storeId = await storeOfWorkers(connected, hasWorker);
+  if (storeId === undefined) {
     report.say(
       `${report.paint('warn', 'warning:')} no worker of ${taskQueue} said which artifact store it has; whether this command finds the files there is not known.`,
     );
     return;
   }
-  if (worker.storeId === null || worker.storeId === (await store.identity?.())) return;
+  if (storeId === null || storeId === (await store.identity?.())) return;
   throw new CliError(
     'other_artifact_store',
     `The worker of the task queue ${taskQueue} keeps its files in another artifact store than this command (MEDIA_ARTIFACTS): neither finds the files of the other. Nothing was started.`,
   );
+}
+
+/** The ledger of the queue lets no worker in with another store, and needs none to be up. Null for a store without a name. */
+async function storeOfWorkers(
+  { media, client, taskQueue }: Connected,
+  hasWorker: boolean,
+): Promise<string | null | undefined> {
+  const found = await readLedger(plainClient(client), taskQueue).catch(() => undefined);
+  const bound = found === undefined || found.is === 'missing' ? null : found.ledger?.artifacts;
+  if (typeof bound === 'string') return bound;
+  if (!hasWorker) return undefined;
+  return (await media.artifactStore({ timeoutMs: WORKER_MS }).catch(() => undefined))?.storeId;
 }

@@ -2,13 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { renderImage } from '../../src/testing/sandbox/render-image';
 import { type CliBench, openCliBench } from './support/cli-bench';
-import { runJson } from './support/run-cli';
+import { type CliProcess, runJson } from './support/run-cli';
 
 /** Whoever names the queue of another worker would pay for what this machine can never save. */
 describe('a command whose artifact store is not the one of the worker', () => {
   let bench: CliBench;
   let env: NodeJS.ProcessEnv;
   let picture: string;
+  let worker: CliProcess;
   const out = (): string => path.join(bench.dir, 'out');
   const paid = async (): Promise<number> => {
     const { creates, images } = await bench.sandbox.admin.counters();
@@ -21,7 +22,7 @@ describe('a command whose artifact store is not the one of the worker', () => {
       MEDIA_TASK_QUEUE: bench.server.uniqueId('other'),
       MEDIA_DATA_DIR: path.join(bench.dir, 'other-data'),
     };
-    await bench.startWorker(other);
+    worker = await bench.startWorker(other);
     env = { ...bench.clientEnv, MEDIA_TASK_QUEUE: other.MEDIA_TASK_QUEUE };
     picture = path.join(bench.dir, 'cup.png');
     const spec = { kind: 'image', model: 'm', prompt: 'cup', width: 64, height: 64, index: 0 } as const;
@@ -58,5 +59,27 @@ describe('a command whose artifact store is not the one of the worker', () => {
     const shared = { ...env, MEDIA_ARTIFACTS: path.join(bench.dir, 'other-data', 'artifacts') };
     const saved = await runJson([...args, '--out', out()], shared);
     expect([saved.code, saved.reply.data?.files]).toEqual([0, [path.join(out(), `${id}.mp4`)]]);
+  });
+
+  test('no worker has to be up for it: the ledger of the queue knows the store', async () => {
+    worker.child.kill('SIGTERM');
+    await worker.ended;
+    const id = bench.server.uniqueId('later');
+    const before = await paid();
+    const args = ['edit', '--model', 'image-2', '--prompt', 'join', '--image', picture, '--detach'];
+    const run = await runJson([...args, '--id', id], env);
+    expect([run.code, run.reply.error?.type]).toEqual([78, 'other_artifact_store']);
+    await expect(bench.server.client.workflow.getHandle(id).describe()).rejects.toThrow();
+    expect(await paid()).toBe(before);
+  });
+
+  test('on a queue that no worker has served yet it is said that nobody knows', async () => {
+    const first = { ...bench.clientEnv, MEDIA_TASK_QUEUE: bench.server.uniqueId('first') };
+    const args = ['edit', '--model', 'image-2', '--prompt', 'join', '--image', picture, '--detach'];
+    const run = await runJson([...args, '--id', bench.server.uniqueId('first-id')], first);
+    expect([run.code, run.stderr]).toEqual([
+      0,
+      expect.stringContaining('finds the files there is not known'),
+    ]);
   });
 });

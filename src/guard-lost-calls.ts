@@ -27,6 +27,8 @@ export interface LostCall {
 /** What a rebind finds before it gives anything up. */
 export interface LostCalls {
   readonly calls: readonly LostCall[];
+  /** Paid calls whose ids cannot be read here, as behind a codec of others: nothing guards them. */
+  readonly unread: number;
   /** Most executions that were looked at: what is older is not found. */
   readonly looked: number;
 }
@@ -41,8 +43,8 @@ export async function findLostCalls(
   namespace: string,
   journal: CreateJournal,
 ): Promise<LostCalls> {
-  const seen = paidCallsOn(client, baseTaskQueue(taskQueue), LOOKED_AT);
-  return { calls: await lostAmong(seen, namespace, journal), looked: LOOKED_AT };
+  const seen = paidCallsOn(client, baseTaskQueue(taskQueue), (looked) => looked >= LOOKED_AT);
+  return { ...(await lostAmong(seen, namespace, journal)), looked: LOOKED_AT };
 }
 
 /** Which of these calls a journal does not know. */
@@ -50,17 +52,22 @@ export async function lostAmong(
   calls: AsyncIterable<PaidCallSeen> | Iterable<PaidCallSeen>,
   namespace: string,
   journal: CreateJournal,
-): Promise<readonly LostCall[]> {
+): Promise<Pick<LostCalls, 'calls' | 'unread'>> {
   const lost: LostCall[] = [];
+  let unread = 0;
   for await (const seen of calls) {
     const { creationKey, epoch, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
+    if (creationKey === null) {
+      unread += 1;
+      continue;
+    }
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
     const model = created?.video.model ?? modelOf(seen);
     const place = { creationKey, epoch, workflowId, runId, activityId, attemptAt };
     const call = { ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) };
     if (!(await isKnown(journal, { namespace, creationKey }, call))) lost.push(call);
   }
-  return lost;
+  return { calls: lost, unread };
 }
 
 /**

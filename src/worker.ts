@@ -160,6 +160,7 @@ async function makeWorker(
     Runtime.instance().logger.warn('Rebinding: what was paid for under these ids was not in this journal', {
       guarded: [...new Set(lost.calls.map(({ creationKey }) => creationKey))],
       executionsLookedAt: lost.looked,
+      unreadable: lost.unread,
     });
     // Before anything is given up: what other journals know of this queue is kept in this one, as far as histories tell.
     await keepLostCalls(journal, namespace, lost.calls);

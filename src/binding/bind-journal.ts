@@ -41,7 +41,7 @@ export interface BindJournalOptions {
  */
 export async function bindJournal(options: BindJournalOptions): Promise<Ledger> {
   const taskQueue = baseTaskQueue(options.taskQueue);
-  const client = plainClient(options.client);
+  const clients = { ledger: plainClient(options.client), histories: options.client };
   const request: BindRequest = {
     ...(await options.journal.identity()),
     artifacts: (await options.artifacts?.identity?.()) ?? null,
@@ -51,17 +51,24 @@ export async function bindJournal(options: BindJournalOptions): Promise<Ledger> 
   };
   // Durable before the ledger hears of it: a kill between the two leaves a mark too many, and never one too few.
   if (request.mark !== null) await options.journal.putMark(request.mark);
-  return answered(taskQueue, () => bind(client, taskQueue, options.journal, request));
+  return answered(taskQueue, () => bind(clients, taskQueue, options.journal, request));
+}
+
+interface Clients {
+  readonly ledger: Client;
+  /** As the user made it: what the workers of the queue wrote may be behind a codec. */
+  readonly histories: Client;
 }
 
 async function bind(
-  client: Client,
+  clients: Clients,
   taskQueue: string,
   journal: CreateJournal,
   request: BindRequest,
 ): Promise<Ledger> {
+  const { ledger: client, histories } = clients;
   const found = await readLedger(client, taskQueue);
-  if (request.rebind !== true) await refuse(client, taskQueue, journal, found, request);
+  if (request.rebind !== true) await refuse(histories, taskQueue, journal, found, request);
   const held = found.is === 'missing' ? null : found.ledger;
   if (found.is === 'open' && held !== null && nextLedger(held, request, '') === held) return held;
   await askLedger(client, taskQueue, request, found);
@@ -75,7 +82,7 @@ async function bind(
 }
 
 async function refuse(
-  client: Client,
+  histories: Client,
   taskQueue: string,
   journal: CreateJournal,
   found: FoundLedger,
@@ -87,7 +94,7 @@ async function refuse(
     if (await isSetBack(found.ledger, journal)) throw new JournalBindingError(setBack(taskQueue));
     return;
   }
-  const earlier = await anyPaidCall(client, taskQueue);
+  const earlier = await anyPaidCall(histories, taskQueue);
   if (earlier !== undefined) throw new JournalBindingError(ledgerGone(taskQueue, earlier));
 }
 

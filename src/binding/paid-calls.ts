@@ -10,11 +10,12 @@ export interface PaidCallSeen {
   readonly runId: string;
   readonly activityId: string;
   readonly type: string;
-  readonly creationKey: string;
+  /** Null where the input that may name it cannot be read here, as behind a codec of others. */
+  readonly creationKey: string | null;
   readonly epoch: number;
   /** ISO 8601. */
   readonly scheduledAt: string;
-  /** Input of its activity, of the row of a batch. Null where it cannot be read here, as behind a codec of others. */
+  /** Input of its activity, of the row of a batch; null where it cannot be read here. */
   readonly input: { readonly [field: string]: unknown } | null;
   /** What it came to, where that is known; null while it is open or when its worker was lost. */
   readonly answer: { readonly [field: string]: unknown } | null;
@@ -30,14 +31,16 @@ export async function paidCallsOf(
   taskQueue: string,
   run: { readonly workflowId: string; readonly runId: string },
 ): Promise<readonly PaidCallSeen[]> {
-  const handle = client.workflow.getHandle(run.workflowId, run.runId);
   // First what is pending: what ends in between stands in the history.
-  const { raw, status } = await handle.describe();
-  const { events } = await handle.fetchHistory();
-  const isOpen = status.name === 'RUNNING' || status.name === 'PAUSED';
+  const described = await client.workflowService.describeWorkflowExecution({
+    namespace: client.options.namespace,
+    execution: run,
+  });
+  const { events } = await client.workflow.getHandle(run.workflowId, run.runId).fetchHistory();
+  const isOpen = described.workflowExecutionInfo?.closeTime == null;
   const converter = client.options.loadedDataConverter;
   const beats = new Map(
-    (raw.pendingActivities ?? []).map((one) => [one.activityId, one.heartbeatDetails?.payloads?.[0]]),
+    (described.pendingActivities ?? []).map((one) => [one.activityId, one.heartbeatDetails?.payloads?.[0]]),
   );
   const ends = endsOf(events ?? []);
   const calls: PaidCallSeen[] = [];
@@ -65,8 +68,8 @@ export async function paidCallsOf(
       const lost = end === undefined ? mayHaveSent || !isOpen : end.lost || mayHaveSent;
       if (!mayHaveLeft(answer, lost)) return;
       const given = own?.['creationKey'];
-      const creationKey =
-        typeof given === 'string' ? given : activityKey(run.workflowId, run.runId, activityId);
+      const ofItself = own === null ? null : activityKey(run.workflowId, run.runId, activityId);
+      const creationKey = typeof given === 'string' ? given : ofItself;
       const epoch = answer?.['epoch'] ?? own?.['epoch'] ?? 0;
       calls.push({
         ...run,

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { TemporalMediaClient } from '../../src/client';
+import { findLostCalls } from '../../src/guard-lost-calls';
+import { createFileJournal } from '../../src/journal';
 import { startTemporalServer, type RunningTemporalServer } from '../../src/testing/temporal-server';
 import { storedManifest } from '../support/campaign';
 import { Encryption, expectUnreadable } from '../support/encryption';
@@ -50,6 +53,18 @@ describe('a codec that encrypts what crosses to the server', () => {
     const resumed = await media.resume(filmed.video.taskId);
     expect(await resumed.result()).toMatchObject({ outcome: 'completed', artifact: filmed.artifact });
     await expectUnreadable(made.server, [video.workflowId, image.workflowId, lost.workflowId]);
+  });
+
+  it('hides the ids of paid calls from a rebind without it, which guards none that was never given', async () => {
+    const made = await stack();
+    const request = { model: 'cine-1', prompt: 'a hidden well', durationSeconds: 2 };
+    await (await clientOf(made).media.startVideo({ request })).result();
+    const { server, dataDir, taskQueue } = made;
+    const journal = createFileJournal({ root: join(dataDir, 'lacks-it') });
+    const blind = new Client({ connection: server.client.connection, namespace: server.namespace });
+    const lost = await findLostCalls(blind, taskQueue, server.namespace, journal);
+    expect(lost.calls).toEqual([]);
+    expect(lost.unread).toBeGreaterThan(0);
   });
 
   it('a campaign, its lanes, its orders and its results', async () => {

@@ -19,11 +19,11 @@ export function createCampaignImage(
     refuseUnsafeRetries(deps.journal);
     const who = caller(Date.now());
     return withSender(deps, async (sender) => {
-      const { creationKey, policy } = input;
+      const { creationKey, policy, recordedSince } = input;
       const base = { epoch: 0, sent: false, account: input.account ?? null, estimate: null };
       const page = await pages.page(input.page).catch(() => undefined);
       if (page === undefined) {
-        const unsent = await withoutPage(deps, who, { creationKey, sender }, base);
+        const unsent = await withoutPage(deps, who, { creationKey, sender, recordedSince }, base);
         if (unsent !== undefined) return unsent;
         throw retryLater({ class: 'page_unavailable', message: 'The page of the campaign cannot be read.' });
       }
@@ -44,7 +44,7 @@ export function createCampaignImage(
           keepsBooks: true,
           waits: true,
           ...(input.recordedOnly === true && { recordedOnly: true }),
-          ...(input.recordedSince !== undefined && { recordedSince: input.recordedSince }),
+          ...(recordedSince !== undefined && { recordedSince }),
           ...(account === undefined ? {} : { account }),
           ...(policy === undefined ? {} : { policy }),
         },

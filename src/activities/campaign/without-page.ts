@@ -11,6 +11,7 @@ export interface WithoutPage {
   readonly creationKey: string;
   readonly sender: Sender;
   readonly sameKey?: true | undefined;
+  readonly recordedSince?: string | undefined;
 }
 
 /**
@@ -23,15 +24,16 @@ export async function withoutPage(
   row: WithoutPage,
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
-  const { creationKey, sender, sameKey } = row;
+  const { creationKey, sender, sameKey, recordedSince } = row;
   const { standing, before } = sender;
+  const isFirst = attempt === 1 && before === null && sameKey !== true && recordedSince === undefined;
   const asker = { fingerprint: null, workflowId, runId, now: Date.now() };
   const opened = standing.bound
     ? await openEpoch(journal, { namespace, creationKey }, base.epoch, asker).catch(() => undefined)
     : undefined;
   const untouched =
     !standing.bound || opened === undefined
-      ? attempt === 1 && before === null && sameKey !== true
+      ? isFirst
       : opened.do === 'send' && !isLost(row, standing, opened.intents);
   return untouched ? waitingAnswer(base, 'page_unavailable', UNREADABLE) : undefined;
 }

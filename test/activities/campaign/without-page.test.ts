@@ -25,14 +25,18 @@ describe('a row whose page cannot be read, and whose journal is not the one that
     readonly attempt: number;
     readonly heartbeatDetails?: object;
   }
-  const image = (attempt: Attempt, standing = harness.deps.standing): Promise<unknown> => {
+  const image = (
+    attempt: Attempt,
+    standing = harness.deps.standing,
+    own: { readonly recordedSince?: string } = {},
+  ): Promise<unknown> => {
     const call = createCampaignImage({ ...harness.deps, standing }, harness.pages);
     const environment = new MockActivityEnvironment({
       ...info,
       ...attempt,
       retryPolicy: { maximumAttempts: 5 },
     });
-    return environment.run(call, { page: PAGE, index: 0, creationKey: 'row-0' });
+    return environment.run(call, { page: PAGE, index: 0, creationKey: 'row-0', ...own });
   };
   const videos = async (
     attempt: Attempt,
@@ -70,6 +74,19 @@ describe('a row whose page cannot be read, and whose journal is not the one that
     const first = { attempt: 1 };
     expect(await videos(first, { sameKey: true })).toMatchObject({ outcome: 'pending' });
     expect(await videos(first, { sameKey: true }, elsewhere)).toMatchObject({ outcome: 'pending' });
+  });
+
+  it('[C4.4c] nor where a call of before is looked up that only another journal may know', async () => {
+    const since = new Date(0).toISOString();
+    const later: AskStanding = async () => ({
+      bound: true,
+      journalId: 'the-journal',
+      boundSince: new Date(1).toISOString(),
+    });
+    for (const standing of [later, elsewhere])
+      await expect(image({ attempt: 1 }, standing, { recordedSince: since })).rejects.toMatchObject({
+        details: [{ class: 'page_unavailable' }],
+      });
   });
 
   it('waits unsent where no attempt was before it, or one that wrote nothing in this journal', async () => {

@@ -76,6 +76,8 @@ export class RefusalGate {
   /** Leave to send, or the refusal that stands. */
   async enter(call: GatedCall): Promise<Pass | StandingRefusal> {
     const doors = [this.door(call.account), this.door(`${call.account} ${call.operation} ${call.model}`)];
+    // One that hangs, for its journal or its disk does, finds nothing out.
+    for (const door of doors) if (this.now() >= door.probeAt + LONGEST_MS) door.scout = null;
     const scouts = doors.flatMap(({ scout }) => (scout === null ? [] : [scout]));
     if (scouts.length > 0) await within(LISTEN_MS, Promise.all(scouts));
     const now = this.now();
@@ -135,7 +137,6 @@ export class RefusalGate {
     }
     const door = refused.standing === 'account' ? account : model;
     door.refusal = refusalOf(refused, door.refusal?.since ?? now);
-    // Never before the time that the service named itself (C8.7).
     // The call that was refused waits as long as the service said (C8.7), whatever others find out meanwhile.
     const notBefore = Date.parse(refused.notBefore ?? '') || 0;
     door.probeAt = Math.max(now + this.probeMs, Math.min(notBefore, now + LONGEST_MS));

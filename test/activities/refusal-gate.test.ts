@@ -81,6 +81,17 @@ describe('a refusal that stands', () => {
     expect(await isHeld()).toBe(false);
   });
 
+  it('does not wait for ever for one that never tells what came of it', async () => {
+    (await pass()).heard(refused('account'));
+    now = 61_000;
+    await pass();
+    now = 1_020_999;
+    expect(await isHeld()).toBe(true);
+    now = 1_021_000;
+    (await pass()).heard(busy);
+    expect(await isHeld()).toBe(false);
+  });
+
   it('lets one request a minute ask again: a refusal keeps it closed, anything else opens it', async () => {
     (await pass()).heard(refused('account'));
     now = 61_000;

@@ -95,6 +95,7 @@ export async function keepLostCalls(
       // Nobody can tell any more whether a request is the same: the first one is kept for all.
       fingerprint: null,
       heard: null,
+      cause: 'journal_changed',
       ...(created !== undefined && { created }),
     };
     await standIn(journal, key, call, lost);

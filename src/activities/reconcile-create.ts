@@ -8,7 +8,7 @@ import {
   type SlotIntent,
 } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
-import { provesNotSent } from '../domain/journal-proof';
+import { causeOfUnproved, provesNotSent } from '../domain/journal-proof';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { resolveCreatePolicy } from '../domain/create-policy';
 import {
@@ -77,6 +77,7 @@ export function createReconcileCreate(
         account: at.account ?? '',
         fingerprint: null,
         heard: input.senders.heard,
+        cause: here.bound ? causeOfUnproved(input.senders.heard, here.journalId) : 'journal_changed',
       });
     /** Nothing here says what became of what its senders may have sent with another journal. */
     const unproved = (at: typeof base): Promise<UnconfirmedCall> => {

@@ -7,7 +7,7 @@ import {
 } from '../domain/create-journal';
 import { type Money } from '../domain/billing';
 import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy';
-import { type SenderWord } from '../domain/journal-proof';
+import { causeOfUnproved, type SenderWord } from '../domain/journal-proof';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { NOT_RECORDED } from '../domain/names';
@@ -207,7 +207,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     if (account === undefined) return pending(null);
     const { operation, request } = spec.paid;
     const lost = { operation, model: request.model, ...spec.facts, account: account.name, fingerprint };
-    return ended(await standIn(deps.journal, key, who, { ...base, ...lost, heard: before }));
+    const cause = causeOfUnproved(before, stands.journalId);
+    return ended(await standIn(deps.journal, key, who, { ...base, ...lost, heard: before, cause }));
   }
   if (spec.recordedOnly === true) {
     const cause = deps.journal === 'none' ? 'no_journal' : NOT_RECORDED;

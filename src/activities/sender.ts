@@ -1,6 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import {
   type BatchBeat,
+  PERHAPS,
   provesNotSent,
   type SenderBeat,
   type SenderWord,
@@ -25,9 +26,6 @@ export interface Sender {
   /** Until when the attempt may take, in milliseconds since the epoch: one that hangs beats no longer, and is given up. */
   lastsUntil(time: number): void;
 }
-
-/** No journal holds it: a beat that may arrive late must not deny an intent. */
-const PERHAPS = 'perhaps';
 
 /** Without a journal nothing proves anything, and nothing has to be bound. */
 const WITHOUT_JOURNAL: Standing = { bound: true, journalId: '', boundSince: new Date(0).toISOString() };

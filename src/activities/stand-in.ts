@@ -12,6 +12,8 @@ import { type Caller } from './paid-context';
 export type LostIntent = Pick<SlotIntent, 'operation' | 'fingerprint'> &
   IntentFacts & {
     readonly heard: SenderWord | null;
+    /** Why nobody knows what it came to. */
+    readonly cause: string;
     readonly mayBeOwed?: true;
     /** What it came to, where the history of its workflow says so: then it is recorded as it was. */
     readonly created?: CreatedVideo;
@@ -33,7 +35,7 @@ export async function standIn(
   }: Pick<Caller, 'workflowId' | 'runId' | 'activityId' | 'attemptAt'>,
   lost: LostIntent,
 ): Promise<UnconfirmedCall> {
-  const { operation, fingerprint, heard, mayBeOwed, created } = lost;
+  const { operation, fingerprint, heard, cause, mayBeOwed, created } = lost;
   const facts = factsIn(lost);
   const at = new Date().toISOString();
   const slot: SlotIntent = {
@@ -59,7 +61,7 @@ export async function standIn(
     sent: true,
     account: facts.account,
     estimate: null,
-    evidence: evidence('journal_changed', facts),
+    evidence: evidence(cause, facts),
     ...(mayBeOwed === true && { mayBeOwed }),
   });
   const recordIn = (free: number) => (created === undefined ? answerIn(free) : { ...created, epoch: free });

@@ -5,6 +5,19 @@ export interface SenderWord {
   readonly intent: string | null;
 }
 
+/** Stands for an intent that no journal holds: a beat that may arrive late must not deny one. */
+export const PERHAPS = 'perhaps';
+
+/**
+ * Why nobody knows what a call came to whose word this journal cannot prove: it is not the journal that was named, or lacks
+ * what was named; or the last word, of an attempt that was lost, did not say whether it had begun to send.
+ */
+export function causeOfUnproved(heard: SenderWord | null, journalId: string): string {
+  // Before an attempt knows the journal of its queue, it names none.
+  const isOwn = heard !== null && (heard.journalId === journalId || heard.journalId === '');
+  return isOwn && heard.intent === PERHAPS ? 'worker_lost' : 'journal_changed';
+}
+
 /** What is known of the attempts that may have sent. */
 export interface SenderTrace {
   /** The last word of an attempt; null when none was heard. */

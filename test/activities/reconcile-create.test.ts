@@ -10,6 +10,7 @@ import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../src/domain/create-journal';
 import { evidence } from '../../src/domain/evidence';
+import { PERHAPS } from '../../src/domain/journal-proof';
 import { type CreateVideoAnswer, type ReconcileCreateInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
@@ -101,6 +102,16 @@ describe('media.reconcileCreate', () => {
     await journal.putOutcome(KEY, 0, { v: 1, nonce: 'first', at: '', answer: lost });
     expect(await reconcile('later')).toMatchObject({ ...lost, sent: true });
     expect((await journal.read(KEY, 1)).slot).toBeNull();
+  });
+
+  it('[C4.4c] a worker that was lost, and whose last word left open whether it sent, is no other journal', async () => {
+    const heard = { journalId: 'the-journal', intent: PERHAPS };
+    const senders = { ...UNHEARD.senders, heard };
+    expect(await reconcile('first', { senders })).toMatchObject({
+      outcome: 'unconfirmed',
+      evidence: { cause: 'worker_lost' },
+      epoch: 0,
+    });
   });
 
   const ELSEWHERE = {

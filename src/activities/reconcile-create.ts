@@ -154,10 +154,14 @@ export function createReconcileCreate(
  * now or does not. Its run may have been told that refusal by then: where it would send, a fence stands.
  */
 async function shutOut(journal: CreateJournal, key: JournalKey, epoch: number, now: number): Promise<void> {
-  const { slot } = await journal.read(key, epoch + 1).catch(() => {
-    throw journalUnavailable();
-  });
-  if (slot?.kind !== 'fence') await takeFence(journal, key, epoch + 1, now);
+  for (let next = epoch + 1; ; next++) {
+    const { slot } = await journal.read(key, next).catch(() => {
+      throw journalUnavailable();
+    });
+    // An intent of another stops it there, or lets it on: it meets a fence at the first place where it could send.
+    if (slot?.kind === 'intent') continue;
+    return slot === null ? takeFence(journal, key, next, now) : undefined;
+  }
 }
 
 async function takeFence(journal: CreateJournal, key: JournalKey, epoch: number, now: number): Promise<void> {

@@ -182,6 +182,21 @@ describe('media.reconcileCreate', () => {
     expect((await journal.read(KEY, 1)).slot).toBeNull();
   });
 
+  it('[C7.10] stands beyond what another run has begun, and is found there', async () => {
+    await record(0, 'first', { ...base, epoch: 0, outcome: 'unconfirmed', evidence: evidence('reset') });
+    const given = { decision: 'declareLost', decisionId: 'd', by: 'me', reason: 'yes', at: '' } as const;
+    const answer = { ...refused, reason: 'declared_lost' } as const;
+    await journal.putResolution(KEY, 0, { v: 1, ...given, answer });
+    await record(1, 'another');
+    for (const _ of ['once', 'again'])
+      expect(await reconcile('later')).toMatchObject({
+        outcome: 'not_sent',
+        cause: 'recorded_by_another_run',
+      });
+    expect((await journal.read(KEY, 2)).slot).toMatchObject({ kind: 'fence' });
+    expect((await journal.read(KEY, 3)).slot).toBeNull();
+  });
+
   it('[C7.10] looks again where a sender took the place of that fence', async () => {
     await record(0, 'first', { ...refused, notBefore: LATER });
     const read = journal.read.bind(journal);

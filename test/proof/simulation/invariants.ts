@@ -48,6 +48,8 @@ export const INVARIANTS = [
             // What was recorded is lost with its journal.
             .filter(({ journal }) => journal === refusal.journal)
             .filter(({ at }) => at > refusal.at && at < refusal.until - 2 * maxSkewMs)
+            // Two senders of one key do not hear of each other in the middle of an attempt.
+            .filter(({ isRepetition, begunAt }) => !isRepetition || begunAt > refusal.at)
             .filter(
               ({ at }) =>
                 !by(ledger.authorised, refusal.key).some((one) => one.at > refusal.at && one.at <= at),
@@ -60,13 +62,13 @@ export const INVARIANTS = [
   },
   {
     name: 'results of another request handed out',
-    broken: ({ told, accepted, kept }) =>
+    broken: ({ told, accepted, kept, standIns }) =>
       told.flatMap(({ answer, prompt, key }) => {
         if (answer.outcome !== 'created') return [];
         const task = accepted.find(({ taskId }) => taskId === answer.video.taskId);
         if (task === undefined) return [`${answer.video.taskId} was never accepted`];
         // Which request a call had that stands in a journal after it was lost, nobody can tell.
-        return (task.send.prompt === prompt || kept > 0) && task.send.key === key
+        return (task.send.prompt === prompt || kept + standIns > 0) && task.send.key === key
           ? []
           : [`${task.taskId} is of ${task.send.prompt}`];
       }),

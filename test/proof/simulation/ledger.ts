@@ -12,6 +12,8 @@ export interface Send {
   readonly runId: string;
   readonly prompt: string;
   readonly at: number;
+  /** When its attempt began. */
+  readonly begunAt: number;
   /** What its header carried; null where the service is not vouched to honour keys. */
   readonly idempotencyKey: string | null;
   /** It took no slot: an intent under its key was there before. */
@@ -69,6 +71,8 @@ export class Ledger {
   readonly journals: Record<JournalChange, number> = { lost: 0, restored: 0, rebound: 0 };
   /** Calls that a rebind wrote into the next journal. */
   kept = 0;
+  /** Intents that stand for a call whose own is lost, and do not say what it asked for. */
+  standIns = 0;
   lateCompletions = 0;
   recovered = 0;
 }

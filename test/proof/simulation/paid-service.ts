@@ -219,6 +219,7 @@ export class PaidService {
       runId: info.workflowExecution.runId,
       prompt: (JSON.parse(body) as { prompt: string }).prompt,
       at: currentTime().now,
+      begunAt: info.currentAttemptScheduledTimestampMs,
       idempotencyKey,
       isRepetition: caller.claim === undefined,
     };

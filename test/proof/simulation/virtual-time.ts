@@ -33,7 +33,7 @@ export function makeProcess(name: string, skewMs = 0): Process {
 }
 
 /** A schedule that goes on for ever: no real one has so many events or lasts so long. */
-const MOST_EVENTS = 200_000;
+const MOST_EVENTS = 2_000_000;
 const LONGEST_MS = 30 * 24 * 3_600_000;
 
 /**

@@ -5,7 +5,7 @@ import { createReconcileCreate } from '../../../src/activities/reconcile-create'
 import { createResolveUnconfirmed } from '../../../src/activities/resolve-unconfirmed';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
-import { type CreateJournal } from '../../../src/domain/create-journal';
+import { type CreateJournal, isStandIn } from '../../../src/domain/create-journal';
 import { ACTIVITY } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { createMediaClient } from '../../../src/service/create-media-client';
@@ -188,6 +188,7 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
     read: (key, epoch) => journal.read(key, epoch),
     putSlot: (key, epoch, slot) => {
       if (slot.kind === 'intent') execution().claim = { epoch, nonce: slot.nonce };
+      if (slot.kind === 'intent' && isStandIn(slot)) ledger.standIns += 1;
       return journal.putSlot(key, epoch, slot);
     },
     putOutcome: async (key, epoch, record) => {

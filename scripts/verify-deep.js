@@ -11,7 +11,7 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 /** Minutes that each suite may take on two cores. */
 const LIMITS = {
   'create-model': 3,
-  simulation: 15,
+  simulation: 13,
   'wire-faults': 5,
   'temporal-faults': 10,
   'kill-points': 4,

@@ -51,6 +51,7 @@ async function image(client) {
     requested: 1,
     warnings: [],
     deadlineAt: Date.now() + 60_000,
+    journal: 'none',
   });
   return kept.outcome === 'completed' ? 'completed' : `results_lost: ${kept.reason}`;
 }

@@ -127,31 +127,6 @@ async function failuresOf(cell: Cell, handle: Parameters<typeof pendingOf>[0]): 
     .length;
 }
 
-const neverUnpaused: Schedule = {
-  operation: 'create_video',
-  name: 'its result is lost after the record while it is paused, and nobody ever unpauses it',
-  rules: '[C4.4b]',
-  size: 'deep',
-  expected: ONCE,
-  run: async (cell) => {
-    const { flaky } = cell.bench;
-    const recorded = deferred<void>();
-    const gate = deferred<void>();
-    flaky.script(cell.prompt, async (real) => {
-      await real();
-      recorded.resolve();
-      await gate.promise;
-      throw new Error('the result is lost');
-    });
-    // The workflow's own timer is all that is left: two and a half minutes with the shortest start limit.
-    const handle = await cell.startOn(flaky.taskQueue, { startLimit: '1s' });
-    await recorded.promise;
-    await cell.operate(handle).pause();
-    gate.resolve();
-    return [await cell.outcome(handle)];
-  },
-};
-
 /** Reads may be interfered with as much as anybody likes. */
 const whileItReads = (['pollVideos', 'downloadVideo'] as const).flatMap((activity) =>
   (['paused and unpaused', 'reset'] as const).map((name): Schedule => ({
@@ -227,7 +202,6 @@ const awayDuringReconcile: Schedule = {
 export const operatorSchedules: readonly Schedule[] = [
   ...whileItRuns,
   ...whenItBreaks,
-  neverUnpaused,
   ...whileItReads,
   ...drained,
   awayDuringReconcile,

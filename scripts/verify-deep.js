@@ -10,8 +10,8 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 
 /** Minutes that each suite may take on two cores. */
 const LIMITS = {
-  'create-model': 3,
-  simulation: 13,
+  'create-model': 6,
+  simulation: 10,
   'wire-faults': 5,
   'temporal-faults': 10,
   'kill-points': 4,

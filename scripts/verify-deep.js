@@ -10,10 +10,10 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 
 /** Minutes that each suite may take on two cores. */
 const LIMITS = {
-  'create-model': 6,
+  'create-model': 12,
   simulation: 10,
   'wire-faults': 5,
-  'temporal-faults': 10,
+  'temporal-faults': 4,
   'kill-points': 4,
   'kill-random': 44,
   'campaign-kills': 14,

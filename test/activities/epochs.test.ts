@@ -2,19 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { claimEpoch } from '../../src/activities/epochs';
-import { RefusalGate } from '../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal } from '../../src/domain/create-journal';
 import { type CreateVideoAnswer, type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
-import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { slotIntent } from './slot-intent';
-import { alwaysBound } from '../support/standing';
+import { paidDeps } from './paid-deps';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
@@ -79,16 +75,7 @@ describe('an ambiguous slot', () => {
   /** One execution of the real activity against a real service. */
   async function create(ambiguity: Ambiguity, epoch: number): Promise<CreateVideoAnswer> {
     const client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
-    const activity = createCreateVideo({
-      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
-      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
-      models: createModelSource(),
-      journal: ambiguous(journal, ambiguity),
-      standing: alwaysBound,
-      policy: undefined,
-      gate: new RefusalGate(),
-      inputRoots: [],
-    });
+    const activity = createCreateVideo(paidDeps(folder, ambiguous(journal, ambiguity), client));
     const env = new MockActivityEnvironment({
       workflowExecution: { workflowId: 'wf', runId: 'run' },
       workflowNamespace: KEY.namespace,

@@ -3,19 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { type SentCreate, type TaskRecord } from '../../src/activities/task-records';
-import { RefusalGate } from '../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal } from '../../src/domain/create-journal';
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
-import { createModelSource } from '../../src/models/model-source';
 import { makeVideoTask } from '../domain/make-video-task';
 import { slotIntent } from './slot-intent';
-import { UNHEARD, alwaysBound } from '../support/standing';
+import { UNHEARD } from '../support/standing';
+import { paidDeps } from './paid-deps';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const MINUTE = 60_000;
@@ -54,14 +51,8 @@ describe('task records', () => {
     });
     return env.run(
       createReconcileCreate({
-        accounts: accountRegistry([]),
-        artifacts: new FileArtifactStore(join(folder, 'artifacts')),
-        models: createModelSource(),
-        journal,
-        standing: alwaysBound,
+        ...paidDeps(folder, journal),
         policy: onAbsent === undefined ? undefined : { onAbsent },
-        gate: new RefusalGate(),
-        inputRoots: [],
         taskRecords: {
           longestRequestMs,
           find: async (sent) => {

@@ -3,10 +3,8 @@ import { type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { keepImages } from '../../src/activities/keep-images';
-import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CompletedImages, type CreateVideoInput, type ResultsLost } from '../../src/domain/paid-call';
 import { type ModelConfiguration } from '../../src/domain/model-config';
@@ -16,7 +14,7 @@ import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { makePng } from '../artifacts/make-media';
 import { loopback, type Loopback } from '../service/loopback-service';
-import { alwaysBound } from '../support/standing';
+import { paidDeps } from './paid-deps';
 
 const BAD_URL = 'https://[bad/x.png';
 
@@ -102,14 +100,8 @@ describe('bytes that do not come', () => {
     };
     await writeFile(models, JSON.stringify(configuration));
     const activity = createCreateVideo({
-      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
-      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+      ...paidDeps(folder, createFileJournal({ root: join(folder, 'journal') }), client),
       models: createModelSource({ location: models }),
-      journal: createFileJournal({ root: join(folder, 'journal') }),
-      standing: alwaysBound,
-      policy: undefined,
-      gate: new RefusalGate(),
-      inputRoots: [],
     });
     const input: CreateVideoInput = {
       creationKey: 'order-1',

@@ -2,19 +2,15 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
 import { createImageCall } from '../../src/activities/image-call';
-import { RefusalGate } from '../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal } from '../../src/domain/create-journal';
 import { type ImageOutcome } from '../../src/domain/outcome';
 import { type WaitingImage } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
-import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { makePng } from '../artifacts/make-media';
 import { json, loopback, type Loopback } from '../service/loopback-service';
-import { alwaysBound } from '../support/standing';
+import { paidDeps } from './paid-deps';
 
 /** Paid images lie where the worker may not go yet, under links that the journal keeps sealed. */
 describe('the links of paid images that could not be kept', () => {
@@ -42,16 +38,7 @@ describe('the links of paid images that could not be kept', () => {
     own = journal,
   ): Promise<ImageOutcome | WaitingImage> => {
     const client = createMediaClient({ baseUrl: service.origin, apiKey: () => apiKey, allowedMediaOrigins });
-    const call = createImageCall('generate_image', {
-      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
-      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
-      models: createModelSource(),
-      journal: own,
-      standing: alwaysBound,
-      policy: undefined,
-      gate: new RefusalGate(),
-      inputRoots: [],
-    });
+    const call = createImageCall('generate_image', paidDeps(folder, own, client));
     try {
       const environment = new MockActivityEnvironment({ startToCloseTimeoutMs: 480_000 });
       return await environment.run(call, {

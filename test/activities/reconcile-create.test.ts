@@ -3,20 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
-import { RefusalGate } from '../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../src/domain/create-journal';
 import { evidence } from '../../src/domain/evidence';
 import { PERHAPS } from '../../src/domain/journal-proof';
 import { type CreateVideoAnswer, type ReconcileCreateInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
-import { createModelSource } from '../../src/models/model-source';
 import { makeVideoTask } from '../domain/make-video-task';
 import { slotIntent } from './slot-intent';
-import { UNHEARD, alwaysBound } from '../support/standing';
+import { UNHEARD } from '../support/standing';
+import { paidDeps } from './paid-deps';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
@@ -60,17 +57,7 @@ describe('media.reconcileCreate', () => {
     store = journal,
     taskRecords?: PaidDeps['taskRecords'],
   ): Promise<CreateVideoAnswer> {
-    const deps: PaidDeps = {
-      accounts: accountRegistry([]),
-      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
-      models: createModelSource(),
-      journal: store,
-      standing: alwaysBound,
-      policy: undefined,
-      gate: new RefusalGate(),
-      inputRoots: [],
-      taskRecords,
-    };
+    const deps: PaidDeps = { ...paidDeps(folder, store), taskRecords };
     const env = new MockActivityEnvironment({ workflowExecution: { workflowId: 'wf', runId } });
     return env.run(createReconcileCreate(deps), {
       creationKey: KEY.creationKey,

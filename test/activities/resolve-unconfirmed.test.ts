@@ -3,13 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { createResolveUnconfirmed } from '../../src/activities/resolve-unconfirmed';
-import { RefusalGate } from '../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreateJournal, type JournalKey, type OutcomeRecord } from '../../src/domain/create-journal';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import {
@@ -17,14 +14,14 @@ import {
   type ResolveUnconfirmedResult,
 } from '../../src/domain/unconfirmed-decision';
 import { createFileJournal } from '../../src/journal';
-import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { slotIntent } from './slot-intent';
-import { UNHEARD, alwaysBound } from '../support/standing';
+import { UNHEARD } from '../support/standing';
+import { paidDeps } from './paid-deps';
 
 const KEY: JournalKey = { namespace: 'default', creationKey: 'order-1' };
 const REQUEST = { model: 'm', prompt: 'a call of unknown fate' };
@@ -57,14 +54,7 @@ describe('a decision about a paid call of unknown fate', () => {
   });
 
   const deps = (changes: Partial<PaidDeps> = {}): PaidDeps => ({
-    accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
-    artifacts: new FileArtifactStore(join(folder, 'artifacts')),
-    models: createModelSource(),
-    journal,
-    standing: alwaysBound,
-    policy: undefined,
-    gate: new RefusalGate(),
-    inputRoots: [],
+    ...paidDeps(folder, journal, client),
     ...changes,
   });
 

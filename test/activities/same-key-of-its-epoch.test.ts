@@ -2,17 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
-import { RefusalGate } from '../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
-import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback } from '../service/loopback-service';
-import { alwaysBound } from '../support/standing';
+import { paidDeps } from './paid-deps';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const POLICY: CreatePolicy = {
@@ -30,16 +26,7 @@ describe('a call that is to be sent again under its key', () => {
     });
     const client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
     const journal = createFileJournal({ root: join(folder, 'journal') });
-    const activity = createCreateVideo({
-      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
-      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
-      models: createModelSource(),
-      journal,
-      standing: alwaysBound,
-      policy: undefined,
-      gate: new RefusalGate(),
-      inputRoots: [],
-    });
+    const activity = createCreateVideo(paidDeps(folder, journal, client));
     const ask = (runId: string, sameKey?: true): Promise<CreateVideoAnswer> =>
       new MockActivityEnvironment({
         workflowExecution: { workflowId: runId, runId },

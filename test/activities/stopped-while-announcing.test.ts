@@ -2,16 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
-import { RefusalGate } from '../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { wordOf } from '../../src/domain/journal-proof';
 import { createFileJournal } from '../../src/journal';
-import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback } from '../service/loopback-service';
-import { alwaysBound } from '../support/standing';
+import { paidDeps } from './paid-deps';
 
 /** A process that is stopped (SIGSTOP, a suspended machine) goes on where it was, however long after. */
 describe('a worker that was stopped while it told the server of its send', () => {
@@ -26,16 +22,7 @@ describe('a worker that was stopped while it told the server of its send', () =>
     });
     const client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
     const journal = createFileJournal({ root: join(folder, 'journal') });
-    const activity = createCreateVideo({
-      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
-      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
-      models: createModelSource(),
-      journal,
-      standing: alwaysBound,
-      policy: undefined,
-      gate: new RefusalGate(),
-      inputRoots: [],
-    });
+    const activity = createCreateVideo(paidDeps(folder, journal, client));
     const env = new MockActivityEnvironment({ startToCloseTimeoutMs: 70_000 });
     const clock = Date.now.bind(Date);
     env.on('heartbeat', (details: unknown) => {

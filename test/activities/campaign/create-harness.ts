@@ -2,24 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../../src/activities/accounts';
 import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
 import { type PageReader } from '../../../src/activities/campaign/page-reader';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type CreateJournal } from '../../../src/domain/create-journal';
 import { type CreateVideosInput, type CreateVideosResult } from '../../../src/domain/campaign/activities';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type PaidRequest, type VideoRequest } from '../../../src/domain/request';
 import { createFileJournal } from '../../../src/journal';
-import { createModelSource } from '../../../src/models/model-source';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
 import { loopback, type Loopback, type SeenRequest } from '../../service/loopback-service';
-import { alwaysBound } from '../../support/standing';
+import { paidDeps } from '../paid-deps';
 
 type Answer = Parameters<typeof loopback>[0];
 
@@ -60,16 +57,7 @@ export class CreateHarness {
     const service = await loopback(answer);
     const client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
     const journal = createFileJournal({ root: join(folder, 'journal') });
-    const deps: PaidDeps = {
-      accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
-      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
-      models: createModelSource(),
-      journal,
-      standing: alwaysBound,
-      policy: undefined,
-      gate: new RefusalGate(),
-      inputRoots: [],
-    };
+    const deps: PaidDeps = paidDeps(folder, journal, client);
     return new CreateHarness(folder, service, client, deps, journal);
   }
 

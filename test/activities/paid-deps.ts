@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { accountRegistry } from '../../src/activities/accounts';
+import { type PaidDeps } from '../../src/activities/paid-context';
+import { RefusalGate } from '../../src/activities/refusal-gate';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { createModelSource } from '../../src/models/model-source';
+import { type MediaClient } from '../../src/service/media-client';
+import { alwaysBound } from '../support/standing';
+
+/**
+ * What paid activities are made with where no server runs: a store in this folder, a journal that its queue belongs to, no
+ * models. @param client of the one account; none is configured without it
+ */
+export function paidDeps(folder: string, journal: PaidDeps['journal'], client?: MediaClient): PaidDeps {
+  return {
+    accounts: accountRegistry(
+      client === undefined ? [] : [{ name: 'default@00000000', client, hasKey: async () => true }],
+    ),
+    artifacts: new FileArtifactStore(join(folder, 'artifacts')),
+    models: createModelSource(),
+    journal,
+    standing: alwaysBound,
+    policy: undefined,
+    gate: new RefusalGate(),
+    inputRoots: [],
+  };
+}

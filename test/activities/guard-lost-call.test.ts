@@ -5,7 +5,7 @@ import { type CreateJournal, type RecordedAnswer } from '../../src/domain/create
 import { keepLostCalls, type LostCall } from '../../src/guard-lost-calls';
 import { createFileJournal } from '../../src/journal';
 import { answers } from '../domain/create-answers';
-import { slotIntent } from './slot-intent';
+import { RESUBMITTED, slotIntent } from './slot-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
@@ -71,8 +71,7 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
 
   it('[C4.4c] stands in it beyond another that a person has sent again', async () => {
     expect(await guard()).toBe(true);
-    const decided = { decision: 'resubmit', decisionId: 'd', by: 'me', reason: 'yes', at: '' } as const;
-    await journal.putResolution(KEY, 0, { v: 1, ...decided, answer: null });
+    await journal.putResolution(KEY, 0, RESUBMITTED);
     // The journal is set back to here after the send that this has allowed.
     await keepLostCalls(journal, KEY.namespace, [{ ...call, runId: 'later', epoch: 1 }]);
     expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });

@@ -6,7 +6,7 @@ import { otherOpenCall } from '../../src/activities/open-calls';
 import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/create-journal';
 import { createFileJournal } from '../../src/journal';
 import { answers } from '../domain/create-answers';
-import { slotIntent } from './slot-intent';
+import { RESUBMITTED, slotIntent } from './slot-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const NOW = Date.UTC(2026, 0, 1);
@@ -46,21 +46,12 @@ describe('the way over the epochs of one key', () => {
   });
 
   it('[C4.4a] tells of money that may be owed where a person went past an unknown fate, and nowhere else', async () => {
-    const decided = {
-      v: 1,
-      decisionId: 'd',
-      decision: 'resubmit',
-      by: 'ada',
-      reason: 'r',
-      at: '',
-      answer: null,
-    } as const;
     await sender(0, 'first');
-    await journal.putResolution(KEY, 0, decided);
+    await journal.putResolution(KEY, 0, RESUBMITTED);
     expect(await open('later')).toMatchObject({ do: 'send', epoch: 1, mayBeOwed: true });
     // Here the refusal came after the decision: nothing was accepted.
     await sender(1, 'first', answers.rejected(1));
-    await journal.putResolution(KEY, 1, decided);
+    await journal.putResolution(KEY, 1, RESUBMITTED);
     expect(
       await openEpoch(journal, KEY, 1, {
         fingerprint: slotIntent().fingerprint,
@@ -120,12 +111,11 @@ describe('the way over the epochs of one key', () => {
     });
 
     it('[C4.4a] ends at what a person adopted, and goes past what a person let be sent again', async () => {
-      const decided = { v: 1, decisionId: 'd', by: 'ada', reason: 'r', at: '' } as const;
       await sender(0, 'somebody', answers.unconfirmed(0));
-      await journal.putResolution(KEY, 0, { ...decided, decision: 'resubmit', answer: null });
+      await journal.putResolution(KEY, 0, RESUBMITTED);
       await sender(1, 'somebody', answers.unconfirmed(1));
       const answer = answers.created(1);
-      await journal.putResolution(KEY, 1, { ...decided, decision: 'adopt', answer });
+      await journal.putResolution(KEY, 1, { ...RESUBMITTED, decision: 'adopt', answer });
       expect(await begins(3)).toMatchObject({ do: 'return', epoch: 1 });
     });
 
@@ -139,15 +129,7 @@ describe('the way over the epochs of one key', () => {
 
   it('[C2.2.1] leads to its task beyond another request that a person let be sent again', async () => {
     await journal.putSlot(KEY, 0, slotIntent({ ...KEY, runId: 'other', fingerprint: 'other' }));
-    await journal.putResolution(KEY, 0, {
-      v: 1,
-      decisionId: 'd',
-      decision: 'resubmit',
-      by: 'ada',
-      reason: 'r',
-      at: '',
-      answer: null,
-    });
+    await journal.putResolution(KEY, 0, RESUBMITTED);
     expect(await open('later')).toMatchObject({ do: 'conflict', epoch: 0 });
     await sender(1, 'first', answers.created(1));
     expect(await open('later')).toMatchObject({ do: 'return', epoch: 1 });

@@ -9,6 +9,7 @@ import { createFileJournal } from '../../src/journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback } from '../service/loopback-service';
 import { paidDeps } from './paid-deps';
+import { RESUBMITTED } from './slot-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const POLICY: CreatePolicy = {
@@ -41,15 +42,7 @@ describe('a call that is to be sent again under its key', () => {
       });
     try {
       expect(await ask('first')).toMatchObject({ outcome: 'unconfirmed', epoch: 0 });
-      await journal.putResolution(KEY, 0, {
-        v: 1,
-        decisionId: 'd',
-        decision: 'resubmit',
-        by: 'ada',
-        reason: 'r',
-        at: '',
-        answer: null,
-      });
+      await journal.putResolution(KEY, 0, RESUBMITTED);
       const unknown = await ask('second');
       expect(unknown).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
       const { notBefore } = unknown as { notBefore?: string };

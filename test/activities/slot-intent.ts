@@ -1,4 +1,4 @@
-import { type SlotIntent } from '../../src/domain/create-journal';
+import { type Resolution, type SlotIntent } from '../../src/domain/create-journal';
 
 /** An intent as a sender of `media.createVideo` writes it before its send. */
 export function slotIntent(own: Partial<SlotIntent> = {}): SlotIntent {
@@ -25,3 +25,14 @@ export function slotIntent(own: Partial<SlotIntent> = {}): SlotIntent {
     ...own,
   };
 }
+
+/** A person lets a call of unknown fate be sent once more. */
+export const RESUBMITTED: Resolution = {
+  v: 1,
+  decisionId: 'd',
+  decision: 'resubmit',
+  by: 'ada',
+  reason: 'r',
+  at: '',
+  answer: null,
+};

@@ -17,11 +17,11 @@ export interface RetryLater {
   /** A public word, such as `rate_limited` or `waiting_for_sender`. */
   readonly class: string;
   readonly message: string;
-  readonly httpStatus?: number;
+  readonly httpStatus?: number | undefined;
   /** Milliseconds; a lower bound that the server honours. */
-  readonly delayMs?: number;
+  readonly delayMs?: number | undefined;
   /** An earlier send of the call may have cost. */
-  readonly mayBeOwed?: true;
+  readonly mayBeOwed?: true | undefined;
 }
 
 /** The one place where a temporary condition becomes a retryable failure. BENIGN: expected, no noise in logs. */

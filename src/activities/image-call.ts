@@ -178,8 +178,8 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
         class: 'refused_for_now',
         message: `The service refused for now with HTTP ${httpStatus}; nothing was accepted.`,
         httpStatus,
-        ...(delayMs === undefined ? {} : { delayMs }),
-        ...(answer.mayBeOwed === true && { mayBeOwed: true }),
+        delayMs,
+        mayBeOwed: answer.mayBeOwed,
       });
     }
     const message =
@@ -191,12 +191,7 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
     const { cause, message, reason = 'not_sent', field, heldUntil } = answer;
     if (!who.isLastAttempt && !answer.permanent && cause !== NOT_RECORDED) {
       const delayMs = heldUntil === undefined ? undefined : Math.max(0, Date.parse(heldUntil) - Date.now());
-      throw retryLater({
-        class: cause,
-        message,
-        ...(delayMs === undefined ? {} : { delayMs }),
-        ...(answer.mayBeOwed === true && { mayBeOwed: true }),
-      });
+      throw retryLater({ class: cause, message, delayMs, mayBeOwed: answer.mayBeOwed });
     }
     const issue = field === undefined ? undefined : { field };
     return finalOutcome(rejectedAnswer(answer, reason, message, issue), creationKey);

@@ -1,4 +1,5 @@
 import { type Money } from './billing';
+import { type CampaignLog, type CampaignRecord } from './campaign/book';
 import {
   type CompletedImages,
   type CreatedVideo,
@@ -40,6 +41,8 @@ export interface SlotIntent {
   readonly resolution: string | null;
   readonly referenceMode: string | null;
   readonly estimate: Money | null;
+  /** The batch of a campaign out of whose money it is paid. */
+  readonly payer?: string;
   /** Set where the call carries a key that its service is vouched to honour. */
   readonly idempotency?: HonouredKey;
   /** ISO 8601. */
@@ -156,6 +159,9 @@ export interface CreateJournal {
   indexTask(entry: TaskIndexEntry): Promise<void>;
   /** Entries for a task id: one per account that has had a task of this id. */
   findTask(taskId: string): Promise<readonly TaskIndexEntry[]>;
+  /** Records of campaigns stand beside the creation keys: neither `scan` nor a prune meets them. */
+  readRecord(log: CampaignLog, n: number): Promise<CampaignRecord | null>;
+  putRecord(log: CampaignLog, n: number, record: CampaignRecord): Promise<'won' | 'lost'>;
   checkWritable(): Promise<void>;
 }
 

@@ -24,6 +24,8 @@ export const ACTIVITY = {
   foldResults: 'media.foldResults',
   countResults: 'media.countResults',
   findPurchases: 'media.findPurchases',
+  keepBooks: 'media.keepBooks',
+  settleBatch: 'media.settleBatch',
 } as const;
 
 /** Workflow types (design 4.1). */

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type CampaignRecord } from '../domain/campaign/book';
 import {
   type CreateJournal,
   type EpochView,
@@ -15,8 +16,10 @@ import {
 import { createIfAbsent } from './create-if-absent';
 import { filesIn } from './files-in';
 import { hostId } from './host-id';
-import { keyFolder, markFile, openFile, openFolder, taskFile, taskFolder } from './places';
+import { keyFolder, markFile, openFile, openFolder, recordFile, taskFile, taskFolder } from './places';
+import { parseCampaignRecord } from './campaign-records';
 import { readEpoch } from './read-epoch';
+import { readIfThere } from './read-if-there';
 import { parseIdentity, parseIndexEntry, parsePlace } from './records';
 import { SEALING_KEY } from './sealed-text';
 import { scanFolders } from './scan-folders';
@@ -33,7 +36,7 @@ export interface FileJournalOptions {
 
 /**
  * A journal in files: `<h[0:2]>/<h>/<epoch>.slot|.outcome|.resolution` with h = SHA-256 of namespace and creation key
- * (design 4.9). Create-if-absent by a hard link, every record fsynced with its folder before the call returns.
+ * (design 4.9), and `campaigns/…/<n>.record` for the logs of campaigns. Create-if-absent by a hard link, every record fsynced with its folder before the call returns.
  */
 export function createFileJournal(options: FileJournalOptions): CreateJournal {
   const { root } = options;
@@ -127,6 +130,15 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
         names.map(async (name) => parseIndexEntry(await readFile(join(folder, name), 'utf8'))),
       );
       return entries.filter((entry) => entry.video.taskId === taskId);
+    },
+
+    async readRecord(log, n): Promise<CampaignRecord | null> {
+      const text = await readIfThere(recordFile(root, log, n));
+      return text === null ? null : parseCampaignRecord(text);
+    },
+
+    putRecord(log, n, record: CampaignRecord): Promise<'won' | 'lost'> {
+      return createIfAbsent(recordFile(root, log, n), JSON.stringify(record));
     },
 
     async checkWritable(): Promise<void> {

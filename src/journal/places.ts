@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { type CampaignLog } from '../domain/campaign/book';
 import { type JournalKey, type JournalPlace } from '../domain/create-journal';
 
 /** Where the records of a creation key lie: `<h[0:2]>/<h>` (design 4.9). */
@@ -32,6 +33,12 @@ export function openFile(root: string, place: JournalPlace, bodyHash: string): s
 /** Where the marks lie that ledgers were told. */
 export function markFile(root: string, mark: string): string {
   return join(root, 'marks', `${sha256(mark)}.mark`);
+}
+
+/** A record of a campaign's log, beside the creation keys. */
+export function recordFile(root: string, { namespace, name }: CampaignLog, n: number): string {
+  const hash = sha256(`${namespace}\n${name}`);
+  return join(root, 'campaigns', hash.slice(0, 2), hash, `${n}.record`);
 }
 
 function sha256(text: string): string {

@@ -31,6 +31,7 @@ const intent = z.looseObject({
   sendWindowEnd: time,
   attemptAt: time.optional(),
   idempotency: z.looseObject({ header: z.string(), lastSendAt: time }).optional(),
+  payer: z.string().optional(),
 });
 const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: z.string() });
 /** What decisions rest on; everything else of an answer is handed on as it was written. */
@@ -77,17 +78,19 @@ export class JournalRecordError extends Error {
   override readonly name = 'JournalRecordError';
 }
 
-export const parseIdentity = (text: string): z.infer<typeof identity> => parse(identity, text, 'identity');
+export const parseIdentity = (text: string): z.infer<typeof identity> =>
+  parseRecord(identity, text, 'identity');
 export const parseSlot = (text: string): Slot =>
-  parse(z.union([intent, fence]), text, 'slot') as unknown as Slot;
+  parseRecord(z.union([intent, fence]), text, 'slot') as unknown as Slot;
 export const parseOutcome = (text: string): OutcomeRecord =>
-  parse(outcome, text, 'outcome') as unknown as OutcomeRecord;
+  parseRecord(outcome, text, 'outcome') as unknown as OutcomeRecord;
 export const parseResolution = (text: string): Resolution =>
-  parse(resolution, text, 'decision') as unknown as Resolution;
+  parseRecord(resolution, text, 'decision') as unknown as Resolution;
 export const parseIndexEntry = (text: string): TaskIndexEntry =>
-  parse(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
+  parseRecord(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
 
-function parse<T>(schema: z.ZodType<T>, text: string, what: string): T {
+/** What is no record of this shape is refused. */
+export function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string): T {
   let json: unknown;
   try {
     json = parseOwnJson(text, foreignField);

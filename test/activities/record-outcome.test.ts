@@ -30,6 +30,8 @@ function scripted(parts: Partial<CreateJournal>): CreateJournal {
     forgetOpen: untold('forgetOpen'),
     indexTask: untold('indexTask'),
     findTask: untold('findTask'),
+    readRecord: untold('readRecord'),
+    putRecord: untold('putRecord'),
     checkWritable: untold('checkWritable'),
     ...parts,
   };

@@ -1,4 +1,15 @@
 import {
+  batchLog,
+  batchWorkflowId,
+  bookLog,
+  fenceLog,
+  freeLog,
+  ownerLog,
+  type BookRecord,
+  type CampaignLog,
+  type CampaignRecord,
+} from '../../src/domain/campaign/book';
+import {
   type CreateJournal,
   type JournalKey,
   type OutcomeRecord,
@@ -21,6 +32,18 @@ const resolution = (decisionId: string): Resolution => ({
   reason: 'the service says no',
   at: AT,
   answer: null,
+});
+const entry = (nonce: string): BookRecord => ({
+  v: 1,
+  kind: 'book',
+  nonce,
+  at: AT,
+  closed: 1_500_000,
+  open: [
+    [0, 250_000],
+    [1, null],
+  ],
+  next: 2,
 });
 
 /** What every journal of paid sends does, wherever it keeps its records. `open` opens the same store again and again. */
@@ -170,6 +193,49 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
       ['b@00000000', 'order-3'],
     ]);
     expect(await again.findTask('video_3')).toEqual([]);
+  });
+
+  it('keeps the first record of each number of a campaign log, apart from every other log and every key', async () => {
+    const log = bookLog('default', 'spring');
+    expect(await journal.readRecord(log, 0)).toBeNull();
+    const first = entry('first');
+    expect(await journal.putRecord(log, 0, first)).toBe('won');
+    expect(await again.putRecord(log, 0, entry('second'))).toBe('lost');
+    expect(await again.putRecord(log, 1, entry('next'))).toBe('won');
+    expect(await again.readRecord(log, 0)).toEqual(first);
+    expect(await journal.readRecord(log, 1)).toEqual(entry('next'));
+    for (const other of [
+      bookLog('other', 'spring'),
+      bookLog('default', 'summer'),
+      { ...log, name: 'spring' },
+    ])
+      expect(await journal.readRecord(other, 0)).toBeNull();
+    expect((await journal.read({ namespace: log.namespace, creationKey: log.name }, 0)).slot).toBeNull();
+    expect(await journal.scan(null, 10)).toEqual({ keys: [], next: null });
+  });
+
+  it('lets one of sixteen writers win a record', async () => {
+    const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
+    const log = bookLog('default', 'spring');
+    const claims = await Promise.all(
+      nonces.map((nonce, index) => (index % 2 === 0 ? journal : again).putRecord(log, 0, entry(nonce))),
+    );
+    expect(claims.filter((claim) => claim === 'won')).toHaveLength(1);
+    expect(await journal.readRecord(log, 0)).toEqual(entry(nonces[claims.indexOf('won')]!));
+  });
+
+  it('keeps every kind of record as it was written', async () => {
+    const payer = batchWorkflowId('spring', 3);
+    const written = { v: 1, at: AT } as const;
+    const rows = { index: 'i', page: 2, generation: 1, size: 5, rows: '1f', begun: true } as const;
+    const records: readonly (readonly [CampaignLog, CampaignRecord])[] = [
+      [batchLog('default', payer), { ...written, kind: 'batch', nonce: 'n', rows: [rows] }],
+      [ownerLog('default', payer), { ...written, kind: 'owner', run: 'r' }],
+      [fenceLog('default', payer), { ...written, kind: 'fence', nonce: 'n' }],
+      [freeLog('default', 'media-row/spring/a/0'), { ...written, kind: 'free', by: payer, deducts: true }],
+    ];
+    for (const [log, record] of records) await journal.putRecord(log, 0, record);
+    for (const [log, record] of records) expect(await again.readRecord(log, 0)).toEqual(record);
   });
 
   it('tells that it can be written, and leaves nothing behind', async () => {

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { bookLog } from '../../src/domain/campaign/book';
 import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';
@@ -49,6 +50,16 @@ describe('pruning a journal', () => {
   const isThere = async (name: string): Promise<boolean> =>
     (await journal.read(keyOf(name), 0)).slot !== null;
   const trash = (): Promise<string[]> => readdir(join(root, 'trash')).catch(() => []);
+
+  it('leaves the books of campaigns, however old', async () => {
+    const log = bookLog('default', 'spring');
+    const entry = { v: 1, kind: 'book', nonce: 'n', at: OLD, closed: 1, open: [], next: 1 } as const;
+    await journal.putRecord(log, 0, entry);
+    expect(await pruneJournal({ root, before: BEFORE, dryRun: false, inUse: async () => false })).toEqual(
+      NONE,
+    );
+    expect(await journal.readRecord(log, 0)).toEqual(entry);
+  });
 
   it('removes an old key whose fate is known, with everything that names it', async () => {
     const { video } = await bought('old');

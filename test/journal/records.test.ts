@@ -5,6 +5,7 @@ import {
   parseOutcome,
   parseSlot,
 } from '../../src/journal/records';
+import { parseCampaignRecord } from '../../src/journal/campaign-records';
 import { slotIntent } from '../activities/slot-intent';
 import { makeVideoTask } from '../domain/make-video-task';
 
@@ -42,4 +43,21 @@ it.each([
   ['a deep nest', parseOutcome, '['.repeat(200_000)],
 ] as const)('refuses %s: nothing is sent on its word', (_name, parse, text) => {
   expect(() => parse(text)).toThrow(JournalRecordError);
+});
+
+describe('a record of a campaign', () => {
+  const book = { v: 1, kind: 'book', nonce: 'n', at: 'now', closed: 5, open: [[0, 3]], next: 1 };
+
+  it.each([
+    ['another version', { ...book, v: 2 }],
+    ['a kind that nobody knows', { ...book, kind: 'purse' }],
+    ['half a micro-unit', { ...book, closed: 0.5 }],
+    ['a grant below nothing', { ...book, open: [[0, -1]] }],
+    ['no next number', { ...book, next: undefined }],
+    ['rows that are none', { v: 1, kind: 'batch', nonce: 'n', at: 'now', rows: [{ page: 0 }] }],
+    ['a fence without an owner of its nonce', { v: 1, kind: 'fence', at: 'now' }],
+  ])('with %s stops the caller', (_, record) => {
+    expect(parseCampaignRecord(JSON.stringify(book))).toEqual(book);
+    expect(() => parseCampaignRecord(JSON.stringify(record))).toThrow(JournalRecordError);
+  });
 });

@@ -4,7 +4,7 @@ import {
   type OpenPageInput,
   type RowSpec,
 } from '../../domain/campaign/activities';
-import { unpackRows } from '../../domain/campaign/messages';
+import { unpackRows } from '../../domain/campaign/row-set';
 import { type CampaignRow } from '../../domain/campaign/row';
 import { type CreateJournal } from '../../domain/create-journal';
 import { referenceModeOf } from '../../domain/media';

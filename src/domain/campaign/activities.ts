@@ -6,6 +6,8 @@ import { type CreateVideoAnswer, type WaitingImage } from '../paid-call';
 import { type PaidOperation } from '../request';
 import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
+import { type BookEntry } from './book';
+import { type RowSet } from './row-set';
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 import { type CampaignRowResult, type RowOutcome, type LedgerLine } from './row';
 
@@ -21,6 +23,10 @@ export interface OpenPageInput extends PageAddress {
   readonly campaign?: string;
   /** Rows of which the lane knows by itself what was begun, as `packRows`: nobody looks for them. @default none */
   readonly known?: string;
+  /** The only rows that are wanted, as `packRows`: nobody looks for the others. @default all */
+  readonly rows?: string;
+  /** Whose purchases are told apart, as `paidHere`. @default nobody's */
+  readonly payer?: string;
 }
 
 /** What a lane must know of the rows of a page; prompts stay in the artifact. */
@@ -59,6 +65,10 @@ export interface OpenedRow {
   readonly begun?: number;
   /** Attempts among those that may have cost something and are on nobody's books. */
   readonly bought?: number;
+  /** Attempts among the begun ones that may have cost something, and that the payer who asks has paid for. */
+  readonly paidHere?: number;
+  /** ISO 8601: when the newest request of the last begun attempt was about to be sent. */
+  readonly since?: string;
 }
 
 /** One create of a batch: the activity reads its request from the page. */
@@ -73,9 +83,14 @@ export interface BatchedCreate {
   readonly sameKey?: true;
 }
 
-/** Input of `media.createVideos`: 10 to 25 creates, each with its own key, slot, outcome and answer. */
+/**
+ * Input of `media.createVideos`: 10 to 25 creates, each with its own key, slot, outcome and answer; up to 500 where all of
+ * them are `recordedOnly`.
+ */
 export interface CreateVideosInput {
   readonly rows: readonly BatchedCreate[];
+  /** The batch that pays for them. */
+  readonly payer?: string;
   /** Credential name of the campaign; a row may name its own. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
@@ -103,6 +118,8 @@ export interface CampaignImageInput {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
+  /** The batch that pays for it. */
+  readonly payer?: string;
   /** Only what is recorded is wanted: nothing is sent. */
   readonly recordedOnly?: true;
   /** As for `media.generateImage`. */
@@ -144,6 +161,78 @@ export interface FindPurchasesInput {
 export interface FoundPurchases {
   readonly found: readonly (readonly [range: number, page: number, microUnits: number])[];
 }
+
+/** Input of `media.keepBooks`: one move of the book of a campaign. */
+export interface KeepBooksInput {
+  readonly campaign: string;
+  /** Number of the newest entry that the caller knows; null for none. */
+  readonly known: number | null;
+  /** Micro-units that the results hold: what a book begins with. */
+  readonly before: number;
+  /** Micro-units; null without a budget. */
+  readonly budget: number | null;
+  readonly move: BookMove;
+}
+
+export type BookMove =
+  | { readonly do: 'look' }
+  | {
+      readonly do: 'open';
+      readonly rows: readonly RowSet[];
+      /** Micro-units; null for what those rows cost of which nothing was bought yet. */
+      readonly want: number | null;
+    }
+  | { readonly do: 'raise'; readonly batch: number; readonly want: number }
+  | {
+      readonly do: 'close';
+      readonly batch: number;
+      /** Micro-units. */
+      readonly spent: number;
+      /** The run of the batch's workflow that counted `spent`; null where `media.settleBatch` did. */
+      readonly run: string | null;
+      /** Creation keys of attempts that are known to have cost nothing. */
+      readonly free: readonly string[];
+    };
+
+/** The newest state of the book, and what the move came to. */
+export interface KeptBooks {
+  /** Number of the newest entry; null while there is none. */
+  readonly n: number | null;
+  readonly book: BookEntry;
+  /** Somebody else has written since `known`: nothing was done. */
+  readonly conflict?: true;
+  /** Another run of the batch has sent than the one that counted: nothing was done, and `media.settleBatch` has to count. */
+  readonly unsettled?: true;
+  /** Of `open`: the number of the batch. */
+  readonly batch?: number;
+  /** Of `open` and `raise`: all that the batch may spend; null without a budget. */
+  readonly granted?: number | null;
+}
+
+/** Nothing was done, for now. */
+export interface BooksUnavailable {
+  /** Why, for a person. */
+  readonly unavailable: string;
+}
+
+export type KeepBooksResult = KeptBooks | BooksUnavailable;
+
+/** Input of `media.settleBatch`. */
+export interface SettleBatchInput {
+  readonly campaign: string;
+  readonly batch: number;
+  /** Segments with lines of its rows. */
+  readonly segments: readonly string[];
+}
+
+export interface SettledBatch {
+  /** Micro-units that it has cost, or may have. */
+  readonly spent: number;
+  /** Creation keys of attempts that are known to have cost nothing. */
+  readonly free: readonly string[];
+}
+
+export type SettleBatchResult = SettledBatch | BooksUnavailable;
 
 /** Activities of campaigns. */
 export interface CampaignActivities {

@@ -1,5 +1,6 @@
 import { type FoundPurchases, type PageRange } from './activities';
-import { type PageLease, packRows, pageName, unpackRows } from './messages';
+import { type PageLease, pageName } from './messages';
+import { packRows, unpackRows } from './row-set';
 
 /** A page that a lane holds, as the parent keeps it. */
 export interface Lease extends PageLease {

@@ -113,23 +113,3 @@ export interface ActiveRow {
 export function pageName({ index, page }: Pick<PageLease, 'index' | 'page'>): string {
   return `${index.slice(0, 12)}/${page}`;
 }
-
-/** A set of row numbers of one page as hexadecimal digits, four rows each. */
-export function packRows(rows: Iterable<number>): string {
-  const nibbles: number[] = [];
-  for (const row of rows) {
-    const place = row >> 2;
-    while (nibbles.length <= place) nibbles.push(0);
-    nibbles[place] = (nibbles[place] ?? 0) | (1 << (row & 3));
-  }
-  return nibbles.map((nibble) => nibble.toString(16)).join('');
-}
-
-export function unpackRows(packed: string): Set<number> {
-  const rows = new Set<number>();
-  [...packed].forEach((digit, place) => {
-    const nibble = parseInt(digit, 16);
-    for (let bit = 0; bit < 4; bit += 1) if ((nibble & (1 << bit)) !== 0) rows.add(place * 4 + bit);
-  });
-  return rows;
-}

@@ -1,6 +1,7 @@
 import { type OpenedPage, type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
 import { type CarriedLease } from '../../domain/campaign/lane-state';
-import { packRows, pageName, unpackRows, type PageLease } from '../../domain/campaign/messages';
+import { pageName, type PageLease } from '../../domain/campaign/messages';
+import { packRows, unpackRows } from '../../domain/campaign/row-set';
 
 /** A page that this lane holds. */
 export class OpenLease {

@@ -1,6 +1,7 @@
 import { ACTIVITY } from '../../domain/names';
 import { type OpenedRow } from '../../domain/campaign/activities';
-import { packRows, type ReportedSegment, unpackRows } from '../../domain/campaign/messages';
+import { type ReportedSegment } from '../../domain/campaign/messages';
+import { packRows, unpackRows } from '../../domain/campaign/row-set';
 import { totalsOf } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { failedByHand, unlessCancelled } from '../failed-by-hand';

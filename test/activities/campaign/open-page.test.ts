@@ -4,7 +4,7 @@ import { createOpenPage } from '../../../src/activities/campaign/open-page';
 import { createPageReader } from '../../../src/activities/campaign/page-reader';
 import { createRecordRows } from '../../../src/activities/campaign/record-rows';
 import { type OpenedPage, type OpenPageInput } from '../../../src/domain/campaign/activities';
-import { packRows } from '../../../src/domain/campaign/messages';
+import { packRows } from '../../../src/domain/campaign/row-set';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
 import { rowCreationKey } from '../../../src/domain/creation-key';

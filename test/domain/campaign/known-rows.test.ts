@@ -1,4 +1,4 @@
-import { packRows, unpackRows } from '../../../src/domain/campaign/messages';
+import { packRows, unpackRows } from '../../../src/domain/campaign/row-set';
 import { OpenLease } from '../../../src/workflows/campaign/lane-pages';
 
 const LEASE = { lease: 3, index: 'f'.repeat(64), page: 1, generation: 0, done: packRows([0, 5]) };

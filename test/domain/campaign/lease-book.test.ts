@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { LeaseBook } from '../../../src/domain/campaign/lease-book';
-import { packRows, pageName, unpackRows } from '../../../src/domain/campaign/messages';
+import { pageName } from '../../../src/domain/campaign/messages';
+import { packRows, unpackRows } from '../../../src/domain/campaign/row-set';
 
 const plan = (pages: number, generation = 0) => ({ index: `index-${generation}`, generation, pages });
 

@@ -228,6 +228,14 @@ export class MemoryJournal implements CreateJournal {
     throw new Error('The simulation starts no worker.');
   }
 
+  readRecord(): never {
+    throw new Error('The simulation knows no campaign.');
+  }
+
+  putRecord(): never {
+    throw new Error('The simulation knows no campaign.');
+  }
+
   scan(): never {
     throw new Error('The simulation lists nothing.');
   }

@@ -202,6 +202,8 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
     forgetOpen: (place, hash) => journal.forgetOpen(place, hash),
     indexTask: (entry) => journal.indexTask(entry),
     findTask: (id) => journal.findTask(id),
+    readRecord: (log, n) => journal.readRecord(log, n),
+    putRecord: (log, n, record) => journal.putRecord(log, n, record),
     checkWritable: () => journal.checkWritable(),
   };
 }

@@ -1,0 +1,40 @@
+/** Rows of one page of a plan: all of them, or those in `rows`. */
+export interface RowSet {
+  /** SHA-256 of the plan's index artifact, and the page's number in it. */
+  readonly index: string;
+  readonly page: number;
+  readonly generation: number;
+  /** How many rows these are. */
+  readonly size: number;
+  /** {@link packRows} of them. @default all of the page */
+  readonly rows?: string;
+  /** Handed back by a batch that had begun them: the journal knows what was bought. */
+  readonly begun?: true;
+}
+
+/** A set of row numbers of one page as hexadecimal digits, four rows each. */
+export function packRows(rows: Iterable<number>): string {
+  const nibbles: number[] = [];
+  for (const row of rows) {
+    const place = row >> 2;
+    while (nibbles.length <= place) nibbles.push(0);
+    nibbles[place] = (nibbles[place] ?? 0) | (1 << (row & 3));
+  }
+  return nibbles.map((nibble) => nibble.toString(16)).join('');
+}
+
+export function unpackRows(packed: string): Set<number> {
+  const rows = new Set<number>();
+  [...packed].forEach((digit, place) => {
+    const nibble = parseInt(digit, 16);
+    for (let bit = 0; bit < 4; bit += 1) if ((nibble & (1 << bit)) !== 0) rows.add(place * 4 + bit);
+  });
+  return rows;
+}
+
+/** The rows of a page that belong to a set. */
+export function rowsOf<Row>({ rows }: Pick<RowSet, 'rows'>, page: readonly Row[]): readonly Row[] {
+  if (rows === undefined) return page;
+  const places = unpackRows(rows);
+  return page.filter((_, place) => places.has(place));
+}

@@ -168,7 +168,11 @@ class PlanWork {
       this.#counts.left += 1;
       return;
     }
-    if (!isChanged) this.#counts.taken += 1;
+    if (!isChanged) {
+      this.#counts.taken += 1;
+      if (hasTask) this.#tally.addBegun(price);
+      if (row.was !== undefined) this.#tally.addBooked(row.was.ledger);
+    }
     // Nothing will be sent: what follows is only read for more issues.
     if (this.options.onInvalid === 'fail' && this.#counts.invalid > 0) return;
     await this.#pages.add(row);
@@ -203,6 +207,8 @@ class PlanWork {
       currency: this.#tally.currency,
       estimate: this.#tally.estimate,
       unpriced: this.#tally.unpriced,
+      begun: this.#tally.begun,
+      booked: this.#tally.booked,
       models: this.#tally.models,
       ...(isRefused && { refused }),
     };

@@ -1,4 +1,7 @@
-import { type PlannedModel, type PlanRefusal } from '../domain/campaign/plan';
+import { type CampaignPlan, type PlannedModel, type PlanRefusal } from '../domain/campaign/plan';
+import { addMoney, type MoneyTotals, NO_MONEY } from '../domain/campaign/results';
+import { type LedgerLine } from '../domain/campaign/row';
+import { ledgerMoney } from '../domain/campaign/row-result';
 import { type Money } from '../domain/billing';
 import { type PaidRequest } from '../domain/request';
 
@@ -9,9 +12,13 @@ export const OTHER_MODELS = '(other models)';
 /** Names in a message. */
 const SHOWN = 5;
 
-/** What may be bought comes to, by model; rows that have a task or are not bought are not in it. */
+/** What may be bought comes to, by model; rows whose attempt is bought already stand beside it. */
 export class PlanTally {
   readonly #models = new Map<string, PlannedModel>();
+  /** By currency; the price of an attempt that is bought already says nothing about a budget. */
+  readonly #begun = new Map<string, { readonly rows: number; readonly estimate: number }>();
+  #begunRows = 0;
+  #booked = NO_MONEY;
   readonly #currencies = new Set<string>();
   /** Rows that a limit leaves for later count for what is refused, not for the sum. */
   readonly #unpricedModels = new Set<string>();
@@ -34,6 +41,28 @@ export class PlanTally {
     });
   }
 
+  /** A row whose attempt is bought already. */
+  addBegun(estimate: Money | null): void {
+    this.#begunRows += 1;
+    if (estimate === null) return;
+    const { rows, estimate: sum } = this.#begun.get(estimate.currency) ?? { rows: 0, estimate: 0 };
+    this.#begun.set(estimate.currency, { rows: rows + 1, estimate: sum + estimate.microUnits });
+  }
+
+  /** Earlier attempts of a row that is planned. */
+  addBooked(ledger: readonly LedgerLine[]): void {
+    this.#booked = addMoney(this.#booked, ledgerMoney(ledger));
+  }
+
+  get booked(): MoneyTotals {
+    return this.#booked;
+  }
+
+  get begun(): CampaignPlan['begun'] {
+    const { rows, estimate } = this.#begun.get(this.currency ?? '') ?? { rows: 0, estimate: 0 };
+    return { rows: this.#begunRows, estimate, unpriced: this.#begunRows - rows };
+  }
+
   get models(): readonly PlannedModel[] {
     return [...this.#models.values()];
   }
@@ -47,7 +76,7 @@ export class PlanTally {
   }
 
   get currency(): string | null {
-    return [...this.#currencies][0] ?? null;
+    return [...this.#currencies, ...this.#begun.keys()][0] ?? null;
   }
 
   /** Why these prices allow no plan. */

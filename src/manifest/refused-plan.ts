@@ -1,4 +1,5 @@
 import { type CampaignPlan, type PlanRefusal } from '../domain/campaign/plan';
+import { NO_MONEY } from '../domain/campaign/results';
 import { emptyIndex, type PlanSink } from './page-writer';
 
 /** A plan of which nothing comes, because the manifest could not be read to its end. */
@@ -26,6 +27,8 @@ export async function refusedPlan(
     currency: null,
     estimate: 0,
     unpriced: 0,
+    begun: { rows: 0, estimate: 0, unpriced: 0 },
+    booked: NO_MONEY,
     models: [],
     refused,
   };

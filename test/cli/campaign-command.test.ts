@@ -81,7 +81,7 @@ describe('campaign run', () => {
     };
     const { code, reply } = await runJson(['campaign', 'run', manifest, '--dry-run'], env);
     expect([code, reply.data?.['dryRun']]).toEqual([0, true]);
-    expectDocumented(campaignEstimate, reply.data?.['plan']);
+    expectDocumented(campaignEstimate, reply.data);
     expect(reply.data?.['plan']).toMatchObject({
       rows: 3,
       planned: 3,

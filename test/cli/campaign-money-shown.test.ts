@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { campaignEstimate } from '../../src/cli/schemas/campaign';
 import { eventually } from '../support/eventually';
+import { expectDocumented } from './schemas/documented';
 import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { runCli, runJson } from './support/run-cli';
@@ -40,14 +42,40 @@ describe('the money of a campaign, as it is shown', () => {
 
   test('the dry run and the question of --max-spend name the most that tries after capacity failures may cost', async () => {
     const manifest = await runs.manifest('most', [film('a'), film('b')]);
-    const dry = await runJson(['campaign', 'run', manifest, '--dry-run'], bench.workerEnv);
+    const env = bench.workerEnv;
+    const dry = await runJson(['campaign', 'run', manifest, '--dry-run'], env);
     expect(dry.reply.data).toMatchObject({ most: { microUnits: 600_000, currency: 'USD' } });
+    expectDocumented(campaignEstimate, dry.reply.data);
+    const bounded = await runJson(['campaign', 'run', manifest, '--dry-run', '--budget', '0.30'], env);
+    expect(bounded.reply.data).toMatchObject({ most: { microUnits: 300_000, currency: 'USD' } });
     const text = async (...more: string[]): Promise<string> =>
-      (await runCli(['campaign', 'run', manifest, '--dry-run', ...more], bench.workerEnv)).stdout;
-    expect(await text('--max-attempts', '2')).toContain('estimate: 0.20 USD; at most 0.40 USD');
-    expect(await text('--max-attempts', '1')).toMatch(/estimate: 0\.20 USD$/m);
+      (await runCli(['campaign', 'run', manifest, '--dry-run', ...more], env)).stdout;
+    expect(await text('--max-attempts', '2')).toMatch(
+      /^estimate: 0\.20 USD\nWith retries it may cost at most 0\.40 USD: after capacity failures a row is tried up to 2 times/m,
+    );
+    expect(await text('--budget', '0.30')).toContain(
+      'With retries it may cost at most 0.30 USD, its budget;',
+    );
+    expect(await text('--max-attempts', '1')).not.toContain('at most');
     const asked = await runs.run('run', manifest, '--max-spend', '0.50');
-    expect([asked.code, asked.reply.error?.message]).toEqual([6, expect.stringContaining('0.60 USD')]);
+    expect([asked.code, asked.reply.error?.message]).toEqual([
+      6,
+      expect.stringContaining('The most that it may cost with retries is 0.60 USD'),
+    ]);
+  });
+
+  test('a retry of rows that may have cost says so beside its own estimate, and so does its question', async () => {
+    const id = runs.id('again');
+    const manifest = await runs.manifest('again', [film('a'), film('b', `${id} [fail:moderation]`)]);
+    expect((await runs.run('run', manifest, '--id', id)).result.counts).toEqual({ completed: 1, failed: 1 });
+    const asked = await runs.run('retry', id, '--max-spend', '0.05', '--max-attempts', '1');
+    const before =
+      'Earlier attempts of these rows may have cost already, and the estimate does not count them: needs review 0.10 USD.';
+    expect([asked.code, asked.reply.error?.message]).toEqual([
+      6,
+      expect.stringContaining(`is 0.10 USD, above the limit of 0.05. ${before}`),
+    ]);
+    expect(asked.run.stderr).toContain(`estimate: 0.10 USD\n${before}`);
   });
 
   test('the template of a service without a model configuration is refused until a model is named', async () => {

@@ -1,4 +1,5 @@
 import { type RowSelection } from '../../src/domain/campaign/plan';
+import { NO_MONEY } from '../../src/domain/campaign/results';
 import {
   ROW_OUTCOMES,
   type CampaignRow,
@@ -169,9 +170,33 @@ describe('a row with an earlier result', () => {
 
   it('what has a task already costs nothing more; what has none counts', async () => {
     const running = await replan([[result('still_running', [line({ state: 'reserved' })])]]);
-    expect(running.plan).toMatchObject({ planned: 1, estimate: 0, models: [] });
+    expect(running.plan).toMatchObject({
+      planned: 1,
+      estimate: 0,
+      models: [],
+      currency: 'USD',
+      begun: { rows: 1, estimate: 200_000, unpriced: 0 },
+      booked: { ...NO_MONEY, reserved: 200_000 },
+    });
     const unclear = await replan([[result('unconfirmed', [line({ state: 'reserved', taskId: null })])]]);
-    expect(unclear.plan).toMatchObject({ planned: 1, estimate: 200_000 });
+    expect(unclear.plan).toMatchObject({ planned: 1, estimate: 200_000, begun: { rows: 0 } });
+  });
+
+  it('[C1.5] what earlier attempts of the rows that are taken up may have cost stands beside the estimate', async () => {
+    const ledger = [
+      line(),
+      line({ attempt: 1, state: 'settled' }),
+      line({ attempt: 2, state: 'none' }),
+      line({ attempt: 3, estimate: null }),
+    ];
+    const retried = await replan([[result('failed', ledger)]], { select: { rows: 'retry' } });
+    expect(retried.plan).toMatchObject({
+      estimate: 200_000,
+      begun: { rows: 0, estimate: 0, unpriced: 0 },
+      booked: { settled: 200_000, reserved: 0, needsReview: 200_000, unknown: 1 },
+    });
+    const standing = await replan([[result('failed', ledger)]]);
+    expect(standing.plan).toMatchObject({ done: 1, estimate: 0, booked: NO_MONEY });
   });
 
   it('what may be bought is collected although the model is gone from the configuration', async () => {

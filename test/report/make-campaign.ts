@@ -171,6 +171,8 @@ export function planOf(
     currency: 'USD',
     estimate: rows * 40_000,
     unpriced: 0,
+    begun: { rows: 0, estimate: 0, unpriced: 0 },
+    booked: NO_MONEY,
     models: [{ model: 'cine-1', operation: 'create_video', rows, estimate: rows * 40_000, unpriced: 0 }],
     ...changes,
   };

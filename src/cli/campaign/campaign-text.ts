@@ -1,4 +1,3 @@
-import { type Money } from '../../domain/billing';
 import { type ActiveRow } from '../../domain/campaign/messages';
 import { type MoneyTotals, type RowCounts } from '../../domain/campaign/results';
 import { ROW_OUTCOMES } from '../../domain/campaign/row';
@@ -82,12 +81,4 @@ export function activeText({ key, phase, status, progress, since }: ActiveRow, n
 export function plainKey(key: string): string {
   // eslint-disable-next-line no-control-regex
   return key.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?');
-}
-
-/** The most that a start may cost: never more than the budget. Null is unknown (C1.5). */
-export function mostSpent(estimate: Money | null, budget: Money | undefined): Money | null {
-  if (budget === undefined) return estimate;
-  if (estimate !== null && estimate.currency === budget.currency)
-    return estimate.microUnits < budget.microUnits ? estimate : budget;
-  return budget;
 }

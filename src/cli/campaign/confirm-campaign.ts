@@ -1,27 +1,24 @@
 import { type CampaignPlan } from '../../domain/campaign/plan';
 import { type Money } from '../../domain/billing';
 import { CliError } from '../cli-error';
+import { given } from '../given';
 import { type Report } from '../report';
 import { confirmSpend } from '../spend/confirm-spend';
 import { type SpendLimit } from '../spend/spend-limit';
 import { refusalType } from './campaign-end';
-import { mostSpent } from './campaign-text';
 import { issueLines } from './issue-lines';
-import { mostOf } from './plan-here';
-import { planLines, shownPlan } from './plan-lines';
+import { mayCost, mostOf, mostSpent, type SpendBounds } from './most-spent';
+import { bookedText, planLines, shownPlan } from './plan-lines';
 import { refusalHint } from './refusal-hint';
 
-export interface CampaignConsent {
+export interface CampaignConsent extends SpendBounds {
   readonly limit: SpendLimit | undefined;
   readonly yes: boolean;
-  readonly budget: Money | undefined;
-  /** How often a row is tried; each try may cost. */
-  readonly maxAttempts?: number | undefined;
 }
 
 /** Shows what a plan comes to. @throws CliError for a plan of which nothing may be sent, with its first issues */
-export function showPlan(report: Report, plan: CampaignPlan, maxAttempts?: number): void {
-  for (const line of [...planLines(plan, maxAttempts), ...issueLines(plan)]) report.say(line);
+export function showPlan(report: Report, plan: CampaignPlan, bounds: SpendBounds): void {
+  for (const line of [...planLines(plan, bounds), ...issueLines(plan)]) report.say(line);
   if (plan.refused !== undefined) throw refused(plan);
 }
 
@@ -29,15 +26,17 @@ export function showPlan(report: Report, plan: CampaignPlan, maxAttempts?: numbe
 export async function confirmPlan(
   report: Report,
   plan: CampaignPlan,
-  { limit, yes, budget, maxAttempts }: CampaignConsent,
+  { limit, yes, ...bounds }: CampaignConsent,
 ): Promise<void> {
-  if (limit === undefined || yes || plan.models.length === 0) return;
-  const estimate = mostSpent(mostOf(plan, maxAttempts), budget);
+  if (limit === undefined || yes || !mayCost(plan, bounds.maxAttempts)) return;
+  const estimate = mostOf(plan, bounds);
+  const { unpriced, begun, booked, currency } = plan;
   await confirmSpend(report, {
     limit,
     estimate,
     upTo: true,
-    ...(estimate === null && { unknownBecause: `${plan.unpriced} rows have no known price.` }),
+    ...given({ before: bookedText(booked, currency) ?? undefined }),
+    ...(estimate === null && { unknownBecause: `${unpriced + begun.unpriced} rows have no known price.` }),
   });
 }
 
@@ -49,7 +48,7 @@ export async function confirmUnjudged(
   report.say('No model configuration is known here (MEDIA_MODELS): the worker judges the rows.');
   if (limit === undefined || yes) return;
   const unknownBecause = 'No model configuration with prices is known here (MEDIA_MODELS).';
-  await confirmSpend(report, { limit, estimate: mostSpent(null, budget), unknownBecause });
+  await confirmSpend(report, { limit, estimate: mostSpent(null, budget), upTo: true, unknownBecause });
 }
 
 /** What a campaign that runs may spend more than before. @throws CliError `spend_not_confirmed` */
@@ -60,7 +59,7 @@ export async function confirmMore(
 ): Promise<void> {
   if (budget === undefined || limit === undefined || yes) return;
   const more = budget.microUnits - (before?.microUnits ?? 0);
-  if (more > 0) await confirmSpend(report, { limit, estimate: { ...budget, microUnits: more } });
+  if (more > 0) await confirmSpend(report, { limit, estimate: { ...budget, microUnits: more }, upTo: true });
 }
 
 export function refused(plan: CampaignPlan): CliError {

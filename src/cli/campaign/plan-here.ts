@@ -1,7 +1,6 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type MediaConfig } from '../../config';
-import { type Money } from '../../domain/billing';
-import { type CampaignInput, type CampaignPlan, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
+import { type CampaignInput, type CampaignPlan } from '../../domain/campaign/plan';
 import { ModelsDownError } from '../../manifest/manifest-error';
 import { planManifest } from '../../manifest/plan-manifest';
 import { CliError } from '../cli-error';
@@ -60,19 +59,6 @@ export async function modelsKnownHere(
 ): Promise<ModelsInForce | undefined> {
   const models = await modelsInForce(config, env);
   return models.origin.origin === 'none' ? undefined : models;
-}
-
-/** What the rows may cost, one attempt each; null as soon as one of them has no known price (C1.5). */
-export function estimateOf({ estimate, unpriced, currency }: CampaignPlan): Money | null {
-  if (unpriced > 0 || !Number.isSafeInteger(estimate)) return null;
-  return currency === null ? null : { microUnits: estimate, currency };
-}
-
-/** What the rows may cost if each of them is tried as often as is allowed (`--max-attempts`); null is unknown. */
-export function mostOf(plan: CampaignPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): Money | null {
-  const once = estimateOf(plan);
-  if (once === null || !Number.isSafeInteger(once.microUnits * maxAttempts)) return null;
-  return { ...once, microUnits: once.microUnits * maxAttempts };
 }
 
 /** The one currency of all prices; undefined when there are several or none. */

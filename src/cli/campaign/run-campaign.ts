@@ -150,7 +150,7 @@ async function begin(
   const open = async () => (await store.read(stored.artifact)) as AsyncIterable<Uint8Array>;
   const input = { ...settings, ...given({ previous }) };
   const plan = await planHere(report, models, { campaign: id, input, format: stored.format, open, store });
-  showPlan(report, plan, settings.maxAttempts);
+  showPlan(report, plan, consent);
   await confirmPlan(report, plan, consent);
   return media.startCampaign(start, { id });
 }

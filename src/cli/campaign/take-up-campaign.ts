@@ -85,8 +85,9 @@ async function confirmTakeUp(
   const store = openStore(config);
   const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
   const plan = await planHere(report, models, { campaign: id, input, format, open, store });
-  showPlan(report, plan, input.maxAttempts);
-  await confirmPlan(report, plan, { ...consent, maxAttempts: input.maxAttempts });
+  const bounds = { ...consent, maxAttempts: input.maxAttempts };
+  showPlan(report, plan, bounds);
+  await confirmPlan(report, plan, bounds);
 }
 
 /** @throws CliError for an outcome of which no new attempt may be ordered */

@@ -82,8 +82,8 @@ const RUN_HELP = `
 Every row is judged before anything is sent; what is wrong is told by the line of the manifest. A row is known by its column
 id, else by its content, never by its line. Files that rows name (file:PATH, below the folder of the manifest) travel
 through the artifact store.
-The estimate counts one attempt of each row. A row may be tried again after capacity failures, which may cost again: only
---budget is a bound. --max-spend asks before a start that may cost more, and ends with exit code 6 where nobody can be
+The estimate counts one attempt of each row. A row may be tried again after capacity failures, which may cost again: the most
+that this can come to stands beside it, and --budget is a bound. --max-spend asks before a start that may cost more, and ends with exit code 6 where nobody can be
 asked.
 
 Examples:

@@ -68,6 +68,10 @@ const campaignPlan = z
     currency,
     estimate: microUnits.describe('sum of the known prices, one attempt of each row'),
     unpriced: z.number().describe('rows without a known price'),
+    begun: z
+      .object({ rows: z.number(), estimate: microUnits, unpriced: z.number() })
+      .describe('rows whose attempt is bought already: only another attempt after a capacity failure costs'),
+    booked: money.describe('what earlier attempts of the planned rows may have cost; not in `estimate`'),
     createsPerSecond: z.exactOptional(z.number()).describe('the cap of the worker that made the plan'),
     models: z.array(plannedModel),
     refused: z.exactOptional(
@@ -88,8 +92,22 @@ const campaignPlan = z
   })
   .describe('what a manifest comes to');
 
-/** `data.plan` of a dry run. */
-export const campaignEstimate = campaignPlan.omit({ index: true, issuesFile: true });
+/** `data` of a dry run. */
+export const campaignEstimate = z.object({
+  dryRun: z.literal(true),
+  plan: campaignPlan.omit({ index: true, issuesFile: true }),
+  most: moneyOfCurrency
+    .nullable()
+    .describe('the most that it may cost with all retries, never more than the budget; null is unknown'),
+  source: z
+    .object({
+      origin: z.enum(['environment', 'dev', 'none']),
+      location: z.string().nullable(),
+      fingerprint: z.string().nullable(),
+      unknownModels: z.enum(['allow', 'refuse']),
+    })
+    .describe('the model configuration that the rows were judged by'),
+});
 
 const resultsRef = z
   .object({

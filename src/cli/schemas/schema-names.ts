@@ -8,7 +8,7 @@ export const SCHEMA_NAMES = {
   'image-outcome': 'how an image call ends: the result of its workflow, `data` of image and edit',
   'left-running': 'what --wait-for leaves running: `data` with exit code 75 where there is no outcome yet',
   'video-state': 'what a running video tells: the query video_state, `state` of an event',
-  'campaign-estimate': 'what a manifest comes to: `data.plan` of campaign run --dry-run',
+  'campaign-estimate': 'what a manifest comes to and may cost: `data` of campaign run --dry-run',
   'campaign-state': 'what a running campaign tells: the query campaign_state, `state` of an event',
   'campaign-result': 'how a campaign ends: the result of its workflow, `data` of campaign run',
   'campaign-row': 'one line of results.jsonl in the report of a campaign',

@@ -9,8 +9,10 @@ export interface SpendQuestion {
   readonly limit: SpendLimit;
   /** Null is unknown and needs an agreement as well (C1.5). */
   readonly estimate: Money | null;
-  /** That the estimate is the most that it may cost. @default false */
+  /** That the estimate is the most that it may cost with retries. @default false */
   readonly upTo?: boolean;
+  /** What may have been paid for the same before; one sentence. */
+  readonly before?: string;
   /** Why it is unknown, for a person; one sentence. */
   readonly unknownBecause?: string;
 }
@@ -20,15 +22,19 @@ export function whyNot({
   limit,
   estimate,
   upTo = false,
+  before = '',
   unknownBecause = '',
 }: SpendQuestion): string | undefined {
   const most = limitText(limit);
-  if (estimate === null) return `The estimate is unknown; the limit is ${most}. ${unknownBecause}`.trim();
+  const because = (...sentences: string[]) => sentences.filter((one) => one !== '').join(' ');
+  if (estimate === null)
+    return because(`The estimate is unknown; the limit is ${most}.`, unknownBecause, before);
   const cost = formatMoney(estimate);
-  const what = upTo ? 'The most that it may cost' : 'The estimate';
+  const what = upTo ? 'The most that it may cost with retries' : 'The estimate';
   if (limit.currency !== null && limit.currency !== estimate.currency)
-    return `${what} is ${cost}; the limit of ${most} is in another currency.`;
-  if (estimate.microUnits > limit.microUnits) return `${what} is ${cost}, above the limit of ${most}.`;
+    return because(`${what} is ${cost}; the limit of ${most} is in another currency.`, before);
+  if (estimate.microUnits > limit.microUnits)
+    return because(`${what} is ${cost}, above the limit of ${most}.`, before);
   return undefined;
 }
 
@@ -46,7 +52,7 @@ export async function confirmSpend(
   const cost =
     estimate === null
       ? 'The cost of this is unknown'
-      : `This ${upTo ? 'may cost up to' : 'costs an estimated'} ${formatMoney(estimate)}`;
+      : `This ${upTo ? 'may cost, with retries, up to' : 'costs an estimated'} ${formatMoney(estimate)}`;
   if (reason === undefined) {
     report.say(`${cost} (limit ${limitText(limit)}).`);
     return;

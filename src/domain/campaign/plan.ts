@@ -3,7 +3,7 @@ import { CREATE_POLICY_KEYS, type CreatePolicy } from '../create-policy';
 import { SOURCE_KEYS, type ArtifactRef, type MediaSource } from '../media';
 import { type PaidOperation } from '../request';
 import { QUEUES_KEYS, type DurationInput, type MediaQueues } from '../workflow-inputs';
-import { type ResultsRef } from './results';
+import { type MoneyTotals, type ResultsRef } from './results';
 import { type RowOutcome } from './row';
 import { type KeysOf } from '../known-keys';
 
@@ -142,6 +142,10 @@ export interface CampaignPlan {
   readonly estimate: number;
   /** Planned rows whose price is unknown. */
   readonly unpriced: number;
+  /** Planned rows whose attempt is bought already: only another attempt after a capacity failure would cost. */
+  readonly begun: { readonly rows: number; readonly estimate: number; readonly unpriced: number };
+  /** What earlier attempts of the planned rows may have cost: it is on the books, and not in `estimate`. */
+  readonly booked: MoneyTotals;
   /** `MEDIA_CREATES_PER_SECOND` of the worker that made the plan; absent without a cap. */
   readonly createsPerSecond?: number;
   readonly models: readonly PlannedModel[];

@@ -1,12 +1,6 @@
 import { Writable } from 'node:stream';
 import { campaignView, viewLines } from '../../../src/cli/campaign/campaign-view';
-import {
-  activeText,
-  countsText,
-  moneyText,
-  mostSpent,
-  progressLine,
-} from '../../../src/cli/campaign/campaign-text';
+import { activeText, countsText, moneyText, progressLine } from '../../../src/cli/campaign/campaign-text';
 import { Report } from '../../../src/cli/report';
 import { makeState } from './make-state';
 
@@ -68,15 +62,6 @@ describe('a campaign in words', () => {
     expect(activeText(row, AT)).toBe('row?[2J-9  in_progress 40 %  10 s');
     const { progress: _progress, ...without } = row;
     expect(activeText(without, AT)).toBe('row?[2J-9  in_progress  10 s');
-  });
-
-  test('the most that may be spent is never more than the budget', () => {
-    const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
-    expect(mostSpent(usd(5), undefined)).toEqual(usd(5));
-    expect(mostSpent(usd(5), usd(3))).toEqual(usd(3));
-    expect(mostSpent(usd(5), usd(9))).toEqual(usd(5));
-    expect(mostSpent(null, usd(9))).toEqual(usd(9));
-    expect(mostSpent(null, undefined)).toBeNull();
   });
 });
 

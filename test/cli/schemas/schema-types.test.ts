@@ -14,7 +14,7 @@ import { type VideoState } from '../../../src/domain/video-state';
 import { type LeftRunning } from '../../../src/cli/answer-left';
 import { type CheckReport } from '../../../src/cli/doctor/check';
 import { type Reply } from '../../../src/cli/report';
-import { type ShownPlan } from '../../../src/cli/campaign/plan-lines';
+import { type CampaignEstimate } from '../../../src/cli/campaign/dry-run';
 import {
   type campaignEstimate,
   type campaignResult,
@@ -51,7 +51,7 @@ test('every schema is equal to the type that it describes: a new or changed fiel
   expectTypeOf<Plain<z.infer<typeof modelConfigurationSchema>>>().toEqualTypeOf<Plain<ModelConfiguration>>();
   expectTypeOf<Plain<z.infer<typeof campaignState>>>().toEqualTypeOf<Plain<CampaignState>>();
   expectTypeOf<Plain<z.infer<typeof campaignResult>>>().toEqualTypeOf<Plain<CampaignResult>>();
-  expectTypeOf<Plain<z.infer<typeof campaignEstimate>>>().toEqualTypeOf<Plain<ShownPlan>>();
+  expectTypeOf<Plain<z.infer<typeof campaignEstimate>>>().toEqualTypeOf<Plain<CampaignEstimate>>();
   expectTypeOf<Plain<z.infer<typeof campaignRow>>>().toEqualTypeOf<Plain<ResultRecord>>();
   expectTypeOf<Plain<z.infer<typeof faults>>>().toEqualTypeOf<Plain<FaultRule[]>>();
 });

@@ -1,0 +1,39 @@
+import { type Money } from '../../domain/billing';
+import { type CampaignPlan, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
+
+/** What bounds the money of a plan. */
+export interface SpendBounds {
+  /** How often a row is tried after capacity failures; each try may cost. */
+  readonly maxAttempts?: number | undefined;
+  readonly budget?: Money | undefined;
+}
+
+/** The most that a plan may cost with all its retries: never more than the budget. Null is unknown (C1.5). */
+export function mostOf(plan: CampaignPlan, { maxAttempts, budget }: SpendBounds): Money | null {
+  return mostSpent(withRetries(plan, maxAttempts), budget);
+}
+
+/** As if there were no budget: every row is tried as often as is allowed, and every try costs. Null is unknown (C1.5). */
+export function withRetries(
+  { estimate, unpriced, begun, currency }: Pick<CampaignPlan, 'estimate' | 'unpriced' | 'begun' | 'currency'>,
+  maxAttempts = DEFAULT_MAX_ATTEMPTS,
+): Money | null {
+  // The attempt that a row has begun is paid for.
+  const more = maxAttempts - 1;
+  const sum = estimate * maxAttempts + begun.estimate * more;
+  if (unpriced > 0 || (more > 0 && begun.unpriced > 0)) return null;
+  return currency === null || !Number.isSafeInteger(sum) ? null : { microUnits: sum, currency };
+}
+
+/** Whether anything of a plan may cost something new. */
+export function mayCost({ models, begun }: CampaignPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): boolean {
+  return models.length > 0 || (begun.rows > 0 && maxAttempts > 1);
+}
+
+/** Never more than the budget. */
+export function mostSpent(sum: Money | null, budget: Money | undefined): Money | null {
+  if (budget === undefined) return sum;
+  if (sum !== null && sum.currency === budget.currency)
+    return sum.microUnits < budget.microUnits ? sum : budget;
+  return budget;
+}

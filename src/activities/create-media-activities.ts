@@ -16,10 +16,12 @@ import { createCreateVideos } from './campaign/create-videos';
 import { createDownloadVideos } from './campaign/download-videos';
 import { createFindPurchases } from './campaign/find-purchases';
 import { createFoldResults } from './campaign/fold-results';
+import { createKeepBooks } from './campaign/keep-books';
 import { createOpenPage } from './campaign/open-page';
 import { createPageReader } from './campaign/page-reader';
 import { createPlanCampaign } from './campaign/plan-campaign';
 import { createRecordRows } from './campaign/record-rows';
+import { createSettleBatch } from './campaign/settle-batch';
 import { redactorsOf } from './clear-text';
 import { createCreateVideo } from './create-video';
 import { createDownloadVideo } from './download-video';
@@ -122,6 +124,8 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.foldResults]: createFoldResults(deps),
     [ACTIVITY.countResults]: createCountResults(deps),
     [ACTIVITY.findPurchases]: createFindPurchases({ pages, journal: deps.journal }),
+    [ACTIVITY.keepBooks]: createKeepBooks(paid, pages),
+    [ACTIVITY.settleBatch]: createSettleBatch(paid, pages),
   };
 }
 

@@ -11,7 +11,7 @@ import { sendOnce, type PaidSpec } from './send-once';
 
 type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
 type VideoCall = CreateVideoInput &
-  Pick<PaidSpec<WireJsonBody | WireMultipartBody, Answer>, 'agreedPrice' | 'keepsBooks'>;
+  Pick<PaidSpec<WireJsonBody | WireMultipartBody, Answer>, 'agreedPrice' | 'keepsBooks' | 'payer'>;
 
 /**
  * One POST at most for one epoch of one creation key (design 4.3), alone or as a row of a batch. Every outcome is a
@@ -64,6 +64,7 @@ function specOf(
     reopenOwn: false,
     sender,
     agreedPrice: input.agreedPrice,
+    payer: input.payer,
     ...(input.keepsBooks === true && { keepsBooks: true }),
     ...(input.recordedOnly === true && { recordedOnly: true }),
     ...(input.sameKey === true && { sameKey: true }),

@@ -12,7 +12,7 @@ import {
   type WaitingImage,
 } from '../domain/paid-call';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
-import { NOT_RECORDED } from '../domain/names';
+import { BATCH_CLOSED, NOT_RECORDED } from '../domain/names';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type MediaClient } from '../service/media-client';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
@@ -35,6 +35,7 @@ type ImageCallInput = Omit<ImageInput, 'request'> & {
   /** See {@link PaidSpec}. */
   readonly agreedPrice?: number | null;
   readonly keepsBooks?: true;
+  readonly payer?: string;
 };
 
 /** `media.generateImage` and `media.editImage`: one image call ({@link callForImages}). */
@@ -89,11 +90,15 @@ export async function callForImages(
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
 }
 
-/** Nothing was recorded, or a refusal stands that a person mends: time decides, and no number of tries. */
+/**
+ * Nothing was recorded, or a refusal stands that a person mends: time decides, and no number of tries. Nor do tries help
+ * where the batch of a campaign is closed: another one gets the row.
+ */
 function isWaiting(answer: Answer): answer is WaitingImage {
   if (answer.outcome === 'rejected') return answer.standing !== undefined;
+  if (answer.outcome !== 'not_sent') return false;
   return (
-    answer.outcome === 'not_sent' && !answer.epochUsed && !answer.permanent && answer.cause !== NOT_RECORDED
+    answer.cause === BATCH_CLOSED || (!answer.epochUsed && !answer.permanent && answer.cause !== NOT_RECORDED)
   );
 }
 
@@ -132,6 +137,7 @@ function specOf(
     reopenOwn: true,
     sender,
     agreedPrice: input.agreedPrice,
+    payer: input.payer,
     ...(input.keepsBooks === true && { keepsBooks: true }),
     ...((input.recordedOnly === true || input.recordedSince !== undefined) && { recordedOnly: true }),
     recordedSince: input.recordedSince,

@@ -27,7 +27,7 @@ export function factsIn({
 
 /** What is written before a send, at the beginning of its window. */
 export function intentOf<Body extends { readonly bodyHash: string }>(
-  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey'>,
+  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey' | 'payer'>,
   account: Account,
   ready: ReadyCall<Body>,
   base: AnswerBase,
@@ -55,6 +55,7 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
     model: spec.paid.request.model,
     ...spec.facts,
     estimate: base.estimate,
+    ...(spec.payer !== undefined && { payer: spec.payer }),
     ...(honoured !== undefined && { idempotency: honoured }),
     at: new Date(at).toISOString(),
     sendWindowEnd: new Date(certainlyOverAt(window)).toISOString(),

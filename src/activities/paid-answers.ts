@@ -64,6 +64,11 @@ export function waitingAnswer(base: AnswerBase, cause: string, message: string):
   return { ...base, sent: false, outcome: 'not_sent', cause, epochUsed: false, permanent: false, message };
 }
 
+export function journalDown(base: AnswerBase): NotSent {
+  const message = 'The create journal cannot be read or written, and nothing is sent without it.';
+  return waitingAnswer(base, 'journal_unavailable', message);
+}
+
 /** This worker lacks something that another may have: nothing was recorded, and that one gets its turn. */
 export function missingAnswer(base: AnswerBase, { cause, reason, message, field }: MissingHere): NotSent {
   return { ...waitingAnswer(base, cause, message), reason, ...(field === undefined ? {} : { field }) };

@@ -23,6 +23,7 @@ import {
   heldAnswer,
   heldByAnotherAnswer,
   invalidAnswer,
+  journalDown,
   missingAnswer,
   openElsewhereAnswer,
   priceChangedAnswer,
@@ -32,6 +33,7 @@ import {
 import { type Caller, type PaidDeps } from './paid-context';
 import { kept, NO_ACCOUNT, NO_KEY } from './missing-here';
 import { otherOpenCall } from './open-calls';
+import { payerStops } from './payer-stops';
 import { preferred, type Prepared, type ReadyCall } from './prepared';
 import { sendSameKey, told, unknownCall } from './send-same-key';
 import { type GatedCall } from './refusal-gate';
@@ -67,6 +69,8 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly agreedPrice?: number | null | undefined;
   /** Whoever asks has everything under its keys on its books: where another request holds the key, it is told what that may cost. */
   readonly keepsBooks?: true;
+  /** The batch of a campaign that pays: nothing is sent once it is closed. */
+  readonly payer?: string | undefined;
   prepare(account: Account): Promise<Prepared<Body>>;
   /** What is recorded may lack something that can still be had without a send. */
   complete?(found: {
@@ -272,12 +276,13 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return sendUnder(intent, window);
   }
 
-  /** Nothing leaves that has too little time left, or of which the server has not heard. */
+  /** Nothing leaves that has too little time or no money left, or of which the server has not heard. */
   async function sendUnder(
     intent: SlotIntent,
     window: SendWindow,
   ): Promise<Answer | NotSent | UnconfirmedCall> {
-    const stopped = stopsBeforeSend(base, who, window);
+    const stopped =
+      stopsBeforeSend(base, who, window) ?? (await payerStops(deps.journal, spec.payer, who, base));
     if (stopped !== undefined) return stopped;
     spec.sender.lastsUntil(certainlyOverAt(window));
     const heard = await spec.sender.announce(intent.nonce).catch(() => 'unheard' as const);
@@ -324,9 +329,4 @@ const PREPARATION_FAILED = {
 /** Our own code failed around the send: whether anything left is not known, and an outcome must stand. */
 function afterBug(base: AnswerBase, intent: SlotIntent): UnconfirmedCall {
   return unconfirmedAfterIntent(intent, base.epoch, 'internal_error');
-}
-
-function journalDown(base: AnswerBase): NotSent {
-  const message = 'The create journal cannot be read or written, and nothing is sent without it.';
-  return waitingAnswer(base, 'journal_unavailable', message);
 }

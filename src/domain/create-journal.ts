@@ -272,6 +272,11 @@ export function mayHaveCost(view: EpochView): boolean {
   return !resolution || isPaid(resolution.answer ?? undefined);
 }
 
+/** Whether whoever paid for this epoch was charged for it: it was bought or its fate was open, whatever was decided since. */
+export function wasCharged(view: EpochView): boolean {
+  return isPaid(view.outcome?.answer) || isOpenFate(view);
+}
+
 /** Whether a send may have been accepted in this epoch and nobody knows, or what was paid for is lost: a person may decide. */
 export function isOpenFate({ slot, outcome }: EpochView): boolean {
   return slot?.kind === 'intent' && (outcome === null || isOpenAnswer(outcome.answer));

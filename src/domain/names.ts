@@ -115,5 +115,8 @@ export const RETRY_LATER = 'MediaRetryLater';
 /** Cause of a `not_sent` answer: an outcome is there, and only the create itself can tell whether it is this request's. */
 export const RECORDED_BY_ANOTHER_RUN = 'recorded_by_another_run';
 
+/** Cause of a `not_sent` answer: the batch of a campaign that was to pay for it is closed, or another run of it spends its money. */
+export const BATCH_CLOSED = 'batch_closed';
+
 /** Cause of a `not_sent` answer to a create that was asked for records only: there is none. */
 export const NOT_RECORDED = 'not_recorded';

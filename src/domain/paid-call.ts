@@ -152,7 +152,7 @@ interface PaidAnswer {
 /** Provably nothing left this machine, or the fence was taken; another epoch may open (class N). */
 export interface NotSent extends PaidAnswer {
   readonly outcome: 'not_sent';
-  /** Public word: `connection_refused`, `configuration_unavailable`, `journal_unavailable`, `fenced`, `worker_shutdown`, … */
+  /** Public word: `connection_refused`, `configuration_unavailable`, `journal_unavailable`, `fenced`, `batch_closed`, `worker_shutdown`, … */
   readonly cause: string;
   /** False when the epoch was left untouched (nothing was recorded), so the same epoch is used again. */
   readonly epochUsed: boolean;

@@ -243,6 +243,30 @@ export function countResultsActivity(placement: Placement): CampaignActivities[t
   })[ACTIVITY.countResults];
 }
 
+/** The book of a campaign goes before the creates that wait on the same queue, and is tried until it can be written. */
+export function campaignBooksActivities(
+  placement: Placement,
+): Pick<CampaignActivities, typeof ACTIVITY.keepBooks | typeof ACTIVITY.settleBatch> {
+  const options = {
+    ...placed(placement),
+    allowEagerDispatch: false,
+    priority: { priorityKey: 1 },
+    retry: { initialInterval: '1s', maximumInterval: '15s' },
+  } as const;
+  return {
+    [ACTIVITY.keepBooks]: proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.keepBooks>>({
+      ...options,
+      startToCloseTimeout: '1 minute',
+    })[ACTIVITY.keepBooks],
+    [ACTIVITY.settleBatch]: proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.settleBatch>>({
+      ...options,
+      // Sends in flight are waited for: that of an image call takes the longest.
+      startToCloseTimeout: '10 minutes',
+      heartbeatTimeout: '30s',
+    })[ACTIVITY.settleBatch],
+  };
+}
+
 /** Pages and results: nothing is bought and everything is written under its hash, so that it is tried until it works. */
 export function campaignPagesActivities(
   placement: Placement,

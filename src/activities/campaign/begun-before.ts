@@ -6,6 +6,8 @@ import { rowCreationKey } from '../../domain/creation-key';
 import { inLanes } from '../../domain/in-lanes';
 import { caller } from '../paid-context';
 
+type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'paidHere' | 'since'>;
+
 /**
  * What a lane that is gone, or an earlier run that nobody has results of, began of a row: its attempts follow each other
  * without a gap, and each leaves a slot. Throws when the journal cannot be read: a row that was bought must not look new.
@@ -15,21 +17,36 @@ export async function begunBefore(
   namespace: string,
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
-): Promise<Pick<OpenedRow, 'begun' | 'bought'>> {
+  payer?: string,
+): Promise<Begun> {
   let begun: number | undefined;
-  let bought = 0;
+  let since: string | undefined;
+  let [bought, paidHere] = [0, 0];
   for (let attempt = row.attempt; ; attempt++) {
     const creationKey = rowCreationKey(campaign, row, attempt);
     const epochs = await epochsOf(journal, { namespace, creationKey });
     if (epochs.length === 0) break;
     begun = attempt;
+    since = epochs.flatMap(({ slot }) => (slot?.kind === 'intent' ? slot.at : [])).at(-1);
+    if (payer !== undefined && epochs.some((view) => mayHaveCost(view) && isPaidBy(view, payer)))
+      paidHere += 1;
     if (epochs.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
   }
-  return begun === undefined ? {} : { begun, ...(bought > 0 && { bought }) };
+  if (begun === undefined) return {};
+  return {
+    begun,
+    ...(bought > 0 && { bought }),
+    ...(paidHere > 0 && { paidHere }),
+    ...(since !== undefined && { since }),
+  };
+}
+
+function isPaidBy({ slot }: EpochView, payer: string): boolean {
+  return slot?.kind === 'intent' && slot.payer === payer;
 }
 
 /** Rows that are looked up in the journal at a time. */
-const LOOKS = 16;
+export const LOOKS = 16;
 
 /** {@link begunBefore} of rows of this campaign, each in its place; nothing is known of those that are not wanted. */
 export async function begunOfRows(
@@ -37,16 +54,18 @@ export async function begunOfRows(
   campaign: string,
   rows: readonly CampaignRow[],
   isWanted: (row: CampaignRow, place: number) => boolean,
-): Promise<Pick<OpenedRow, 'begun' | 'bought'>[]> {
+  payer?: string,
+): Promise<Begun[]> {
   const { namespace } = caller(Date.now());
-  const begun: Pick<OpenedRow, 'begun' | 'bought'>[] = rows.map(() => ({}));
+  const begun: Begun[] = rows.map(() => ({}));
   await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
-    if (isWanted(row, place)) begun[place] = await begunBefore(journal, namespace, campaign, row);
+    if (isWanted(row, place)) begun[place] = await begunBefore(journal, namespace, campaign, row, payer);
   });
   return begun;
 }
 
-async function epochsOf(
+/** Every epoch of a key that has a slot, in order. */
+export async function epochsOf(
   journal: CreateJournal,
   key: Parameters<CreateJournal['read']>[0],
 ): Promise<EpochView[]> {

@@ -43,6 +43,7 @@ export function createCampaignImage(
           agreedPrice: row.estimate,
           keepsBooks: true,
           waits: true,
+          ...(input.payer !== undefined && { payer: input.payer }),
           ...(input.recordedOnly === true && { recordedOnly: true }),
           ...(recordedSince !== undefined && { recordedSince }),
           ...(account === undefined ? {} : { account }),

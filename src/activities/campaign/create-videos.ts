@@ -5,15 +5,20 @@ import {
 } from '../../domain/campaign/activities';
 import { type CampaignPage } from '../../domain/campaign/row';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
+import { inLanes } from '../../domain/in-lanes';
 import { createOneVideo } from '../create-one-video';
 import { pendingAnswer, rejectedAnswer, type AnswerBase } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { type Sender, withSenders } from '../sender';
+import { LOOKS } from './begun-before';
 import { type PageReader } from './page-reader';
 import { withoutPage } from './without-page';
 
 /** Largest number of rows in one activity: more than that would share one start-to-close and one worker's fate. */
 export const MAX_BATCH = 25;
+
+/** The same where nothing is sent: there is no fate to share. */
+const MAX_LOOKS = 500;
 
 /**
  * `media.createVideos`: rows of a campaign, each with its own key, slot, outcome and index entry, exactly as
@@ -25,28 +30,28 @@ export function createCreateVideos(
 ): (input: CreateVideosInput) => Promise<CreateVideosResult> {
   return async (input) => {
     const { rows } = input;
-    if (rows.length > MAX_BATCH) throw new RangeError(`At most ${MAX_BATCH} rows travel in one batch.`);
+    const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey === true);
+    const most = sends ? MAX_BATCH : MAX_LOOKS;
+    if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
     // That this activity is tried once only is not enough: a lane that is reset sends its batch again.
     if (deps.journal === 'none') return { answers: rows.map((row) => withoutJournal(baseOf(row, input))) };
     // One for all: the rows share the start-to-close that no send may outlast.
     const who = caller(Date.now());
     return withSenders(deps, rows.length, async (senders) => {
-      const answers = await Promise.all(
-        rows.map(async (row, place) => {
-          try {
-            const sender = senders[place] as Sender;
-            const page = await pages.page(row.page).catch(() => undefined);
-            if (page === undefined) {
-              const unsent = await withoutPage(deps, who, { ...row, sender }, baseOf(row, input));
-              return unsent ?? pendingAnswer(baseOf(row, input));
-            }
-            return await createRow(deps, who, row, input, page, sender);
-          } catch {
-            // Alone, it would have failed its activity: what it came to is asked of the journal, as then.
-            return pendingAnswer(baseOf(row, input));
-          }
-        }),
-      );
+      const answers: CreateVideoAnswer[] = [];
+      await inLanes(rows.entries(), sends ? rows.length : LOOKS, async ([place, row]) => {
+        try {
+          const sender = senders[place] as Sender;
+          const page = await pages.page(row.page).catch(() => undefined);
+          if (page === undefined) {
+            const unsent = await withoutPage(deps, who, { ...row, sender }, baseOf(row, input));
+            answers[place] = unsent ?? pendingAnswer(baseOf(row, input));
+          } else answers[place] = await createRow(deps, who, row, input, page, sender);
+        } catch {
+          // Alone, it would have failed its activity: what it came to is asked of the journal, as then.
+          answers[place] = pendingAnswer(baseOf(row, input));
+        }
+      });
       return { answers };
     });
   };
@@ -82,6 +87,7 @@ async function createRow(
       request: planned.call.request,
       agreedPrice: planned.estimate,
       keepsBooks: true,
+      ...(input.payer !== undefined && { payer: input.payer }),
       ...(row.recordedOnly === true && { recordedOnly: true }),
       ...(row.sameKey === true && { sameKey: true }),
       ...(account === undefined ? {} : { account }),

@@ -22,13 +22,22 @@ export interface OpenPageDeps {
  * sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
  */
 export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
-  return async ({ index, page, campaign, known = '' }: OpenPageInput): Promise<OpenedPage> => {
+  return async ({
+    index,
+    page,
+    campaign,
+    known = '',
+    rows: wanted,
+    payer,
+  }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
     const left = unpackRows(known);
+    const only = wanted === undefined ? undefined : unpackRows(wanted);
+    const isWanted = (place: number) => !left.has(place) && only?.has(place) !== false;
     const begun =
       campaign === undefined || journal === 'none'
         ? []
-        : await begunOfRows(journal, campaign, rows, (_, place) => !left.has(place));
+        : await begunOfRows(journal, campaign, rows, (_, place) => isWanted(place), payer);
     const numbers = new Map<string, number>();
     const specs: RowSpec[] = [];
     const opened = rows.map((row, place): OpenedRow => {

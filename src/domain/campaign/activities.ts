@@ -245,4 +245,6 @@ export interface CampaignActivities {
   [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
   [ACTIVITY.countResults](input: ResultsRef): Promise<CountedResults>;
   [ACTIVITY.findPurchases](input: FindPurchasesInput): Promise<FoundPurchases>;
+  [ACTIVITY.keepBooks](input: KeepBooksInput): Promise<KeepBooksResult>;
+  [ACTIVITY.settleBatch](input: SettleBatchInput): Promise<SettleBatchResult>;
 }

@@ -40,8 +40,13 @@ describe('what the journal knows of a row', () => {
       at: new Date(0).toISOString(),
       answer,
     });
-    await journal.putSlot(key(1), 0, slotIntent());
-    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.toEqual({ begun: 1, bought: 1 });
+    const since = '2026-01-01T00:00:00.000Z';
+    await journal.putSlot(key(1), 0, slotIntent({ at: since, payer: 'spring/batch/3' }));
+    const begun = { begun: 1, since };
+    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.toEqual({ ...begun, bought: 1 });
+    const asked = (payer: string) => begunBefore(journal, 'n', 'spring', ROW, payer);
+    await expect(asked('spring/batch/3')).resolves.toEqual({ ...begun, bought: 1, paidHere: 1 });
+    await expect(asked('spring/batch/4')).resolves.toEqual({ ...begun, bought: 1 });
     const was = {
       outcome: 'unconfirmed' as const,
       ledger: [
@@ -54,6 +59,6 @@ describe('what the journal knows of a row', () => {
         },
       ],
     };
-    await expect(begunBefore(journal, 'n', 'spring', { ...ROW, was })).resolves.toEqual({ begun: 1 });
+    await expect(begunBefore(journal, 'n', 'spring', { ...ROW, was })).resolves.toEqual(begun);
   });
 });

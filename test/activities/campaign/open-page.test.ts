@@ -101,6 +101,11 @@ describe('media.openPage', () => {
     });
     expect(rows.map((opened) => opened.begun)).toEqual([undefined, undefined, 0, undefined]);
     expect(asked.sort()).toEqual([`${keyOf(0)}@0`, `${begun}@0`, `${begun}@1`, `${keyOf(2, 1)}@0`].sort());
+    asked.length = 0;
+    const only = { ...input, rows: packRows([1, 3]) };
+    const part = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, only);
+    expect(part.rows).toHaveLength(4);
+    expect(asked.sort()).toEqual([`${keyOf(1)}@0`, `${keyOf(3)}@0`].sort());
   });
 
   it('says so when a plan has no such page', async () => {

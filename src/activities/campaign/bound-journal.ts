@@ -1,0 +1,46 @@
+import { log } from '@temporalio/activity';
+import { CancelledFailure } from '@temporalio/common';
+import { ArtifactError } from '../../artifacts/artifact-error';
+import { type BooksUnavailable } from '../../domain/campaign/activities';
+import { type CreateJournal } from '../../domain/create-journal';
+import { JournalRecordError } from '../../journal/records';
+import { type PaidDeps } from '../paid-context';
+import { standing } from '../sender';
+
+/**
+ * Works with the journal that the queue belongs to. Where there is none, or what is needed cannot be read or written now,
+ * the answer says so: whoever asks waits and shows it.
+ */
+export async function withBoundJournal<T>(
+  deps: PaidDeps,
+  work: (journal: CreateJournal) => Promise<T>,
+): Promise<T | BooksUnavailable> {
+  if (deps.journal === 'none') return { unavailable: NO_JOURNAL };
+  try {
+    const stands = await standing(deps);
+    return stands.bound ? await work(deps.journal) : { unavailable: stands.message };
+  } catch (error) {
+    if (error instanceof CancelledFailure) throw error;
+    log.warn('The book of a campaign could not be kept', {
+      reason: error instanceof Error ? error.name : 'unknown',
+    });
+    return { unavailable: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnreadableBookError || error instanceof JournalRecordError) return error.message;
+  return error instanceof ArtifactError ? STORE_DOWN : JOURNAL_DOWN;
+}
+
+/** What the journal has of a campaign cannot be gone on with before a person has looked. */
+export class UnreadableBookError extends Error {
+  override readonly name = 'UnreadableBookError';
+}
+
+const NO_JOURNAL =
+  'The worker has no create journal (journal: "none"), and a campaign keeps its books there. Nothing is bought.';
+const JOURNAL_DOWN =
+  'The book of the campaign, which is kept in the create journal, cannot be read or written. Nothing more is bought until it can.';
+const STORE_DOWN =
+  'Pages or results of the campaign cannot be read from the artifact store. Nothing more is bought until they can.';

@@ -1,0 +1,58 @@
+import { batchNumber, freeLog, isClosed, type BookEntry, type FreeRecord } from '../../domain/campaign/book';
+import { type CreateJournal, type JournalPlace, wasCharged } from '../../domain/create-journal';
+import { inLanes } from '../../domain/in-lanes';
+import { epochsOf, LOOKS } from './begun-before';
+
+/** Whoever closes a batch, on the newest entry that it knows. */
+export interface Closing {
+  readonly namespace: string;
+  readonly campaign: string;
+  readonly payer: string;
+  readonly book: BookEntry;
+}
+
+/**
+ * Notes that what was charged under these keys has cost nothing, and sums up what this batch's closing takes off for it.
+ * One record for each epoch is won once, so that nothing is given back twice. It takes off what a closed batch was charged
+ * for only: an open one leaves it out when it is settled.
+ */
+export async function givenBack(
+  journal: CreateJournal,
+  { namespace, campaign, payer, book }: Closing,
+  creationKeys: readonly string[],
+): Promise<number> {
+  let sum = 0;
+  await inLanes(creationKeys, LOOKS, async (creationKey) => {
+    const epochs = await epochsOf(journal, { namespace, creationKey });
+    for (const [epoch, view] of epochs.entries()) {
+      const { slot } = view;
+      if (slot?.kind !== 'intent' || slot.payer === undefined || !wasCharged(view)) continue;
+      const number = batchNumber(campaign, slot.payer);
+      const deducts = slot.payer !== payer && number !== undefined && isClosed(book, number);
+      const free = await noteFree(journal, { namespace, creationKey, epoch }, { by: payer, deducts });
+      if (free.by === payer && free.deducts) sum += slot.estimate?.microUnits ?? 0;
+    }
+  });
+  return sum;
+}
+
+/** Notes that what was charged for an epoch has cost nothing: the record that stands then, whoever put it. */
+export async function noteFree(
+  journal: CreateJournal,
+  place: JournalPlace,
+  { by, deducts }: Pick<FreeRecord, 'by' | 'deducts'>,
+): Promise<FreeRecord> {
+  const standing = await freeOfEpoch(journal, place);
+  if (standing !== null) return standing;
+  const log = freeLog(place.namespace, place.creationKey);
+  const record: FreeRecord = { v: 1, kind: 'free', by, deducts, at: new Date().toISOString() };
+  if ((await journal.putRecord(log, place.epoch, record)) === 'won') return record;
+  return (await freeOfEpoch(journal, place)) ?? record;
+}
+
+export async function freeOfEpoch(
+  journal: CreateJournal,
+  { namespace, creationKey, epoch }: JournalPlace,
+): Promise<FreeRecord | null> {
+  return (await journal.readRecord(freeLog(namespace, creationKey), epoch)) as FreeRecord | null;
+}

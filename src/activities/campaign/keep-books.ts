@@ -1,0 +1,153 @@
+import {
+  type BookMove,
+  type BooksUnavailable,
+  type KeepBooksInput,
+  type KeepBooksResult,
+  type KeptBooks,
+} from '../../domain/campaign/activities';
+import {
+  batchLog,
+  batchWorkflowId,
+  closed,
+  grantedTo,
+  opened,
+  ownerLog,
+  raised,
+  type BookEntry,
+  type BookRecord,
+} from '../../domain/campaign/book';
+import { type RowSet, rowsOf } from '../../domain/campaign/row-set';
+import { type CreateJournal } from '../../domain/create-journal';
+import { caller, type PaidDeps } from '../paid-context';
+import { fenceBatch } from '../payer-stops';
+import { withBoundJournal } from './bound-journal';
+import { CampaignBook, stateOf, type Newest } from './campaign-book';
+import { givenBack } from './free-epochs';
+import { type PageReader } from './page-reader';
+
+/**
+ * The body of `media.keepBooks`: one move of the book of a campaign. It is made on the newest entry only, and only where
+ * that is the one which the caller knows. A retry finds what it wrote.
+ */
+export function createKeepBooks(
+  deps: PaidDeps,
+  pages: PageReader,
+): (input: KeepBooksInput) => Promise<KeepBooksResult> {
+  return (input) =>
+    withBoundJournal(deps, async (journal): Promise<KeptBooks | BooksUnavailable> => {
+      const { namespace, runId, activityId } = caller(Date.now());
+      const book = new CampaignBook(journal, namespace, input.campaign);
+      const nonce = `${runId ?? ''}/${activityId}`;
+      return new Bookkeeper(journal, namespace, book, pages, nonce, input).move();
+    });
+}
+
+class Bookkeeper {
+  constructor(
+    private readonly journal: CreateJournal,
+    private readonly namespace: string,
+    private readonly book: CampaignBook,
+    private readonly pages: PageReader,
+    private readonly nonce: string,
+    private readonly input: KeepBooksInput,
+  ) {}
+
+  async move(): Promise<KeptBooks> {
+    const { known, before, move } = this.input;
+    const newest = await this.book.newest(known, before);
+    if (move.do === 'look') return newest;
+    if (newest.n !== known) {
+      const next = await this.book.entry(nextOf(known));
+      return next?.nonce === this.nonce ? this.made(next, newest) : { ...newest, conflict: true };
+    }
+    const made = await this.entryAfter(newest.book, move);
+    if (!('next' in made)) return { ...newest, ...made };
+    const record: BookRecord = {
+      v: 1,
+      kind: 'book',
+      nonce: this.nonce,
+      at: new Date().toISOString(),
+      ...stateOf(made),
+    };
+    const n = nextOf(known);
+    const standing = await this.book.write(n, record);
+    if (standing.nonce === this.nonce) return this.made(standing, { n, book: stateOf(standing) });
+    return { ...(await this.book.newest(n, before)), conflict: true };
+  }
+
+  /** The entry that the move writes, or what is answered where it writes none. */
+  private async entryAfter(
+    book: BookEntry,
+    move: Exclude<BookMove, { do: 'look' }>,
+  ): Promise<BookEntry | Pick<KeptBooks, 'granted' | 'unsettled'>> {
+    const { budget } = this.input;
+    switch (move.do) {
+      case 'open':
+        return opened(book, move.want ?? (budget === null ? 0 : await this.costOf(move.rows)), budget).entry;
+      case 'raise': {
+        const granted = grantedTo(book, move.batch);
+        const more = raised(book, move.batch, move.want, budget)?.entry;
+        return more ?? (granted === undefined ? {} : { granted });
+      }
+      case 'close':
+        return this.afterClosing(book, move);
+    }
+  }
+
+  private async afterClosing(
+    book: BookEntry,
+    { batch, spent, run, free }: Extract<BookMove, { do: 'close' }>,
+  ): Promise<BookEntry | Pick<KeptBooks, 'unsettled'>> {
+    if (grantedTo(book, batch) === undefined) return {};
+    const { journal, namespace } = this;
+    const { campaign } = this.input;
+    const payer = batchWorkflowId(campaign, batch);
+    await fenceBatch(journal, namespace, payer);
+    const owner = await journal.readRecord(ownerLog(namespace, payer), 0);
+    if (run !== null && owner?.kind === 'owner' && owner.run !== run) return { unsettled: true };
+    const deducted = await givenBack(journal, { namespace, campaign, payer, book }, free);
+    return closed(book, batch, spent, deducted) ?? {};
+  }
+
+  /** What an entry of this move says of it. */
+  private async made({ open, next }: BookRecord, newest: Newest): Promise<KeptBooks> {
+    const { move } = this.input;
+    switch (move.do) {
+      case 'open': {
+        const batch = next - 1;
+        const granted = grantedTo({ closed: 0, open, next }, batch) ?? null;
+        await this.noteRows(batch, move.rows);
+        return { ...newest, batch, granted };
+      }
+      case 'raise':
+        return { ...newest, granted: grantedTo({ closed: 0, open, next }, move.batch) ?? null };
+      default:
+        return newest;
+    }
+  }
+
+  /** A batch may be started once its successors can know what to look at. */
+  private async noteRows(batch: number, rows: readonly RowSet[]): Promise<void> {
+    const { nonce } = this;
+    const log = batchLog(this.namespace, batchWorkflowId(this.input.campaign, batch));
+    const record = { v: 1, kind: 'batch', nonce, at: new Date().toISOString(), rows } as const;
+    const put = await this.journal.putRecord(log, 0, record).catch((error: unknown) => ({ error }));
+    if (put === 'won' || (await this.journal.readRecord(log, 0)) !== null) return;
+    if (put !== 'lost') throw put.error;
+  }
+
+  /** What those rows cost of which nothing was bought yet. */
+  private async costOf(sets: readonly RowSet[]): Promise<number> {
+    let cost = 0;
+    for (const set of sets) {
+      if (set.begun === true) continue;
+      const { rows } = await this.pages.page(set);
+      for (const { estimate, changed } of rowsOf(set, rows)) if (changed !== true) cost += estimate ?? 0;
+    }
+    return cost;
+  }
+}
+
+function nextOf(n: number | null): number {
+  return n === null ? 0 : n + 1;
+}

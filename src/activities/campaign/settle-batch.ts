@@ -1,0 +1,159 @@
+import { Context } from '@temporalio/activity';
+import {
+  type BooksUnavailable,
+  type SettleBatchInput,
+  type SettleBatchResult,
+  type SettledBatch,
+} from '../../domain/campaign/activities';
+import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campaign/book';
+import { type CampaignRow } from '../../domain/campaign/row';
+import { rowsOf } from '../../domain/campaign/row-set';
+import {
+  mayHaveCost,
+  wasCharged,
+  type CreateJournal,
+  type EpochView,
+  type JournalPlace,
+  type SlotIntent,
+} from '../../domain/create-journal';
+import { rowCreationKey } from '../../domain/creation-key';
+import { inLanes } from '../../domain/in-lanes';
+import { readSegment } from '../../manifest/results';
+import { timeLeft } from '../await-sender';
+import { startHeartbeat } from '../heartbeat';
+import { caller, type PaidDeps } from '../paid-context';
+import { fenceBatch } from '../payer-stops';
+import { epochsOf, LOOKS } from './begun-before';
+import { withBoundJournal } from './bound-journal';
+import { freeOfEpoch, noteFree } from './free-epochs';
+import { type PageReader } from './page-reader';
+
+/**
+ * The body of `media.settleBatch`: what a batch has cost that nobody can ask any more. It is fenced first, so that nothing
+ * is sent beside this, and only what is on its way is waited for. Beats with counts only.
+ */
+export function createSettleBatch(
+  deps: PaidDeps,
+  pages: PageReader,
+): (input: SettleBatchInput) => Promise<SettleBatchResult> {
+  return ({ campaign, batch, segments }) =>
+    withBoundJournal(deps, async (journal): Promise<SettledBatch | BooksUnavailable> => {
+      const { namespace } = caller(Date.now());
+      const payer = batchWorkflowId(campaign, batch);
+      await fenceBatch(journal, namespace, payer);
+      const record = (await journal.readRecord(batchLog(namespace, payer), 0)) as BatchRecord | null;
+      // It was never started: whoever writes its rows late starts a batch that sends nothing.
+      if (record === null) return { spent: 0, free: [] };
+      const looked = { rows: 0, waiting: 0 };
+      const beat = startHeartbeat(() => looked);
+      try {
+        const unpaid = await unpaidKeys(deps, segments);
+        const free: string[] = [];
+        const own: OwnEpoch[] = [];
+        for (const set of record.rows) {
+          const { rows } = await pages.page(set);
+          await inLanes(rowsOf(set, rows), LOOKS, async (row) => {
+            for (const [creationKey, epochs] of await attemptsOf(journal, namespace, campaign, row)) {
+              const others = epochs.filter(({ slot }) => slot?.kind === 'intent' && slot.payer !== payer);
+              if (unpaid.has(creationKey) && others.some(wasCharged)) free.push(creationKey);
+              for (const [epoch, view] of epochs.entries()) {
+                const { slot } = view;
+                if (slot?.kind === 'intent' && slot.payer === payer)
+                  own.push({ place: { namespace, creationKey, epoch }, slot, view });
+              }
+            }
+            looked.rows += 1;
+          });
+        }
+        const ended = await outcomesOf(journal, own, looked);
+        return { spent: await costOf(journal, payer, ended, unpaid), free };
+      } finally {
+        beat.stop();
+      }
+    });
+}
+
+/** An epoch that the batch pays for. */
+interface OwnEpoch {
+  readonly place: JournalPlace;
+  readonly slot: SlotIntent;
+  readonly view: EpochView;
+}
+
+/** Creation keys of attempts of which the results say that they have cost nothing: the newest line counts. */
+async function unpaidKeys(
+  { artifacts }: Pick<PaidDeps, 'artifacts'>,
+  segments: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const unpaid = new Set<string>();
+  for (const sha256 of segments)
+    for (const { ledger } of await readSegment(artifacts, sha256))
+      for (const { creationKey, state } of ledger)
+        if (state === 'none') unpaid.add(creationKey);
+        else unpaid.delete(creationKey);
+  return unpaid;
+}
+
+/** Every attempt of a row of its page that was begun: they follow each other without a gap, and each leaves a slot. */
+async function attemptsOf(
+  journal: CreateJournal,
+  namespace: string,
+  campaign: string,
+  row: CampaignRow,
+): Promise<(readonly [creationKey: string, epochs: readonly EpochView[]])[]> {
+  const attempts: (readonly [string, readonly EpochView[]])[] = [];
+  for (let attempt = row.attempt; ; attempt++) {
+    const creationKey = rowCreationKey(campaign, row, attempt);
+    const epochs = await epochsOf(journal, { namespace, creationKey });
+    if (epochs.length === 0) return attempts;
+    attempts.push([creationKey, epochs]);
+  }
+}
+
+/** For the clocks of two workers, in milliseconds. */
+const MARGIN_MS = 1_000;
+const FIRST_LOOK_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** The epochs as they are once each has an outcome, or its sender is certainly done. */
+async function outcomesOf(
+  journal: CreateJournal,
+  own: readonly OwnEpoch[],
+  looked: { waiting: number },
+): Promise<readonly OwnEpoch[]> {
+  const ended: OwnEpoch[] = [];
+  let waiting = own;
+  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    const [over, open] = [waiting.filter(isOver), waiting.filter((epoch) => !isOver(epoch))];
+    ended.push(...over);
+    looked.waiting = open.length;
+    if (open.length === 0) return ended;
+    await Context.current().sleep(pauseMs);
+    const again: OwnEpoch[] = [];
+    await inLanes(open, LOOKS, async ({ place, slot }) => {
+      again.push({ place, slot, view: await journal.read(place, place.epoch) });
+    });
+    waiting = again;
+  }
+}
+
+function isOver({ slot, view }: OwnEpoch): boolean {
+  return view.outcome !== null || timeLeft(slot, Date.now()) < -MARGIN_MS;
+}
+
+/** What the batch was charged for, without what is known to have cost nothing. */
+async function costOf(
+  journal: CreateJournal,
+  payer: string,
+  own: readonly OwnEpoch[],
+  unpaid: ReadonlySet<string>,
+): Promise<number> {
+  let spent = 0;
+  await inLanes(own, LOOKS, async ({ place, slot, view }) => {
+    if (!wasCharged(view) || (await freeOfEpoch(journal, place)) !== null) return;
+    if (!mayHaveCost(view) || unpaid.has(place.creationKey))
+      await noteFree(journal, place, { by: payer, deducts: false });
+    else spent += slot.estimate?.microUnits ?? 0;
+  });
+  return spent;
+}

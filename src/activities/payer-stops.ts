@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/book';
+import { type CreateJournal } from '../domain/create-journal';
+import { BATCH_CLOSED } from '../domain/names';
+import { type NotSent } from '../domain/paid-call';
+import { type AnswerBase, journalDown } from './paid-answers';
+import { type Caller } from './paid-context';
+
+/**
+ * Why a request whose intent is written may not be sent out of a batch's money; undefined where it may. Whoever closes a
+ * batch puts its fence before it reads the intents: a request that leaves after this look has an intent that is read then.
+ * The owner comes first, so that whoever closes a batch also finds the run of a request that may still leave.
+ */
+export async function payerStops(
+  journal: CreateJournal | 'none',
+  payer: string | undefined,
+  { namespace, runId }: Pick<Caller, 'namespace' | 'runId'>,
+  base: AnswerBase,
+): Promise<NotSent | undefined> {
+  if (payer === undefined || journal === 'none') return undefined;
+  const notSent = { ...base, outcome: 'not_sent', sent: false, epochUsed: true, permanent: false } as const;
+  try {
+    if ((await ownerOf(journal, namespace, payer, runId ?? '')) !== runId)
+      return { ...notSent, cause: BATCH_CLOSED, message: NOT_THE_OWNER };
+    const fence = await journal.readRecord(fenceLog(namespace, payer), 0);
+    return fence === null ? undefined : { ...notSent, cause: BATCH_CLOSED, message: CLOSED };
+  } catch {
+    return { ...journalDown(base), epochUsed: true };
+  }
+}
+
+const CLOSED =
+  'The batch of the campaign that was to pay for this is closed, and nothing was sent. Its campaign gives the row to another batch.';
+const NOT_THE_OWNER =
+  'Another run of this batch of the campaign spends its money, and nothing was sent: a batch that was reset does not know what was spent before. Its campaign gives the row to another batch.';
+
+/** The run that may spend the money of a batch: the first that wants to send. */
+async function ownerOf(
+  journal: CreateJournal,
+  namespace: string,
+  payer: string,
+  run: string,
+): Promise<string | undefined> {
+  const log = ownerLog(namespace, payer);
+  const read = async () => (await journal.readRecord(log, 0)) as OwnerRecord | null;
+  const owner = await read();
+  if (owner !== null) return owner.run;
+  const record: OwnerRecord = { v: 1, kind: 'owner', run, at: new Date().toISOString() };
+  return (await journal.putRecord(log, 0, record)) === 'won' ? run : (await read())?.run;
+}
+
+/** Ends what may be sent out of a batch's money, for good. */
+export async function fenceBatch(journal: CreateJournal, namespace: string, payer: string): Promise<void> {
+  const log = fenceLog(namespace, payer);
+  if ((await journal.readRecord(log, 0)) !== null) return;
+  await journal.putRecord(log, 0, {
+    v: 1,
+    kind: 'fence',
+    nonce: randomUUID(),
+    at: new Date().toISOString(),
+  });
+}

@@ -2,8 +2,8 @@ import { ArtifactError } from '../artifacts/artifact-error';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { inLanes } from '../domain/in-lanes';
 import { type ArtifactRef } from '../domain/media';
-import { mediaNames, nextToOther } from './media-names';
-import { inOrder, type PageRows } from './page-rows';
+import { isPlaceOf, nextToOther } from './media-names';
+import { type PageRows } from './page-rows';
 import { type ReportFolder } from './report-folder';
 
 /** Files that are copied side by side: most of the time of a small one is waiting for the disk. */
@@ -23,19 +23,21 @@ export async function fetchMedia(
   store: ArtifactStore,
   folder: ReportFolder,
   rows: PageRows,
+  names: ReadonlyMap<string, readonly string[]>,
 ): Promise<FetchedMedia> {
   const counts = { written: 0, missing: 0 };
   const left: string[] = [];
   let changed = false;
-  const names = mediaNames(inOrder(rows));
   const work = [...rows.values()].filter(({ result }) => result.artifacts.length > 0);
   await inLanes(work, AT_ONCE, async (row) => {
     const wanted = names.get(row.result.key) ?? [];
     const files: (string | null)[] = [];
+    for (const { path, sha256 } of row.replaced ?? [])
+      if (wanted.includes(path)) await folder.moveAside(path, nextToOther(path, sha256));
     for (const [index, ref] of row.result.artifacts.entries()) {
       const path = wanted[index] ?? '';
       const have = row.files?.[index] ?? null;
-      const isThere = have !== null && (have === path || have === nextToOther(path, ref.sha256));
+      const isThere = have !== null && isPlaceOf(have, path, ref.sha256);
       const file = isThere ? have : await fetchOne(store, folder, ref, path, counts);
       if (file === null) counts.missing += 1;
       else if (have !== null && have !== file) left.push(have);

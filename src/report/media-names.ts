@@ -4,24 +4,38 @@ import { safeName } from '../artifacts/safe-name';
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { pageNumber, pageOf, type ReportRow } from './page-rows';
 
-/** Files of one row in one folder: with 200 rows of a plan in a page no folder holds more than 1,000 files. */
+/**
+ * How media lie in a report. `one_folder`: `media/KEY.mp4`, `media/KEY-2.png` for the second of several. `page_folders`:
+ * `media/0001/KEY~0.mp4`, `media/0001/KEY~0~2.png`.
+ */
+export type MediaLayout = 'one_folder' | 'page_folders';
+
+/** Rows of a campaign whose media a person can look through in one folder. */
+const MOST_IN_ONE_FOLDER = 1_000;
+/** Files of one row in one folder: with 200 rows of a plan in a page no folder of a page holds more than 1,000 files. */
 const FILES_PER_ROW = 5;
 
+export function layoutFor(rows: number): MediaLayout {
+  return rows <= MOST_IN_ONE_FOLDER ? 'one_folder' : 'page_folders';
+}
+
 /**
- * Where the media of the rows of one page go, by key: `media/0001/KEY~0.mp4`, `media/0001/KEY~0~2.png` for the second
- * of several. Depends on the rows alone, never on the order in which they came; never on a prompt or a word of the
- * service. `~` is in no safe name, so that key, attempt and number cannot be confused.
+ * Where the media of rows go that share folders: all rows of a report in one folder, else those of a page. By key.
+ * Depends on the rows alone, never on the order in which they came; never on a prompt or a word of the service. `~` is in
+ * no safe name, so that what is told apart by it is never the name of another row.
  */
-export function mediaNames(rows: readonly ReportRow[]): ReadonlyMap<string, readonly string[]> {
+export function mediaNames(
+  rows: readonly ReportRow[],
+  layout: MediaLayout,
+): ReadonlyMap<string, readonly string[]> {
   const taken = new Map<string, Set<string>>();
-  for (const { result } of rows) {
-    const name = folded(result);
-    taken.set(name, (taken.get(name) ?? new Set()).add(result.key));
-  }
+  for (const { result } of rows)
+    for (const name of claims(result, layout))
+      taken.set(name, (taken.get(name) ?? new Set()).add(result.key));
   return new Map(
     rows.map(({ result }) => {
-      const shared = (taken.get(folded(result))?.size ?? 0) > 1;
-      return [result.key, namesOf(result, shared ? distinct(result.key) : safeName(result.key))];
+      const shared = claims(result, layout).some((name) => (taken.get(name)?.size ?? 0) > 1);
+      return [result.key, paths(result, layout, shared ? distinct(result.key) : safeName(result.key))];
     }),
   );
 }
@@ -31,23 +45,45 @@ export function nextToOther(path: string, sha256: string): string {
   return path.replace(/\.([a-z0-9]+)$/, `~${sha256.slice(0, 12)}.$1`);
 }
 
-function namesOf(result: CampaignRowResult, name: string): string[] {
-  const { artifacts, attempt, generation } = result;
-  return artifacts.map(({ mediaType }, index) => {
-    const part = Math.floor(index / FILES_PER_ROW);
-    const folder = [
-      pageNumber(pageOf(result)),
-      ...(generation > 0 ? [`g${generation}`] : []),
-      ...(part > 0 ? [`${part + 1}`] : []),
-    ].join('-');
-    const number = artifacts.length > 1 ? `~${index + 1}` : '';
-    return `media/${folder}/${name}~${attempt}${number}.${fileExtension(mediaType)}`;
-  });
+/** Whether this is where a file of such a name lies: under its name, or beside another content that has it. */
+export function isPlaceOf(have: string, path: string, sha256: string): boolean {
+  return have === path || have === nextToOther(path, sha256);
 }
 
-/** As file systems see it that do not tell `A` from `a`. */
-function folded({ key }: CampaignRowResult): string {
-  return safeName(key).toLowerCase();
+/** Names that a row has for itself, as file systems see them that do not tell `A` from `a`. */
+function claims(result: CampaignRowResult, layout: MediaLayout): string[] {
+  const name = safeName(result.key);
+  const stems = result.artifacts.map((_artifact, index) => stem(result, layout, name, index));
+  return [...new Set([name, ...stems])].map((one) => one.toLowerCase());
+}
+
+function paths(result: CampaignRowResult, layout: MediaLayout, name: string): string[] {
+  return result.artifacts.map(
+    ({ mediaType }, index) =>
+      `${folder(result, layout, index)}/${stem(result, layout, name, index)}.${fileExtension(mediaType)}`,
+  );
+}
+
+function stem(
+  { artifacts, attempt }: CampaignRowResult,
+  layout: MediaLayout,
+  name: string,
+  index: number,
+): string {
+  const mark = layout === 'one_folder' ? '-' : '~';
+  const number = artifacts.length > 1 ? `${mark}${index + 1}` : '';
+  return layout === 'one_folder' ? `${name}${number}` : `${name}~${attempt}${number}`;
+}
+
+function folder(result: CampaignRowResult, layout: MediaLayout, index: number): string {
+  if (layout === 'one_folder') return 'media';
+  const part = Math.floor(index / FILES_PER_ROW);
+  const parts = [
+    pageNumber(pageOf(result)),
+    ...(result.generation > 0 ? [`g${result.generation}`] : []),
+    ...(part > 0 ? [`${part + 1}`] : []),
+  ];
+  return `media/${parts.join('-')}`;
 }
 
 function distinct(key: string): string {

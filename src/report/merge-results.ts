@@ -1,5 +1,13 @@
 import { type CampaignRowResult } from '../domain/campaign/row';
-import { pageOf, pagesOnDisk, readPage, writePage, type PageRows } from './page-rows';
+import {
+  pageOf,
+  pagesOnDisk,
+  readPage,
+  type ReplacedFile,
+  type ReportRow,
+  writePage,
+  type PageRows,
+} from './page-rows';
 import { type ReportFolder } from './report-folder';
 
 /** Pages in memory at a time: rows end roughly in the order of the manifest, so that few are open at once. */
@@ -25,13 +33,15 @@ export class ResultsMerger {
     const page = pageOf(result);
     this.rowGeneration = Math.max(this.rowGeneration, result.generation);
     this.touched.add(page);
-    if (!(await this.#leaveOtherPage(result, page))) return;
+    const elsewhere = await this.#leaveOtherPage(result, page);
+    if (elsewhere === 'newer') return;
     const opened = await this.#page(page);
     const before = opened.rows.get(result.key);
     if (before !== undefined && before.result.generation > result.generation) return;
     this.#places?.set(result.key, page);
     if (before !== undefined && JSON.stringify(before.result) === JSON.stringify(result)) return;
-    opened.rows.set(result.key, { result });
+    const replaced = [...replacedBy(result, elsewhere), ...replacedBy(result, before)];
+    opened.rows.set(result.key, { result, ...(replaced.length > 0 && { replaced }) });
     opened.dirty = true;
   }
 
@@ -40,20 +50,20 @@ export class ResultsMerger {
     for (const page of [...this.#open.keys()]) await this.#close(page);
   }
 
-  /** A key whose row stood elsewhere in an earlier manifest. @returns false when that place has a newer result */
-  async #leaveOtherPage(result: CampaignRowResult, page: number): Promise<boolean> {
-    if (this.rowGeneration === 0) return true;
+  /** A key whose row stood elsewhere in an earlier manifest. @returns what it left there, unless that is newer */
+  async #leaveOtherPage(result: CampaignRowResult, page: number): Promise<ReportRow | undefined | 'newer'> {
+    if (this.rowGeneration === 0) return undefined;
     this.#places ??= await this.#readPlaces();
     const other = this.#places.get(result.key);
-    if (other === undefined || other === page) return true;
+    if (other === undefined || other === page) return undefined;
     const opened = await this.#page(other);
     const before = opened.rows.get(result.key);
-    if (before === undefined) return true;
-    if (before.result.generation > result.generation) return false;
+    if (before === undefined) return undefined;
+    if (before.result.generation > result.generation) return 'newer';
     opened.rows.delete(result.key);
     opened.dirty = true;
     this.touched.add(other);
-    return true;
+    return before;
   }
 
   async #readPlaces(): Promise<Map<string, number>> {
@@ -83,4 +93,14 @@ export class ResultsMerger {
     this.#open.delete(page);
     if (opened?.dirty === true) await writePage(this.folder, page, opened.rows);
   }
+}
+
+/** Media of earlier results that are no part of this one. */
+function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefined): ReplacedFile[] {
+  const fetched = (before?.files ?? []).flatMap((path, index) => {
+    const sha256 = before?.result.artifacts[index]?.sha256;
+    return path === null || sha256 === undefined ? [] : [{ path, sha256 }];
+  });
+  const now = new Set(artifacts.map(({ sha256 }) => sha256));
+  return [...(before?.replaced ?? []), ...fetched].filter(({ sha256 }) => !now.has(sha256));
 }

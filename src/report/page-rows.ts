@@ -10,6 +10,13 @@ export interface ReportRow {
   readonly result: CampaignRowResult;
   /** Relative paths of its media, in the order of its artifacts; null for one that the store could not give. */
   readonly files?: readonly (string | null)[];
+  /** Media of results that this one replaced and that were fetched; they are in the way where they have its names. */
+  readonly replaced?: readonly ReplacedFile[];
+}
+
+export interface ReplacedFile {
+  readonly path: string;
+  readonly sha256: string;
 }
 
 /** Latest rows of one page by their key. */
@@ -69,7 +76,7 @@ function parse(line: string): ReportRow {
   } catch {
     throw new ReportError(
       'unreadable',
-      'The state of the report cannot be read: delete its folder .report, and it is made anew.',
+      'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.',
     );
   }
 }

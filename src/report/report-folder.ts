@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../artifacts/artifact-error';
 import { ensureDirectory, removeIfThere, syncDirectory } from '../artifacts/durable-file';
@@ -77,6 +77,18 @@ export class ReportFolder {
       this.#changed.add(dirname(target));
     } finally {
       await removeIfThere(temporary);
+    }
+  }
+
+  /** Gives a file another name, unless something has that name: then it was moved before. Only for the holder of the lock. */
+  async moveAside(relative: string, to: string): Promise<void> {
+    const target = this.path(to);
+    try {
+      if ((await lstat(target).catch(() => undefined)) !== undefined) return;
+      await rename(this.path(relative), target);
+      this.#changed.add(dirname(target));
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
     }
   }
 

@@ -2,6 +2,7 @@ import { type PlanAddress } from '../domain/campaign/results';
 import { type RowOutcome } from '../domain/campaign/row';
 import { ReportError } from './report-error';
 import { type ReportFolder, STATE_FOLDER } from './report-folder';
+import { type MediaLayout } from './media-names';
 import { type ToldFacts } from './is-newer';
 import { type TablesState } from './result-tables';
 
@@ -35,6 +36,8 @@ export interface ReportState {
   readonly rowGeneration: number;
   /** Digest of templates and currency: pages are made again when it changes. */
   readonly look: string;
+  /** Kept from the first rows on, so that no file is there twice when the campaign grows; null before them. */
+  readonly layout: MediaLayout | null;
   readonly tables: TablesState;
 }
 
@@ -57,6 +60,7 @@ export async function readState(folder: ReportFolder, campaign: string): Promise
       newest: null,
       rowGeneration: 0,
       look: '',
+      layout: null,
       tables: {},
     };
   const state = parse(text);
@@ -73,7 +77,7 @@ function parse(text: string): ReportState {
   } catch {
     throw new ReportError(
       'unreadable',
-      'The state of the report cannot be read: delete its folder .report, and it is made anew.',
+      'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.',
     );
   }
 }

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
-import { type PlanAddress } from '../domain/campaign/results';
+import { endedRows, type PlanAddress } from '../domain/campaign/results';
 import { claimFolder } from './claim-folder';
 import { fetchMedia } from './fetch-media';
 import { writeGalleryIndex } from './gallery-index';
 import { writeGalleryPage, type GalleryPageOptions } from './gallery-page';
+import { layoutFor } from './media-names';
+import { type MediaPlan, planMedia } from './media-plan';
 import { mergeSegments } from './merge-segments';
 import { pagesOnDisk, readPage, writePage } from './page-rows';
 import { PlannedRows } from './planned-rows';
@@ -57,7 +59,12 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   const merged = await mergeSegments(folder, options, before);
   const look = lookOf(newest.facts.currency);
   const pages = new Map(Object.entries(before.pages).map(([page, kept]) => [Number(page), kept]));
-  const again = pagesToMake([...merged.touched, ...(isRepair ? await pagesOnDisk(folder) : [])], pages, {
+  const onDisk = await pagesOnDisk(folder);
+  const layout = before.layout ?? layoutFor(newest.facts.plan?.rows ?? endedRows(newest.facts.counts));
+  // Before the first file has its name by it.
+  if (before.layout === null && onDisk.length > 0) await writeState(folder, { ...before, layout });
+  const media = await planMedia(folder, layout);
+  const again = pagesToMake([...merged.touched, ...media.renamed, ...(isRepair ? onDisk : [])], pages, {
     newLook: look !== before.look,
     newPlans: plans.length !== before.plans.length,
   });
@@ -70,7 +77,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   const done = { pagesWritten: 0, filesWritten: 0 };
   for (const [number, page] of again.entries()) {
     signal?.throwIfAborted();
-    const made = await makePage(gallery, options, page, pages.get(page));
+    const made = await makePage(gallery, options, media, page, pages.get(page));
     if (made.facts.rows === 0) pages.delete(page);
     else pages.set(page, made.facts);
     done.pagesWritten += made.pagesWritten;
@@ -95,6 +102,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   await folder.sync();
   await writeState(folder, {
     ...before,
+    layout: onDisk.length > 0 ? layout : null,
     segments: merged.segments,
     indexes: merged.indexes,
     plans,
@@ -136,12 +144,13 @@ async function beginRefresh(folder: ReportFolder): Promise<boolean> {
 async function makePage(
   gallery: GalleryPageOptions,
   { store }: ReportOptions,
+  plan: MediaPlan,
   page: number,
   before: PageFacts | undefined,
 ): Promise<{ readonly facts: PageFacts; readonly pagesWritten: number; readonly filesWritten: number }> {
   const { folder } = gallery;
   const rows = await readPage(folder, page);
-  const media = await fetchMedia(store, folder, rows);
+  const media = await fetchMedia(store, folder, rows, plan.namesOf(rows));
   if (media.changed) await writePage(folder, page, rows);
   const { facts, written } = await writeGalleryPage(gallery, page, rows, before);
   for (const path of media.left) await folder.remove(path);

@@ -61,15 +61,15 @@ describe('writeReport', () => {
       'data/index.js',
       'data/page-0001.js',
       'index.html',
-      'media/0001/shot-0~0.mp4',
-      'media/0001/shot-2~0~1.png',
-      'media/0001/shot-2~0~2.png',
+      'media/shot-0.mp4',
+      'media/shot-2-1.png',
+      'media/shot-2-2.png',
       'page-0001.html',
       'results.csv',
       'results.jsonl',
       'summary.json',
     ]);
-    expect((await readFile(join(out, 'media/0001/shot-0~0.mp4'))).equals(bytes)).toBe(true);
+    expect((await readFile(join(out, 'media/shot-0.mp4'))).equals(bytes)).toBe(true);
     const lines = await records();
     expect(lines.map(({ key, outcome }) => [key, outcome])).toEqual([
       ['shot-0', 'completed'],
@@ -77,7 +77,7 @@ describe('writeReport', () => {
       ['shot-2', 'completed'],
     ]);
     expect(lines[0]).toMatchObject({
-      files: [{ path: 'media/0001/shot-0~0.mp4', sha256: video.sha256 }],
+      files: [{ path: 'media/shot-0.mp4', sha256: video.sha256 }],
       money: { currency: 'USD', settled: 40_000, reserved: 0, needsReview: 0, unknown: 0 },
       requested: { durationSeconds: 4 },
       reported: { durationSeconds: 5 },
@@ -183,50 +183,6 @@ describe('writeReport', () => {
       ['shot-0', 0],
       ['shot-1', 900],
     ]);
-  });
-
-  test('keys that differ in nothing but their case, and paths in keys', async () => {
-    const { store, out } = place;
-    const artifacts = [await store.putBuffer(await makeMp4(), { mediaType: 'video/mp4' })];
-    const keys = ['boat', 'Boat', '../../boat', 'a/b', 'a:b', 'con', 'x'.repeat(128), 'ü 🚤', '.hidden'];
-    const results = keys.map((key, row) => makeResult(row, { key, artifacts }));
-    for (const part of [results.slice(0, 1), results])
-      await writeReport({
-        store,
-        out,
-        results: resultsRef(await putSegments(store, part)),
-        facts: factsOf(part),
-      });
-    const paths = (await records()).map(({ files }) => files[0]?.path ?? '');
-    expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(keys.length);
-    for (const path of paths) expect(path).toMatch(/^media\/0001\/[A-Za-z0-9_][A-Za-z0-9._~-]{0,120}\.mp4$/);
-    const media = Object.keys(await filesOf(out)).filter((name) => name.startsWith('media/'));
-    expect(media.sort()).toEqual(paths.sort());
-  });
-
-  test('a file that somebody else put there is left alone', async () => {
-    const { store, out } = place;
-    const artifacts = [await store.putBuffer(await makeMp4(), { mediaType: 'video/mp4' })];
-    const first = [makeResult(0)];
-    await writeReport({
-      store,
-      out,
-      results: resultsRef(await putSegments(store, first)),
-      facts: factsOf(first),
-    });
-    await mkdir(join(out, 'media/0001'), { recursive: true });
-    await writeFile(join(out, 'media/0001/shot-1~0.mp4'), 'mine');
-    const second = [makeResult(1, { artifacts })];
-    await writeReport({
-      store,
-      out,
-      results: resultsRef(await putSegments(store, second)),
-      facts: factsOf(second),
-    });
-    expect(await text('media/0001/shot-1~0.mp4')).toBe('mine');
-    expect((await records())[1]?.files[0]?.path).toBe(
-      `media/0001/shot-1~0~${artifacts[0]?.sha256.slice(0, 12)}.mp4`,
-    );
   });
 
   test('what the store does not have is said, and fetched when it is there', async () => {

@@ -1,3 +1,4 @@
+import { endedRows } from '../../domain/campaign/results';
 import { type CampaignResult } from '../../domain/campaign/state';
 import { type ReportSummary } from '../../report/report-options';
 import { type FailureReply } from '../cli-error';
@@ -5,7 +6,7 @@ import { type CommandContext } from '../command-context';
 import { errorType } from '../error-types';
 import { commandFor, idArgument } from '../shell-word';
 import { campaignEnd } from './campaign-end';
-import { countsText, endedRows, moneyText } from './campaign-text';
+import { countsText, moneyText } from './campaign-text';
 import { issueLines } from './issue-lines';
 import { refusalHint } from './refusal-hint';
 

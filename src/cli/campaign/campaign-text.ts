@@ -1,5 +1,5 @@
 import { type ActiveRow } from '../../domain/campaign/messages';
-import { type MoneyTotals, type RowCounts } from '../../domain/campaign/results';
+import { endedRows, type MoneyTotals, type RowCounts } from '../../domain/campaign/results';
 import { ROW_OUTCOMES } from '../../domain/campaign/row';
 import { type CampaignState } from '../../domain/campaign/state';
 import { formatMoney } from '../../domain/price';
@@ -10,11 +10,6 @@ export function countsText(counts: RowCounts): string {
     (outcome) => `${counts[outcome] ?? 0} ${outcome.replaceAll('_', ' ')}`,
   );
   return parts.length === 0 ? 'no row has ended yet' : parts.join(', ');
-}
-
-/** Rows that have a result. */
-export function endedRows(counts: RowCounts): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 /** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a price`: a part that is 0 is left out. */

@@ -1,6 +1,7 @@
+import { endedRows } from '../../domain/campaign/results';
 import { type CampaignState, type LaneView } from '../../domain/campaign/state';
 import { type Paint, type Tone } from '../paint';
-import { budgetText, countsText, endedRows, moneyText, rowsOf } from './campaign-text';
+import { budgetText, countsText, moneyText, rowsOf } from './campaign-text';
 import { type CampaignStatus } from './campaign-status';
 import { issueLine } from './issue-lines';
 

@@ -79,6 +79,11 @@ export function sumOf({ settled, reserved, needsReview }: MoneyTotals): number {
   return settled + reserved + needsReview;
 }
 
+/** Rows that have a result. */
+export function endedRows(counts: RowCounts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
 export function addCounts(a: RowCounts, b: RowCounts, sign: 1 | -1 = 1): RowCounts {
   const sum: { [outcome in RowOutcome]?: number } = { ...a };
   for (const [outcome, count] of Object.entries(b) as [RowOutcome, number][]) {

@@ -1,0 +1,148 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createKeepBooks } from '../../../src/activities/campaign/keep-books';
+import { createPageReader } from '../../../src/activities/campaign/page-reader';
+import { createSettleBatch } from '../../../src/activities/campaign/settle-batch';
+import { type PaidDeps } from '../../../src/activities/paid-context';
+import {
+  type BookMove,
+  type KeepBooksInput,
+  type KeepBooksResult,
+  type KeptBooks,
+  type SettleBatchInput,
+  type SettleBatchResult,
+} from '../../../src/domain/campaign/activities';
+import { batchWorkflowId } from '../../../src/domain/campaign/book';
+import { type CampaignRow, type LedgerLine } from '../../../src/domain/campaign/row';
+import { type RowSet } from '../../../src/domain/campaign/row-set';
+import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../../src/domain/create-journal';
+import { rowCreationKey } from '../../../src/domain/creation-key';
+import { createFileJournal } from '../../../src/journal';
+import { answers } from '../../domain/create-answers';
+import { paidDeps } from '../paid-deps';
+import { slotIntent } from '../slot-intent';
+import { plannedRow, storedPages } from './stored-pages';
+
+export const CAMPAIGN = 'spring';
+export const NAMESPACE = 'default';
+/** Of each row, in micro-units. */
+export const PRICE = 10;
+export const payerOf = (batch: number): string => batchWorkflowId(CAMPAIGN, batch);
+
+/** Who asks: a workflow's activity. */
+export interface Asking {
+  readonly runId?: string;
+  readonly activityId?: string;
+  readonly deps?: Partial<PaidDeps>;
+}
+
+/** The activities of the book over a real journal, and a plan of ten rows on two pages. */
+export class BooksHarness {
+  readonly heartbeats: unknown[] = [];
+  private activities = 0;
+
+  private constructor(
+    private readonly folder: string,
+    readonly journal: CreateJournal,
+    readonly deps: PaidDeps,
+    readonly rows: readonly CampaignRow[],
+    readonly index: string,
+  ) {}
+
+  static async open(own: (number: number) => Partial<CampaignRow> = () => ({})): Promise<BooksHarness> {
+    const folder = await mkdtemp(join(tmpdir(), 'temporal-media-books-'));
+    const journal = createFileJournal({ root: join(folder, 'journal') });
+    const rows = Array.from({ length: 10 }, (_, number) =>
+      plannedRow(number, { estimate: PRICE, ...own(number) }),
+    );
+    const { store, index } = await storedPages([rows.slice(0, 5), rows.slice(5)]);
+    const deps = { ...paidDeps(folder, journal), artifacts: store as unknown as PaidDeps['artifacts'] };
+    return new BooksHarness(folder, journal, deps, rows, index);
+  }
+
+  close(): Promise<void> {
+    return rm(this.folder, { recursive: true, force: true });
+  }
+
+  page(page: number, own: Partial<RowSet> = {}): RowSet {
+    return { index: this.index, page, generation: 0, size: 5, ...own };
+  }
+
+  keep(input: Partial<KeepBooksInput> & { readonly move: BookMove }, asking: Asking = {}) {
+    const deps = { ...this.deps, ...asking.deps };
+    return this.environment(asking).run<
+      [KeepBooksInput],
+      KeepBooksResult,
+      (input: KeepBooksInput) => Promise<KeepBooksResult>
+    >(createKeepBooks(deps, createPageReader(deps.artifacts)), {
+      campaign: CAMPAIGN,
+      known: null,
+      before: 0,
+      budget: null,
+      ...input,
+    });
+  }
+
+  /** Where the book can be kept. */
+  async kept(...args: Parameters<BooksHarness['keep']>): Promise<KeptBooks> {
+    const result = await this.keep(...args);
+    if ('unavailable' in result) throw new Error(result.unavailable);
+    return result;
+  }
+
+  settle(batch: number, segments: readonly string[] = [], asking: Asking = {}): Promise<SettleBatchResult> {
+    const deps = { ...this.deps, ...asking.deps };
+    return this.environment(asking).run<
+      [SettleBatchInput],
+      SettleBatchResult,
+      (input: SettleBatchInput) => Promise<SettleBatchResult>
+    >(createSettleBatch(deps, createPageReader(deps.artifacts)), { campaign: CAMPAIGN, batch, segments });
+  }
+
+  private environment({ runId = 'parent', activityId = `${(this.activities += 1)}` }: Asking) {
+    const environment = new MockActivityEnvironment({
+      workflowNamespace: NAMESPACE,
+      workflowExecution: { workflowId: CAMPAIGN, runId },
+      activityId,
+      heartbeatTimeoutMs: 30_000,
+    });
+    environment.on('heartbeat', (details: unknown) => this.heartbeats.push(details));
+    return environment;
+  }
+
+  key(row: number, attempt = 0) {
+    const creationKey = rowCreationKey(CAMPAIGN, this.rows[row]!, attempt);
+    return { namespace: NAMESPACE, creationKey };
+  }
+
+  /** A request of this row was about to leave, paid for by this batch. */
+  async begun(row: number, batch: number, own: Partial<SlotIntent> = {}, epoch = 0): Promise<void> {
+    const estimate = { microUnits: PRICE, currency: 'USD' };
+    const slot = slotIntent({ ...this.key(row), payer: payerOf(batch), estimate, ...own });
+    await this.journal.putSlot(this.key(row), epoch, slot);
+  }
+
+  async ended(row: number, answer: RecordedAnswer = answers.created(0)): Promise<void> {
+    const record = { v: 1, nonce: 'ours', at: new Date(0).toISOString(), answer } as const;
+    await this.journal.putOutcome(this.key(row), answer.epoch, record);
+  }
+
+  async bought(row: number, batch: number): Promise<void> {
+    await this.begun(row, batch);
+    await this.ended(row);
+  }
+
+  /** Results in which these rows have cost nothing. */
+  async unpaid(...rows: readonly number[]): Promise<string> {
+    const lines = rows.map((row) => {
+      const line: Partial<LedgerLine> = { creationKey: this.key(row).creationKey, state: 'none' };
+      return `${JSON.stringify({ key: `r${row}`, ledger: [line] })}\n`;
+    });
+    const { sha256 } = await this.deps.artifacts.putBuffer(Buffer.from(lines.join('')), {
+      mediaType: 'application/jsonl',
+    });
+    return sha256;
+  }
+}

@@ -1,0 +1,209 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createCampaignImage } from '../../../src/activities/campaign/campaign-image';
+import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
+import { type PaidDeps } from '../../../src/activities/paid-context';
+import { RefusalGate } from '../../../src/activities/refusal-gate';
+import {
+  type BatchedCreate,
+  type CampaignImageInput,
+  type CreateVideosInput,
+  type CreateVideosResult,
+} from '../../../src/domain/campaign/activities';
+import { batchWorkflowId, fenceLog, ownerLog, type CampaignLog } from '../../../src/domain/campaign/book';
+import { type CreateJournal } from '../../../src/domain/create-journal';
+import { type CreatePolicy } from '../../../src/domain/create-policy';
+import { type ImageOutcome } from '../../../src/domain/outcome';
+import { type CreateVideoAnswer, type WaitingImage } from '../../../src/domain/paid-call';
+import { json } from '../../service/loopback-service';
+import { CreateHarness, PAGE, rowOf, video } from './create-harness';
+
+const NAMESPACE = 'default';
+const KEY = { namespace: NAMESPACE, creationKey: 'row-0' };
+const PAYER = batchWorkflowId('spring', 0);
+const NEXT = batchWorkflowId('spring', 1);
+const CLOSED = { outcome: 'not_sent', cause: 'batch_closed', epochUsed: true, permanent: false, sent: false };
+
+describe('a create that a batch pays for', () => {
+  let harness: CreateHarness;
+  let reply: { status: number; body: object };
+  beforeEach(async () => {
+    reply = { status: 200, body: { id: 'video_1', status: 'queued' } };
+    harness = await CreateHarness.open((_, response) => json(response, reply.status, reply.body));
+    harness.rows = [rowOf(0, video('a kite'))];
+  });
+  afterEach(() => harness.close());
+
+  const fence = (payer = PAYER) =>
+    harness.journal.putRecord(fenceLog(NAMESPACE, payer), 0, { v: 1, kind: 'fence', nonce: 'f', at: '' });
+
+  interface Asked {
+    readonly runId?: string;
+    readonly payer?: string;
+    readonly journal?: CreateJournal;
+    readonly policy?: CreatePolicy;
+    readonly row?: Partial<BatchedCreate>;
+  }
+
+  const environment = (runId: string, startToCloseTimeoutMs: number) =>
+    new MockActivityEnvironment({
+      workflowNamespace: NAMESPACE,
+      workflowExecution: { workflowId: PAYER, runId },
+      startToCloseTimeoutMs,
+      retryPolicy: { maximumAttempts: 5 },
+    });
+
+  async function create({ runId = 'run', payer = PAYER, policy, row, journal }: Asked = {}) {
+    const deps: PaidDeps = { ...harness.deps, ...(journal && { journal }), gate: new RefusalGate() };
+    const { answers } = await environment(runId, 70_000).run<
+      [CreateVideosInput],
+      CreateVideosResult,
+      (input: CreateVideosInput) => Promise<CreateVideosResult>
+    >(createCreateVideos(deps, harness.pages), {
+      rows: [{ page: PAGE, index: 0, creationKey: KEY.creationKey, epoch: 0, ...row }],
+      payer,
+      ...(policy && { policy }),
+    });
+    return answers[0] as CreateVideoAnswer;
+  }
+
+  /** The journal, with something that happens right after one of its answers. */
+  const withAfter = (
+    after: Partial<Record<'putSlot' | 'readRecord', (log: CampaignLog) => Promise<unknown>>>,
+  ) =>
+    ({
+      ...harness.journal,
+      putSlot: async (...args: Parameters<CreateJournal['putSlot']>) => {
+        const put = await harness.journal.putSlot(...args);
+        await after.putSlot?.({ namespace: '', name: '' });
+        return put;
+      },
+      readRecord: async (...args: Parameters<CreateJournal['readRecord']>) => {
+        const record = await harness.journal.readRecord(...args);
+        await after.readRecord?.(args[0]);
+        return record;
+      },
+    }) satisfies CreateJournal;
+
+  it('says who pays in its intent, and who sends for the payer', async () => {
+    expect(await create()).toMatchObject({ outcome: 'created' });
+    expect((await harness.journal.read(KEY, 0)).slot).toMatchObject({ payer: PAYER });
+    expect(await harness.journal.readRecord(ownerLog(NAMESPACE, PAYER), 0)).toMatchObject({ run: 'run' });
+  });
+
+  it('sends nothing once the batch is fenced, and leaves the row to the next batch', async () => {
+    await fence();
+    expect(await create()).toMatchObject(CLOSED);
+    expect(harness.service.seen).toHaveLength(0);
+    expect((await harness.journal.read(KEY, 0)).outcome?.answer).toMatchObject(CLOSED);
+    expect(await create({ payer: NEXT, runId: 'next' })).toMatchObject({ outcome: 'created', epoch: 1 });
+    expect(harness.service.seen).toHaveLength(1);
+  });
+
+  it('sends nothing where the fence comes between the claim and the send', async () => {
+    const journal = withAfter({ putSlot: () => fence() });
+    expect(await create({ journal })).toMatchObject(CLOSED);
+    expect(harness.service.seen).toHaveLength(0);
+  });
+
+  it('where the fence comes after it was looked for, its intent is there for whoever put the fence', async () => {
+    let slot: unknown;
+    const journal = withAfter({
+      readRecord: async ({ name }) => {
+        if (!name.startsWith('fence/')) return;
+        await fence();
+        ({ slot } = await harness.journal.read(KEY, 0));
+      },
+    });
+    expect(await create({ journal })).toMatchObject({ outcome: 'created' });
+    expect(slot).toMatchObject({ kind: 'intent', payer: PAYER });
+    expect(harness.service.seen).toHaveLength(1);
+  });
+
+  it('sends nothing from another run of the batch than the first that sent', async () => {
+    await create();
+    expect(await create({ runId: 'reset', row: { creationKey: 'row-1' } })).toMatchObject(CLOSED);
+    expect(await create({ row: { creationKey: 'row-2' } })).toMatchObject({ outcome: 'created' });
+    expect(harness.service.seen).toHaveLength(2);
+  });
+
+  it('of two runs that send first at once, one does', async () => {
+    const answers = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((runId) => create({ runId, row: { creationKey: `row-${runId}` } })),
+    );
+    expect(answers.filter(({ outcome }) => outcome === 'created')).toHaveLength(1);
+    expect(harness.service.seen).toHaveLength(1);
+  });
+
+  it('sends nothing where nobody can say whether the batch is closed', async () => {
+    const journal = {
+      ...harness.journal,
+      readRecord: () => Promise.reject(new Error('the store does not answer')),
+    };
+    const down = { outcome: 'not_sent', cause: 'journal_unavailable', epochUsed: true, permanent: false };
+    expect(await create({ journal })).toMatchObject(down);
+    expect(harness.service.seen).toHaveLength(0);
+  });
+
+  it('does not send a call of unknown fate again under its key once the batch is fenced', async () => {
+    const policy: CreatePolicy = {
+      idempotency: { header: 'Idempotency-Key', honoured: true, windowSeconds: 86_400 },
+    };
+    reply = { status: 502, body: {} };
+    expect(await create({ policy })).toMatchObject({ outcome: 'unconfirmed' });
+    await fence();
+    const again = await create({ policy, row: { sameKey: true } });
+    expect(again).toMatchObject({ outcome: 'unconfirmed', sent: false });
+    expect(harness.service.seen).toHaveLength(1);
+    reply = { status: 200, body: { id: 'video_1', status: 'queued' } };
+    const other = { payer: NEXT, runId: 'next', policy, row: { sameKey: true } } as const;
+    expect(await create(other)).toMatchObject({ outcome: 'created' });
+    expect((await harness.journal.read(KEY, 0)).slot).toMatchObject({ payer: PAYER });
+  });
+
+  it('an image says at once that its batch is closed, and is not tried again', async () => {
+    const request = { model: 'm', prompt: 'a kite' };
+    harness.rows = [rowOf(0, { operation: 'generate_image', request })];
+    await fence();
+    const answer = await environment('run', 480_000).run<
+      [CampaignImageInput],
+      ImageOutcome | WaitingImage,
+      (input: CampaignImageInput) => Promise<ImageOutcome | WaitingImage>
+    >(createCampaignImage(harness.deps, harness.pages), {
+      page: PAGE,
+      index: 0,
+      creationKey: KEY.creationKey,
+      payer: PAYER,
+    });
+    expect(answer).toMatchObject(CLOSED);
+    expect(harness.service.seen).toHaveLength(0);
+  });
+});
+
+describe('rows of which only what is recorded is wanted', () => {
+  it('are looked up 500 at a time, and nothing is sent', async () => {
+    const harness = await CreateHarness.open((_, response) => json(response, 500, {}));
+    try {
+      harness.rows = [rowOf(0, video('a kite'))];
+      const look = (rows: number, extra: Partial<BatchedCreate> = {}) => {
+        const row = { page: PAGE, index: 0, epoch: 0, recordedOnly: true, ...extra } as const;
+        return harness.environment.run<
+          [CreateVideosInput],
+          CreateVideosResult,
+          (input: CreateVideosInput) => Promise<CreateVideosResult>
+        >(createCreateVideos(harness.deps, harness.pages), {
+          rows: Array.from({ length: rows }, (_, place) => ({ ...row, creationKey: `row-${place}` })),
+        });
+      };
+      const { answers } = await look(500);
+      expect(answers).toHaveLength(500);
+      expect(new Set(answers.map((answer) => answer.outcome === 'not_sent' && answer.cause))).toEqual(
+        new Set(['not_recorded']),
+      );
+      await expect(look(501)).rejects.toThrow(RangeError);
+      await expect(look(26, { sameKey: true })).rejects.toThrow(RangeError);
+      expect(harness.service.seen).toHaveLength(0);
+    } finally {
+      await harness.close();
+    }
+  });
+});

@@ -1,0 +1,105 @@
+import { fenceLog, freeLog } from '../../../src/domain/campaign/book';
+import { packRows } from '../../../src/domain/campaign/row-set';
+import { type CreateJournal } from '../../../src/domain/create-journal';
+import { answers } from '../../domain/create-answers';
+import { BooksHarness, NAMESPACE, payerOf, PRICE } from './books-harness';
+
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
+
+describe('media.settleBatch', () => {
+  let books: BooksHarness;
+  beforeEach(async () => {
+    books = await BooksHarness.open();
+  });
+  afterEach(() => books.close());
+
+  const open = (rows = [books.page(0), books.page(1)]) =>
+    books.kept({ budget: 1_000, move: { do: 'open', rows, want: null } });
+  const freeOf = (row: number) => books.journal.readRecord(freeLog(NAMESPACE, books.key(row).creationKey), 0);
+
+  it('shuts the batch out, and counts nothing for one that was never started', async () => {
+    expect(await books.settle(0)).toEqual({ spent: 0, free: [] });
+    expect(await books.journal.readRecord(fenceLog(NAMESPACE, payerOf(0)), 0)).not.toBeNull();
+  });
+
+  it('counts what the batch has bought or may have, of its own rows and nobody else', async () => {
+    await open([books.page(0, { rows: packRows([0, 1, 2, 3]) }), books.page(1)]);
+    await books.bought(0, 0);
+    await books.bought(1, 9);
+    await books.begun(2, 0);
+    await books.bought(4, 0);
+    await books.begun(5, 0);
+    await books.ended(5, answers.refused(0));
+    await books.begun(5, 0, {}, 1);
+    await books.ended(5, answers.unconfirmed(1));
+    expect(await books.settle(0)).toEqual({ spent: 3 * PRICE, free: [] });
+    expect(books.heartbeats[0]).toEqual({ rows: expect.any(Number), waiting: expect.any(Number) });
+  });
+
+  it('leaves out what has cost nothing: declared lost, said by results, or noted before', async () => {
+    await open();
+    for (const row of [0, 2, 3, 5]) await books.bought(row, 0);
+    await books.begun(1, 0);
+    await books.journal.putResolution(books.key(1), 0, {
+      v: 1,
+      decision: 'declareLost',
+      decisionId: 'd',
+      by: 'ada',
+      reason: 'r',
+      at: inSeconds(0),
+      answer: answers.rejected(0),
+    });
+    await books.journal.putRecord(freeLog(NAMESPACE, books.key(3).creationKey), 0, {
+      v: 1,
+      kind: 'free',
+      by: payerOf(4),
+      deducts: false,
+      at: inSeconds(0),
+    });
+    await books.bought(6, 9);
+    const segment = await books.unpaid(2, 6, 7);
+    const settled = { spent: 2 * PRICE, free: [books.key(6).creationKey] };
+    expect(await books.settle(0, [segment])).toEqual(settled);
+    for (const row of [1, 2]) expect(await freeOf(row)).toMatchObject({ by: payerOf(0), deducts: false });
+    for (const row of [0, 5, 6]) expect(await freeOf(row)).toBeNull();
+    expect(await books.settle(0, [segment])).toEqual(settled);
+  });
+
+  it('waits for a send that is on its way, and for nothing else', async () => {
+    await open();
+    await books.begun(0, 0, { sendWindowEnd: inSeconds(60) });
+    await books.begun(1, 0, { sendWindowEnd: inSeconds(60) });
+    // Of another batch: nobody waits for it.
+    await books.begun(2, 9, { sendWindowEnd: inSeconds(60) });
+    let looks = 0;
+    const journal: CreateJournal = {
+      ...books.journal,
+      read: async (key, epoch) => {
+        const view = await books.journal.read(key, epoch);
+        if (key.creationKey === books.key(0).creationKey && epoch === 0 && (looks += 1) === 3) {
+          await books.ended(0);
+          await books.ended(1, answers.refused(0));
+        }
+        return view;
+      },
+    };
+    expect(await books.settle(0, [], { deps: { journal } })).toEqual({ spent: PRICE, free: [] });
+    expect(looks).toBe(4);
+  });
+
+  it('counts a send that is certainly over and left no outcome', async () => {
+    await open();
+    await books.begun(0, 0, { sendWindowEnd: inSeconds(0) });
+    expect(await books.settle(0)).toEqual({ spent: PRICE, free: [] });
+  });
+
+  it('says to a person why it cannot be settled now', async () => {
+    await open();
+    expect(await books.settle(0, ['f'.repeat(64)])).toMatchObject({
+      unavailable: expect.stringMatching(/artifact store/),
+    });
+    expect(await books.settle(0, [], { deps: { journal: 'none' } })).toMatchObject({
+      unavailable: expect.stringMatching(/no create journal/),
+    });
+  });
+});

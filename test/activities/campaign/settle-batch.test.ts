@@ -33,7 +33,7 @@ describe('media.settleBatch', () => {
     await books.begun(5, 0, {}, 1);
     await books.ended(5, answers.unconfirmed(1));
     expect(await books.settle(0)).toEqual({ spent: 3 * PRICE, free: [] });
-    expect(books.heartbeats[0]).toEqual({ rows: expect.any(Number), waiting: expect.any(Number) });
+    expect(Object.keys(books.heartbeats[0] as object)).toEqual(['rows', 'waiting']);
   });
 
   it('leaves out what has cost nothing: declared lost, said by results, or noted before', async () => {
@@ -95,11 +95,9 @@ describe('media.settleBatch', () => {
 
   it('says to a person why it cannot be settled now', async () => {
     await open();
-    expect(await books.settle(0, ['f'.repeat(64)])).toMatchObject({
-      unavailable: expect.stringMatching(/artifact store/),
-    });
-    expect(await books.settle(0, [], { deps: { journal: 'none' } })).toMatchObject({
-      unavailable: expect.stringMatching(/no create journal/),
-    });
+    const unavailable = async (...args: Parameters<BooksHarness['settle']>) =>
+      ((await books.settle(...args)) as { unavailable?: string }).unavailable;
+    expect(await unavailable(0, ['f'.repeat(64)])).toMatch(/artifact store/);
+    expect(await unavailable(0, [], { deps: { journal: 'none' } })).toMatch(/no create journal/);
   });
 });

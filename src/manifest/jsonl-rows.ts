@@ -1,6 +1,7 @@
 import { type JsonValue } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { columnOf } from './columns';
+import { linesOf } from './text-lines';
 import {
   type ManifestRow,
   type ManifestValue,
@@ -16,29 +17,6 @@ export async function* jsonlRows(text: AsyncIterable<string>): AsyncGenerator<Ma
       yield { line, values: new Map(), issues: [{ line, column: null, message }] };
     } else if (content.trim() !== '') yield rowOf(line, content);
   }
-}
-
-/** Lines with their numbers; null for one that is too long. */
-async function* linesOf(
-  text: AsyncIterable<string>,
-): AsyncGenerator<{ readonly line: number; readonly content: string | null }> {
-  let rest: string | null = '';
-  let line = 1;
-  for await (const piece of text) {
-    let from = 0;
-    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
-      yield { line, content: joined(rest, piece.slice(from, end)) };
-      rest = '';
-      line += 1;
-      from = end + 1;
-    }
-    rest = joined(rest, piece.slice(from));
-  }
-  if (rest !== '') yield { line, content: rest };
-}
-
-function joined(rest: string | null, more: string): string | null {
-  return rest === null || rest.length + more.length > MAX_ROW_CHARACTERS ? null : rest + more;
 }
 
 function rowOf(line: number, content: string): ManifestRow {

@@ -19,8 +19,9 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
     try {
       text = decoder?.decode(chunk, { stream: !last }) ?? '';
     } catch {
+      const near = line + newlinesIn(readablePart(chunk, decoder?.encoding));
       throw new ManifestUnreadableError(
-        `The manifest is no UTF-8 text near line ${line}. Save it as "CSV UTF-8" or as Unicode text.`,
+        `The manifest is no UTF-8 text near line ${near}. Save it as "CSV UTF-8" or as Unicode text.`,
       );
     }
     const nul = text.indexOf('\0');
@@ -49,6 +50,11 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
   }
   decoder ??= decoderFor(head ?? Buffer.alloc(0));
   yield decode(head ?? Buffer.alloc(0), true);
+}
+
+/** What of a piece can be read before the first bytes that are no text. */
+function readablePart(chunk: Uint8Array, encoding: string | undefined): string {
+  return new TextDecoder(encoding).decode(chunk).split('\ufffd', 1)[0] ?? '';
 }
 
 export function newlinesIn(text: string): number {

@@ -46,7 +46,7 @@ export const CAMPAIGN_ERRORS = {
   manifest_unreadable: [
     EXIT.badInput,
     'The manifest cannot be read. Nothing was sent.',
-    'A manifest is CSV with a header, or JSON lines; `temporal-media campaign init` writes one to begin with.',
+    'A manifest is CSV with a header, or JSON lines; `temporal-media campaign init` writes one to begin with. A file with one prompt in each line is given with --prompts.',
   ],
   manifest_invalid: [
     EXIT.badInput,

@@ -8,7 +8,7 @@ import { type CommonOptions } from '../command-context';
 import { waitForOf } from '../paid-options';
 
 /** Options of `campaign run`. */
-export interface RunOptions extends CommonOptions, ConsentOptions {
+export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions {
   readonly id?: string;
   readonly out?: string;
   readonly format?: 'csv' | 'jsonl';
@@ -23,6 +23,19 @@ export interface RunOptions extends CommonOptions, ConsentOptions {
   readonly waitFor?: string;
   readonly maxAttempts?: string;
   readonly account?: string;
+}
+
+/** Options of a run whose rows are the lines of a file of prompts. */
+export interface PromptOptions {
+  readonly prompts?: string;
+  readonly model?: string;
+  readonly duration?: string;
+  readonly resolution?: string;
+  readonly aspectRatio?: string;
+  readonly size?: string;
+  readonly quality?: string;
+  readonly n?: string;
+  readonly field?: readonly string[];
 }
 
 /** Options that see to the money of a start. */

@@ -50,6 +50,9 @@ export async function initManifest(
   report.say('Columns:');
   for (const line of columnHelp(template)) report.say(line);
   report.say(`Then: temporal-media campaign run ${shellWord(name)} --dry-run`);
+  report.say(
+    'Nothing but prompts? `temporal-media campaign run --prompts FILE --model MODEL` takes one in each line.',
+  );
   report.result(file);
   const { columns, rows } = template;
   report.reply({ ok: true, data: { file, format, columns, rows: rows.length, source: origin } });

@@ -9,7 +9,8 @@ export function refusalHint({ refused, rows, invalid, currency }: RefusedPlan): 
   if (refused === undefined) throw new Error('The plan stands.');
   switch (refused.reason) {
     case 'invalid_rows':
-      if (rows === 0) return 'Correct the header: `temporal-media campaign init` writes one to begin with.';
+      if (rows === 0)
+        return 'Correct the header: `temporal-media campaign init` writes one to begin with. A file with one prompt in each line is given with --prompts.';
       break;
     case 'no_rows':
       if (invalid > 0) return 'Correct the lines that are named; --dry-run -o jsonl lists all of them.';

@@ -20,6 +20,7 @@ import { showCampaignDryRun } from './dry-run';
 import { LocalFiles } from './local-files';
 import { type ManifestInput, openManifest } from './manifest-input';
 import { currencyOf, modelsKnownHere, planHere } from './plan-here';
+import { asManifest, rowsSource } from './prompt-manifest';
 import { ReportRefresher } from './report-refresher';
 import { storeManifest } from './store-manifest';
 
@@ -40,19 +41,21 @@ interface Run {
 /** `campaign run`: judges a manifest, starts it or attaches to it, waits, keeps the report. @throws CliError */
 export async function runCampaign(
   context: CommandContext,
-  argument: string,
+  argument: string | undefined,
   options: RunOptions,
 ): Promise<void> {
+  const { from, columns, format } = rowsSource(argument, options);
   const run = await readRun(context, options);
-  const input = await openManifest(argument, run.store);
+  const opened = await openManifest(from, run.store);
+  const input = columns === undefined ? opened : asManifest(opened, columns);
   try {
     if (options.dryRun === true) {
       const files = new LocalFiles(input.folder, measuringStore);
       const { id: campaign, settings, store, config, env } = run;
-      const plan = { campaign, input: settings, format: options.format, open: input.open, store, files };
+      const plan = { campaign, input: settings, format, open: input.open, store, files };
       return await showCampaignDryRun(context, plan, config, env);
     }
-    await startAndAttach(context, run, input, options.format);
+    await startAndAttach(context, run, input, format);
   } finally {
     await input.dispose();
   }

@@ -49,7 +49,7 @@ function addRun(campaign: Command, context: CommandContext): void {
   const run = campaign
     .command('run')
     .description('judge a manifest, start it or attach to it, wait, keep a report')
-    .argument('<manifest>', 'CSV or JSON lines: a file, - for stdin, an address, or artifact:sha256/HASH')
+    .argument('[manifest]', 'CSV or JSON lines: a file, - for stdin, an address, or artifact:sha256/HASH')
     .option('--id <id>', 'id of the campaign: the same id buys only what is missing (default: a new one)')
     .addOption(
       new Option('--format <format>', 'of the manifest; found by its first character otherwise').choices([
@@ -69,12 +69,25 @@ function addRun(campaign: Command, context: CommandContext): void {
     .option('--limit <number>', 'only so many rows, the first; the rest later under the same id')
     .option('--sample <number>', 'only so many rows, spread over the manifest')
     .option('--rebuy-changed', 'buy rows again that were bought with another text')
-    .option('--account <name>', 'credential name of the worker');
+    .option('--account <name>', 'credential name of the worker')
+    .option('--prompts <file>', 'instead of a manifest: one prompt a line, - for stdin; needs --model')
+    .option('--model <id>', 'with --prompts: model of all rows, sent exactly as given')
+    .option('--duration <seconds>', 'with --prompts: whole seconds, of every video')
+    .option('--resolution <value>', 'with --prompts: of every video, for example 720p')
+    .option('--aspect-ratio <ratio>', 'with --prompts: of every video, for example 16:9')
+    .option('--size <WxH>', 'with --prompts: of every image, for example 1024x1024')
+    .option('--quality <value>', 'with --prompts: of every image')
+    .option('--n <number>', 'with --prompts: results for every image')
+    .option(
+      '--field <name=value>',
+      'with --prompts: model-specific field of every row; may be repeated',
+      collect,
+    );
   withCommonOptions(withConsentOptions(withRunOptions(run)))
     .addHelpText('after', RUN_HELP)
-    .action(async (manifest: string, options: RunOptions) => {
+    .action(async (manifest: string | undefined, options: RunOptions) => {
       const { runCampaign } = await import('../campaign/run-campaign.js');
-      await runCampaign(context, named('manifest', manifest), options);
+      await runCampaign(context, manifest, options);
     });
 }
 
@@ -89,6 +102,7 @@ asked.
 Examples:
   $ temporal-media campaign run films.csv --limit 10 --id spring --out spring
   $ temporal-media campaign run films.csv --id spring --out spring --max-spend 50USD
+  $ temporal-media campaign run --prompts prompts.txt --model cine-1 --duration 4 --resolution 720p --budget 20USD
   $ jq -c '{id: .sku, model: "cine-1", prompt: .text}' shop.jsonl | temporal-media campaign run - --detach
 `;
 

@@ -13,7 +13,7 @@ type CommandOfId =
   | 'status'
   | 'watch'
   | 'unconfirmed show'
-  | `campaign ${'adopt' | 'declare-lost' | 'report' | 'resume' | 'retry' | 'status' | 'watch'}`;
+  | `campaign ${'adopt' | 'declare-lost' | 'report' | 'resume' | 'retry' | 'set' | 'status' | 'watch'}`;
 
 /** A command about one id, to be pasted into a shell. */
 export function commandFor(command: CommandOfId, id: string): string {

@@ -5,15 +5,13 @@ import { isOpen } from '../domain/execution-status';
 import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import { type CampaignResult, type CampaignState, type CampaignUpdateResult } from '../domain/campaign/state';
-import { FINGERPRINT_MEMO, UPDATE, WORKFLOW } from '../domain/names';
+import { UPDATE, WORKFLOW } from '../domain/names';
 import { inputIssue } from '../workflows/campaign/input-issue';
 import {
   CampaignConflictError,
   CampaignEndedError,
   CampaignNotFoundError,
-  RUNS_ANOTHER,
   accepted,
-  taken,
   CampaignInputError,
   CampaignUnreadableError,
 } from './campaign-errors';
@@ -28,12 +26,13 @@ import {
 import { started } from './started';
 import { withActiveRows } from './active-rows';
 import {
-  campaignFingerprint,
   campaignMemo,
   campaignState,
   closedResults,
   findCampaign,
+  findStarted,
   listCampaigns,
+  requireSame,
   type CampaignExecution,
   type CampaignStart,
 } from './campaign-records';
@@ -69,11 +68,10 @@ export class CampaignClient {
    * @throws CampaignConflictError when it is not the same
    */
   async joinCampaign(id: string, input: CampaignStart): Promise<Started<CampaignResult> | undefined> {
-    const found = await findCampaign(this.client, id);
-    if (found === undefined) return undefined;
-    if (found.type !== WORKFLOW.runCampaign) throw taken(id, `It is a ${found.type}.`);
-    if (!isOpen(found.status)) return undefined;
-    if (found.fingerprint !== campaignFingerprint(input)) throw taken(id, RUNS_ANOTHER);
+    const found = await findStarted(this.client, id);
+    if (found === undefined || (found.type === WORKFLOW.runCampaign && !isOpen(found.status)))
+      return undefined;
+    requireSame(found, input);
     return this.#attach(id, found.runId);
   }
 
@@ -151,7 +149,7 @@ export class CampaignClient {
    */
   async resumeCampaign(id: string, { confirm, ...changes }: TakeUpOptions = {}): Promise<TakenUp> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
-    const found = await this.findCampaign(id);
+    const found = await this.#findStarted(id);
     if (!isOpen(found.status)) return this.#goOn(found, changes, confirm);
     requireUnpaused(id, found.status);
     const state = await campaignState(this.client, id);
@@ -179,7 +177,7 @@ export class CampaignClient {
     { confirm, ...changes }: TakeUpOptions = {},
   ): Promise<TakenUp> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
-    const found = await this.findCampaign(id);
+    const found = await this.#findStarted(id);
     requireUnpaused(id, found.status);
     const select: RowSelection = { rows: 'retry', outcomes };
     const state = await this.#lastState(found);
@@ -195,6 +193,12 @@ export class CampaignClient {
       messages: [],
       started: await this.#begin(id, input, found.input ?? {}),
     };
+  }
+
+  async #findStarted(id: string): Promise<CampaignExecution> {
+    const found = await findStarted(this.client, id);
+    if (found?.type !== WORKFLOW.runCampaign) throw new CampaignNotFoundError(id);
+    return found;
   }
 
   /** A new run after one that has ended, over the rows that it left. */
@@ -217,7 +221,7 @@ export class CampaignClient {
   /** What the campaign was started with, as it was changed since; without what says which rows are taken up. */
   async #lastInput(found: CampaignExecution, known?: CampaignState): Promise<CampaignStart> {
     if (found.input === null) {
-      const message = `What the campaign "${found.campaign}" was started with is not kept: another client started it, or its manifest is not an artifact. Start it again with its manifest.`;
+      const message = `What the campaign "${found.campaign}" was started with is not kept: its manifest is not an artifact, or its history cannot be read here. Start it again with its manifest.`;
       throw new CampaignConflictError(found.campaign, message);
     }
     const { select: _select, limit: _limit, sample: _sample, ...input } = found.input;
@@ -276,9 +280,10 @@ export class CampaignClient {
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       // Somebody else was faster: it is attached to where it is the same.
-      const found = await findCampaign(this.client, id);
-      if (found?.fingerprint !== memo[FINGERPRINT_MEMO]) throw taken(id, RUNS_ANOTHER);
-      return this.#attach(id, found?.runId);
+      const found = await findStarted(this.client, id);
+      if (found === undefined) throw error;
+      requireSame(found, input);
+      return this.#attach(id, found.runId);
     }
   }
 

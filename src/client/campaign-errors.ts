@@ -69,8 +69,6 @@ export function accepted(id: string, { accepted: isAccepted, message }: Campaign
   return message;
 }
 
-export const RUNS_ANOTHER = 'It runs with another manifest or account.';
-
 export function taken(id: string, why: string): CampaignConflictError {
   const message = `The id "${id}" is taken. ${why} Nothing was started: use another id, or wait until it has ended.`;
   return new CampaignConflictError(id, message);

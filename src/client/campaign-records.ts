@@ -5,8 +5,9 @@ import { type ResultsRef } from '../domain/campaign/results';
 import { type CampaignResult, type CampaignState } from '../domain/campaign/state';
 import { canonical } from '../domain/fingerprint';
 import { FINGERPRINT_MEMO, QUERY, WORKFLOW } from '../domain/names';
-import { CampaignUnreadableError } from './campaign-errors';
-import { looking } from './looking';
+import { inputIssue } from '../workflows/campaign/input-issue';
+import { CampaignUnreadableError, taken } from './campaign-errors';
+import { looking, readPayloads } from './looking';
 
 /** What a caller says about a campaign; results of earlier runs under the same id are added by the client. */
 export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;
@@ -25,20 +26,23 @@ export interface CampaignExecution {
   /** ISO 8601. */
   readonly startedAt: string;
   readonly closedAt: string | null;
-  /** What it was started with; null for one that this client did not start, or whose manifest is no artifact. */
+  /** What it was started with, by its memo; null for one that no client of ours started, or whose manifest is no artifact. */
   readonly input: CampaignStart | null;
-  /** Of manifest and account; null for one that this client did not start. */
+  /** Of manifest and account; null for one that no client of ours started. */
   readonly fingerprint: string | null;
 }
 
 /** A worker that does not answer a query is not waited for any longer, in milliseconds. */
 export const STATE_LIMIT_MS = 15_000;
 
-/** Which manifest it is, and for which account: two starts of one id that differ in it are not the same campaign. */
+/**
+ * Which manifest it is, and for which account: two starts of one id that differ in it are not the same campaign. Its format
+ * is no part of it: whoever starts it may say it or leave it to the bytes.
+ */
 export function campaignFingerprint({ manifest, account }: CampaignStart): string {
-  const { source, format } = manifest;
+  const { source } = manifest;
   const named = 'artifact' in source ? source.artifact.sha256 : source;
-  const text = JSON.stringify(canonical({ v: 1, manifest: named, format, account }));
+  const text = JSON.stringify(canonical({ v: 1, manifest: named, account }));
   return createHash('sha256').update(text).digest('hex');
 }
 
@@ -58,6 +62,47 @@ export async function findCampaign(client: Client, campaign: string): Promise<Ca
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+/**
+ * The same with what it was started with also where no client of ours has left a memo, such as by a workflow or a Schedule:
+ * that stands where its history begins. Without it where it cannot be read, or is no input of a campaign.
+ */
+export async function findStarted(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
+  const found = await findCampaign(client, campaign);
+  if (found?.type !== WORKFLOW.runCampaign || found.fingerprint !== null) return found;
+  const input = await firstInput(client, found);
+  if (inputIssue(input) !== undefined) return found;
+  const { previous: _previous, carried: _carried, select: _select, ...start } = input;
+  return {
+    ...found,
+    input: 'artifact' in start.manifest.source ? start : null,
+    fingerprint: campaignFingerprint(start),
+  };
+}
+
+/** @throws CampaignConflictError when what has the id is not this campaign */
+export function requireSame({ campaign, type, fingerprint }: CampaignExecution, input: CampaignStart): void {
+  if (type !== WORKFLOW.runCampaign) throw taken(campaign, `It is a ${type}.`);
+  if (fingerprint === null) throw taken(campaign, RUNS_UNKNOWN);
+  if (fingerprint !== campaignFingerprint(input)) throw taken(campaign, RUNS_ANOTHER);
+}
+
+const RUNS_ANOTHER = 'It runs with another manifest or account.';
+const RUNS_UNKNOWN = 'Whether it runs with this manifest and account cannot be read here.';
+
+/** What is no input of a campaign at all is not caught here. */
+async function firstInput(client: Client, { campaign, runId }: CampaignExecution): Promise<CampaignInput> {
+  const { namespace, loadedDataConverter } = client.options;
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace,
+    execution: { workflowId: campaign, runId },
+    maximumPageSize: 1,
+  });
+  const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  const context = { type: 'workflow', namespace, workflowId: campaign } as const;
+  const [read] = await readPayloads(loadedDataConverter, payloads, context);
+  return read?.value as CampaignInput;
 }
 
 /** Campaigns that visibility lists: those that run, then the newest; of each id the newest run. */

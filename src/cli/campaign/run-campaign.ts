@@ -22,6 +22,7 @@ import { type ManifestInput, openManifest } from './manifest-input';
 import { currencyOf, modelsKnownHere, planHere } from './plan-here';
 import { asManifest, rowsSource } from './prompt-manifest';
 import { ReportRefresher } from './report-refresher';
+import { runsOtherwise } from './runs-otherwise';
 import { storeManifest } from './store-manifest';
 
 /** One `campaign run`, read from its options. */
@@ -109,6 +110,7 @@ async function startAndAttach(
     const { workflowId, runId, isNew } = started;
     const url = connected.workflowUrl(workflowId);
     report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
+    if (!isNew) await tellThatItRuns(context, run, connected);
     const facts = { workflowId, runId, isNew, ...given({ url }) };
     report.event('started', facts);
     if (run.detach) {
@@ -125,6 +127,22 @@ async function startAndAttach(
   }
 }
 
+/** Whoever started it has chosen its settings: money is at stake where they are others than those asked for here. */
+async function tellThatItRuns(
+  { report }: CommandContext,
+  { id, settings }: Run,
+  { media }: Connected,
+): Promise<void> {
+  const set = commandFor('campaign set', id);
+  report.say(
+    `It runs already: nothing new is ordered. \`${set}\` changes its concurrency and raises its budget.`,
+  );
+  if (settings.budget === undefined && settings.concurrency === undefined) return;
+  const state = await media.campaignState(id).catch(() => undefined);
+  const differing = state === undefined ? undefined : runsOtherwise(state, settings);
+  if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
+}
+
 /** Attaches to the same campaign while it runs; else judges what is missing, asks, and starts. */
 async function begin(
   { report }: CommandContext,
@@ -136,12 +154,7 @@ async function begin(
   const manifest = { source: { artifact: stored.artifact }, ...given({ format: stored.format }) };
   const start: CampaignStart = { ...settings, manifest };
   const running = await media.joinCampaign(id, start);
-  if (running !== undefined) {
-    report.say(
-      'It runs already: nothing new is ordered. `temporal-media campaign set` changes its settings.',
-    );
-    return running;
-  }
+  if (running !== undefined) return running;
   if (models === undefined) {
     await confirmUnjudged(report, consent);
     return media.startCampaign(start, { id });

@@ -44,7 +44,10 @@ export interface CampaignInput {
   readonly fairnessWeight?: number;
   /** History events after which a run of the campaign or of a lane is left behind for a new one. @default 2000 */
   readonly eventsPerRun?: number;
-  /** Results of earlier runs under this id: only what is missing is submitted. Set by the client. */
+  /**
+   * Results of earlier runs under this id: only what is missing is submitted, and totals and budget go on from them. The client
+   * sets it; whoever starts the workflow otherwise takes it from `campaignResults` of the client.
+   */
   readonly previous?: ResultsRef;
   /** State of an earlier run of this workflow; set by continue-as-new only. */
   readonly carried?: unknown;

@@ -1,0 +1,147 @@
+import { type ScheduleHandle } from '@temporalio/client';
+import { type CampaignInput } from '../../src/domain/campaign/plan';
+import { type Row, storedManifest } from '../support/campaign';
+import { eventually } from '../support/eventually';
+import { type MediaStack } from '../support/media-stack';
+import { sharedStack } from '../support/shared-stack';
+
+const films = (count: number, name: string, directives = ''): Row[] =>
+  Array.from({ length: count }, (_unused, n) => ({
+    id: `r${n}`,
+    model: 'cine-1',
+    prompt: `${directives} ${name} ${n}`,
+    duration: 2,
+  }));
+
+/** One id, started by several at the same moment. */
+describe('campaigns under one id', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 300 } } });
+
+  async function accepted(media: MediaStack, name: string): Promise<number> {
+    const requests = await media.sandbox.admin.requests();
+    return requests.filter(({ operation, status, json }) => {
+      const { prompt } = (json ?? {}) as { prompt?: unknown };
+      return operation === 'create' && (status ?? 0) < 300 && String(prompt).includes(name);
+    }).length;
+  }
+
+  it.concurrent('started twice at the same moment: one execution, and both get its result', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('twice');
+    const manifest = await storedManifest(media, films(3, 'at once'));
+    const both = await Promise.all([1, 2].map(() => media.media.startCampaign({ manifest }, { id })));
+    expect(both.map(({ isNew }) => isNew).sort()).toEqual([false, true]);
+    const results = await Promise.all(both.map((one) => one.result()));
+    expect(results[0]).toEqual(results[1]);
+    expect(results[0]?.counts).toEqual({ completed: 3 });
+    expect(await accepted(media, 'at once')).toBe(3);
+  });
+
+  it.concurrent('started with two manifests at the same moment: one is refused in words', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('differ');
+    const manifests = [
+      await storedManifest(media, films(2, 'differ')),
+      await storedManifest(media, films(3, 'differ')),
+    ];
+    const both = await Promise.allSettled(
+      manifests.map((manifest) => media.media.startCampaign({ manifest }, { id })),
+    );
+    const refused = both.filter((one) => one.status === 'rejected');
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.reason).toMatchObject({
+      name: 'CampaignConflictError',
+      message: `The id "${id}" is taken. It runs with another manifest or account. Nothing was started: use another id, or wait until it has ended.`,
+    });
+    const { plan, counts } = await media.media.campaignResult(id);
+    expect(counts).toEqual({ completed: plan.rows });
+    expect(await accepted(media, 'differ')).toBe(plan.rows);
+  });
+
+  it.concurrent(
+    'what a workflow or a Schedule has started is attached to, resumed and retried by its id',
+    async () => {
+      const media = await stack();
+      const id = media.server.uniqueId('scheduled');
+      const rows = [
+        ...films(2, 'scheduled', '[run:6s]'),
+        { ...films(1, 'scheduled [http:400]')[0], id: 'bad' },
+      ];
+      // The format tells how to read the bytes: it makes no other campaign of them.
+      const { source } = await storedManifest(media, rows);
+      const schedule = await scheduled(media, id, { manifest: { source }, concurrency: 1, limit: 3 });
+      try {
+        const campaign = await startedBy(schedule);
+        const attached = await media.media.startCampaign(
+          { manifest: { source, format: 'jsonl' } },
+          { id: campaign },
+        );
+        expect(attached.isNew).toBe(false);
+        const other = await storedManifest(media, films(1, 'another'));
+        await expect(media.media.startCampaign({ manifest: other }, { id: campaign })).rejects.toThrow(
+          'It runs with another manifest or account.',
+        );
+        await eventually('the first is bought', async () => (await accepted(media, 'scheduled')) > 0);
+        await media.media.orderCampaign(campaign, 'cancel');
+        const cancelled = await attached.result();
+        expect(cancelled.outcome).toBe('cancelled');
+        const resumed = await media.media.resumeCampaign(campaign, { concurrency: 2 });
+        expect(resumed.by).toBe('start');
+        expect((await resumed.started.result()).counts).toEqual({ completed: 2, rejected: 1 });
+        expect(await accepted(media, 'scheduled')).toBe(2);
+        const retried = await media.media.retryCampaign(campaign, ['rejected']);
+        expect((await retried.started.result()).counts).toEqual({ completed: 3 });
+        expect(await accepted(media, 'scheduled')).toBe(3);
+      } finally {
+        await schedule.delete();
+      }
+    },
+  );
+
+  it.concurrent(
+    'a Schedule whose id a terminal holds starts nothing, and its campaign is bought once',
+    async () => {
+      const media = await stack();
+      const id = media.server.uniqueId('held');
+      const manifest = await storedManifest(media, films(2, 'held', '[run:6s]'));
+      // Whoever starts it first: the ids of a Schedule carry a time, so that only a start by hand can meet one.
+      const schedule = await scheduled(media, id, { manifest });
+      try {
+        const campaign = await startedBy(schedule);
+        const starts = await Promise.all(
+          [1, 2, 3].map(() => media.media.startCampaign({ manifest }, { id: campaign })),
+        );
+        expect(starts.map(({ isNew }) => isNew)).toEqual([false, false, false]);
+        const results = await Promise.all(starts.map((one) => one.result()));
+        for (const { counts } of results) expect(counts).toEqual({ completed: 2 });
+        expect(await accepted(media, 'held')).toBe(2);
+      } finally {
+        await schedule.delete();
+      }
+    },
+  );
+});
+
+/** A Schedule of campaigns that has been told to start one now. */
+async function scheduled(media: MediaStack, id: string, input: CampaignInput): Promise<ScheduleHandle> {
+  const schedule = await media.server.client.schedule.create({
+    scheduleId: id,
+    spec: {},
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'runCampaign',
+      workflowId: id,
+      taskQueue: media.taskQueue,
+      args: [input],
+    },
+  });
+  await schedule.trigger();
+  return schedule;
+}
+
+function startedBy(schedule: ScheduleHandle): Promise<string> {
+  return eventually('a start', async () => {
+    const [first] = (await schedule.describe()).info.recentActions;
+    return first?.action.type === 'startWorkflow' ? first.action.workflow.workflowId : undefined;
+  });
+}

@@ -11,6 +11,7 @@ export { type SentCreate, type TaskRecord, type TaskRecords } from './task-recor
 export { createMediaClient } from '../service/create-media-client';
 export { type MediaClient, type MediaClientOptions } from '../service/media-client';
 export { accountName, normaliseBaseUrl } from '../service/base-url';
+export { campaignRows } from './campaign/campaign-rows';
 export { FileArtifactStore } from '../artifacts/file-store';
 export { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
 export { createFileJournal } from '../journal/file-journal';

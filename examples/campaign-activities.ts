@@ -1,0 +1,31 @@
+// Activities beside a campaign: what an id came to before, and what becomes of its rows.
+import { type Client } from '@temporalio/client';
+import { type ResultsRef } from 'temporal-media';
+import { type ArtifactStore, campaignRows } from 'temporal-media/activities';
+import { CampaignNotFoundError, TemporalMediaClient } from 'temporal-media/client';
+
+export type CampaignActivities = ReturnType<typeof campaignActivities>;
+
+/** @param store the artifact store of the media workers: `new FileArtifactStore(MEDIA_ARTIFACTS)` */
+export function campaignActivities(client: Client, store: ArtifactStore, mediaQueue: string) {
+  const media = new TemporalMediaClient(client, { taskQueue: mediaQueue });
+  return {
+    /** Null where nobody has used the id. */
+    async earlierResults(id: string): Promise<ResultsRef | null> {
+      try {
+        return await media.campaignResults(id);
+      } catch (error) {
+        if (error instanceof CampaignNotFoundError) return null;
+        throw error;
+      }
+    },
+
+    /** Of each row one line, that which counts. */
+    async publishFilms(results: ResultsRef): Promise<string[]> {
+      const published: string[] = [];
+      for await (const { key, outcome, artifacts } of campaignRows(store, results))
+        if (outcome === 'completed') published.push(`${key} ${artifacts[0]?.uri}`);
+      return published;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// A campaign from a workflow of your own. Its worker needs no key: the campaign runs on the media workers.
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  executeChild,
+  ParentClosePolicy,
+  proxyActivities,
+  sleep,
+} from '@temporalio/workflow';
+import { type ArtifactRef, type CampaignInput, type CampaignResult, type Money } from 'temporal-media';
+import { runCampaign } from 'temporal-media/workflows';
+import { type CampaignActivities } from './campaign-activities';
+
+const { earlierResults, publishFilms } = proxyActivities<CampaignActivities>({
+  startToCloseTimeout: '10 minutes',
+});
+
+export interface NightlyFilms {
+  /** Names the campaign, such as a date: the same night again buys nothing twice. */
+  readonly night: string;
+  readonly manifest: ArtifactRef;
+  readonly budget: Money;
+  /** The queue of the media workers, their MEDIA_TASK_QUEUE. */
+  readonly mediaQueue: string;
+}
+
+export interface FilmedNight {
+  readonly outcome: CampaignResult['outcome'];
+  /** `KEY ADDRESS` of each row that has a film. */
+  readonly published: readonly string[];
+  /** Rows without a film: refused, failed, cancelled, or left out for want of money. */
+  readonly missing: number;
+  /** Micro-units of the budget that are neither spent nor reserved. */
+  readonly left: number;
+}
+
+/** Buys the films of a night and publishes those that came. */
+export async function nightlyFilms(input: NightlyFilms): Promise<FilmedNight> {
+  const { manifest, budget } = input;
+  const campaign = { manifest: { source: { artifact: manifest } }, budget, concurrency: 200 };
+  const result = await campaignOf(`nightly/${input.night}`, campaign, input.mediaQueue);
+  // The manifest, a model or the budget cannot be used: nothing was sent, and the same again would end the same.
+  if (result.outcome === 'refused')
+    throw ApplicationFailure.nonRetryable(result.plan.refused?.message ?? '', 'CampaignRefused');
+  const { completed = 0 } = result.counts;
+  const rows = Object.values(result.counts).reduce((sum, count) => sum + count, 0);
+  const { settled, reserved, needsReview } = result.money;
+  return {
+    outcome: result.outcome,
+    // Rows stand in artifacts and not in this history: the activity is told where.
+    published: await publishFilms(result.results),
+    missing: rows - completed,
+    left: budget.microUnits - settled - reserved - needsReview,
+  };
+}
+
+/** Runs a campaign under an id that may have been used before; if it is in use now, once it is free. */
+async function campaignOf(id: string, input: CampaignInput, taskQueue: string): Promise<CampaignResult> {
+  for (let seconds = 5; ; seconds = Math.min(2 * seconds, 600)) {
+    // Without them the totals, the budget and the report would begin anew; purchases would not.
+    const previous = await earlierResults(id);
+    try {
+      return await executeChild(runCampaign, {
+        workflowId: id,
+        taskQueue,
+        // It goes on, whatever becomes of this workflow. Without this line it is terminated together with it.
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        args: [previous === null ? input : { ...input, previous }],
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      // Somebody has it running: a run of this workflow before its reset, or a person. Then this one takes up what is left.
+      await sleep(seconds * 1000);
+    }
+  }
+}

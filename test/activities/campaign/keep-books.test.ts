@@ -172,6 +172,17 @@ describe('media.keepBooks', () => {
       expect(await books.settle(0)).toEqual({ spent: 0, free: [] });
     });
 
+    it('is not taken off by a closing that is repeated once the payer was closed without it', async () => {
+      await books.kept(opening(null));
+      await books.kept(opening(0));
+      await books.bought(0, 0);
+      const down = { deps: { journal: failing('putRecord', LOG.name) } };
+      expect(await books.keep(closing(1, 1, 0, [0]), down)).toHaveProperty('unavailable');
+      expect(await books.settle(0)).toEqual({ spent: 0, free: [] });
+      await books.kept(closing(1, 0, 0));
+      expect(await books.kept(closing(2, 1, 0, [0]))).toMatchObject({ n: 3, book: { closed: 0, open: [] } });
+    });
+
     it('is not taken off for a batch that was opened later than the entry on which the closing rests', async () => {
       await books.kept(opening(null));
       await books.bought(0, 7);

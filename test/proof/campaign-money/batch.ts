@@ -1,0 +1,142 @@
+import { type Batch, type Create, placeOf, type Steps, wasCharged, type World } from './world';
+
+const AT_ONCE = 3;
+
+/** `media.createVideos` for one row: it lives on although its batch is gone, unless its worker dies. */
+export function* create(world: World, one: Create): Steps {
+  const { slots, random, rules } = world;
+  for (;;) {
+    const place = placeOf(one.row, one.epoch);
+    const slot = slots.get(place);
+    yield;
+    if (slot === undefined) {
+      if (!slots.has(place)) break;
+      continue;
+    }
+    while (slot !== 'fence' && world.isUnderWay(slot)) yield;
+    if (wasCharged(slot)) {
+      one.done = slot;
+      return;
+    }
+    one.epoch += 1;
+  }
+  const intent = { payer: one.batch, outcome: null, fails: false, isFree: false } as Create['intent'] &
+    object;
+  slots.set(placeOf(one.row, one.epoch), intent);
+  one.intent = intent;
+  yield;
+  const isOwner = !rules.owner || world.ownerOf(one.batch, one.run) === one.run;
+  yield;
+  if (!isOwner || (rules.fence && world.fences.has(one.batch))) {
+    intent.outcome = 'none';
+    one.done = 'closed';
+    return;
+  }
+  yield;
+  const isAccepted = world.isPerfect || random.chance(0.75);
+  if (isAccepted) {
+    world.cost += 1;
+    intent.fails = !world.isPerfect && random.chance(0.35);
+  }
+  yield;
+  intent.outcome = isAccepted ? 'created' : 'none';
+  yield;
+  one.done = isAccepted ? intent : 'refused';
+}
+
+/**
+ * The workflow of a batch: it takes the price of a row from its account before it orders a create, and gives back only what
+ * the journal has as bought by nobody, or by another.
+ */
+export function* batch(world: World, own: Batch, run: number): Steps {
+  const isGone = () => own.isDead || own.run !== run;
+  const todo = [...own.rows];
+  const ended = new Set<string>();
+  const creates = new Set<Create>();
+  const free: string[] = [];
+  let [spent, isSuperseded] = [0, false];
+
+  /** What a create came to that was answered, or whose worker is gone. */
+  function* settled(one: Create): Steps {
+    creates.delete(one);
+    const place = placeOf(one.row, one.epoch);
+    let came = one.done;
+    if (came === null) {
+      yield;
+      const slot = world.slots.get(place) ?? 'fence';
+      if (slot === 'fence') world.slots.set(place, slot);
+      else while (world.isUnderWay(slot)) yield;
+      if (slot === 'fence' || (slot.outcome === 'none' && slot.payer !== own.n)) {
+        spent -= 1;
+        todo.unshift(one.row);
+        return;
+      }
+      came = slot.outcome === 'none' ? 'refused' : slot;
+    }
+    if (came === 'closed' || came === 'refused') {
+      spent -= 1;
+      if (came === 'closed') isSuperseded = true;
+      else ended.add(one.row);
+      return;
+    }
+    ended.add(one.row);
+    const isFree = came.outcome === 'created' && came.fails;
+    if (isFree) noteFree(place, came);
+    if (isFree || came.payer !== own.n) spent -= 1;
+  }
+
+  function noteFree(place: string, intent: Create['intent'] & object): void {
+    if (!intent.isFree) world.cost -= 1;
+    intent.isFree = true;
+    free.push(place);
+    if (world.random.chance(0.8)) world.unpaid.add(place);
+  }
+
+  while (!isGone()) {
+    for (const one of [...creates])
+      if (one.done !== null || one.isLost) {
+        yield* settled(one);
+        if (isGone()) return;
+      }
+    const isLeaving = isSuperseded || own.handBack;
+    const next = todo[0];
+    if (!isLeaving && next !== undefined && creates.size < AT_ONCE && spent + 1 <= own.granted) {
+      todo.shift();
+      spent += 1;
+      const one: Create = {
+        row: next,
+        batch: own.n,
+        run,
+        epoch: 0,
+        intent: null,
+        done: null,
+        isLost: false,
+      };
+      creates.add(one);
+      world.spawn(create(world, one), one);
+    } else if (creates.size === 0) {
+      if (!isLeaving) yield* adoptRest();
+      if (isGone()) return;
+      const left = own.rows.filter((row) => !ended.has(row));
+      own.end = { run, spent, left, handedBack: isSuperseded || own.handBack, free };
+      return;
+    }
+    own.needs = next !== undefined && spent + 1 > own.granted;
+    yield;
+  }
+
+  /** Without money rows are only looked up. */
+  function* adoptRest(): Steps {
+    for (const row of todo)
+      for (let epoch = 0; ; epoch += 1) {
+        const slot = world.slots.get(placeOf(row, epoch));
+        yield;
+        while (slot !== undefined && slot !== 'fence' && world.isUnderWay(slot)) yield;
+        if (slot === undefined || isGone()) break;
+        if (wasCharged(slot)) {
+          ended.add(row);
+          break;
+        }
+      }
+  }
+}

@@ -15,7 +15,7 @@ import { PreviousResults } from './previous-results';
 import { refusedPlan } from './refused-plan';
 import { createSourceLookup } from './row-sources';
 import { sampleThreshold, sampleRank } from './sample';
-import { type IsBought } from './take-up';
+import { type IsBought, type IsFirstText } from './take-up';
 
 export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'> {
   /** The bytes of the manifest from their beginning; asked twice with a sample. */
@@ -34,6 +34,8 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly hasJournal?: boolean;
   /** Asked of rows that have a result and that nobody asks for. @default nobody can say */
   readonly isBought?: IsBought;
+  /** Asked of rows that were bought with a text that no results name. @default nobody can say */
+  readonly isFirstText?: IsFirstText;
   readonly signal?: AbortSignal;
   /** Told now and then. */
   readonly onProgress?: (progress: PlanProgress) => void;

@@ -55,6 +55,8 @@ export interface TakeUpRules {
   readonly rebuyChanged: boolean;
   /** @default nobody can say */
   readonly isBought?: IsBought;
+  /** @default nobody can say */
+  readonly isFirstText?: IsFirstText;
 }
 
 /** Whether the attempt that would follow those on the books of a row, or a later one, was bought all the same. */
@@ -62,19 +64,26 @@ export type IsBought = (
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
 ) => Promise<boolean>;
 
-type Identity = Pick<CampaignRow, 'key' | 'content'>;
+/** Whether this is the text that was bought first under the key of a row, where no results tell which one that was. */
+export type IsFirstText = (row: Identity) => Promise<boolean>;
+
+type Identity = Pick<CampaignRow, 'key' | 'content' | 'call' | 'account'>;
 
 /** Whether a plan has a row, and at which attempt it goes on. Never gives a creation key of another text to a row. */
 export async function takeUp(
-  { key, content }: Identity,
+  identity: Identity,
   previous: PreviousRow | undefined,
-  { campaign, select, rebuyChanged, isBought }: TakeUpRules,
+  { campaign, select, rebuyChanged, isBought, isFirstText }: TakeUpRules,
 ): Promise<TakeUp> {
+  const { key, content } = identity;
   if (previous === undefined)
     return select.rows === 'missing'
       ? { kind: 'taken', attempt: 0, mayBeBought: false, hasTask: false }
       : { kind: 'not_asked' };
-  const sameText = previous.hasContent(content) === true;
+  const known = previous.hasContent(content);
+  // All results saw another text than the one that was bought: words that come back must not be bought again.
+  const isFirst = known === undefined && previous.bought && (await isFirstText?.(identity)) === true;
+  const sameText = known === true || isFirst;
   const changed = previous.bought && !sameText;
   const rebought = changed || (sameText && previous.rebought);
   const isTaken = isAsked(key, previous, changed, select);
@@ -99,7 +108,7 @@ export async function takeUp(
     ...taken,
     attempt: keep ? last.attempt : next,
     mayBeBought: keep && last.state !== 'none',
-    hasTask: keep && last.taskId !== null && last.state !== 'none',
+    hasTask: keep && (isFirst || last.taskId !== null) && last.state !== 'none',
   };
 }
 

@@ -94,4 +94,19 @@ describe('a campaign that is run again under its id', () => {
       expect(await accepted(media, id)).toBe(5);
     },
   );
+
+  it.concurrent.each([false, true])(
+    '[C4.4a] words that come back are those that were bought, although no results tell of them (rebuyChanged: %s)',
+    async (rebuyChanged) => {
+      const media = await stack();
+      const id = media.server.uniqueId('back');
+      const first = [film('a', `${id} first words`)];
+      expect((await bare(media, id, first)).counts).toEqual({ completed: 1 });
+      expect((await bare(media, id, [film('a', `${id} other words`)])).counts).toEqual({ changed: 1 });
+      const third = await byClient(media, id, first, { rebuyChanged });
+      expect(third.counts).toEqual({ completed: 1 });
+      expect(await accepted(media, id)).toBe(1);
+      expect(third.money).toEqual({ settled: PRICE, reserved: 0, needsReview: 0, unknown: 0 });
+    },
+  );
 });

@@ -45,6 +45,18 @@ function isPaidBy({ slot }: EpochView, payer: string): boolean {
   return slot?.kind === 'intent' && slot.payer === payer;
 }
 
+/** Whether something may have been bought with this fingerprint under the first key of a row. */
+export async function isFirstText(
+  journal: CreateJournal,
+  key: Parameters<CreateJournal['read']>[0],
+  fingerprint: string | null,
+): Promise<boolean> {
+  const epochs = await epochsOf(journal, key);
+  return epochs.some(
+    (epoch) => epoch.slot?.kind === 'intent' && epoch.slot.fingerprint === fingerprint && mayHaveCost(epoch),
+  );
+}
+
 /** Rows that are looked up in the journal at a time. */
 export const LOOKS = 16;
 

@@ -5,16 +5,18 @@ import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { ingestFile } from '../../artifacts/ingest-file';
 import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign/plan';
 import { type CreateJournal } from '../../domain/create-journal';
+import { rowCreationKey } from '../../domain/creation-key';
 import { type ArtifactRef } from '../../domain/media';
 import { ModelsDownError } from '../../manifest/manifest-error';
 import { planManifest, type PlanProgress } from '../../manifest/plan-manifest';
 import { type ModelSource } from '../../models/model-source';
 import { type AccountRegistry } from '../accounts';
 import { retryLater } from '../failures';
+import { fingerprintOf } from '../fingerprint-of';
 import { startHeartbeat } from '../heartbeat';
 import { caller } from '../paid-context';
 import { realInputFile } from '../resolve-source';
-import { begunBefore } from './begun-before';
+import { begunBefore, isFirstText } from './begun-before';
 import { manifestBytes } from './manifest-bytes';
 
 export interface PlanCampaignDeps {
@@ -53,6 +55,16 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
         ...(journal !== 'none' && {
           isBought: async (row) =>
             (await begunBefore(journal, namespace, campaign, row)).bought !== undefined,
+          isFirstText: async (row) => {
+            const account = accounts.find(row.account ?? input.account);
+            if (account === undefined) return false;
+            const creationKey = rowCreationKey(campaign, row, 0);
+            return isFirstText(
+              journal,
+              { namespace, creationKey },
+              fingerprintOf(row.call, account, new Map()),
+            );
+          },
         }),
         knowsAccount: (name) => accounts.find(name) !== undefined,
         signal,

@@ -115,7 +115,7 @@ function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile
     of = currency,
   ): Tile => ({
     name,
-    value: of === null && microUnits === 0 ? '—' : moneyText(microUnits, of),
+    value: of === null && microUnits === 0 ? 'none' : moneyText(microUnits, of),
     tone: microUnits === 0 ? '' : tone,
     hint,
   });

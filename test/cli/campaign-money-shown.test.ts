@@ -31,7 +31,7 @@ describe('the money of a campaign, as it is shown', () => {
     });
     const { stdout } = await runCli(['campaign', 'status', id], bench.workerEnv);
     expect(stdout).toMatch(/^Budget: +4\.40 USD of 5\.00 USD free, 0\.60 USD spent or reserved$/m);
-    expect(stdout).toMatch(/^Results: +no row has ended yet$/m);
+    expect(stdout).toMatch(/^Results: +No row has ended yet; 6 of 6 rows are in flight\.$/m);
     const result = await runs.ended(id);
     expect(result.budget).toEqual({ microUnits: 5_000_000, currency: 'USD' });
     const out = path.join(bench.dir, 'report');

@@ -1,4 +1,3 @@
-import { endedRows } from '../../domain/campaign/results';
 import { type CampaignResult } from '../../domain/campaign/state';
 import { type ReportSummary } from '../../report/report-options';
 import { type FailureReply } from '../cli-error';
@@ -6,7 +5,7 @@ import { type CommandContext } from '../command-context';
 import { errorType } from '../error-types';
 import { commandFor, idArgument } from '../shell-word';
 import { campaignEnd } from './campaign-end';
-import { countsText, moneyText } from './campaign-text';
+import { moneyText, resultsText } from './campaign-text';
 import { issueLines } from './issue-lines';
 import { refusalHint } from './refusal-hint';
 
@@ -32,7 +31,7 @@ export function answerCampaign(
   const hint = plan.refused === undefined ? usual : refusalHint(plan);
   const message =
     plan.refused === undefined
-      ? `${meaning} In all: ${countsText(counts)}.`
+      ? `${meaning} ${resultsText(counts, plan.rows)}`
       : `${plan.refused.message} Nothing was sent.`;
   report.fail(failure(end.type, message, hint, campaign), data);
 }
@@ -48,14 +47,12 @@ function failure(type: string, message: string, hint: string, campaign: string):
 function endLines({ plan, counts, money, currency, outcome }: CampaignResult): string[] {
   const issues = plan.refused === undefined ? [] : issueLines(plan);
   if (outcome === 'refused') return issues;
-  const lines = [
-    ...issues,
-    `${endedRows(counts)} of ${plan.rows} rows have a result: ${countsText(counts)}.`,
-    `Money: ${moneyText(money, currency)}.`,
-  ];
-  if (plan.left > 0) lines.push(`${plan.left} rows were left for later by --limit or --sample.`);
+  const lines = [...issues, resultsText(counts, plan.rows), `Money: ${moneyText(money, currency)}.`];
+  if (plan.left > 0) lines.push(`--limit or --sample left ${plan.left} of the rows for later.`);
   if (plan.invalid > 0 && issues.length === 0)
-    lines.push(`${plan.invalid} rows are not valid and were left out.`);
+    lines.push(
+      `${plan.invalid} of the rows ${plan.invalid === 1 ? 'is' : 'are'} not valid; nothing was sent for them.`,
+    );
   return lines;
 }
 

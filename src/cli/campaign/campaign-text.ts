@@ -4,16 +4,35 @@ import { ROW_OUTCOMES } from '../../domain/campaign/row';
 import { type CampaignState } from '../../domain/campaign/state';
 import { formatMoney } from '../../domain/price';
 
-/** `12 completed, 3 failed`, in the order of the outcomes; `no row has ended yet` without any. */
+/** `12 completed, 3 failed`, in the order of the outcomes; empty without any. */
 export function countsText(counts: RowCounts): string {
-  const parts = ROW_OUTCOMES.filter((outcome) => (counts[outcome] ?? 0) > 0).map(
-    (outcome) => `${counts[outcome] ?? 0} ${outcome.replaceAll('_', ' ')}`,
-  );
-  return parts.length === 0 ? 'no row has ended yet' : parts.join(', ');
+  return ROW_OUTCOMES.filter((outcome) => (counts[outcome] ?? 0) > 0)
+    .map((outcome) => `${counts[outcome] ?? 0} ${outcome.replaceAll('_', ' ')}`)
+    .join(', ');
+}
+
+/** `12 of 20 rows have a result: 12 completed.` @param rows of the manifest; null where nobody knows them */
+export function resultsText(counts: RowCounts, rows: number | null): string {
+  const ended = endedRows(counts);
+  // A manifest that was shortened has fewer rows than there are results.
+  const all = rows === null || rows < ended ? ended : rows;
+  if (ended === 0) return all === 0 ? 'No row has a result.' : `None of ${all} rows has a result.`;
+  const of = all === ended ? '' : ` of ${all}`;
+  return `${ended}${of} ${all === 1 ? 'row has' : 'rows have'} a result: ${countsText(counts)}.`;
+}
+
+function noneEnded({ inFlight }: Pick<CampaignState, 'inFlight'>, all: number): string {
+  const of = `${all} ${all === 1 ? 'row' : 'rows'}`;
+  if (inFlight === 0) return `No row has ended yet, and none of ${of} is in flight.`;
+  return `No row has ended yet; ${inFlight} of ${of} ${inFlight === 1 ? 'is' : 'are'} in flight.`;
 }
 
 /** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a price`: a part that is 0 is left out. */
 export function moneyText(money: MoneyTotals, currency: string | null): string {
+  return moneyParts(money, currency) || 'no row that has ended has cost anything';
+}
+
+function moneyParts(money: MoneyTotals, currency: string | null): string {
   const parts = (
     [
       ['settled', money.settled],
@@ -25,7 +44,7 @@ export function moneyText(money: MoneyTotals, currency: string | null): string {
     .map(([word, microUnits]) => `${word} ${amountText(microUnits, currency)}`);
   if (money.unknown > 0)
     parts.push(`${money.unknown} attempt${money.unknown === 1 ? '' : 's'} without a known price`);
-  return parts.length === 0 ? 'no cost of ended rows' : parts.join(', ');
+  return parts.join(', ');
 }
 
 export function amountText(microUnits: number, currency: string | null): string {
@@ -49,19 +68,32 @@ export function rowsOf({ counts, remaining, plan }: Pick<CampaignState, 'counts'
   return { done: Math.max(0, all - remaining), all };
 }
 
+/** What happens to rows that are not bought yet, where the campaign does not simply run. */
+export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } = {
+  planning: 'Reading the manifest.',
+  running: '',
+  paused: 'It is paused: nothing more is created.',
+  stopping: 'It is ending: nothing more is created, and what is in flight is collected.',
+  done: 'It has ended.',
+};
+
+/** How the rows and the money of a campaign stand. */
+export function standText(state: CampaignState): string {
+  const { counts, inFlight, money, currency } = state;
+  if (endedRows(counts) === 0) return noneEnded(state, rowsOf(state).all);
+  const parts = [countsText(counts), `${inFlight} in flight`, moneyParts(money, currency)];
+  return `${parts.filter((part) => part !== '').join('; ')}.`;
+}
+
 /** One line of how a campaign stands, for a stream without a terminal. */
 export function progressLine(state: CampaignState): string {
-  if (state.phase === 'planning') return 'reading the manifest';
+  if (state.phase === 'planning') return PHASE_TEXT.planning;
   const { done, all } = rowsOf(state);
-  const parts = [
-    `${done}/${all} rows: ${countsText(state.counts)}`,
-    `${state.inFlight} in flight`,
-    moneyText(state.money, state.currency),
-  ];
-  if (state.rowsPerMinute !== null) parts.push(`${state.rowsPerMinute}/min`);
-  if (state.etaAt !== null) parts.push(`ends about ${state.etaAt}`);
-  if (state.phase !== 'running') parts.push(state.phase);
-  return parts.join('; ');
+  const begun = endedRows(state.counts) > 0 ? `${done}/${all} rows: ` : '';
+  const sentences = [`${begun}${standText(state)}`];
+  if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows end in a minute.`);
+  if (state.etaAt !== null) sentences.push(`It ends about ${state.etaAt}.`);
+  return [...sentences, PHASE_TEXT[state.phase]].filter((sentence) => sentence !== '').join(' ');
 }
 
 /** One row that is under way: its key, what happens to it, and since when. */

@@ -1,7 +1,7 @@
 import { type CampaignState } from '../../domain/campaign/state';
 import { elapsed } from '../elapsed';
 import { type LiveView, type Report } from '../report';
-import { activeText, budgetText, countsText, rowsOf, moneyText, progressLine } from './campaign-text';
+import { activeText, budgetText, PHASE_TEXT, rowsOf, progressLine, standText } from './campaign-text';
 
 /** What a campaign looks like while somebody watches it. */
 export interface CampaignView {
@@ -90,19 +90,18 @@ class Redrawn implements CampaignView, LiveView {
 
 /** The lines of one picture. */
 export function viewLines(state: CampaignState, now: number): string[] {
-  const { counts, inFlight, concurrency, phase, rowsPerMinute, etaAt, budget, currency } = state;
+  const { concurrency, phase, rowsPerMinute, etaAt, budget } = state;
   const time = elapsed(now - Date.parse(state.startedAt));
-  if (phase === 'planning') return [`reading the manifest  ${time}`];
+  if (phase === 'planning') return [`${PHASE_TEXT.planning}  ${time}`];
   const { done, all } = rowsOf(state);
   const full = all === 0 ? BAR_WIDTH : Math.floor((done / all) * BAR_WIDTH);
   const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
   const rate = rowsPerMinute === null ? '' : `  ${rowsPerMinute}/min`;
   const eta = etaAt === null ? '' : `  about ${elapsed(Date.parse(etaAt) - now)} to go`;
-  const word = phase === 'running' ? '' : `  ${phase}`;
-  const left = budget === null ? '' : `; budget: ${budgetText(budget)}`;
   return [
-    `${bar} ${done}/${all} rows  ${time}${rate}${eta}${word}`,
-    `${countsText(counts)}; ${inFlight} in flight (at most ${concurrency}); ${moneyText(state.money, currency)}${left}`,
+    `${bar} ${done}/${all} rows  ${time}${rate}${eta}`,
+    [standText(state), `At most ${concurrency} at a time.`, PHASE_TEXT[phase]].filter(Boolean).join(' '),
+    ...(budget === null ? [] : [`Budget: ${budgetText(budget)}.`]),
     ...state.active.slice(0, ACTIVE_ROWS).map((row) => `  ${activeText(row, now)}`),
   ];
 }

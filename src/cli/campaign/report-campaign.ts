@@ -9,7 +9,7 @@ import { safeName } from '../safe-name';
 import { withServer } from '../with-server';
 import { reportFiles } from './answer-campaign';
 import { factsOfResult, factsOfState } from './report-refresher';
-import { moneyText, countsText } from './campaign-text';
+import { moneyText, resultsText } from './campaign-text';
 
 export interface ReportCommandOptions extends CommonOptions {
   readonly out?: string;
@@ -34,7 +34,7 @@ export async function reportCampaign(
       options.zip === undefined
         ? null
         : await zipReport(summary.directory, options.zip, { replace: options.force === true });
-    report.say(`${summary.rows} rows have a result: ${countsText(facts.counts)}.`);
+    report.say(resultsText(facts.counts, facts.plan?.rows ?? null));
     report.say(`Money: ${moneyText(facts.money, facts.currency)}.`);
     if (summary.filesMissing > 0)
       report.say(

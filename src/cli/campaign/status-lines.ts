@@ -1,7 +1,7 @@
 import { endedRows } from '../../domain/campaign/results';
 import { type CampaignState, type LaneView } from '../../domain/campaign/state';
 import { type Paint, type Tone } from '../paint';
-import { budgetText, countsText, moneyText, rowsOf } from './campaign-text';
+import { budgetText, countsText, moneyText, resultsText, rowsOf, standText } from './campaign-text';
 import { type CampaignStatus } from './campaign-status';
 import { issueLine } from './issue-lines';
 
@@ -39,7 +39,7 @@ export function campaignStatusLines(
         `${plan.rows} in the manifest, ${state === null ? endedRows(counts) : rowsOf(state).done} with a result${going}${left}${invalid}`,
       );
     }
-    add('Results', countsText(counts));
+    add('Results', countsText(counts) || (state === null ? resultsText(counts, null) : standText(state)));
     add('Money', moneyText(money, currency));
     if (state !== null) addRunning(add, state);
     for (const issue of plan?.issues.slice(0, SHOWN_ISSUES) ?? []) add('Not valid', issueLine(issue), 'warn');

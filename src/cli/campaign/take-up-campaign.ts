@@ -67,8 +67,8 @@ const NOT_NOW =
 function takenText({ by, rows }: TakenUp, id: string): string {
   if (by === 'start') return `Started ${id} again: it takes up what is left.`;
   return rows === null || rows === 0
-    ? `${id} runs; no row had to be taken up.`
-    : `${rows} rows of ${id} are taken up.`;
+    ? `${id} runs, and no row of it had to be taken up.`
+    : `${rows} ${rows === 1 ? 'row' : 'rows'} of ${id} ${rows === 1 ? 'is' : 'are'} taken up.`;
 }
 
 /** @throws CliError */

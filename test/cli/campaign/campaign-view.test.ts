@@ -1,8 +1,14 @@
 import { Writable } from 'node:stream';
 import { campaignView, viewLines } from '../../../src/cli/campaign/campaign-view';
-import { activeText, countsText, moneyText, progressLine } from '../../../src/cli/campaign/campaign-text';
+import {
+  activeText,
+  countsText,
+  moneyText,
+  progressLine,
+  resultsText,
+} from '../../../src/cli/campaign/campaign-text';
 import { Report } from '../../../src/cli/report';
-import { makeState } from './make-state';
+import { makePlan, makeState } from './make-state';
 
 const AT = Date.parse('2026-01-01T00:02:00.000Z');
 const running = makeState({
@@ -29,15 +35,37 @@ describe('a campaign in words', () => {
       'settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
     );
     expect(moneyText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe(
-      'no cost of ended rows',
+      'no row that has ended has cost anything',
     );
+  });
+
+  test('before anything has ended there is a sentence, and no fragments', () => {
+    const early = makeState({ remaining: 100, inFlight: 20, plan: makePlan({ rows: 100 }) });
+    expect(progressLine(early)).toBe('No row has ended yet; 20 of 100 rows are in flight.');
+    expect(viewLines(early, AT)[1]).toBe(
+      'No row has ended yet; 20 of 100 rows are in flight. At most 100 at a time.',
+    );
+    expect(progressLine({ ...early, inFlight: 0, phase: 'paused' })).toBe(
+      'No row has ended yet, and none of 100 rows is in flight. It is paused: nothing more is created.',
+    );
+    expect(progressLine({ ...early, phase: 'planning' })).toBe('Reading the manifest.');
+  });
+
+  test('results of how many rows', () => {
+    expect(resultsText({}, 10)).toBe('None of 10 rows has a result.');
+    expect(resultsText({}, null)).toBe('No row has a result.');
+    expect(resultsText({ completed: 1 }, 1)).toBe('1 row has a result: 1 completed.');
+    expect(resultsText({ completed: 4, failed: 1 }, 10)).toBe(
+      '5 of 10 rows have a result: 4 completed, 1 failed.',
+    );
+    expect(resultsText({ completed: 4 }, 3)).toBe('4 rows have a result: 4 completed.');
   });
 
   test('counts in the order of the outcomes', () => {
     expect(countsText({ failed: 1, completed: 2, still_running: 3 })).toBe(
       '2 completed, 1 failed, 3 still running',
     );
-    expect(countsText({})).toBe('no row has ended yet');
+    expect(countsText({})).toBe('');
   });
 
   test('a row that is taken up again is one row of the manifest, and not done', () => {
@@ -49,11 +77,15 @@ describe('a campaign in words', () => {
 
   test('rate and end are told only where the campaign knows them', () => {
     expect(progressLine(running)).toBe(
-      '5/10 rows: 4 completed, 1 failed; 3 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
+      '5/10 rows: 4 completed, 1 failed; 3 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price.',
     );
     const known = { ...running, rowsPerMinute: 30, etaAt: '2026-01-01T00:03:00.000Z' };
-    expect(progressLine(known)).toMatch(/; 30\/min; ends about 2026-01-01T00:03:00.000Z$/);
-    expect(progressLine({ ...running, phase: 'paused' })).toMatch(/; paused$/);
+    expect(progressLine(known)).toMatch(
+      / 30 rows end in a minute\. It ends about 2026-01-01T00:03:00.000Z\.$/,
+    );
+    expect(progressLine({ ...running, phase: 'paused' })).toMatch(
+      / It is paused: nothing more is created\.$/,
+    );
   });
 
   test('[C2.2.4] a percentage only where the service sent one; a key moves no cursor', () => {
@@ -92,7 +124,8 @@ describe('a campaign on a screen', () => {
   test('a bar of all rows, the money, and a few rows that are under way', () => {
     expect(viewLines(running, AT)).toEqual([
       '████████████░░░░░░░░░░░░ 5/10 rows  2:00',
-      '4 completed, 1 failed; 3 in flight (at most 100); settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price; budget: 1.30 USD of 2.00 USD free, 0.70 USD spent or reserved',
+      '4 completed, 1 failed; 3 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price. At most 100 at a time.',
+      'Budget: 1.30 USD of 2.00 USD free, 0.70 USD spent or reserved.',
       '  row?[2J-9  in_progress 40 %  10 s',
     ]);
   });
@@ -103,7 +136,7 @@ describe('a campaign on a screen', () => {
     view.update(running);
     view.update(running);
     view.stop();
-    const pictures = screen.text.split('\u001b[3A\r\u001b[J');
+    const pictures = screen.text.split('\u001b[4A\r\u001b[J');
     expect(pictures).toHaveLength(3);
     expect(pictures[2]).toBe('');
     for (const line of (pictures[0] ?? '').split('\n')) expect([...line].length).toBeLessThan(40);

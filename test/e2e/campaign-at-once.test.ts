@@ -1,9 +1,15 @@
-import { type ScheduleHandle } from '@temporalio/client';
+import { join } from 'node:path';
+import { type ScheduleHandle, type WorkflowHandle } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
 import { type Row, storedManifest } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
+import { testBundle } from '../support/test-bundle';
+import { type plainParent } from '../support/workflows/campaign-parents';
+
+const PARENTS = join(__dirname, '..', 'support', 'workflows', 'campaign-parents.ts');
 
 const films = (count: number, name: string, directives = ''): Row[] =>
   Array.from({ length: count }, (_unused, n) => ({
@@ -15,7 +21,23 @@ const films = (count: number, name: string, directives = ''): Row[] =>
 
 /** One id, started by several at the same moment. */
 describe('campaigns under one id', () => {
-  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 300 } } });
+  let callers: Worker | undefined;
+  let running: Promise<void> | undefined;
+  // Before the stack, whose connection it is on.
+  afterAll(async () => {
+    callers?.shutdown();
+    await running;
+  });
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 300 } } }, async (media) => {
+    await media.startWorker();
+    callers = await Worker.create({
+      connection: media.server.nativeConnection,
+      namespace: media.server.namespace,
+      taskQueue: callersOf(media),
+      workflowBundle: await testBundle(PARENTS),
+    });
+    running = callers.run();
+  });
 
   async function accepted(media: MediaStack, name: string): Promise<number> {
     const requests = await media.sandbox.admin.requests();
@@ -98,26 +120,64 @@ describe('campaigns under one id', () => {
     },
   );
 
+  it.concurrent('resumed twice and retried twice at the same moment: each once', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('resumed');
+    const rows = [
+      ...films(2, 'resumed'),
+      { ...films(1, 'resumed [http:400]')[0], id: 'bad' },
+      { ...films(1, 'resumed slow [run:40s]')[0], id: 'slow' },
+    ];
+    const manifest = await storedManifest(media, rows);
+    const first = await media.media.startCampaign({ manifest, waitFor: '15s' }, { id });
+    expect((await first.result()).counts).toEqual({ completed: 2, rejected: 1, still_running: 1 });
+    const resumed = await Promise.all(
+      [1, 2].map(() => media.media.resumeCampaign(id, { waitFor: '2 minutes' })),
+    );
+    for (const { started } of resumed)
+      expect((await started.result()).counts).toEqual({ completed: 3, rejected: 1 });
+    expect(await accepted(media, 'resumed')).toBe(3);
+    const retried = await Promise.all([1, 2].map(() => media.media.retryCampaign(id, ['rejected'])));
+    for (const { started } of retried) expect((await started.result()).counts).toEqual({ completed: 4 });
+    expect(await accepted(media, 'resumed')).toBe(4);
+  });
+
   it.concurrent(
-    'a Schedule whose id a terminal holds starts nothing, and its campaign is bought once',
+    'started by a client and as a child at the same moment: one of them has it, and rows are bought once',
     async () => {
       const media = await stack();
-      const id = media.server.uniqueId('held');
-      const manifest = await storedManifest(media, films(2, 'held', '[run:6s]'));
-      // Whoever starts it first: the ids of a Schedule carry a time, so that only a start by hand can meet one.
-      const schedule = await scheduled(media, id, { manifest });
-      try {
-        const campaign = await startedBy(schedule);
-        const starts = await Promise.all(
-          [1, 2, 3].map(() => media.media.startCampaign({ manifest }, { id: campaign })),
-        );
-        expect(starts.map(({ isNew }) => isNew)).toEqual([false, false, false]);
-        const results = await Promise.all(starts.map((one) => one.result()));
-        for (const { counts } of results) expect(counts).toEqual({ completed: 2 });
-        expect(await accepted(media, 'held')).toBe(2);
-      } finally {
-        await schedule.delete();
-      }
+      const id = media.server.uniqueId('both');
+      const manifest = await storedManifest(media, films(3, 'both [run:4s]'));
+      const [client, parent] = await Promise.all([
+        media.media.startCampaign({ manifest }, { id }),
+        startParent(media, id, { manifest }),
+      ]);
+      const [byClient, byParent] = await Promise.allSettled([client.result(), parent.result()]);
+      expect(byClient).toMatchObject({ status: 'fulfilled', value: { counts: { completed: 3 } } });
+      const refused = {
+        reason: { cause: { message: expect.stringContaining('already started') as string } },
+      };
+      expect(byParent).toMatchObject(client.isNew ? refused : { value: { counts: { completed: 3 } } });
+      expect(await accepted(media, 'both')).toBe(3);
+    },
+  );
+
+  it.concurrent(
+    'a child whose parent is terminated goes with it; the next run under its id buys nothing twice',
+    async () => {
+      const media = await stack();
+      const id = media.server.uniqueId('orphan');
+      const manifest = await storedManifest(media, films(3, 'orphan [run:6s]'));
+      const parent = await startParent(media, id, { manifest, concurrency: 2 });
+      await eventually('two are bought', async () => (await accepted(media, 'orphan')) === 2);
+      await parent.terminate('by a test');
+      await eventually(
+        'the campaign has ended too',
+        async () => (await media.media.findCampaign(id)).status === 'TERMINATED',
+      );
+      const resumed = await media.media.resumeCampaign(id);
+      expect((await resumed.started.result()).counts).toEqual({ completed: 3 });
+      expect(await accepted(media, 'orphan')).toBe(3);
     },
   );
 });
@@ -143,5 +203,19 @@ function startedBy(schedule: ScheduleHandle): Promise<string> {
   return eventually('a start', async () => {
     const [first] = (await schedule.describe()).info.recentActions;
     return first?.action.type === 'startWorkflow' ? first.action.workflow.workflowId : undefined;
+  });
+}
+
+const callersOf = ({ taskQueue }: MediaStack): string => `callers-of-${taskQueue}`;
+
+function startParent(
+  media: MediaStack,
+  id: string,
+  input: CampaignInput,
+): Promise<WorkflowHandle<typeof plainParent>> {
+  return media.server.client.workflow.start<typeof plainParent>('plainParent', {
+    taskQueue: callersOf(media),
+    workflowId: `${id}/parent`,
+    args: [id, media.taskQueue, input],
   });
 }

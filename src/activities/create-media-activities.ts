@@ -11,10 +11,8 @@ import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
 import { createArtifactStoreFacts } from './artifact-store-facts';
 import { createCampaignImage } from './campaign/campaign-image';
-import { createCountResults } from './campaign/count-results';
 import { createCreateVideos } from './campaign/create-videos';
 import { createDownloadVideos } from './campaign/download-videos';
-import { createFindPurchases } from './campaign/find-purchases';
 import { createFoldResults } from './campaign/fold-results';
 import { createKeepBooks } from './campaign/keep-books';
 import { createOpenPage } from './campaign/open-page';
@@ -122,8 +120,6 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.campaignImage]: createCampaignImage(paid, pages),
     [ACTIVITY.recordRows]: createRecordRows(deps),
     [ACTIVITY.foldResults]: createFoldResults(deps),
-    [ACTIVITY.countResults]: createCountResults(deps),
-    [ACTIVITY.findPurchases]: createFindPurchases({ pages, journal: deps.journal }),
     [ACTIVITY.keepBooks]: createKeepBooks(paid, pages),
     [ACTIVITY.settleBatch]: createSettleBatch(paid, pages),
   };

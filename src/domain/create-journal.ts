@@ -7,6 +7,7 @@ import {
   type ImageCallAnswer,
   type RejectedCall,
 } from './paid-call';
+import { isJudged } from './outcomes';
 import { type UnconfirmedDecision } from './unconfirmed-decision';
 import { type PaidRequest } from './request';
 import { type HonouredKey } from './same-key';
@@ -274,7 +275,16 @@ export function mayHaveCost(view: EpochView): boolean {
 
 /** Whether whoever paid for this epoch was charged for it: it was bought or its fate was open, whatever was decided since. */
 export function wasCharged(view: EpochView): boolean {
-  return isPaid(view.outcome?.answer) || isOpenFate(view);
+  return isPaid(view.outcome?.answer) || isOpenFate(view) || isJudgedRefusal(view);
+}
+
+/** Whether money may be owed for this epoch: {@link mayHaveCost}, or the service judged its request and refused it (C7.10). */
+export function mayBeOwed(view: EpochView): boolean {
+  return mayHaveCost(view) || isJudgedRefusal(view);
+}
+
+function isJudgedRefusal({ outcome }: EpochView): boolean {
+  return outcome?.answer.outcome === 'rejected' && isJudged(outcome.answer);
 }
 
 /** Whether a send may have been accepted in this epoch and nobody knows, or what was paid for is lost: a person may decide. */

@@ -22,8 +22,6 @@ export const ACTIVITY = {
   campaignImage: 'media.campaignImage',
   recordRows: 'media.recordRows',
   foldResults: 'media.foldResults',
-  countResults: 'media.countResults',
-  findPurchases: 'media.findPurchases',
   keepBooks: 'media.keepBooks',
   settleBatch: 'media.settleBatch',
 } as const;
@@ -40,18 +38,18 @@ export const WORKFLOW = {
   resolveUnconfirmed: 'resolveUnconfirmed',
   reviewJournal: 'reviewJournal',
   runCampaign: 'runCampaign',
-  campaignLane: 'campaignLane',
+  campaignBatch: 'campaignBatch',
 } as const;
 
 export const QUERY = {
   videoState: 'video_state',
   campaignState: 'campaign_state',
-  laneState: 'lane_state',
+  batchState: 'batch_state',
   /** Paid calls that are not sent for now, and why: answered by video, image and campaign workflows. */
   waits: 'waits',
 } as const;
 
-/** Between a campaign and its lanes, see `campaign/messages`; `bind` is what a worker says to the ledger of its queue. */
+/** Between a campaign and its batches, see `campaign/messages`; `bind` is what a worker says to the ledger of its queue. */
 export const SIGNAL = {
   campaignOrders: 'campaign_orders',
   campaignReport: 'campaign_report',

@@ -118,15 +118,18 @@ export function contentUnavailable(
   };
 }
 
-/**
- * Refusals for which a service may bill its judgement: that nothing was accepted does not prove that nothing is owed (C7.10).
- * One that holds for the account or the model judges no request.
- */
 const JUDGED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
+/**
+ * Whether it is a refusal for which a service may bill its judgement: that nothing was accepted does not prove that nothing
+ * is owed (C7.10). One that holds for the account or the model judges no request.
+ */
+export function isJudged({ httpStatus, standing, reason }: RejectedCall): boolean {
+  return httpStatus !== undefined && standing === undefined && JUDGED.has(reason);
+}
+
 export function rejected(call: RejectedCall, creationKey: string | null, sends: number): Rejected {
-  const isJudged = call.httpStatus !== undefined && call.standing === undefined && JUDGED.has(call.reason);
-  const mayBeOwed = call.mayBeOwed === true || isJudged;
+  const mayBeOwed = call.mayBeOwed === true || isJudged(call);
   const { reason, message, field, allowed, httpStatus, error, notBefore } = call;
   return {
     outcome: 'rejected',

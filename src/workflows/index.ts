@@ -24,7 +24,7 @@ export { videoStateQuery } from './video-progress';
 export { waitsQuery } from './waits-query';
 export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './decisions';
 export { runCampaign, campaignStateQuery } from './campaign/run-campaign';
-export { campaignLane } from './campaign/campaign-lane';
+export { campaignBatch } from './campaign/campaign-batch';
 export {
   adoptRowUpdate,
   cancelUpdate,

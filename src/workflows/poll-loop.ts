@@ -82,6 +82,13 @@ export class PollLoop {
     this.groupOf(watcher.state).add(watcher);
   }
 
+  /** Every open watch comes back as `handover`: at the end of its tick where one is under way, else at once. */
+  stop(): void {
+    if (this.handedOver) return;
+    this.handedOver = true;
+    for (const group of this.groups.values()) group.stop();
+  }
+
   /** State of every open watch, for queries. */
   states(): WatchState[] {
     return [...this.groups.values()].flatMap((group) => group.watchers.map((watcher) => watcher.state));
@@ -116,10 +123,7 @@ export class PollLoop {
 
   private onTickEnd(): boolean {
     this.options.onTick?.();
-    if (!this.handedOver && this.options.shouldHandOver?.() === true) {
-      this.handedOver = true;
-      for (const group of this.groups.values()) group.stop();
-    }
+    if (this.options.shouldHandOver?.() === true) this.stop();
     return this.handedOver;
   }
 }

@@ -175,7 +175,7 @@ export function reviewJournalActivity(placement: Placement): MediaActivities[typ
   })[ACTIVITY.reviewJournal];
 }
 
-/** A batch of creates: each row has its own key and slot, so that the batch as a whole is as safe as each of them. */
+/** A group of creates: each row has its own key and slot, so that the group as a whole is as safe as each of them. */
 export function createVideosActivity(
   placement: Placement & { readonly startLimitMs: number },
 ): CampaignActivities[typeof ACTIVITY.createVideos] {
@@ -213,7 +213,7 @@ export function campaignImageActivity(
   })[ACTIVITY.campaignImage];
 }
 
-/** Reading a whole manifest, all its results or its pages takes minutes for a million rows. */
+/** Reading a whole manifest and all its results takes minutes for a million rows. */
 const WHOLE_READ: ActivityOptions = {
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: '1 minute',
@@ -225,22 +225,6 @@ export function planCampaignActivity(placement: Placement): CampaignActivities[t
     ...placed(placement),
     ...WHOLE_READ,
   })[ACTIVITY.planCampaign];
-}
-
-export function findPurchasesActivity(
-  placement: Placement,
-): CampaignActivities[typeof ACTIVITY.findPurchases] {
-  return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.findPurchases>>({
-    ...placed(placement),
-    ...WHOLE_READ,
-  })[ACTIVITY.findPurchases];
-}
-
-export function countResultsActivity(placement: Placement): CampaignActivities[typeof ACTIVITY.countResults] {
-  return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.countResults>>({
-    ...placed(placement),
-    ...WHOLE_READ,
-  })[ACTIVITY.countResults];
 }
 
 /** The book of a campaign goes before the creates that wait on the same queue, and is tried until it can be written. */

@@ -39,7 +39,7 @@ describe('the life of a campaign', () => {
     second.child.kill('SIGINT');
     const left = await second.ended;
     expect([left.code, replyOf(left).error?.type]).toEqual([130, 'interrupted']);
-    const status = await runs.run('status', id, '--lanes');
+    const status = await runs.run('status', id, '--batches');
     expect([status.code, status.result['status']]).toEqual([0, 'RUNNING']);
     const watched = await runs.run('watch', id);
     expect([watched.code, watched.result.counts]).toEqual([0, { completed: 2 }]);

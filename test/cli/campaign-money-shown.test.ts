@@ -26,14 +26,22 @@ describe('the money of a campaign, as it is shown', () => {
     await runs.run('run', manifest, '--id', id, '--budget', '5USD', '--detach');
     await eventually('all rows are reserved', async () => {
       const { result } = await runs.run('status', id);
-      const state = result['state'] as { inFlight: number; budget: { taken: number } | null } | null;
-      return state?.inFlight === 6 && state.budget?.taken === 600_000;
+      const state = result['state'] as { inFlight: number; budget: { reserved: number } | null } | null;
+      return state?.inFlight === 6 && state.budget?.reserved === 600_000;
     });
     const { stdout } = await runCli(['campaign', 'status', id], bench.workerEnv);
-    expect(stdout).toMatch(/^Budget: +4\.40 USD of 5\.00 USD free, 0\.60 USD spent or reserved$/m);
+    expect(stdout).toMatch(
+      /^Budget: +0\.00 USD of 5\.00 USD spent, 0\.60 USD reserved for rows in flight, 4\.40 USD free$/m,
+    );
     expect(stdout).toMatch(/^Results: +No row has ended yet; 6 of 6 rows are in flight\.$/m);
     const result = await runs.ended(id);
-    expect(result.budget).toEqual({ microUnits: 5_000_000, currency: 'USD' });
+    expect(result.budget).toEqual({
+      total: { microUnits: 5_000_000, currency: 'USD' },
+      spent: 600_000,
+      reserved: 0,
+      review: 0,
+      free: 4_400_000,
+    });
     const out = path.join(bench.dir, 'report');
     await runs.run('report', id, '--out', out);
     const summary = JSON.parse(await readFile(path.join(out, 'summary.json'), 'utf8')) as object;

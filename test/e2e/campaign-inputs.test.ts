@@ -6,7 +6,7 @@ describe('what a campaign is started with', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 300 } } });
   const rows = [{ id: 'one', model: 'cine-1', prompt: 'a hill', duration: 2 }];
 
-  it('an id of any script: what lanes share fairly by fits the server', async () => {
+  it('an id of any script: what batches share fairly by fits the server', async () => {
     const made = await stack();
     const id = made.server.uniqueId(`весна-${'я'.repeat(60)}`);
     const started = await made.media.startCampaign({ manifest: await storedManifest(made, rows) }, { id });

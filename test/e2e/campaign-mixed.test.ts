@@ -1,9 +1,9 @@
-import { laneWorkflowId } from '../../src/domain/campaign/state';
+import { batchWorkflowId } from '../../src/domain/campaign/book';
 import { ACTIVITY } from '../../src/domain/names';
 import { type Row, startCampaign } from '../support/campaign';
 import { sharedStack } from '../support/shared-stack';
 
-/** History events after which a lane begins another run. */
+/** History events after which a batch hands back. */
 const FULL = 150;
 
 describe('videos and images in one campaign', () => {
@@ -26,11 +26,8 @@ describe('videos and images in one campaign', () => {
     expect(result.counts).toEqual({ completed: 141 });
 
     const { workflow } = media.server.client;
-    const id = laneWorkflowId(handle.workflowId, 0);
-    const { raw } = await workflow.getHandle(id).describe();
-    const { events } = await workflow
-      .getHandle(id, raw.workflowExecutionInfo?.firstRunId ?? '')
-      .fetchHistory();
+    const id = batchWorkflowId(handle.workflowId, 0);
+    const { events } = await workflow.getHandle(id).fetchHistory();
     const scheduled = (events ?? []).flatMap(({ eventId, activityTaskScheduledEventAttributes: asked }) =>
       asked == null ? [] : [{ at: Number(eventId), name: asked.activityType?.name }],
     );
@@ -38,7 +35,7 @@ describe('videos and images in one campaign', () => {
       ({ activityTaskCompletedEventAttributes: done }) =>
         Number(done?.scheduledEventId) === scheduled.find(({ name }) => name === ACTIVITY.campaignImage)?.at,
     );
-    // The image call was open when the run was full; the run waited for its end, and bought videos meanwhile.
+    // The image call was open when the history was full; the batch waited for its end, and bought videos meanwhile.
     expect(drawn).toBeGreaterThan(FULL);
     const late = scheduled.filter(
       ({ name, at }) => name === ACTIVITY.createVideos && at > FULL && at < drawn,

@@ -19,7 +19,7 @@ describe('plans of a campaign', () => {
       },
     }));
     const { taskQueue } = worker;
-    // More pages than a lane takes ahead: somebody has to give them out.
+    // More pages than a batch takes: somebody has to give them out.
     const rows = Array.from({ length: 600 }, (_, n): Row => {
       const prompt = n === 0 ? '[fail:invalid] a kite' : `a kite ${n}`;
       return { id: `row-${n}`, model: 'cine-1', prompt, duration: 2 };

@@ -1,8 +1,6 @@
-import {
-  type CampaignUpdateResult,
-  type CampaignUpdates,
-  laneWorkflowId,
-} from '../../src/domain/campaign/state';
+import { batchWorkflowId } from '../../src/domain/campaign/book';
+import { type BatchResult } from '../../src/domain/campaign/messages';
+import { type CampaignUpdateResult, type CampaignUpdates } from '../../src/domain/campaign/state';
 import { campaignStateOf, resultsOf, type Row, startCampaign } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';
@@ -33,34 +31,39 @@ describe('a campaign', () => {
     }).length;
   }
 
-  it.concurrent(
-    'continues as new without losing or repeating a row, in the parent and in its lanes',
-    async () => {
-      const media = await stack();
-      const rows = videos(120, 'onward');
-      const handle = await startCampaign(media, rows, { concurrency: 60, eventsPerRun: 30 });
-      const result = await handle.result();
-      expect(result.counts).toEqual({ completed: 120 });
-      expect((await resultsOf(media, result.results)).size).toBe(120);
-      expect(await acceptedOf(media, rows)).toBe(120);
-      const { workflow } = media.server.client;
-      for (const id of [handle.workflowId, laneWorkflowId(handle.workflowId, 0)]) {
-        const { raw, runId } = await workflow.getHandle(id).describe();
-        expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
-      }
-      expect(result.money).toEqual({ settled: 120 * PRICE, reserved: 0, needsReview: 0, unknown: 0 });
-    },
-  );
-
-  it.concurrent('spreads over lanes, and each keeps below its part of the concurrency', async () => {
+  it.concurrent('leaves its run and lets batches hand back without losing or repeating a row', async () => {
     const media = await stack();
-    const rows = videos(240, 'lanes');
-    const handle = await startCampaign(media, rows, { concurrency: 1_500 });
+    const rows = videos(120, 'onward');
+    const handle = await startCampaign(media, rows, { concurrency: 60, eventsPerRun: 30 });
+    const result = await handle.result();
+    expect(result.counts).toEqual({ completed: 120 });
+    expect((await resultsOf(media, result.results)).size).toBe(120);
+    expect(await acceptedOf(media, rows)).toBe(120);
+    const { workflow } = media.server.client;
+    const { raw, runId } = await workflow.getHandle(handle.workflowId).describe();
+    expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+    const first = (await workflow.getHandle(batchWorkflowId(handle.workflowId, 0)).result()) as BatchResult;
+    expect(first.why).toBe('handed_back');
+    expect(result.money).toEqual({ settled: 120 * PRICE, reserved: 0, needsReview: 0, unknown: 0 });
+  });
+
+  it.concurrent('is worked on batch by batch, several at a time, within its concurrency', async () => {
+    const media = await stack();
+    const rows = videos(240, 'batches', '[run:2s]');
+    const handle = await startCampaign(media, rows, { concurrency: 100, rowsPerBatch: 40 });
+    const open = await eventually(
+      'several batches',
+      async () => {
+        const { batches } = await campaignStateOf(handle);
+        return batches.filter(({ inFlight }) => inFlight > 0).length > 1 && batches;
+      },
+      60_000,
+    );
+    expect(open.reduce((sum, { inFlight }) => sum + inFlight, 0)).toBeLessThanOrEqual(100);
     const result = await handle.result();
     expect(result.counts).toEqual({ completed: 240 });
     const state = await campaignStateOf(handle);
-    expect(state.lanes.map(({ lane }) => lane)).toEqual([0, 1, 2]);
-    expect(state).toMatchObject({ phase: 'done', remaining: 0, inFlight: 0 });
+    expect(state).toMatchObject({ phase: 'done', remaining: 0, inFlight: 0, batches: [] });
     expect(await acceptedOf(media, rows)).toBe(240);
   });
 

@@ -67,7 +67,7 @@ describe('a codec that encrypts what crosses to the server', () => {
     expect(lost.unread).toBeGreaterThan(0);
   });
 
-  it('a campaign, its lanes, its orders and its results', async () => {
+  it('a campaign, its batches, its orders and its results', async () => {
     const made = await stack();
     const { media } = clientOf(made);
     const rows = Array.from({ length: 12 }, (_, n) => ({
@@ -87,6 +87,6 @@ describe('a codec that encrypts what crosses to the server', () => {
     });
     expect(await started.result()).toMatchObject({ outcome: 'completed', counts: { completed: 12 } });
     expect(await media.campaignState(id)).toMatchObject({ counts: { completed: 12 } });
-    await expectUnreadable(made.server, [id, `${id}/lane/0`]);
+    await expectUnreadable(made.server, [id, `${id}/batch/0`]);
   });
 });

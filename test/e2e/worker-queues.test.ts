@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
 import { ACTIVITY, activityQueues, WORKFLOW } from '../../src/domain/names';
-import { laneWorkflowId } from '../../src/domain/campaign/state';
+import { batchWorkflowId } from '../../src/domain/campaign/book';
 import { JournalBindingError } from '../../src/worker';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { accepted } from '../support/accepted';
@@ -86,7 +86,7 @@ describe('the queues of a worker', () => {
     });
     expect(result).toMatchObject({ outcome: 'completed', plan: { createsPerSecond: 5 } });
     const { events } = await stack.server.client.workflow
-      .getHandle(laneWorkflowId(workflowId, 0))
+      .getHandle(batchWorkflowId(workflowId, 0))
       .fetchHistory();
     const creates = (events ?? []).flatMap((event) => {
       const scheduled = event.activityTaskScheduledEventAttributes;

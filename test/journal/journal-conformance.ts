@@ -227,7 +227,7 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
   it('keeps every kind of record as it was written', async () => {
     const payer = batchWorkflowId('spring', 3);
     const written = { v: 1, at: AT } as const;
-    const rows = { index: 'i', page: 2, generation: 1, size: 5, rows: '1f', begun: true } as const;
+    const rows = { index: 'i', page: 2, generation: 1, size: 5, rows: '1f', begun: 1_000 } as const;
     const records: readonly (readonly [CampaignLog, CampaignRecord])[] = [
       [batchLog('default', payer), { ...written, kind: 'batch', nonce: 'n', rows: [rows] }],
       [ownerLog('default', payer), { ...written, kind: 'owner', run: 'r' }],

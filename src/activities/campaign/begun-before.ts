@@ -1,4 +1,4 @@
-import { mayHaveCost, type CreateJournal, type EpochView } from '../../domain/create-journal';
+import { mayBeOwed, mayHaveCost, type CreateJournal, type EpochView } from '../../domain/create-journal';
 import { type OpenedRow } from '../../domain/campaign/activities';
 import { isBooked } from '../../domain/campaign/row-result';
 import { type CampaignRow } from '../../domain/campaign/row';
@@ -9,7 +9,7 @@ import { caller } from '../paid-context';
 type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'paidHere' | 'since'>;
 
 /**
- * What a lane that is gone, or an earlier run that nobody has results of, began of a row: its attempts follow each other
+ * What another batch, or an earlier run that nobody has results of, began of a row: its attempts follow each other
  * without a gap, and each leaves a slot. Throws when the journal cannot be read: a row that was bought must not look new.
  */
 export async function begunBefore(
@@ -28,8 +28,7 @@ export async function begunBefore(
     if (epochs.length === 0) break;
     begun = attempt;
     since = epochs.flatMap(({ slot }) => (slot?.kind === 'intent' ? slot.at : [])).at(-1);
-    if (payer !== undefined && epochs.some((view) => mayHaveCost(view) && isPaidBy(view, payer)))
-      paidHere += 1;
+    if (payer !== undefined && epochs.some((view) => mayBeOwed(view) && isPaidBy(view, payer))) paidHere += 1;
     if (epochs.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
   }
   if (begun === undefined) return {};

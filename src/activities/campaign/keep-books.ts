@@ -140,7 +140,7 @@ class Bookkeeper {
   private async costOf(sets: readonly RowSet[]): Promise<number> {
     let cost = 0;
     for (const set of sets) {
-      if (set.begun === true) continue;
+      if (set.begun !== undefined) continue;
       const { rows } = await this.pages.page(set);
       for (const { estimate, changed } of rowsOf(set, rows)) if (changed !== true) cost += estimate ?? 0;
     }

@@ -9,7 +9,7 @@ import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campai
 import { type CampaignRow } from '../../domain/campaign/row';
 import { rowsOf } from '../../domain/campaign/row-set';
 import {
-  mayHaveCost,
+  mayBeOwed,
   wasCharged,
   type CreateJournal,
   type EpochView,
@@ -151,7 +151,7 @@ async function costOf(
   let spent = 0;
   await inLanes(own, LOOKS, async ({ place, slot, view }) => {
     if (!wasCharged(view) || (await freeOfEpoch(journal, place)) !== null) return;
-    if (!mayHaveCost(view) || unpaid.has(place.creationKey))
+    if (!mayBeOwed(view) || unpaid.has(place.creationKey))
       await noteFree(journal, place, { by: payer, deducts: false });
     else spent += slot.estimate?.microUnits ?? 0;
   });

@@ -1,7 +1,7 @@
 import { type ActiveRow } from '../../domain/campaign/messages';
 import { endedRows, type MoneyTotals, type RowCounts } from '../../domain/campaign/results';
 import { ROW_OUTCOMES } from '../../domain/campaign/row';
-import { type CampaignState } from '../../domain/campaign/state';
+import { type BudgetState, type CampaignState } from '../../domain/campaign/state';
 import { formatMoney } from '../../domain/price';
 
 /** `12 completed, 3 failed`, in the order of the outcomes; empty without any. */
@@ -52,10 +52,13 @@ export function amountText(microUnits: number, currency: string | null): string 
   return `${sign}${formatMoney({ microUnits: Math.abs(microUnits), currency: currency ?? '' }).trim()}`;
 }
 
-/** `1.50 USD of 20.00 USD free, 18.50 USD spent or reserved`: what rows under way may cost is reserved. */
-export function budgetText({ total, taken, left }: NonNullable<CampaignState['budget']>): string {
-  const used = amountText(taken, total.currency);
-  return `${amountText(left, total.currency)} of ${formatMoney(total)} free, ${used} spent or reserved`;
+/** `5.00 of 15.00 USD spent, 2.00 USD reserved for rows in flight, 1.00 USD under review, 7.00 USD free`: they add up. */
+export function budgetText({ total, spent, reserved, review, free }: BudgetState): string {
+  const amount = (microUnits: number) => amountText(microUnits, total.currency);
+  const parts = [`${amount(spent)} of ${formatMoney(total)} spent`];
+  if (reserved !== 0) parts.push(`${amount(reserved)} reserved for rows in flight`);
+  if (review !== 0) parts.push(`${amount(review)} under review (may have been charged)`);
+  return [...parts, `${amount(free)} free`].join(', ');
 }
 
 /** How many rows there are and how many are done: one that is taken up again still counts with its earlier outcome. */

@@ -92,7 +92,7 @@ export function factsOfResult(result: CampaignResult): ReportFacts {
     remaining: plan.left,
     currency,
     money,
-    budget,
+    budget: budget?.total ?? null,
     plan,
     notes: [],
   };

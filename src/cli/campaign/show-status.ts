@@ -7,13 +7,13 @@ import { campaignStatusLines } from './status-lines';
 export async function showCampaignStatus(
   context: CommandContext,
   id: string,
-  options: CommonOptions & { readonly lanes?: boolean },
+  options: CommonOptions & { readonly batches?: boolean },
 ): Promise<void> {
   const { report } = context;
   await withServer(context, options, async (connected) => {
     const status = await campaignStatus(connected, id);
-    const lanes = options.lanes === true;
-    for (const line of campaignStatusLines(status, report.paintResult, { lanes })) report.result(line);
+    const batches = options.batches === true;
+    for (const line of campaignStatusLines(status, report.paintResult, { batches })) report.result(line);
     report.reply({ ok: true, data: status });
   });
 }

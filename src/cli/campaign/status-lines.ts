@@ -1,5 +1,5 @@
 import { endedRows } from '../../domain/campaign/results';
-import { type CampaignState, type LaneView } from '../../domain/campaign/state';
+import { type CampaignState, type BatchView } from '../../domain/campaign/state';
 import { type Paint, type Tone } from '../paint';
 import { budgetText, countsText, moneyText, resultsText, rowsOf, standText } from './campaign-text';
 import { type CampaignStatus } from './campaign-status';
@@ -12,7 +12,7 @@ const SHOWN_ISSUES = 5;
 export function campaignStatusLines(
   status: CampaignStatus,
   paint: Paint,
-  { lanes }: { readonly lanes: boolean },
+  { batches }: { readonly batches: boolean },
 ): string[] {
   const { workflowId, runId, state, result, startedAt, closedAt } = status;
   const lines: string[] = [];
@@ -45,7 +45,7 @@ export function campaignStatusLines(
     for (const issue of plan?.issues.slice(0, SHOWN_ISSUES) ?? []) add('Not valid', issueLine(issue), 'warn');
     if (plan?.refused !== undefined) add('Refused', plan.refused.message, 'bad');
     for (const note of state?.notes ?? []) add('Note', note, 'warn');
-    if (lanes) for (const lane of state?.lanes ?? []) add(`Lane ${lane.lane}`, laneText(lane));
+    if (batches) for (const batch of state?.batches ?? []) add(`Batch ${batch.batch}`, batchText(batch));
   }
   for (const note of status.notes) add('Note', note, 'warn');
   add('Safe to do', status.safe, 'good');
@@ -60,6 +60,7 @@ function addRunning(add: (name: string, text: string | null) => void, state: Cam
   add('Ends about', etaAt);
 }
 
-function laneText({ workflowId, pages, inFlight, lastReportAt }: LaneView): string {
-  return `${workflowId}: ${pages} pages, ${inFlight} in flight, last report ${lastReportAt ?? 'none yet'}`;
+function batchText({ workflowId, rows, ended, inFlight, lastReportAt }: BatchView): string {
+  const told = lastReportAt === null ? 'it has not reported yet' : `last report ${lastReportAt}`;
+  return `${workflowId}: ${ended} of ${rows} rows have a result, ${inFlight} in flight, ${told}`;
 }

@@ -112,8 +112,8 @@ function addFollowing(campaign: Command, context: CommandContext): void {
       .command('status')
       .description('how a campaign stands: rows, money, rate, what is safe to do')
       .argument(...ID)
-      .option('--lanes', 'list its lanes too'),
-  ).action(async (id: string, options: CommonOptions & { readonly lanes?: boolean }) => {
+      .option('--batches', 'list its open batches too'),
+  ).action(async (id: string, options: CommonOptions & { readonly batches?: boolean }) => {
     const { showCampaignStatus } = await import('../campaign/show-status.js');
     await showCampaignStatus(context, named('id', id), options);
   });

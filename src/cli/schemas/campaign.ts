@@ -118,7 +118,6 @@ const resultsRef = z
     counts: rowCounts,
     money,
     currency,
-    doubled: z.exactOptional(z.literal(true)).describe('some rows may be counted twice as yet'),
     plans: z.exactOptional(z.array(z.object({ generation: z.number(), index: z.string() }))),
   })
   .describe('artifacts that hold the results, by SHA-256');
@@ -132,6 +131,17 @@ const activeRow = z.object({
   since: time,
 });
 
+const budget = z
+  .object({
+    total: moneyOfCurrency,
+    spent: z.number().describe('paid for results that are there'),
+    reserved: z.number().describe('for rows under way and tasks that still run'),
+    review: z.number().describe('may have been charged'),
+    free: z.number(),
+  })
+  .nullable()
+  .describe('in micro-units; the four parts add up to the total. Null without a budget');
+
 /** Answer of the query `campaign_state`. */
 export const campaignState = z.object({
   campaign: z.string(),
@@ -144,23 +154,16 @@ export const campaignState = z.object({
   concurrency: z.number(),
   currency,
   money,
-  budget: z
-    .object({
-      total: moneyOfCurrency,
-      granted: z.number().describe('what lanes may draw on; not all of it is taken'),
-      taken: z.number().describe('spent, or reserved for rows under way'),
-      left: z.number().describe('the rest'),
-    })
-    .nullable()
-    .describe('null without a budget'),
+  budget,
   rowsPerMinute: z.number().nullable().describe('null while too few have ended'),
   etaAt: time.nullable().describe('null when it cannot be computed'),
   active: z.array(activeRow).describe('a few rows that are under way'),
-  lanes: z.array(
+  batches: z.array(
     z.object({
-      lane: z.number(),
+      batch: z.number(),
       workflowId: z.string(),
-      pages: z.number(),
+      rows: z.number(),
+      ended: z.number().describe('rows that have a result'),
       inFlight: z.number(),
       lastReportAt: time.nullable(),
     }),
@@ -178,7 +181,7 @@ export const campaignResult = z.object({
   counts: rowCounts,
   currency,
   money,
-  budget: moneyOfCurrency.nullable().describe('null without one'),
+  budget,
   results: resultsRef,
   startedAt: time,
   finishedAt: time,

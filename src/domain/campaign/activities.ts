@@ -8,7 +8,6 @@ import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
 import { type BookEntry } from './book';
 import { type RowSet } from './row-set';
-import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 import { type CampaignRowResult, type RowOutcome, type LedgerLine } from './row';
 
 /** A page by the index artifact of its plan and its number in it. */
@@ -138,30 +137,6 @@ export interface FoldResultsInput {
   readonly segments: readonly string[];
 }
 
-/** What all results of a campaign come to. */
-export interface CountedResults {
-  readonly counts: RowCounts;
-  readonly money: MoneyTotals;
-}
-
-/** Pages of one plan: from the first to the one before `until`. */
-export interface PageRange {
-  readonly index: string;
-  readonly from: number;
-  readonly until: number;
-}
-
-/** Input of `media.findPurchases`. */
-export interface FindPurchasesInput {
-  readonly campaign: string;
-  readonly ranges: readonly PageRange[];
-}
-
-/** Micro-units that the journal knows of and no results: `range` is a place in the input. Pages without any are left out. */
-export interface FoundPurchases {
-  readonly found: readonly (readonly [range: number, page: number, microUnits: number])[];
-}
-
 /** Input of `media.keepBooks`: one move of the book of a campaign. */
 export interface KeepBooksInput {
   readonly campaign: string;
@@ -243,8 +218,6 @@ export interface CampaignActivities {
   [ACTIVITY.campaignImage](input: CampaignImageInput): Promise<ImageOutcome | WaitingImage>;
   [ACTIVITY.recordRows](input: RecordRowsInput): Promise<{ readonly sha256: string }>;
   [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
-  [ACTIVITY.countResults](input: ResultsRef): Promise<CountedResults>;
-  [ACTIVITY.findPurchases](input: FindPurchasesInput): Promise<FoundPurchases>;
   [ACTIVITY.keepBooks](input: KeepBooksInput): Promise<KeepBooksResult>;
   [ACTIVITY.settleBatch](input: SettleBatchInput): Promise<SettleBatchResult>;
 }

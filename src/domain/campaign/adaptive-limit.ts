@@ -1,27 +1,21 @@
 /** Longest pause after the service said that it has no room, in milliseconds. */
 const COOL_DOWN_MS = 5_000;
 
-/** What continue-as-new carries of a limit. */
-export interface AdaptiveLimitState {
-  readonly limit: number;
-  /** Workflow time in milliseconds; nothing starts before. */
-  readonly notBefore: number;
-}
-
 /**
  * How many calls of one (account, model) may be in flight: grows by one for every full round of successes and halves at
  * once when the service has no room (429, capacity), then waits a moment before it starts anything.
  */
 export class AdaptiveLimit {
   private limit: number;
-  private notBefore: number;
+  /** Workflow time in milliseconds; nothing starts before. */
+  private notBefore = 0;
 
+  /** @param share what part of the ceiling the service took before */
   constructor(
     private ceiling: number,
-    saved?: AdaptiveLimitState,
+    share = 1,
   ) {
-    this.limit = Math.min(saved?.limit ?? ceiling, ceiling);
-    this.notBefore = saved?.notBefore ?? 0;
+    this.limit = Math.max(1, Math.min(1, share) * ceiling);
   }
 
   /** How many more may start at `now` while `inFlight` are under way. */
@@ -50,7 +44,8 @@ export class AdaptiveLimit {
     this.notBefore = Math.max(this.notBefore, until ?? now + COOL_DOWN_MS);
   }
 
-  save(): AdaptiveLimitState {
-    return { limit: this.limit, notBefore: this.notBefore };
+  /** What part of its ceiling it has reached: 1 where it was never pressed. */
+  share(): number {
+    return this.ceiling === 0 ? 1 : Math.min(1, this.limit / this.ceiling);
   }
 }

@@ -1,115 +1,104 @@
 import { type CallWait } from '../call-wait';
-import { type SegmentEntry } from './results';
+import { type CreatePolicy } from '../create-policy';
+import { type MediaQueues } from '../workflow-inputs';
+import { type SegmentTotals } from './results';
+import { type RowSet } from './row-set';
 
 /**
- * What parent and lanes tell each other: whole states, numbered, repeated until the other side has seen them. A
- * duplicate or an older one changes nothing, so that a signal may be lost, doubled or late (design 4.11).
+ * What a campaign and its batches tell each other: whole states, numbered. A newer one replaces an older one, so that a
+ * signal may be doubled or late.
  */
 
-/** One page that a lane works on. */
-export interface PageLease {
-  /** Number of the lease in its campaign, from 0. */
-  readonly lease: number;
-  /** SHA-256 of the plan's index artifact, and the page's number in it. */
-  readonly index: string;
-  readonly page: number;
-  readonly generation: number;
-  /** Rows whose results the parent has, as {@link packRows}: for a lane that starts again on an open page. */
-  readonly done: string;
+/** What every batch of a campaign is told once. */
+export interface BatchSettings {
+  /** Milliseconds that each video is waited for. */
+  readonly waitForMs: number;
+  readonly maxAttempts: number;
+  readonly queues: Required<MediaQueues>;
+  /** History events after which a batch hands back. */
+  readonly eventsPerRun: number;
+  readonly account?: string;
+  readonly policy?: CreatePolicy;
 }
 
-/** Parent to lane. */
-export interface LaneOrders {
-  /** Rises with every order, over resets of the parent too. */
-  readonly n: number;
-  /** First run id of the campaign: a lane of another one ends. */
+/** Input of the workflow `campaignBatch`. Started by `runCampaign` only. */
+export interface BatchInput {
+  readonly campaign: string;
+  /** First run id of the campaign: reports go to it, and to no other that takes its id later. */
   readonly campaignRun: string;
-  /** Run id of the campaign that speaks: after a reset of it, what was said to the run before counts no more. */
-  readonly parentRun: string;
-  /** All pages of this lane. One that is not named any more is forgotten. */
-  readonly leases: readonly PageLease[];
-  /** No page will be added: a lane without pages ends. */
-  readonly last: boolean;
-  /** Videos in flight in this lane. */
-  readonly concurrency: number;
+  readonly batch: number;
+  readonly rows: readonly RowSet[];
+  readonly settings: BatchSettings;
+  readonly orders: BatchOrders;
+  /** What part of its slots the service took last, per (account, model); none where it took all. */
+  readonly limits: LimitShares;
+}
+
+export type LimitShares = { readonly [accountModel: string]: number };
+
+/** Campaign to batch. */
+export interface BatchOrders {
+  /** Rises with every order, over resets of the campaign too. */
+  readonly n: number;
+  /** Rows in flight at most. */
+  readonly slots: number;
   /** The cap of the create queue: each create is an activity of its own, for the server to count; null without one. */
   readonly createsPerSecond: number | null;
+  /** Micro-units that the book grants this batch; null without a budget. */
+  readonly granted: number | null;
   /** No creates; what runs is collected. */
   readonly paused: boolean;
   /** Rows that are not bought end: `budget` as `skipped_budget`, `cancel` as `cancelled`. */
   readonly stop: 'budget' | 'cancel' | null;
-  /** All micro-units that this lane was ever granted; null without a budget. */
-  readonly granted: number | null;
-  /** Unspent money is wanted back: nothing is reserved until an order without this. */
-  readonly freeze: boolean;
-  /** Segments up to this number are kept by the parent. */
-  readonly segmentsSeen: number;
-  /** Newest order that the lane was heard to have carried out; absent from parents of the first versions. */
-  readonly heard?: number;
+  /** Nothing more is begun: what has no result is given back to the queue. */
+  readonly handBack: boolean;
 }
 
-export interface ReportedSegment extends SegmentEntry {
-  /** Number of the segment in its lane, from 1. */
-  readonly seq: number;
-  /** Which rows of which leases: `[lease, packRows, pageName]`. */
-  readonly done: readonly (readonly [lease: number, rows: string, page: string])[];
-}
-
-export interface ReportedLease {
-  readonly lease: number;
-  readonly page: string;
-  /** Number of its rows once all of them have ended, else null. */
-  readonly done: number | null;
-  /** Its rows are not known yet, so that `committed` lacks what was bought of them before. */
-  readonly open?: false;
-}
-
-/** Lane to parent. */
-export interface LaneReport {
-  readonly lane: number;
-  /** Which start of this lane it is, from 1: one that was terminated may still be heard. */
-  readonly life: number;
-  readonly n: number;
+/** Batch to campaign, by signal. */
+export interface BatchReport {
   readonly campaignRun: string;
-  /** Number of the newest order that was carried out: its pages are open, so that `committed` holds what is bought of them. */
-  readonly ordersSeen: number;
-  /** Nobody was there at the last report: nothing is bought before an order comes. */
-  readonly orphaned: boolean;
-  /** Segments that the parent has not confirmed. */
-  readonly segments: readonly ReportedSegment[];
-  /** Leases that the lane holds until an order drops them. */
-  readonly leases: readonly ReportedLease[];
-  /** How many more pages it would take. */
-  readonly room: number;
-  /** Micro-units spent or reserved, of all that was granted. */
-  readonly committed: number;
-  /** What the lane takes for granted, and the first order of the run of the parent that it follows: absent from lanes of the first versions. */
-  readonly granted?: number | null;
-  readonly parentSince?: number;
-  /** Estimate of the cheapest row that does not fit into what is left of the grant; null when nothing waits for money. */
-  readonly needs: number | null;
+  readonly batch: number;
+  readonly n: number;
   readonly inFlight: number;
   /** Rows in flight, and rows that have ended and stand in no segment yet: what they cost is still to be heard. */
   readonly settling: number;
   readonly waiting: number;
+  /** What the batch takes for granted, and micro-units that its rows have taken of it. */
+  readonly granted: number | null;
+  readonly taken: number;
+  /** Estimates of the row that waits for money, and of all that may yet need it; null when none waits. */
+  readonly needs: { readonly row: number; readonly all: number } | null;
+  /** Rows whose results are told. */
+  readonly ended: readonly RowSet[];
+  readonly results: SegmentTotals;
   /** The last wait of a row where a person may have to mend something; null when nothing stands in their way. */
   readonly held: CallWait | null;
   /** A few rows that are under way, for a person who watches. */
   readonly sample: readonly ActiveRow[];
+  readonly limits: LimitShares;
 }
+
+/** Result of the workflow `campaignBatch`. */
+export interface BatchResult {
+  readonly report: BatchReport;
+  /** Run id of the workflow: another run of the same batch, after a reset, has an account of its own. */
+  readonly run: string;
+  /** `closed`: somebody else has closed its account or runs under its number, so that its own account says nothing. */
+  readonly why: 'done' | 'handed_back' | 'closed';
+  /** Creation keys of attempts that turned out to have cost nothing, although the journal has them as bought. */
+  readonly free: readonly string[];
+  readonly left: readonly RowSet[];
+}
+
+export type RowPhase = 'waiting' | 'creating' | 'watching' | 'downloading' | 'drawing';
 
 export interface ActiveRow {
   readonly key: string;
-  readonly phase: 'creating' | 'watching' | 'downloading' | 'waiting' | 'drawing';
+  readonly phase: RowPhase;
   readonly taskId: string | null;
   readonly status: string | null;
   /** Only when the service sent a number (C2.2.4). */
   readonly progress?: number;
   /** ISO 8601. */
   readonly since: string;
-}
-
-/** Tells one page of a campaign from another: numbers of leases are given anew after a reset. */
-export function pageName({ index, page }: Pick<PageLease, 'index' | 'page'>): string {
-  return `${index.slice(0, 12)}/${page}`;
 }

@@ -17,7 +17,7 @@ export interface ManifestSource {
 /** Input of the workflow `runCampaign`; the workflow id is the id of the campaign. */
 export interface CampaignInput {
   readonly manifest: ManifestSource;
-  /** Videos in flight at a time, all lanes together. @default 100 */
+  /** Videos in flight at a time, all batches together. @default 100 */
   readonly concurrency?: number;
   /** Nothing is created beyond this. Refused when a model of the manifest has no price, or another currency. */
   readonly budget?: Money;
@@ -42,8 +42,10 @@ export interface CampaignInput {
   readonly priority?: number;
   /** Share of this campaign where several wait for the same queue. @default 1 */
   readonly fairnessWeight?: number;
-  /** History events after which a run of the campaign or of a lane is left behind for a new one. @default 2000 */
+  /** History events after which a batch hands back what it did not finish, at least 50, and the campaign continues as new. @default 3000 and 8000 */
   readonly eventsPerRun?: number;
+  /** Rows of one batch, which is one child workflow. @default four times the concurrency, from 100 to 1250 */
+  readonly rowsPerBatch?: number;
   /**
    * Results of earlier runs under this id: only what is missing is submitted, and totals and budget go on from them. The client
    * sets it; whoever starts the workflow otherwise takes it from `campaignResults` of the client.
@@ -73,6 +75,7 @@ export const CAMPAIGN_KEYS = {
   priority: true,
   fairnessWeight: true,
   eventsPerRun: true,
+  rowsPerBatch: true,
   previous: true,
   carried: true,
 } satisfies KeysOf<CampaignInput>;

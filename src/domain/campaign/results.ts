@@ -1,17 +1,16 @@
 import { type RowOutcome } from './row';
 
-/**
- * Rows that ended, written by a lane: an artifact of JSON lines, one `CampaignRowResult` each.
- * What it adds to the totals stands beside it, so that nobody has to read it for them.
- */
-export interface SegmentEntry {
-  readonly sha256: string;
-  readonly rows: number;
+/** Segments of rows that ended, artifacts of JSON lines with one `CampaignRowResult` each, and what they add to the totals. */
+export interface SegmentTotals {
+  /** SHA-256 of each. */
+  readonly segments: readonly string[];
   readonly counts: RowCounts;
   /** Outcomes that these rows had before: they were taken up again. */
   readonly replaced: RowCounts;
   /** Change of the books by these rows. */
   readonly money: MoneyTotals;
+  /** Estimate of the cheapest row that was skipped for want of money, in micro-units; null when none was. */
+  readonly cheapestSkipped: number | null;
 }
 
 export type RowCounts = { readonly [outcome in RowOutcome]?: number };
@@ -36,8 +35,6 @@ export interface ResultsRef {
   readonly counts: RowCounts;
   readonly money: MoneyTotals;
   readonly currency: string | null;
-  /** Some rows may be counted twice in the totals: of a run that was ended before it had counted them again. */
-  readonly doubled?: true;
   /** Plans that brought them: prompts stand in their pages and nowhere else. For reports. */
   readonly plans?: readonly PlanAddress[];
 }
@@ -92,4 +89,40 @@ export function addCounts(a: RowCounts, b: RowCounts, sign: 1 | -1 = 1): RowCoun
     else sum[outcome] = next;
   }
   return sum;
+}
+
+export const NO_SEGMENTS: SegmentTotals = {
+  segments: [],
+  counts: {},
+  replaced: {},
+  money: NO_MONEY,
+  cheapestSkipped: null,
+};
+
+export function addSegments(a: SegmentTotals, b: SegmentTotals): SegmentTotals {
+  return {
+    segments: [...a.segments, ...b.segments],
+    counts: addCounts(a.counts, b.counts),
+    replaced: addCounts(a.replaced, b.replaced),
+    money: addMoney(a.money, b.money),
+    cheapestSkipped: cheaper(a.cheapestSkipped, b.cheapestSkipped),
+  };
+}
+
+export function cheaper(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}
+
+/** All results so far, and those of segments that came since. */
+export function withSegments(
+  results: ResultsRef,
+  { segments, counts, replaced, money }: SegmentTotals,
+): ResultsRef {
+  return {
+    ...results,
+    segments: [...results.segments, ...segments],
+    counts: addCounts(addCounts(results.counts, counts), replaced, -1),
+    money: addMoney(results.money, money),
+  };
 }

@@ -1,7 +1,7 @@
 import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type Billing } from '../billing';
 import { type OpenedRow, type RowSpec } from './activities';
-import { addMoney, NO_MONEY, subtractMoney, sumOf, type MoneyTotals, type RowCounts } from './results';
+import { addMoney, cheaper, NO_MONEY, subtractMoney, type MoneyTotals, type SegmentTotals } from './results';
 import { type CampaignRowResult, type LedgerLine, type RowOutcome } from './row';
 
 /** What is known of a row besides its outcome. */
@@ -179,11 +179,6 @@ export function ledgerMoney(ledger: readonly LedgerLine[]): MoneyTotals {
   }, NO_MONEY);
 }
 
-/** Micro-units that attempts have taken out of a budget. */
-export function bookedMoney(ledger: readonly LedgerLine[]): number {
-  return sumOf(ledgerMoney(ledger));
-}
-
 /** Whether the books already hold what an attempt under this key costs. */
 export function isBooked(ledger: readonly LedgerLine[], creationKey: string): boolean {
   return ledger.some((line) => line.creationKey === creationKey && line.state !== 'none');
@@ -191,17 +186,23 @@ export function isBooked(ledger: readonly LedgerLine[], creationKey: string): bo
 
 /** What rows add to the totals of their campaign. `was` is what the row came to before. */
 export function totalsOf(
-  rows: readonly { readonly result: CampaignRowResult; readonly was: OpenedRow['was'] | undefined }[],
-): { readonly counts: RowCounts; readonly replaced: RowCounts; readonly money: MoneyTotals } {
+  rows: readonly {
+    readonly result: CampaignRowResult;
+    readonly was: OpenedRow['was'] | undefined;
+    readonly estimate: number | null;
+  }[],
+): Omit<SegmentTotals, 'segments'> {
   const counts: { [outcome in RowOutcome]?: number } = {};
   const replaced: { [outcome in RowOutcome]?: number } = {};
   let money = NO_MONEY;
-  for (const { result, was } of rows) {
+  let cheapestSkipped: number | null = null;
+  for (const { result, was, estimate } of rows) {
+    if (result.outcome === 'skipped_budget') cheapestSkipped = cheaper(cheapestSkipped, estimate);
     counts[result.outcome] = (counts[result.outcome] ?? 0) + 1;
     money = addMoney(money, ledgerMoney(result.ledger));
     if (was === undefined) continue;
     replaced[was.outcome] = (replaced[was.outcome] ?? 0) + 1;
     money = subtractMoney(money, ledgerMoney(was.ledger));
   }
-  return { counts, replaced, money };
+  return { counts, replaced, money, cheapestSkipped };
 }

@@ -8,8 +8,11 @@ export interface RowSet {
   readonly size: number;
   /** {@link packRows} of them. @default all of the page */
   readonly rows?: string;
-  /** Handed back by a batch that had begun them: the journal knows what was bought. */
-  readonly begun?: true;
+  /**
+   * Set where a batch had begun them and handed them back, so that the journal knows what was bought: when it may have
+   * polled them last, in milliseconds of workflow time.
+   */
+  readonly begun?: number;
 }
 
 /** A set of row numbers of one page as hexadecimal digits, four rows each. */

@@ -18,41 +18,49 @@ export interface CampaignState {
   readonly concurrency: number;
   readonly currency: string | null;
   readonly money: MoneyTotals;
-  /**
-   * Null without a budget. `taken` is spent by rows or reserved for those under way, `left` is the rest; `granted` is
-   * what lanes may draw on, and not all of it is taken.
-   */
-  readonly budget: {
-    readonly total: Money;
-    readonly granted: number;
-    readonly taken: number;
-    readonly left: number;
-  } | null;
+  /** Null without a budget. */
+  readonly budget: BudgetState | null;
   /** Rows that ended per minute, lately; null while too few have. */
   readonly rowsPerMinute: number | null;
   /** Only when it can be computed: something ends, nothing is paused. */
   readonly etaAt: string | null;
   readonly active: readonly ActiveRow[];
-  readonly lanes: readonly LaneView[];
+  /** Batches that are open. */
+  readonly batches: readonly BatchView[];
   readonly results: ResultsRef;
   /** Warnings of the campaign as a whole, such as a budget that is spent. */
   readonly notes: readonly string[];
 }
 
-/** Answer of the query `lane_state`, which a lane knows and its campaign is told of once a minute. */
-export interface LaneState {
-  /** The rows that have been under way for the longest; null while a new run takes them up. */
-  readonly active: readonly ActiveRow[] | null;
+/** Answer of the query `batch_state`, which a batch knows and its campaign is told of now and then. */
+export interface BatchState {
+  /** The rows that have been under way for the longest. */
+  readonly active: readonly ActiveRow[];
+}
+
+/** A budget in micro-units of its currency: `spent`, `reserved`, `review` and `free` add up to `total`. */
+export interface BudgetState {
+  readonly total: Money;
+  /** Paid for results that are there. */
+  readonly spent: number;
+  /** Taken for rows under way, and for tasks that still run. */
+  readonly reserved: number;
+  /** May have been charged: a person looks (`needs_review`). */
+  readonly review: number;
+  readonly free: number;
 }
 
 /** Rows under way that a person is shown. */
 export const SHOWN_ROWS = 5;
 
-export interface LaneView {
-  readonly lane: number;
+export interface BatchView {
+  readonly batch: number;
   readonly workflowId: string;
-  readonly pages: number;
+  readonly rows: number;
+  /** Rows that have a result. */
+  readonly ended: number;
   readonly inFlight: number;
+  /** Null before its first report. */
   readonly lastReportAt: string | null;
 }
 
@@ -66,7 +74,7 @@ export interface CampaignResult {
   readonly currency: string | null;
   readonly money: MoneyTotals;
   /** Null without one. */
-  readonly budget: Money | null;
+  readonly budget: BudgetState | null;
   readonly results: ResultsRef;
   readonly startedAt: string;
   readonly finishedAt: string;
@@ -103,9 +111,4 @@ export interface CampaignUpdateResult {
   readonly message: string;
   /** Rows that were taken up again, where the Update does so. */
   readonly rows?: number;
-}
-
-/** Workflow id of one lane. */
-export function laneWorkflowId(campaign: string, lane: number): string {
-  return `${campaign}/lane/${lane}`;
 }

@@ -1,25 +1,43 @@
-import { type LaneSettings } from '../../domain/campaign/lane-state';
+import { type BatchSettings } from '../../domain/campaign/messages';
 import { type CampaignInput, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
 import { milliseconds, queuesOf } from '../inputs';
 
 export const DEFAULT_CONCURRENCY = 100;
-/** Rows in flight that one lane holds well, and lanes that a small machine holds well (design 4.11). */
-export const LANE_ROWS = 500;
-export const MAX_LANES = 20;
+/** Rows of one batch: enough that its one poll loop is worth it, and few enough that it ends soon. */
+const LEAST_ROWS = 100;
+const MOST_ROWS = 1_250;
 
-/** A run is left behind at this much history: replaying it stays cheap (design 4.11). */
-export const DEFAULT_EVENTS_PER_RUN = 2_000;
+/** A batch hands back, and a campaign continues as new, at this much history: a replay takes seconds at most. */
+const BATCH_EVENTS = 3_000;
+const CAMPAIGN_EVENTS = 8_000;
 
 const DEFAULT_WAIT_MS = 60 * 60_000;
 
-export function laneSettings(input: CampaignInput): LaneSettings {
+export function batchSettings(input: CampaignInput): BatchSettings {
   const { account, policy, waitFor, maxAttempts } = input;
   return {
     waitForMs: milliseconds(waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS,
     maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
-    eventsPerRun: input.eventsPerRun ?? DEFAULT_EVENTS_PER_RUN,
+    eventsPerRun: input.eventsPerRun ?? BATCH_EVENTS,
     queues: queuesOf(input.queues),
     ...(account !== undefined && { account }),
     ...(policy !== undefined && { policy }),
   };
 }
+
+export function eventsOfCampaign({ eventsPerRun }: CampaignInput): number {
+  return eventsPerRun ?? CAMPAIGN_EVENTS;
+}
+
+/** Rows that the next batch takes at most. */
+export function rowsOfBatch({ rowsPerBatch }: CampaignInput, concurrency: number): number {
+  return rowsPerBatch ?? Math.min(MOST_ROWS, Math.max(LEAST_ROWS, 4 * concurrency));
+}
+
+/** Batches that may be open at a time: those that fill the concurrency, half as many whose last rows end, and a few more. */
+export function windowSize(input: CampaignInput, concurrency: number): number {
+  return Math.ceil((1.5 * concurrency) / (input.rowsPerBatch ?? MOST_ROWS)) + 4;
+}
+
+/** Rows at hand below which another batch is opened. */
+export const FEW_AT_HAND = 150;

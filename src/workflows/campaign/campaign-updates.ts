@@ -7,7 +7,7 @@ import { ROW_OUTCOMES, type RowOutcome } from '../../domain/campaign/row';
 import { campaignKeyPrefix } from '../../domain/creation-key';
 import { resolveUnconfirmedActivity } from '../proxies';
 import { type Campaign } from './campaign';
-import { laneSettings } from './campaign-settings';
+import { batchSettings } from './campaign-settings';
 
 type Simple = () => CampaignUpdateResult;
 
@@ -42,6 +42,7 @@ export function acceptUpdates(campaign: Campaign): void {
     pauseUpdate,
     change(() => {
       campaign.paused = true;
+      campaign.look();
       return yes('Nothing more is created. What runs is collected.');
     }),
   );
@@ -80,7 +81,6 @@ function setConcurrency(
   if (!Number.isInteger(concurrency) || concurrency < 1)
     return no('concurrency must be a whole number of at least 1.');
   campaign.concurrency = concurrency;
-  campaign.addLanes();
   campaign.wake();
   return yes(`At most ${concurrency} in flight.`);
 }
@@ -94,7 +94,8 @@ function raiseBudget(campaign: Campaign, input: Sent<CampaignUpdates['raiseBudge
     return no('The new budget must be larger than the old one.');
   campaign.budget = budget;
   // Rows that were given up for want of money are taken up again, also those of which it is still to be heard.
-  const skipped = campaign.stop === 'budget' || (campaign.results.counts.skipped_budget ?? 0) > 0;
+  const counts = campaign.allResults().counts;
+  const skipped = campaign.stop === 'budget' || (counts.skipped_budget ?? 0) > 0;
   if (campaign.stop === 'budget') campaign.stop = null;
   if (skipped) campaign.wish({ rows: 'again', outcomes: ['skipped_budget'] });
   campaign.wake();
@@ -109,7 +110,8 @@ function takeUp(campaign: Campaign, input: Sent<CampaignUpdates['takeUp']>): Cam
       `Rows are taken up by {rows: "retry" | "again", outcomes}, outcomes being some of ${ROW_OUTCOMES.join(', ')}.`,
     );
   const outcomes = select.outcomes ?? RETRIED_BY_DEFAULT;
-  const rows = outcomes.reduce((sum, outcome) => sum + (campaign.results.counts[outcome] ?? 0), 0);
+  const { counts } = campaign.allResults();
+  const rows = outcomes.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
   if (rows === 0) return { accepted: false, message: 'There are no such rows.', rows: 0 };
   campaign.wish(select);
   return { accepted: true, message: 'They are taken up again.', rows };
@@ -142,7 +144,7 @@ async function decide(
     return no('creationKey must be that of a row of this campaign.');
   if (typeof key !== 'string') return no('key must name the row.');
   const resolve = resolveUnconfirmedActivity({
-    taskQueue: laneSettings(campaign.input).queues.create,
+    taskQueue: batchSettings(campaign.input).queues.create,
     summary: decision,
   });
   try {

@@ -1,21 +1,28 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { type CallWait } from '../../domain/call-wait';
+import { batchWorkflowId } from '../../domain/campaign/book';
 import { type CampaignPlan } from '../../domain/campaign/plan';
+import { type MoneyTotals } from '../../domain/campaign/results';
+import { sizeOf } from '../../domain/campaign/row-queue';
 import {
+  type BudgetState,
   type CampaignResult,
   type CampaignState,
-  laneWorkflowId,
   SHOWN_ROWS,
 } from '../../domain/campaign/state';
 import { type Campaign } from './campaign';
-import { grantContext } from './grant-context';
+
+const SPENT = 'The budget is spent: rows that were not bought are skipped.';
 
 /** Answer of the query `campaign_state`. */
 export function campaignState(campaign: Campaign, phase: CampaignState['phase']): CampaignState {
-  const { results, plan, lanes, remaining, concurrency, paused } = campaign;
+  const { plan, window, concurrency, paused } = campaign;
   const now = Date.now();
+  const results = campaign.allResults();
+  const remaining = campaign.remaining();
   const perMinute = phase === 'running' ? campaign.rate.perMinute(now, campaign.ended()) : null;
   const id = workflowInfo().workflowId;
+  const batches = window.all();
   return {
     campaign: id,
     phase,
@@ -23,57 +30,60 @@ export function campaignState(campaign: Campaign, phase: CampaignState['phase'])
     plan,
     counts: results.counts,
     remaining,
-    inFlight: lanes.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    inFlight: batches.reduce((sum, { report }) => sum + (report?.inFlight ?? 0), 0),
     concurrency,
     currency: results.currency,
     money: results.money,
-    budget: budgetOf(campaign),
+    budget: budgetState(campaign, results.money),
     rowsPerMinute: perMinute === null ? null : Math.round(perMinute * 10) / 10,
     etaAt: perMinute === null || paused ? null : iso(now + (remaining / perMinute) * 60_000),
-    active: lanes.flatMap(({ sample }) => sample).slice(0, SHOWN_ROWS),
-    lanes: lanes.map(({ lane, inFlight, lastReportAt, reportN }) => ({
-      lane,
-      workflowId: laneWorkflowId(id, lane),
-      pages: campaign.book.of(lane).length,
-      inFlight,
-      lastReportAt: reportN === 0 ? null : iso(lastReportAt),
+    active: batches.flatMap(({ report }) => report?.sample ?? []).slice(0, SHOWN_ROWS),
+    batches: batches.map(({ batch, size, report, reportedAt }) => ({
+      batch,
+      workflowId: batchWorkflowId(id, batch),
+      rows: size,
+      ended: sizeOf(report?.ended ?? []),
+      inFlight: report?.inFlight ?? 0,
+      lastReportAt: report === null ? null : iso(reportedAt),
     })),
-    results: mayBeDoubled(campaign) ? { ...results, doubled: true } : results,
+    results,
     notes: [
       ...campaign.notes,
-      ...campaign.purchases.notes(),
+      ...(campaign.stop === 'budget' ? [SPENT] : []),
       ...campaignWaits(campaign).map(({ why }) => `Rows wait: ${why}`),
     ],
   };
 }
 
 /** Why rows are not sent, each reason once. Answer of the query `waits`. */
-export function campaignWaits({ lanes }: Pick<Campaign, 'lanes'>): readonly CallWait[] {
-  return [
-    ...new Map(lanes.flatMap(({ held }) => (held === null ? [] : [[held.why, held] as const]))).values(),
-  ];
+export function campaignWaits({ window, books }: Campaign): readonly CallWait[] {
+  const waits = [books.held, ...window.all().map(({ report }) => report?.held ?? null)];
+  return [...new Map(waits.flatMap((held) => (held === null ? [] : [[held.why, held] as const]))).values()];
 }
 
-function mayBeDoubled({ doubles }: Campaign): boolean {
-  return doubles.any || doubles.isCounting;
-}
-
-function budgetOf(campaign: Campaign): CampaignState['budget'] {
-  const context = grantContext(campaign);
-  if (context === null || campaign.budget === null) return null;
-  const granted = campaign.lanes.reduce((sum, lane) => sum + (lane.granted ?? 0), 0);
-  const taken = campaign.lanes.reduce((sum, lane) => sum + lane.committed, context.before);
-  return { total: campaign.budget, granted, taken, left: campaign.budget.microUnits - taken };
+/** The four parts of a budget. What results do not show yet, or no batch has told, is reserved. */
+function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): BudgetState | null {
+  if (budget === null) return null;
+  const total = budget.microUnits;
+  const { closed, open } = books.entry();
+  const told = new Map(window.all().map(({ batch, report }) => [batch, report?.taken ?? 0]));
+  const taken = open.reduce((sum, [batch, granted]) => sum + (told.get(batch) ?? granted ?? 0), closed);
+  const spent = money.settled;
+  const review = money.needsReview;
+  const reserved = Math.max(money.reserved, taken - spent - review);
+  const atMost = Math.max(0, Math.min(reserved, total - spent - review));
+  return { total: budget, spent, reserved: atMost, review, free: total - spent - review - atMost };
 }
 
 const iso = (time: number) => new Date(time).toISOString();
 
 /** What the campaign came to. */
 export function campaignResult(
-  { results, startedAt, budget }: Campaign,
+  campaign: Campaign,
   outcome: CampaignResult['outcome'],
   plan: CampaignPlan,
 ): CampaignResult {
+  const { results, startedAt } = campaign;
   const { counts, currency, money } = results;
   return {
     v: 1,
@@ -83,7 +93,7 @@ export function campaignResult(
     counts,
     currency,
     money,
-    budget,
+    budget: budgetState(campaign, money),
     results,
     startedAt: iso(startedAt),
     finishedAt: iso(Date.now()),

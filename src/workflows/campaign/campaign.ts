@@ -1,146 +1,144 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
-import { type CampaignCarried } from '../../domain/campaign/campaign-carried';
 import { EndRate } from '../../domain/campaign/end-rate';
-import { type GrantContext, grantMoney } from '../../domain/campaign/grants';
-import { type LaneEntry, newLane, noteReport } from '../../domain/campaign/lane-entry';
-import { LeaseBook } from '../../domain/campaign/lease-book';
-import { lendPages } from '../../domain/campaign/lend-pages';
-import { type LaneReport } from '../../domain/campaign/messages';
+import { type BatchReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
-import { NO_MONEY, type ResultsRef, sumOf } from '../../domain/campaign/results';
-import { campaignCarried } from './campaign-carry';
-import { foldSegments, noResults, withSegment } from './campaign-results';
-import { CampaignLanes } from './campaign-lanes';
-import { ordersFor } from './campaign-orders';
 import {
-  DEFAULT_CONCURRENCY,
-  DEFAULT_EVENTS_PER_RUN,
-  laneSettings,
-  LANE_ROWS,
-  MAX_LANES,
-} from './campaign-settings';
-import { DoubleCounts } from './double-counts';
-import { grantContext, isOverdrawn } from './grant-context';
-import { Alarm } from './lane-alarm';
-import { Purchases } from './purchases';
+  cheaper,
+  NO_MONEY,
+  type ResultsRef,
+  type SegmentTotals,
+  sumOf,
+  withSegments,
+} from '../../domain/campaign/results';
+import { RowQueue } from '../../domain/campaign/row-queue';
+import { Alarm } from './alarm';
+import { Books } from './books';
+import { type CampaignCarried } from './campaign-carried';
+import { foldSegments, noResults } from './campaign-results';
+import { batchSettings, DEFAULT_CONCURRENCY, eventsOfCampaign } from './campaign-settings';
+import { type Wanted, Window } from './window';
 
 /** Segments are named by an index once there are so many. */
 const FOLD_AT = 100;
-/** A lane that works and says nothing for so long is looked at; one that rests may be silent longer. */
-const SILENT_MS = 150_000;
-const RESTING_MS = 11 * 60_000;
+/** How often the book is looked at: another run of this campaign may have written since. */
+const LOOK_MS = 150_000;
 
-/** Everything the parent of the lanes knows and decides. */
+/** Everything that a campaign knows and decides: its plans, its money, and how its batches are to be. */
 export class Campaign {
-  readonly book: LeaseBook;
-  readonly lanes: LaneEntry[];
+  readonly queue: RowQueue;
+  readonly books: Books;
+  readonly window: Window;
   readonly rate: EndRate;
-  readonly doubles: DoubleCounts;
-  readonly purchases: Purchases;
   readonly startedAt: number;
-  readonly before: CampaignCarried['before'];
-  private readonly talk: CampaignLanes;
   private readonly alarm: Alarm;
+  private reports: BatchReport[] = [];
   private dirty = true;
   private folding = false;
+  /** A batch has come back in this run. */
+  private hasClosed = false;
+  private lookAt: number;
   /** A plan is being made for rows that are taken up again. */
   planning = false;
-  private reports: LaneReport[] = [];
   plan: CampaignPlan | null;
+  /** Of closed batches. */
   results: ResultsRef;
-  remaining: number;
   concurrency: number;
   budget: CampaignCarried['budget'];
   paused: boolean;
-  overdrawn = false;
   stop: CampaignCarried['stop'];
   wishes: RowSelection[];
   /** Generation of the first plan of this campaign; null before it. */
   firstGeneration: number | null;
   notes: string[];
+  private planned: number;
+  private cheapestSkipped: number | null;
+  private round: CampaignCarried['round'];
 
   constructor(readonly input: CampaignInput) {
     const carried = input.carried as CampaignCarried | undefined;
     const now = Date.now();
+    const { workflowId } = workflowInfo();
+    const settings = batchSettings(input);
+    const wake = () => this.wake();
     this.startedAt = carried?.startedAt ?? now;
     this.plan = carried?.plan ?? null;
-    const { doubled = false, ...previous } = input.previous ?? noResults();
-    this.results = carried?.results ?? previous;
-    this.before = carried?.before ?? input.previous?.money ?? NO_MONEY;
-    this.remaining = carried?.remaining ?? 0;
-    this.book = new LeaseBook(carried?.book);
-    this.lanes = (carried?.lanes ?? []).map((entry) => ({ ...entry }));
+    this.results = carried?.results ?? input.previous ?? noResults();
     this.concurrency = carried?.concurrency ?? input.concurrency ?? DEFAULT_CONCURRENCY;
     this.budget = carried?.budget ?? input.budget ?? null;
     this.paused = carried?.paused ?? false;
     this.stop = carried?.stop ?? null;
     this.wishes = [...(carried?.wishes ?? [input.select ?? { rows: 'missing' }])];
-    this.doubles = new DoubleCounts(carried ?? { doubled, overcounted: 0 });
     this.firstGeneration = carried?.firstGeneration ?? null;
-    this.rate = new EndRate(carried?.rate);
     this.notes = [...(carried?.notes ?? [])];
-    const wake = () => this.wake();
-    const { priority, fairnessWeight } = input;
-    this.talk = new CampaignLanes(
-      laneSettings(input),
+    this.cheapestSkipped = carried?.cheapestSkipped ?? null;
+    this.round = carried?.round ?? null;
+    this.rate = new EndRate(carried?.rate);
+    this.queue = new RowQueue(carried?.queue);
+    this.planned = carried?.planned ?? 0;
+    this.books = new Books(
       {
-        ...(priority !== undefined && { priorityKey: priority }),
-        ...(fairnessWeight !== undefined && { fairnessWeight }),
+        campaign: workflowId,
+        taskQueue: settings.queues.create,
+        before: carried?.before ?? sumOf(input.previous?.money ?? NO_MONEY),
       },
+      () => this.budget?.microUnits ?? null,
+      carried?.books,
+      wake,
+    );
+    this.window = new Window(
+      input,
+      settings,
+      this.queue,
+      this.books,
+      carried?.limits ?? {},
       carried?.ordersN ?? 0,
       wake,
-      (entry) => {
-        this.book.forget(entry.lane);
-        if (this.budget !== null) this.purchases.look();
-      },
+      (results) => this.take(results),
     );
-    const strangersEnd = carried === undefined ? () => this.talk.strangersEnd() : null;
-    this.purchases = new Purchases(this.book, wake, strangersEnd, input.previous !== undefined);
     this.alarm = new Alarm(wake);
+    this.lookAt = now + LOOK_MS;
   }
 
   wake(): void {
     this.dirty = true;
   }
 
-  /** A signal of a lane. Kept until the loop comes to it: handlers only enqueue. */
-  onReport(report: LaneReport): void {
+  /** A signal of a batch. Kept until the loop comes to it: handlers only enqueue. */
+  onReport(report: BatchReport): void {
     // Anybody may send a signal: a throw here would hang the campaign.
-    if (report?.campaignRun !== workflowInfo().firstExecutionRunId) {
-      this.talk.retire(report?.lane);
-      return;
-    }
+    if (typeof report?.n !== 'number' || !Array.isArray(report.results?.segments)) return;
     this.reports.push(report);
     this.wake();
   }
 
-  /** Lets lanes work until every page came back, a new plan is wanted, or this run should be left behind. */
+  /** Lets batches work until every row has a result, a new plan is wanted, or this run should be left behind. */
   async run(): Promise<'done' | 'plan' | 'handover'> {
+    if (!this.books.known) await this.books.move({ do: 'look' });
     for (;;) {
       this.dirty = false;
       const now = Date.now();
-      this.takeReports(now);
+      for (const report of this.reports.splice(0)) this.window.hear(report, now);
+      this.rate.note(now, this.ended());
       if (this.isNextWishFree()) return 'plan';
-      if (this.book.isDone() && !this.planning) return 'done';
-      if (this.shouldHandOver() && !this.planning) {
-        if (!this.talk.isBusy() && !this.folding && !this.doubles.isCounting && !this.purchases.isLooking())
-          return 'handover';
-      } else this.pump(now);
+      const leaves = this.shouldLeave() && !this.planning;
+      const wanted = this.wanted(leaves);
+      this.window.turn(now, wanted);
+      if (this.window.feed(wanted)) this.stopFor('budget');
+      if (this.window.isIdle() && !this.planning && !this.folding) {
+        if (this.queue.size() === 0) {
+          if (!this.hasAnotherRound()) return 'done';
+          continue;
+        }
+        if (leaves) return 'handover';
+      }
+      this.lookAgain(now);
       await condition(() => this.dirty);
     }
   }
 
-  /** Tells every lane that nothing follows, and names all segments in indexes. */
+  /** Names all segments in indexes. */
   async finish(): Promise<void> {
-    await condition(() => !this.talk.isBusy());
-    const share = this.share();
-    for (const entry of this.lanes)
-      if (entry.lives > 0) this.talk.send(entry, ordersFor(this, entry, share, true), true);
-    await condition(() => !this.talk.isBusy());
-    await condition(() => !this.folding);
     if (this.results.segments.length > 0) await this.fold();
-    await condition(() => !this.doubles.isCounting);
-    if (this.doubles.any) await this.recount();
   }
 
   /** Rows are taken up again, once no earlier wish is under way: the same row never stands in two plans. */
@@ -152,15 +150,21 @@ export class Campaign {
 
   /** Nothing more is bought; what runs is collected. */
   cancel(): void {
-    this.stop = 'cancel';
+    this.stopFor('cancel');
+    this.look();
+  }
+
+  /** Batches of a run that a reset has undone are found now, and not in a while. */
+  look(): void {
+    this.lookAt = 0;
     this.wake();
   }
 
-  /** A plan that was not refused: its pages are given out. */
-  addPlan(plan: CampaignPlan): void {
+  /** A plan that was not refused: its rows are given out. */
+  addPlan(plan: CampaignPlan, select: RowSelection): void {
     this.plan = plan;
     this.firstGeneration ??= plan.generation;
-    const { generation, pages } = plan;
+    const { generation, planned } = plan;
     const index = plan.index.sha256;
     this.results = {
       ...this.results,
@@ -168,64 +172,97 @@ export class Campaign {
       currency: plan.currency ?? this.results.currency,
       plans: [...(this.results.plans ?? []), { generation, index }],
     };
-    this.remaining += plan.planned;
-    this.book.addPlan({ index, generation, pages });
-    if (this.budget !== null) this.purchases.look();
-    this.addLanes();
+    this.queue.addPlan({ index, generation, planned });
+    this.planned += planned;
+    if (takesSkipped(select)) this.cheapestSkipped = null;
   }
 
-  /** Rows that have a result. */
-  ended(): number {
-    return Object.values(this.results.counts).reduce((sum, count) => sum + count, 0);
+  /** Results so far: of closed batches, and what those that are open have told. */
+  allResults(): ResultsRef {
+    return this.window
+      .all()
+      .reduce((sum, { report }) => (report === null ? sum : withSegments(sum, report.results)), this.results);
   }
 
-  /** As many lanes as the concurrency needs, never more than there are pages to begin with. */
-  addLanes(): void {
-    const pages = this.plan?.pages ?? 0;
-    const wanted = Math.min(MAX_LANES, Math.ceil(this.concurrency / LANE_ROWS), Math.max(1, pages));
-    this.haveLanes(wanted);
+  /** Rows of the plans of this campaign that have no result yet. */
+  remaining(): number {
+    return this.queue.size() + this.window.remaining();
   }
 
-  private haveLanes(count: number): void {
-    while (this.lanes.length < count)
-      this.lanes.push(newLane(this.lanes.length, Date.now(), this.budget !== null));
-  }
-
-  carry(): CampaignCarried {
-    return campaignCarried(this, this.talk.lastNumber());
-  }
-
-  /** What was given up for want of money is looked for at the end: lanes may still be giving up more of it. */
   isNextWishFree(): boolean {
     const [wish] = this.wishes;
     if (wish === undefined || this.planning) return false;
-    if (this.book.isDone()) return true;
-    const waits = wish.rows !== 'missing' && wish.outcomes?.includes('skipped_budget') === true;
-    return !waits && !this.book.hasTakenUp(this.firstGeneration);
+    if (this.queue.size() === 0 && this.window.isIdle()) return true;
+    // What was given up for want of money is looked for at the end: batches may still be giving up more of it.
+    if (isOfSkipped(wish)) return false;
+    const first = this.firstGeneration ?? 0;
+    return !this.queue.hasLaterThan(first) && !this.window.hasLaterThan(first);
   }
 
-  private shouldHandOver(): boolean {
+  carry(): CampaignCarried {
+    const { startedAt, plan, results, concurrency, budget, paused, stop, wishes, notes } = this;
+    const { planned, firstGeneration, cheapestSkipped, round } = this;
+    return {
+      v: 1,
+      startedAt,
+      plan,
+      results,
+      queue: this.queue.save(),
+      planned,
+      books: this.books.save(),
+      before: this.books.before(),
+      ...this.window.save(),
+      concurrency,
+      budget,
+      paused,
+      stop,
+      wishes,
+      firstGeneration,
+      cheapestSkipped,
+      round,
+      rate: this.rate.save(),
+      notes,
+    };
+  }
+
+  private wanted(leaves: boolean): Wanted {
+    const { concurrency, budget, paused, stop, plan } = this;
+    const priced = plan === null ? 0 : plan.planned - plan.unpriced;
+    return {
+      concurrency,
+      createsPerSecond: plan?.createsPerSecond ?? null,
+      budget: budget?.microUnits ?? null,
+      rowPrice: plan === null || priced === 0 ? 1 : plan.estimate / priced,
+      paused,
+      stop,
+      leaves,
+    };
+  }
+
+  private stopFor(reason: 'budget' | 'cancel'): void {
+    this.stop = reason;
+    this.wake();
+  }
+
+  private shouldLeave(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
-    return continueAsNewSuggested || historyLength >= (this.input.eventsPerRun ?? DEFAULT_EVENTS_PER_RUN);
+    // A run that leaves before a batch has come back would do nothing but open it, and the next one the same.
+    return this.hasClosed && (continueAsNewSuggested || historyLength >= eventsOfCampaign(this.input));
   }
 
-  private takeReports(now: number): void {
-    for (const report of this.reports.splice(0)) {
-      // A lane that a run before a reset has started holds money too.
-      this.haveLanes(Math.min(report.lane + 1, MAX_LANES));
-      const entry = this.lanes[report.lane];
-      if (entry === undefined || !this.talk.hears(entry, report)) continue;
-      this.takeSegments(entry, report);
-      if (report.n <= entry.reportN) continue;
-      noteReport(entry, report, now);
-      // After a reset the lane knows better what it was granted.
-      if (entry.granted !== null) entry.granted = Math.max(entry.granted, entry.committed);
-      for (const { lease, page, done, open } of report.leases) {
-        if (open !== false) this.book.see(lease, page);
-        if (done !== null && this.book.close(lease, page, done)) this.talk.repeat(entry);
-      }
+  private lookAgain(now: number): void {
+    if (now >= this.lookAt && !this.books.isMoving()) {
+      this.lookAt = now + LOOK_MS;
+      void this.books.move({ do: 'look' });
     }
-    this.rate.note(now, this.ended());
+    this.alarm.at(Math.min(Math.max(now, this.lookAt), this.window.nextAt(now)));
+  }
+
+  /** A batch was closed: what it has told belongs to the campaign. */
+  private take(results: SegmentTotals): void {
+    this.hasClosed = true;
+    this.results = withSegments(this.results, results);
+    this.cheapestSkipped = cheaper(this.cheapestSkipped, results.cheapestSkipped);
     if (this.results.segments.length >= FOLD_AT && !this.folding) void this.fold();
   }
 
@@ -237,61 +274,34 @@ export class Campaign {
     this.wake();
   }
 
-  private takeSegments(entry: LaneEntry, report: LaneReport): void {
-    for (const segment of report.segments) {
-      if (segment.seq <= entry.segmentsSeen) continue;
-      entry.segmentsSeen = segment.seq;
-      const { rows, money, done } = segment;
-      for (const [lease, packed, page] of done) this.doubles.note(this.book.note(lease, page, packed));
-      this.results = withSegment(this.results, segment);
-      entry.booked += sumOf(money);
-      this.remaining = Math.max(0, this.remaining - rows);
-    }
+  /**
+   * Money that came back after rows were skipped buys some of them, as long as the cheapest fits and a round buys any.
+   * @returns whether there is another round to plan
+   */
+  private hasAnotherRound(): boolean {
+    if (this.wishes.length > 0) return true;
+    const free = this.books.free();
+    const skipped = this.results.counts.skipped_budget ?? 0;
+    const { cheapestSkipped, round } = this;
+    if (free === null || this.stop === 'cancel' || skipped === 0) return false;
+    if (cheapestSkipped === null || free < cheapestSkipped) return false;
+    if (round !== null && skipped >= round.skipped && free <= round.free) return false;
+    this.round = { skipped, free };
+    this.stop = null;
+    this.wish({ rows: 'again', outcomes: ['skipped_budget'] });
+    return true;
   }
 
-  private pump(now: number): void {
-    const holdsPages = this.purchases.isFirstLook();
-    if (!holdsPages) lendPages(this.book, this.lanes);
-    const context = grantContext(this);
-    this.grant(context);
-    const share = this.share();
-    this.overdrawn = isOverdrawn(context, this.lanes);
-    for (const entry of this.lanes) {
-      // It would begin with nothing to do.
-      if (holdsPages && entry.lives === 0) continue;
-      const limit = entry.inFlight + entry.waiting > 0 ? SILENT_MS : RESTING_MS;
-      const silent = now - Math.max(entry.lastReportAt, entry.ordersN) >= limit;
-      this.talk.send(entry, ordersFor(this, entry, share, false), silent);
-    }
-    this.alarm.at(Math.min(now + SILENT_MS, this.talk.nextAt(now)));
+  /** Rows of the plans of this campaign that have a result. */
+  ended(): number {
+    return this.planned - this.remaining();
   }
+}
 
-  private grant(context: GrantContext | null): void {
-    if (context === null || this.stop !== null || this.purchases.isLooking()) return;
-    // Whoever has not said yet what it bought may hold more than was known of it.
-    if (!this.lanes.every((entry) => this.talk.isHeard(entry))) return;
-    if (
-      grantMoney({ ...context, overdrawn: isOverdrawn(context, this.lanes) }, this.lanes).do !== 'spent' ||
-      this.doubles.isCounting
-    )
-      return;
-    if (this.purchases.areAwaited(this.lanes, this.share())) return;
-    // What is in flight may come to nothing, and what stands twice on the books was spent once.
-    if (this.lanes.some(({ settling }) => settling > 0)) return;
-    if (this.doubles.any) return void this.recount();
-    this.stop = 'budget';
-    this.notes.push('The budget is spent: rows that were not bought are skipped.');
-  }
+function takesSkipped(select: RowSelection): boolean {
+  return select.rows === 'missing' || (isOfSkipped(select) && !('keys' in select));
+}
 
-  private async recount(): Promise<void> {
-    const booked = () => this.lanes.reduce((sum, entry) => sum + entry.booked, sumOf(this.before));
-    const place = await this.doubles.recount(this.results, booked);
-    this.results = place(this.results);
-    this.wake();
-  }
-
-  /** What each lane that has pages may have in flight. */
-  private share(): number {
-    return Math.max(1, Math.floor(this.concurrency / Math.max(1, this.book.holders())));
-  }
+function isOfSkipped(select: RowSelection): boolean {
+  return select.rows !== 'missing' && select.outcomes?.includes('skipped_budget') === true;
 }

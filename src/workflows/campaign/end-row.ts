@@ -1,8 +1,8 @@
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { rowResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
-import { type Lane } from './lane';
-import { factsOf, isBegun, type LaneRow } from './lane-row';
+import { type Batch } from './batch';
+import { creationKeyOf, factsOf, isBegun, type Row } from './row';
 
 /** Pause before another attempt: doubled each time, up to the longest. */
 const FIRST_PAUSE_MS = 15_000;
@@ -10,20 +10,22 @@ const LONGEST_PAUSE_MS = 5 * 60_000;
 
 /**
  * The attempt is over: the row ends, or waits for another attempt under a key of its own. Only what the service had no
- * room for is tried again by itself; moderation, wrong requests and quota are final (design 4.11, C3.7).
+ * room for is tried again by itself; moderation, wrong requests and quota are final (C3.7).
  */
-export function endOrRetry(lane: Lane, row: LaneRow, outcome: VideoOutcome | ImageOutcome): void {
+export function endOrRetry(batch: Batch, row: Row, outcome: VideoOutcome | ImageOutcome): void {
   const now = Date.now();
-  const result = rowResult(factsOf(lane.input.campaign, row), outcome, now);
+  const result = rowResult(factsOf(batch.input.campaign, row), outcome, now);
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
   // Under a budget an attempt without a price would be bought for nothing.
-  const priced = lane.orders.granted === null || row.spec.estimate !== null;
+  const priced = batch.account.granted() === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.begun;
-  const isOver = !priced || !isWorthAnother(outcome) || made >= lane.input.settings.maxAttempts;
+  const isOver = !priced || !isWorthAnother(outcome) || made >= batch.input.settings.maxAttempts;
+  if (outcome.billing.state === 'none') {
+    batch.account.giveBack(row.cost);
+    if (isFreeAfterAll(outcome)) batch.account.free.add(creationKeyOf(batch.input.campaign, row));
+  }
   if (isOver && !goesOn)
-    return lane.end(row, isHeldByAnother(row, result) ? { ...result, outcome: 'changed' } : result);
-  if (outcome.billing.state === 'none') lane.budget.giveBack(row.cost);
-  else row.spent += row.cost;
+    return batch.end(row, isHeldByAnother(row, result) ? { ...result, outcome: 'changed' } : result);
   const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (made - 1)) * (0.75 + Math.random() / 2);
   Object.assign(row, {
     phase: 'waiting',
@@ -40,8 +42,14 @@ export function endOrRetry(lane: Lane, row: LaneRow, outcome: VideoOutcome | Ima
   });
 }
 
+/** Whether it cost nothing although the journal has it as bought, by this batch or another. */
+function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
+  if (outcome.outcome === 'rejected') return outcome.reason === 'declared_lost';
+  return outcome.outcome === 'failed';
+}
+
 /** Another text of this row was bought under its keys by a campaign that ended before it had a result. */
-function isHeldByAnother(row: LaneRow, { outcome, reason, ledger }: CampaignRowResult): boolean {
+function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResult): boolean {
   const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
   return isConflict && isBegun(row) && ledger.some(({ state }) => state !== 'none');
 }

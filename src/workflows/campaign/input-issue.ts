@@ -8,7 +8,14 @@ export function inputIssue(input: CampaignInput): string | undefined {
   if (unknown !== undefined) return unknown.message;
   if (typeof input?.manifest?.source !== 'object' || input.manifest.source === null)
     return 'manifest must be {source: {artifact} | {url} | {file}}.';
-  for (const field of ['concurrency', 'maxAttempts', 'limit', 'sample', 'eventsPerRun'] as const) {
+  for (const field of [
+    'concurrency',
+    'maxAttempts',
+    'limit',
+    'sample',
+    'eventsPerRun',
+    'rowsPerBatch',
+  ] as const) {
     const value = input[field];
     if (value !== undefined && !(Number.isInteger(value) && value >= 1))
       return `${field} must be a whole number of at least 1.`;
@@ -16,7 +23,7 @@ export function inputIssue(input: CampaignInput): string | undefined {
   if (input.waitFor !== undefined && milliseconds(input.waitFor) === undefined)
     return 'waitFor must be a duration such as "1h" or milliseconds.';
   const { priority, fairnessWeight, budget } = input;
-  // The server refuses the start of a lane for these, again and again.
+  // The server refuses the start of a batch for these, again and again.
   if (priority !== undefined && !(Number.isInteger(priority) && priority >= 0))
     return 'priority must be a whole number from 1 to 5.';
   if (fairnessWeight !== undefined && !(Number.isFinite(fairnessWeight) && fairnessWeight >= 0))

@@ -11,7 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { QUERY, SIGNAL } from '../../domain/names';
-import { type LaneReport } from '../../domain/campaign/messages';
+import { type BatchReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
 import { planCampaignActivity } from '../proxies';
@@ -24,10 +24,10 @@ import { inputIssue } from './input-issue';
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
 const PLAN_FAILED = 'The manifest could not be planned: no worker could read it in time.';
 
-export const campaignReportSignal = defineSignal<[LaneReport]>(SIGNAL.campaignReport);
+export const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignReport);
 
 /**
- * Buys every row of a manifest once, waits for all of them and keeps what came (design 4.11). The workflow id is the id of
+ * Buys every row of a manifest once, waits for all of them and keeps what came. The workflow id is the id of
  * the campaign and part of every creation key: the same id never buys a row twice. Every way it ends by itself is a value.
  */
 export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
@@ -51,8 +51,8 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
           const plan = await makePlan(campaign, wish);
           if (plan === null) throw ApplicationFailure.nonRetryable(PLAN_FAILED, 'PlanFailed');
           if (plan.refused !== undefined) return campaignResult(campaign, 'refused', plan);
-          campaign.addPlan(plan);
-          // A large manifest takes a minute to read: orders, money and pages go out meanwhile.
+          campaign.addPlan(plan, wish);
+          // A large manifest takes a minute to read: orders, money and rows go out meanwhile.
         } else void planBeside(campaign, wish);
         phase = 'running';
         continue;
@@ -78,19 +78,20 @@ async function planBeside(campaign: Campaign, select: RowSelection): Promise<voi
   campaign.planning = true;
   const plan = await makePlan(campaign, select);
   campaign.planning = false;
-  takePlan(campaign, plan);
+  takePlan(campaign, plan, select);
   campaign.wake();
 }
 
 /** What runs goes on, whatever is wrong with what was asked for besides. */
-function takePlan(campaign: Campaign, plan: CampaignPlan | null): void {
+function takePlan(campaign: Campaign, plan: CampaignPlan | null, select: RowSelection): void {
   if (plan === null || plan.refused !== undefined) campaign.notes.push(plan?.refused?.message ?? PLAN_FAILED);
-  else campaign.addPlan(plan);
+  else campaign.addPlan(plan, select);
 }
 
 /** Null when no worker could make it. */
 async function makePlan(campaign: Campaign, select: RowSelection): Promise<CampaignPlan | null> {
-  const { input, results } = campaign;
+  const { input } = campaign;
+  const results = campaign.allResults();
   const { manifest, account, limit, sample, rebuyChanged } = input;
   const first = campaign.plan === null;
   const plan = planCampaignActivity({ summary: 'read the manifest' });

@@ -1,8 +1,8 @@
 import { type VideoTask } from '../../domain/video-task';
 
 /**
- * Values that most rows of a lane have in common, each kept once: what activities answer is read anew for every row, and
- * a lane holds hundreds of them. There are as many as a campaign has models, accounts and prices.
+ * Values that most rows of a batch have in common, each kept once: what activities answer is read anew for every row, and
+ * a batch holds hundreds of them. There are as many as a campaign has models, accounts and prices.
  */
 export class SharedValues {
   private readonly known = new Map<string, unknown>();

@@ -63,7 +63,7 @@ describe('media.keepBooks', () => {
   });
 
   it('keeps the rows of a batch before it may be started, and without a budget grants without an end', async () => {
-    const rows = [books.page(0, { rows: packRows([1, 3]), size: 2 }), books.page(1, { begun: true })];
+    const rows = [books.page(0, { rows: packRows([1, 3]), size: 2 }), books.page(1, { begun: 1_000 })];
     const opened = await books.kept({ move: { do: 'open', rows, want: null } });
     expect(opened).toMatchObject({ n: 0, batch: 0, granted: null, book: { open: [[0, null]] } });
     expect(await books.journal.readRecord(batchLog(NAMESPACE, payerOf(0)), 0)).toMatchObject({ rows });
@@ -72,7 +72,7 @@ describe('media.keepBooks', () => {
   it('wants what those rows cost that nobody has begun, where the caller does not say', async () => {
     await books.close();
     books = await BooksHarness.open((number) => (number === 1 ? { changed: true } : {}));
-    const sets = [books.page(0, { rows: packRows([0, 1, 2]) }), books.page(1, { begun: true })];
+    const sets = [books.page(0, { rows: packRows([0, 1, 2]) }), books.page(1, { begun: 1_000 })];
     const opened = await books.kept({ budget: 1_000, move: { do: 'open', rows: sets, want: null } });
     expect(opened).toMatchObject({ granted: 2 * PRICE });
     const nothing = await books.kept({ ...opening(0, {}, 0), budget: 1_000 });

@@ -16,7 +16,13 @@ const running = makeState({
   remaining: 5,
   inFlight: 3,
   money: { settled: 400_000, reserved: 300_000, needsReview: 0, unknown: 1 },
-  budget: { total: { microUnits: 2_000_000, currency: 'USD' }, granted: 0, taken: 700_000, left: 1_300_000 },
+  budget: {
+    total: { microUnits: 2_000_000, currency: 'USD' },
+    spent: 400_000,
+    reserved: 300_000,
+    review: 0,
+    free: 1_300_000,
+  },
   active: [
     {
       key: 'row\u001b[2J-9',
@@ -125,7 +131,7 @@ describe('a campaign on a screen', () => {
     expect(viewLines(running, AT)).toEqual([
       '████████████░░░░░░░░░░░░ 5/10 rows  2:00',
       '4 completed, 1 failed; 3 in flight; settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price. At most 100 at a time.',
-      'Budget: 1.30 USD of 2.00 USD free, 0.70 USD spent or reserved.',
+      'Budget: 0.40 USD of 2.00 USD spent, 0.30 USD reserved for rows in flight, 1.30 USD free.',
       '  row?[2J-9  in_progress 40 %  10 s',
     ]);
   });

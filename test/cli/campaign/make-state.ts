@@ -55,7 +55,7 @@ export function makeState(own: Partial<CampaignState> = {}): CampaignState {
     rowsPerMinute: null,
     etaAt: null,
     active: [],
-    lanes: [],
+    batches: [],
     results: NO_RESULTS,
     notes: [],
     ...own,

@@ -4,7 +4,7 @@ import { type CampaignState } from '../../../src/domain/campaign/state';
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const state = (budget: number | null): Pick<CampaignState, 'budget' | 'concurrency'> => ({
   concurrency: 100,
-  budget: budget === null ? null : { total: usd(budget), granted: 0, taken: 0, left: budget },
+  budget: budget === null ? null : { total: usd(budget), spent: 0, reserved: 0, review: 0, free: budget },
 });
 
 describe('a campaign that runs already', () => {

@@ -3,7 +3,8 @@ import { type WorkflowHandle } from '@temporalio/client';
 import { PNG } from 'pngjs';
 import { createFileStore } from '../../../src/artifacts/file-store';
 import { type CampaignInput } from '../../../src/domain/campaign/plan';
-import { type CampaignResult, type CampaignState, laneWorkflowId } from '../../../src/domain/campaign/state';
+import { batchWorkflowId } from '../../../src/domain/campaign/book';
+import { type CampaignResult, type CampaignState } from '../../../src/domain/campaign/state';
 import { activityQueues, QUERY, UPDATE } from '../../../src/domain/names';
 import { type Row, startCampaign, storedManifest } from '../../support/campaign';
 import { type MediaStack } from '../../support/media-stack';
@@ -57,8 +58,8 @@ export async function runKilledCampaign(site: KillSite, plan: KillPlan): Promise
   const decisions = new Decisions(stack, id, rows);
   // All lanes are there before the first row is bought, and then few rows are in flight for long.
   await insist(() => handle.executeUpdate(UPDATE.pause));
-  const { lanes } = await untilState(handle, (state) =>
-    state.lanes.some(({ lastReportAt }) => lastReportAt !== null),
+  const { batches: lanes } = await untilState(handle, (state) =>
+    state.batches.some(({ lastReportAt }) => lastReportAt !== null),
   );
   await insist(() => handle.executeUpdate(UPDATE.setConcurrency, { args: [{ concurrency: plan.inFlight }] }));
   await insist(() => handle.executeUpdate(UPDATE.resume));
@@ -73,7 +74,7 @@ export async function runKilledCampaign(site: KillSite, plan: KillPlan): Promise
     if (!running) break;
     if (kill % 2 === 0) await delay(pause);
     // In turn the parent and a lane.
-    else if (await untilNextRun(stack, kill % 4 === 1 ? id : laneWorkflowId(id, 0))) atHandovers += 1;
+    else if (await untilNextRun(stack, kill % 4 === 1 ? id : batchWorkflowId(id, 0))) atHandovers += 1;
     await site.kill(target);
     kills[target] += 1;
   }

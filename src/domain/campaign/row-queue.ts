@@ -1,0 +1,133 @@
+import { PAGE_ROWS } from './plan';
+import { packRows, type RowSet, unpackRows } from './row-set';
+
+/** A plan whose pages wait. */
+export interface QueuedPlan {
+  readonly index: string;
+  readonly generation: number;
+  /** Rows in its pages, each of which but the last is full. */
+  readonly planned: number;
+  /** The first page that nobody took. */
+  readonly next: number;
+}
+
+export interface RowQueueState {
+  readonly plans: readonly QueuedPlan[];
+  readonly back: readonly RowSet[];
+}
+
+/** Rows that no batch has: those that were handed back, then the pages of plans in their order. */
+export class RowQueue {
+  private plans: QueuedPlan[];
+  private back: RowSet[];
+
+  constructor(saved: RowQueueState = { plans: [], back: [] }) {
+    this.plans = [...saved.plans];
+    this.back = [...saved.back];
+  }
+
+  addPlan(plan: Omit<QueuedPlan, 'next'>): void {
+    if (plan.planned > 0) this.plans.push({ ...plan, next: 0 });
+  }
+
+  /** Rows that a batch did not finish. */
+  handBack(sets: readonly RowSet[]): void {
+    this.back.push(...sets.filter(({ size }) => size > 0));
+  }
+
+  size(): number {
+    return (
+      sizeOf(this.back) +
+      this.plans.reduce((sum, { planned, next }) => sum + Math.max(0, planned - next * PAGE_ROWS), 0)
+    );
+  }
+
+  /** Whether rows wait that were bought: they are collected whatever else may not begin. */
+  hasBegun(): boolean {
+    return this.back.some(({ begun }) => begun !== undefined);
+  }
+
+  /** Whether rows of a later plan wait than that of this number. */
+  hasLaterThan(generation: number): boolean {
+    return [...this.plans, ...this.back].some((rows) => rows.generation > generation);
+  }
+
+  /** The next rows, at most so many; what was bought goes first. */
+  take(most: number): RowSet[] {
+    const taken: RowSet[] = [];
+    let room = most;
+    const add = (set: RowSet): RowSet | undefined => {
+      const [first, rest] = split(set, room);
+      taken.push(first);
+      room -= first.size;
+      return rest;
+    };
+    this.back.sort((a, b) => Number(b.begun !== undefined) - Number(a.begun !== undefined));
+    while (room > 0 && this.back.length > 0) {
+      const rest = add(this.back.shift() as RowSet);
+      if (rest !== undefined) this.back.unshift(rest);
+    }
+    while (room > 0 && this.plans.length > 0) {
+      const plan = this.plans[0] as QueuedPlan;
+      const { index, generation, planned, next } = plan;
+      const size = Math.min(PAGE_ROWS, planned - next * PAGE_ROWS);
+      const rest = add({ index, page: next, generation, size });
+      if (rest !== undefined) this.back.unshift(rest);
+      if ((next + 1) * PAGE_ROWS >= planned) this.plans.shift();
+      else this.plans[0] = { ...plan, next: next + 1 };
+    }
+    return taken;
+  }
+
+  save(): RowQueueState {
+    return { plans: this.plans, back: this.back };
+  }
+}
+
+export function sizeOf(sets: readonly Pick<RowSet, 'size'>[]): number {
+  return sets.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Row numbers of a set within its page. */
+export function rowsOf({ rows, size }: RowSet): readonly number[] {
+  return rows === undefined ? Array.from({ length: size }, (_, row) => row) : [...unpackRows(rows)];
+}
+
+/** These rows of the page of a set; undefined for none. @param begun as in {@link RowSet} */
+export function partOf(set: RowSet, rows: readonly number[], begun?: number): RowSet | undefined {
+  const { index, page, generation } = set;
+  if (rows.length === 0) return undefined;
+  return {
+    index,
+    page,
+    generation,
+    size: rows.length,
+    rows: packRows(rows),
+    ...(begun !== undefined && { begun }),
+  };
+}
+
+/** What is left of sets without the rows in others. */
+export function without(sets: readonly RowSet[], others: readonly RowSet[]): RowSet[] {
+  return sets.flatMap((set) => {
+    const gone = new Set(others.filter((other) => isSamePage(set, other)).flatMap(rowsOf));
+    if (gone.size === 0) return [set];
+    return (
+      partOf(
+        set,
+        rowsOf(set).filter((row) => !gone.has(row)),
+        set.begun,
+      ) ?? []
+    );
+  });
+}
+
+function isSamePage(a: RowSet, b: RowSet): boolean {
+  return a.index === b.index && a.page === b.page;
+}
+
+function split(set: RowSet, most: number): readonly [RowSet, RowSet | undefined] {
+  if (set.size <= most) return [set, undefined];
+  const [rows, { begun }] = [rowsOf(set), set];
+  return [partOf(set, rows.slice(0, most), begun) as RowSet, partOf(set, rows.slice(most), begun)];
+}

@@ -1,0 +1,32 @@
+/** A batch as far as slots go. */
+export interface SlotHolder {
+  /** What it was given before. */
+  readonly slots: number;
+  /** Rows of it that are in flight, or may be as soon as it has slots. */
+  readonly left: number;
+}
+
+/**
+ * Shares the concurrency of a campaign among its batches: the oldest first, so that it ends soon. Rows of a batch only
+ * become fewer, so that it never has more in flight than its slots, nor than it has rows left; what is beyond that is free.
+ * @returns slots in the order of the batches, all together never more than the concurrency
+ */
+export function shareSlots(holders: readonly SlotHolder[], concurrency: number): number[] {
+  const slots = holders.map(({ slots, left }) => Math.min(slots, left));
+  let room = concurrency - slots.reduce((sum, held) => sum + held, 0);
+  for (let at = slots.length - 1; at >= 0 && room < 0; at -= 1) {
+    const less = Math.min(slots[at] as number, -room);
+    slots[at] = (slots[at] as number) - less;
+    room += less;
+  }
+  // An order is history of two workflows: a few slots wait for more of them, unless they are all that a batch lacks.
+  const worth = Math.ceil(concurrency / 100);
+  holders.forEach(({ left }, at) => {
+    const held = slots[at] as number;
+    const more = Math.min(room, left - held);
+    if (more <= 0 || (more < worth && held + more < left)) return;
+    slots[at] = held + more;
+    room -= more;
+  });
+  return slots;
+}

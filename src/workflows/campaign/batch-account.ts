@@ -1,0 +1,50 @@
+/**
+ * What a batch may spend, in integer micro-units: the book grants, the batch takes before it sends; what provably bought
+ * nothing is given back. Without a budget everything fits.
+ */
+export class BatchAccount {
+  /** Creation keys of attempts that cost nothing, although the journal has them as bought. */
+  readonly free = new Set<string>();
+  private spent = 0;
+  /** Estimate of the row that did not fit last. */
+  private lacked = 0;
+
+  constructor(private grant: number | null) {}
+
+  /** Takes `cost` out of the grant. @returns whether it fitted */
+  take(cost: number): boolean {
+    if (this.grant !== null && cost > 0 && this.spent + cost > this.grant) {
+      this.lacked = cost;
+      return false;
+    }
+    this.spent += cost;
+    return true;
+  }
+
+  /** What stands in the journal under the name of this batch counts, whether it fits or not. */
+  takeAnyway(cost: number): void {
+    this.spent += cost;
+  }
+
+  giveBack(cost: number): void {
+    this.spent -= cost;
+  }
+
+  grantNow(granted: number | null): void {
+    this.grant = granted;
+  }
+
+  /** Estimate of the row that waits for money; null when none does. */
+  needs(): number | null {
+    const { grant, spent, lacked } = this;
+    return grant !== null && lacked > 0 && spent + lacked > grant ? lacked : null;
+  }
+
+  granted(): number | null {
+    return this.grant;
+  }
+
+  taken(): number {
+    return this.spent;
+  }
+}

@@ -1,0 +1,6 @@
+import { BATCH_CLOSED } from '../../domain/names';
+
+/** Whether a paid call was refused because the account of the batch is closed, or another run has its number. */
+export function isBatchClosed(answer: object): boolean {
+  return 'cause' in answer && answer.cause === BATCH_CLOSED;
+}

@@ -1,0 +1,112 @@
+import { type OpenedPage, type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
+import { partOf, rowsOf } from '../../domain/campaign/row-queue';
+import { type RowSet } from '../../domain/campaign/row-set';
+
+/** Rows of one page that this batch has. */
+export class OpenSet {
+  opened: OpenedPage | null = null;
+  opening = false;
+  /** What was bought of it before is begun. */
+  sought = false;
+  private readonly rows: readonly number[];
+  /** Place in `rows` of the first row that was not begun; what was bought before is begun ahead of it. */
+  private next = 0;
+  private readonly ahead = new Set<number>();
+  /** Rows whose results stand in a segment. */
+  private readonly told = new Set<number>();
+
+  constructor(readonly set: RowSet) {
+    this.rows = rowsOf(set);
+  }
+
+  /** The next row that was not begun. */
+  nextRow(): number | undefined {
+    if (this.opened === null) return undefined;
+    for (; this.next < this.rows.length; this.next += 1) {
+      const row = this.rows[this.next] as number;
+      if (!this.ahead.has(row)) return row;
+    }
+    return undefined;
+  }
+
+  begin(row: number): void {
+    this.ahead.add(row);
+  }
+
+  row(index: number): { readonly opened: OpenedRow; readonly spec: RowSpec } {
+    const opened = this.opened?.rows[index];
+    const spec = opened === undefined ? undefined : this.opened?.specs[opened.spec];
+    if (opened === undefined || spec === undefined)
+      throw new Error(`Page ${this.set.page} has no row ${index}`);
+    return { opened, spec };
+  }
+
+  /** Rows that were not begun. */
+  unbegun(): number[] {
+    return this.rows.filter((row) => !this.ahead.has(row));
+  }
+
+  remaining(): number {
+    return this.rows.length - this.ahead.size;
+  }
+
+  tell(row: number): void {
+    this.told.add(row);
+  }
+
+  ended(): RowSet | undefined {
+    if (this.told.size === this.rows.length) return this.set;
+    return partOf(this.set, [...this.told]);
+  }
+
+  /**
+   * Rows without a result, those apart that the journal knows.
+   * @param isBegun whether a row that was begun here may be bought
+   * @param polledAt when they may have been polled last, in workflow time
+   */
+  left(isBegun: (row: number) => boolean, polledAt: number): RowSet[] {
+    const left = this.rows.filter((row) => !this.told.has(row));
+    const bought = (row: number) => (this.ahead.has(row) ? isBegun(row) : this.set.begun !== undefined);
+    const begun = partOf(this.set, left.filter(bought), Math.max(polledAt, this.set.begun ?? 0));
+    const fresh = partOf(
+      this.set,
+      left.filter((row) => !bought(row)),
+    );
+    return [begun ?? [], fresh ?? []].flat();
+  }
+}
+
+/** The pages of a batch, in the order in which it has them. */
+export class BatchPages {
+  readonly all: readonly OpenSet[];
+
+  constructor(sets: readonly RowSet[]) {
+    this.all = sets.map((set) => new OpenSet(set));
+  }
+
+  unopened(): OpenSet[] {
+    return this.all.filter(({ opened, opening }) => opened === null && !opening);
+  }
+
+  areOpen(): boolean {
+    return this.all.every(({ opened }) => opened !== null);
+  }
+
+  /** Rows that were not begun. */
+  unbegun(): number {
+    return this.all.reduce((sum, set) => sum + set.remaining(), 0);
+  }
+
+  /** The next row in order that was not begun. */
+  nextRow(): { readonly set: OpenSet; readonly index: number } | undefined {
+    for (const set of this.all) {
+      const index = set.nextRow();
+      if (index !== undefined) return { set, index };
+    }
+    return undefined;
+  }
+
+  ended(): RowSet[] {
+    return this.all.flatMap((set) => set.ended() ?? []);
+  }
+}

@@ -1,0 +1,90 @@
+import { ACTIVITY } from '../../domain/names';
+import { type OpenedRow } from '../../domain/campaign/activities';
+import { addSegments, NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
+import { totalsOf } from '../../domain/campaign/row-result';
+import { type CampaignRowResult } from '../../domain/campaign/row';
+import { failedByHand, unlessCancelled } from '../failed-by-hand';
+import { campaignPagesActivities } from '../proxies';
+import { type OpenSet } from './batch-pages';
+
+interface EndedRow {
+  readonly set: OpenSet;
+  readonly index: number;
+  readonly result: CampaignRowResult;
+  readonly was: OpenedRow['was'] | undefined;
+  readonly estimate: number | null;
+  readonly endedAt: number;
+}
+
+/** Rows of one segment at most: its activity's input stays far below the limit of a payload. */
+const SEGMENT_ROWS = 200;
+/** Enough rows to be worth a segment, or the oldest has waited so long: less where few rows end, and somebody watches. */
+const WORTH_ROWS = 100;
+const WORTH_MS = 15_000;
+const FEW_WORTH_MS = 3_000;
+const FEW_ROWS = 50;
+
+/** Rows that ended, on their way into segments. */
+export class BatchResults {
+  private ended: EndedRow[] = [];
+  /** Rows of the segment that is being written. */
+  private writing = 0;
+  private totals = NO_SEGMENTS;
+  private worthMs = FEW_WORTH_MS;
+
+  constructor(
+    private readonly onChange: () => void,
+    /** A segment was written: the campaign should know. */
+    private readonly onSegment: () => void,
+  ) {}
+
+  add(row: EndedRow): void {
+    this.ended.push(row);
+    this.onChange();
+  }
+
+  /** Starts a segment when there is enough, or when nothing else is left to wait for. */
+  write(now: number, idle: boolean, inFlight: number): void {
+    const oldest = this.ended[0];
+    if (this.writing > 0 || oldest === undefined) return;
+    this.worthMs = inFlight > FEW_ROWS ? WORTH_MS : FEW_WORTH_MS;
+    if (!idle && this.ended.length < WORTH_ROWS && now - oldest.endedAt < this.worthMs) return;
+    const rows = this.ended.splice(0, SEGMENT_ROWS);
+    this.writing = rows.length;
+    void this.record(rows).then(() => {
+      this.writing = 0;
+      this.onSegment();
+    }, unlessCancelled);
+  }
+
+  /** When the oldest row must be written, in workflow time; null when none waits. */
+  dueAt(): number | null {
+    const oldest = this.ended[0];
+    return this.writing > 0 || oldest === undefined ? null : oldest.endedAt + this.worthMs;
+  }
+
+  /** Rows that have ended and stand in no segment yet. */
+  unwritten(): number {
+    return this.ended.length + this.writing;
+  }
+
+  written(): SegmentTotals {
+    return this.totals;
+  }
+
+  private async record(rows: readonly EndedRow[]): Promise<void> {
+    const activities = campaignPagesActivities({ summary: `results of ${rows.length}` });
+    const results = rows.map(({ result }) => result);
+    for (;;)
+      try {
+        const { sha256 } = await activities[ACTIVITY.recordRows]({ rows: results });
+        // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
+        results.length = 0;
+        for (const { set, index } of rows) set.tell(index);
+        this.totals = addSegments(this.totals, { segments: [sha256], ...totalsOf(rows) });
+        return;
+      } catch (error) {
+        await failedByHand(error);
+      }
+  }
+}

@@ -1,0 +1,88 @@
+import { workflowInfo } from '@temporalio/workflow';
+import { type ActiveRow, type BatchReport, type BatchResult } from '../../domain/campaign/messages';
+import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/state';
+import { type Batch } from './batch';
+import { heldNow } from './hold-row';
+import { costOf, isBegun, type Row } from './row';
+
+/** Answer of the query `batch_state`. */
+export function batchState({ rows }: Batch): BatchState {
+  return { active: [...rows].slice(0, SHOWN_ROWS).map(activeRow) };
+}
+
+/** A row for a person who watches: no prompt, and a percentage only where the service sent one (C2.2.4). */
+function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow {
+  const progress = watch?.state.progress ?? null;
+  return {
+    key: opened.key,
+    phase,
+    taskId: created?.video.taskId ?? null,
+    status: watch?.state.lastStatus ?? null,
+    ...(progress !== null && { progress }),
+    since: new Date(startedAt).toISOString(),
+  };
+}
+
+/** Rows under way that a report names. */
+const SAMPLE = 3;
+
+/** Everything that the campaign should know of a batch. */
+export function batchReport(batch: Batch, n: number): BatchReport {
+  const { account, input, rows, results } = batch;
+  const needs = account.needs();
+  return {
+    campaignRun: input.campaignRun,
+    batch: input.batch,
+    n,
+    inFlight: batch.inFlight(),
+    settling: batch.settling(),
+    waiting: batch.waiting(),
+    granted: account.granted(),
+    taken: account.taken(),
+    needs: needs === null ? null : { row: needs, all: Math.max(needs, lacking(batch)) },
+    ended: batch.pages.ended(),
+    results: results.written(),
+    held: heldNow(batch, Date.now()),
+    sample: [...rows].slice(0, SAMPLE).map(activeRow),
+    limits: batch.limitShares(),
+  };
+}
+
+/** Micro-units that the rows of this batch may yet need beyond what it has. */
+function lacking({ rows, pages, account, input }: Batch): number {
+  let wanted = 0;
+  for (const row of rows)
+    if (row.phase === 'waiting' && !isBegun(row) && row.create === null && row.cost === 0)
+      wanted += costOf(input.campaign, row);
+  for (const set of pages.all) {
+    if (set.opened === null) continue;
+    for (const index of set.unbegun()) wanted += set.row(index).spec.estimate ?? 0;
+  }
+  return wanted - ((account.granted() ?? 0) - account.taken());
+}
+
+/** What the batch came to. */
+export function batchResult(batch: Batch): BatchResult {
+  const begun = new Map<object, Set<number>>();
+  for (const row of batch.rows) {
+    if (!isPaid(row)) continue;
+    const rows = begun.get(row.set) ?? new Set();
+    begun.set(row.set, rows.add(row.index));
+  }
+  const polledAt = batch.watches.lastTickAt();
+  const left = batch.pages.all.flatMap((set) =>
+    set.left((row) => begun.get(set)?.has(row) === true, polledAt),
+  );
+  return {
+    report: batchReport(batch, batch.parent.lastNumber()),
+    run: workflowInfo().runId,
+    why: batch.closed ? 'closed' : left.length > 0 ? 'handed_back' : 'done',
+    free: [...batch.account.free],
+    left,
+  };
+}
+
+/** Whether another batch finds in the journal what this one began of a row, and pays nothing for it. */
+function isPaid(row: Row): boolean {
+  return row.phase !== 'waiting' || isBegun(row) || row.create?.unknown !== undefined;
+}

@@ -1,0 +1,320 @@
+import { condition, workflowInfo } from '@temporalio/workflow';
+import { ACTIVITY } from '../../domain/names';
+import { type CallWait } from '../../domain/call-wait';
+import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
+import {
+  type BatchInput,
+  type BatchOrders,
+  type BatchResult,
+  type LimitShares,
+} from '../../domain/campaign/messages';
+import { type CampaignRowResult } from '../../domain/campaign/row';
+import { batchWorkflowId } from '../../domain/campaign/book';
+import { failedByHand, unlessCancelled } from '../failed-by-hand';
+import { campaignPagesActivities } from '../proxies';
+import { Alarm } from './alarm';
+import { FEW_AT_HAND } from './campaign-settings';
+import { BatchAccount } from './batch-account';
+import { BatchPages, type OpenSet } from './batch-pages';
+import { BatchParent } from './batch-parent';
+import { BatchResults } from './batch-results';
+import { batchReport, batchResult } from './batch-view';
+import { Draws } from './draws';
+import { endUnbought } from './end-unbought';
+import { isBought, limitKeyOf, newRow, type Row } from './row';
+import { Starts } from './starts';
+import { Watches } from './watches';
+
+/** A history of so many bytes is full too. */
+const MAX_BYTES = 4_000_000;
+/** Enough to poll and to fetch what was bought before: with fewer, batches would hand rows on and on. */
+const LEAST_EVENTS = 50;
+/** For as much more than it should have a batch goes on while image calls end. */
+const WITH_DRAWS = 1.5;
+/** How long a batch that leaves waits for downloads under way; the next one starts them again. */
+const PATIENCE_MS = 15_000;
+/** Rows that end free a slot; so many of a batch's are worth a report. */
+const STEP = 1 / 40;
+/** A segment is told at latest after this, in milliseconds. */
+const SEGMENT_TOLD_MS = 15_000;
+
+/**
+ * Everything one batch knows and decides; what it does is in the parts. State changes by signals and by the ends of
+ * activities, each of which wakes {@link run}.
+ */
+export class Batch {
+  readonly rows = new Set<Row>();
+  readonly payer: string;
+  readonly pages: BatchPages;
+  readonly account: BatchAccount;
+  readonly results: BatchResults;
+  readonly parent: BatchParent;
+  readonly alarm: Alarm;
+  readonly watches: Watches;
+  private readonly starts: Starts;
+  private readonly draws: Draws;
+  private readonly limits = new Map<string, AdaptiveLimit>();
+  private readonly size: number;
+  private dirty = true;
+  private openedAt: { readonly events: number; readonly bytes: number; readonly suggested: boolean } | null =
+    null;
+  private leavingSince: number | null = null;
+  private toldFew = false;
+  private toldStarved = false;
+  private endedSinceTold = 0;
+  held: CallWait | null = null;
+  /** Its account was closed, or its number is another run's: nothing of it is sent any more. */
+  closed = false;
+  orders: BatchOrders;
+
+  constructor(readonly input: BatchInput) {
+    const wake = () => {
+      this.dirty = true;
+    };
+    this.orders = input.orders;
+    this.payer = batchWorkflowId(input.campaign, input.batch);
+    this.pages = new BatchPages(input.rows);
+    this.size = input.rows.reduce((sum, { size }) => sum + size, 0);
+    this.account = new BatchAccount(input.orders.granted);
+    this.results = new BatchResults(wake, () => {
+      this.parent.tell(SEGMENT_TOLD_MS);
+      wake();
+    });
+    this.parent = new BatchParent(input.campaign, Date.now(), wake);
+    this.alarm = new Alarm(wake);
+    this.watches = new Watches(this, wake);
+    this.starts = new Starts(this, wake);
+    this.draws = new Draws(this, wake);
+  }
+
+  /** A newer order replaces everything that was ordered before. */
+  order(orders: BatchOrders): void {
+    // Anybody may send a signal: one that is no order changes nothing, and a throw here would hang the batch.
+    if (typeof orders?.n !== 'number' || orders.n <= this.orders.n) return;
+    const { granted } = this.orders;
+    this.orders = orders;
+    this.account.grantNow(orders.granted);
+    for (const limit of this.limits.values()) limit.setCeiling(orders.slots);
+    if (orders.granted !== granted) this.parent.tell();
+    this.dirty = true;
+  }
+
+  /** Works until every row has a result, or until what is left is handed back. */
+  async run(): Promise<BatchResult> {
+    for (;;) {
+      this.dirty = false;
+      const now = Date.now();
+      if (this.shouldLeave()) this.leavingSince ??= now;
+      this.openPages();
+      this.act(now);
+      this.tell(now);
+      if (this.isOver(now)) return batchResult(this);
+      await condition(() => this.dirty);
+    }
+  }
+
+  private act(now: number): void {
+    if (this.pages.areOpen()) {
+      this.openedAt ??= mark();
+      if (!this.isLeaving()) this.adoptBegun(now);
+      endUnbought(this, now);
+    }
+    // After an outage what is finished is fetched first: links expire. Creates come last.
+    if (!this.isLeaving() || this.isBuying()) this.watches.download(now);
+    const needs = this.account.needs();
+    if (!this.isLeaving()) {
+      if (this.fullness() < 1) this.draws.start(now);
+      this.starts.start(now);
+    }
+    if (this.account.needs() !== needs) this.parent.tell();
+    const isIdle = this.isLeaving() || (this.rows.size === 0 && this.pages.unbegun() === 0);
+    this.results.write(now, isIdle, this.rows.size);
+  }
+
+  private tell(now: number): void {
+    const waiting = this.waiting();
+    if (!this.toldFew && waiting < FEW_AT_HAND && waiting < this.size) {
+      this.toldFew = true;
+      this.parent.tell();
+    }
+    // Nothing of it is under way that could give money back: the budget may be spent.
+    const isStarved = this.account.needs() !== null && this.settling() === 0;
+    if (isStarved && !this.toldStarved) this.parent.tell();
+    this.toldStarved = isStarved;
+    if (waiting === 0 && this.endedSinceTold >= Math.max(1, this.size * STEP)) this.parent.tell();
+    const dueAt = this.results.dueAt();
+    if (dueAt !== null) this.alarm.at(dueAt);
+    if (this.leavingSince !== null) this.alarm.at(this.leavingSince + PATIENCE_MS);
+    // What follows is told by the result, unless creates keep it: they may wait for a worker for a day.
+    if (this.isLeaving() && !this.isBuying()) return;
+    const buys = waiting > 0 && !this.orders.paused;
+    const nextAt = this.parent.report(now, buys, (n) => {
+      this.endedSinceTold = 0;
+      return batchReport(this, n);
+    });
+    if (nextAt !== Infinity) this.alarm.at(nextAt);
+  }
+
+  isLeaving(): boolean {
+    return this.leavingSince !== null;
+  }
+
+  mayBuy(): boolean {
+    // Without money only what is bought already goes on: everything else has ended.
+    const { paused, stop } = this.orders;
+    return !paused && stop !== 'cancel' && !this.isLeaving();
+  }
+
+  limitOf(row: Row): AdaptiveLimit {
+    const key = limitKeyOf(row);
+    let limit = this.limits.get(key);
+    if (limit === undefined) {
+      limit = new AdaptiveLimit(this.orders.slots, this.input.limits[key]);
+      this.limits.set(key, limit);
+    }
+    return limit;
+  }
+
+  /** What part of its slots the service takes, where it does not take all. */
+  limitShares(): LimitShares {
+    const shares: { [accountModel: string]: number } = {};
+    for (const [key, limit] of this.limits) {
+      shares[key] = Math.round(limit.share() * 100) / 100;
+    }
+    return shares;
+  }
+
+  /** Rows at the service. */
+  inFlight(model?: string): number {
+    let count = 0;
+    for (const row of this.rows)
+      if (row.phase !== 'waiting' && (model === undefined || limitKeyOf(row) === model)) count += 1;
+    return count;
+  }
+
+  /** Rows at the service, and rows that have ended and stand in no segment yet. */
+  settling(): number {
+    return this.inFlight() + this.results.unwritten();
+  }
+
+  /** Rows that are not at the service, and have no result. */
+  waiting(): number {
+    let count = this.pages.unbegun();
+    for (const { phase } of this.rows) if (phase === 'waiting') count += 1;
+    return count;
+  }
+
+  begin(set: OpenSet, index: number, now: number): Row {
+    const row = newRow(set, index, now);
+    if (isBought(this.input.campaign, row)) row.begun = Math.max(row.begun, row.attempt);
+    const paidHere = (row.opened.paidHere ?? 0) * (row.spec.estimate ?? 0);
+    if (paidHere > 0) this.account.takeAnyway(paidHere);
+    set.begin(index);
+    this.rows.add(row);
+    return row;
+  }
+
+  /** The row is over; its result goes into the next segment. */
+  end(row: Row, result: CampaignRowResult): void {
+    this.rows.delete(row);
+    this.endedSinceTold += 1;
+    const { set, index, opened, spec } = row;
+    const { estimate } = spec;
+    this.results.add({ set, index, result, was: opened.was, estimate, endedAt: Date.now() });
+  }
+
+  /** Somebody else has closed the account of this batch, or runs under its number. */
+  close(): void {
+    this.closed = true;
+    this.dirty = true;
+  }
+
+  private shouldLeave(): boolean {
+    if (this.orders.handBack || this.parent.gone || this.closed) return true;
+    // An image call may take minutes, in which videos go on; no other begins meanwhile.
+    return this.fullness() >= (this.draws.areOpen() ? WITH_DRAWS : 1);
+  }
+
+  /** How full its history is: 1 or more where it should leave. */
+  private fullness(): number {
+    // Opening its pages must not end it: the batch after it would open them as well, and so on for ever.
+    if (this.openedAt === null) return 0;
+    const { events, bytes, suggested } = mark();
+    if (suggested && !this.openedAt.suggested) return WITH_DRAWS;
+    const most = Math.max(LEAST_EVENTS, this.input.settings.eventsPerRun);
+    const ofEvents = (events - this.openedAt.events) / most;
+    return Math.max(ofEvents, (bytes - this.openedAt.bytes) / MAX_BYTES);
+  }
+
+  private openPages(): void {
+    if (this.isLeaving()) return;
+    for (const set of this.pages.unopened()) {
+      set.opening = true;
+      void this.openPage(set);
+    }
+  }
+
+  private async openPage(open: OpenSet): Promise<void> {
+    const { index, page, rows } = open.set;
+    const activities = campaignPagesActivities({ summary: `open page ${page}` });
+    const { campaign } = this.input;
+    try {
+      open.opened = await activities[ACTIVITY.openPage]({
+        index,
+        page,
+        campaign,
+        payer: this.payer,
+        ...(rows !== undefined && { rows }),
+      });
+    } catch (error) {
+      // Begun anew by the next turn of the loop. A batch that is cancelled ends without it.
+      await failedByHand(error).catch(unlessCancelled);
+    } finally {
+      open.opening = false;
+      this.dirty = true;
+    }
+  }
+
+  /** Rows that were begun before come first, all at once: what is bought is paid for. */
+  private adoptBegun(now: number): void {
+    for (const set of this.pages.all) {
+      if (set.sought) continue;
+      set.sought = true;
+      for (const index of set.unbegun()) {
+        const { begun, bought = 0, changed } = set.row(index).opened;
+        // Of a row with another text only what is on no books: it is looked up to be put there.
+        if (begun !== undefined && (changed !== true || bought > 0)) this.begin(set, index, now);
+      }
+    }
+  }
+
+  private isBuying(): boolean {
+    for (const { phase } of this.rows) if (phase === 'creating' || phase === 'drawing') return true;
+    return false;
+  }
+
+  private isOver(now: number): boolean {
+    if (this.isBuying() || this.results.unwritten() > 0 || this.parent.isSending()) return false;
+    if (this.rows.size === 0 && this.pages.areOpen() && this.pages.unbegun() === 0) return true;
+    if (this.leavingSince === null) return false;
+    if (this.watches.isFetching() && now < this.leavingSince + PATIENCE_MS) return false;
+    // From here on the poll loop stops at the end of its tick.
+    if (!this.watches.stop()) return false;
+    this.dropReserved();
+    return true;
+  }
+
+  /** Rows that wait for the service hold money that nothing was bought for. */
+  private dropReserved(): void {
+    for (const row of this.rows)
+      if (row.phase === 'waiting' && row.create?.unknown === undefined) {
+        this.account.giveBack(row.cost);
+        row.cost = 0;
+      }
+  }
+}
+
+function mark() {
+  const { historyLength, historySize, continueAsNewSuggested } = workflowInfo();
+  return { events: historyLength, bytes: historySize, suggested: continueAsNewSuggested };
+}

@@ -1,0 +1,134 @@
+import { sleep } from '@temporalio/workflow';
+import { type CallWait } from '../../domain/call-wait';
+import {
+  type BookMove,
+  type BooksUnavailable,
+  type KeepBooksInput,
+  type KeptBooks,
+  type SettleBatchInput,
+  type SettledBatch,
+} from '../../domain/campaign/activities';
+import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/book';
+import { ACTIVITY } from '../../domain/names';
+import { failedByHand } from '../failed-by-hand';
+import { campaignBooksActivities } from '../proxies';
+
+/** Before the book is asked for again, when nobody could read it. */
+const AGAIN_MS = 10_000;
+
+export interface BooksState {
+  /** Number of the newest entry that is known; null for none. */
+  readonly n: number | null;
+  readonly book: BookEntry;
+}
+
+/** The campaign's side of its book: one move at a time, each a function of the newest entry in the journal. */
+export class Books {
+  private n: number | null;
+  private book: BookEntry;
+  /** Batches that this campaign has opened. Others are of runs that a reset or a terminate has undone. */
+  private readonly mine = new Set<number>();
+  private moves: Promise<unknown> = Promise.resolve();
+  private underWay = 0;
+  /** Why the book could not be read; null while it can. */
+  held: CallWait | null = null;
+  known: boolean;
+
+  constructor(
+    private readonly input: Pick<KeepBooksInput, 'campaign' | 'before'> & { readonly taskQueue: string },
+    private readonly budget: () => number | null,
+    saved: BooksState | undefined,
+    private readonly onChange: () => void,
+  ) {
+    this.n = saved?.n ?? null;
+    this.book = saved?.book ?? emptyBook(input.before);
+    this.known = saved !== undefined;
+  }
+
+  isMoving(): boolean {
+    return this.underWay > 0;
+  }
+
+  /** Micro-units that no batch may spend; null without a budget. */
+  free(): number | null {
+    return freeOf(this.book, this.budget());
+  }
+
+  entry(): BookEntry {
+    return this.book;
+  }
+
+  granted(batch: number): number | null {
+    return grantedTo(this.book, batch) ?? null;
+  }
+
+  isClosed(batch: number): boolean {
+    return isClosed(this.book, batch);
+  }
+
+  /** Open batches of runs that are gone, which may still send. */
+  foreign(): number[] {
+    return this.book.open.flatMap(([batch]) => (this.mine.has(batch) ? [] : [batch]));
+  }
+
+  /** Makes one move, after those before it, as soon as the journal can be read. */
+  move(move: BookMove): Promise<KeptBooks> {
+    this.underWay += 1;
+    const made = this.moves.then(() => this.make(move));
+    this.moves = made;
+    return made;
+  }
+
+  /** What a batch has cost that nobody hears of any more: it sends nothing from here on. */
+  settle(batch: number, segments: readonly string[]): Promise<SettledBatch> {
+    const { campaign } = this.input;
+    const input: SettleBatchInput = { campaign, batch, segments };
+    const { settle } = this.activities(`settle batch ${batch}`);
+    return this.available(() => settle(input));
+  }
+
+  /** Micro-units that a book begins with. */
+  before(): number {
+    return this.input.before;
+  }
+
+  save(): BooksState {
+    return { n: this.n, book: this.book };
+  }
+
+  private async make(move: BookMove): Promise<KeptBooks> {
+    const { campaign, before } = this.input;
+    const { keep } = this.activities(move.do === 'look' ? 'look into the book' : `${move.do} in the book`);
+    const kept = await this.available(() =>
+      keep({ campaign, before, known: this.n, budget: this.budget(), move }),
+    );
+    ({ n: this.n, book: this.book } = kept);
+    if (kept.batch !== undefined) this.mine.add(kept.batch);
+    this.known = true;
+    this.underWay -= 1;
+    this.onChange();
+    return kept;
+  }
+
+  private activities(summary: string) {
+    const activities = campaignBooksActivities({ taskQueue: this.input.taskQueue, summary });
+    return { keep: activities[ACTIVITY.keepBooks], settle: activities[ACTIVITY.settleBatch] };
+  }
+
+  private async available<T extends object>(ask: () => Promise<T | BooksUnavailable>): Promise<T> {
+    for (;;)
+      try {
+        const answer = await ask();
+        if (!('unavailable' in answer)) {
+          this.held = null;
+          return answer;
+        }
+        const until = Date.now() + AGAIN_MS;
+        this.held = { why: answer.unavailable, until, reason: null, account: null };
+        this.onChange();
+        await sleep(AGAIN_MS, { summary: 'before the book is asked for again' });
+      } catch (error) {
+        await failedByHand(error);
+      }
+  }
+}

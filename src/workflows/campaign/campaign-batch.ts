@@ -1,0 +1,20 @@
+import { defineQuery, defineSignal, setHandler } from '@temporalio/workflow';
+import { QUERY, SIGNAL } from '../../domain/names';
+import { type BatchInput, type BatchOrders, type BatchResult } from '../../domain/campaign/messages';
+import { type BatchState } from '../../domain/campaign/state';
+import { Batch } from './batch';
+import { batchState } from './batch-view';
+
+export const campaignOrdersSignal = defineSignal<[BatchOrders]>(SIGNAL.campaignOrders);
+const batchStateQuery = defineQuery<BatchState>(QUERY.batchState);
+
+/**
+ * Some rows of a campaign, up to 1,250: creates, polls, downloads and keeps results, with one poll loop for all. Started by
+ * `runCampaign`, to which it returns what it did not finish. It never continues as new.
+ */
+export async function campaignBatch(input: BatchInput): Promise<BatchResult> {
+  const batch = new Batch(input);
+  setHandler(campaignOrdersSignal, (orders) => batch.order(orders));
+  setHandler(batchStateQuery, () => batchState(batch));
+  return batch.run();
+}

@@ -1,0 +1,36 @@
+import { type Money } from '../../domain/billing';
+import { type LimitShares } from '../../domain/campaign/messages';
+import { type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
+import { type ResultsRef } from '../../domain/campaign/results';
+import { type RowQueueState } from '../../domain/campaign/row-queue';
+import { type BooksState } from './books';
+
+/** What a campaign takes through its continue-as-new, with no batch open. Times are workflow time in milliseconds. */
+export interface CampaignCarried {
+  readonly v: 1;
+  readonly startedAt: number;
+  readonly plan: CampaignPlan | null;
+  readonly results: ResultsRef;
+  readonly queue: RowQueueState;
+  /** Rows of all plans of this campaign. */
+  readonly planned: number;
+  readonly books: BooksState;
+  /** Micro-units on the books of earlier runs under this id: what a book begins with. */
+  readonly before: number;
+  readonly limits: LimitShares;
+  readonly ordersN: number;
+  readonly concurrency: number;
+  readonly budget: Money | null;
+  readonly paused: boolean;
+  readonly stop: 'budget' | 'cancel' | null;
+  /** Plans that are still to be made. */
+  readonly wishes: readonly RowSelection[];
+  /** Generation of the first plan of this campaign; null before it. */
+  readonly firstGeneration: number | null;
+  /** Estimate of the cheapest row that was skipped for want of money, in micro-units; null when none was. */
+  readonly cheapestSkipped: number | null;
+  /** What was skipped and what was free when skipped rows were taken up last; null before that. */
+  readonly round: { readonly skipped: number; readonly free: number } | null;
+  readonly rate: readonly (readonly [at: number, ended: number])[];
+  readonly notes: readonly string[];
+}

@@ -1,0 +1,174 @@
+import {
+  beginCreate,
+  DEFAULT_START_LIMIT_MS,
+  isSentAgain,
+  nextStep,
+  withDebts,
+  type CreateOnceState,
+  type CreateStep,
+} from '../../domain/create-once';
+import { type SenderTrace } from '../../domain/journal-proof';
+import { NOT_RECORDED } from '../../domain/names';
+import { type CreateVideoAnswer } from '../../domain/paid-call';
+import { CREATE_TIMEOUTS } from '../../domain/timeouts';
+import { type BatchSettings } from '../../domain/campaign/messages';
+import { createScheduleToCloseMs, createVideosActivity } from '../proxies';
+import { raceTimer } from '../race-timer';
+import { NO_ANSWER, noValue, type NoValue, reconcileEpoch, senderTrace } from '../reconcile-epoch';
+import { type Batch } from './batch';
+import { isBatchClosed } from './batch-closed';
+import { creationKeyOf, isBegun, type Row } from './row';
+
+/** What one row's create came to: settled, to be tried again at `until`, looked up and not bought, or not allowed any more. */
+export type RowStep =
+  Exclude<CreateStep, { do: 'reconcile' }> | { readonly do: 'absent' } | { readonly do: 'closed' };
+
+export interface RowAnswer {
+  readonly step: RowStep;
+  /** The answer that led to it: a refusal for now names the time before which nothing may be sent. */
+  readonly answer: CreateVideoAnswer;
+}
+
+/**
+ * One group of creates, each row by the rules of create-once: its own key, epoch and slot. A lost
+ * group is reconciled row by row, so that only rows whose slot holds an intent stay unconfirmed. Never throws.
+ * @param onRow told once for each row, as soon as its fate is known
+ */
+export async function createRows(
+  rows: readonly Row[],
+  { input: { campaign, settings }, payer }: Batch,
+  onRow: (row: Row, answer: RowAnswer) => void,
+): Promise<void> {
+  const states = rows.map((row) => row.create ?? beginCreate(creationKeyOf(campaign, row), Date.now()));
+  const scheduledAt = new Date().toISOString();
+  const answers = await sendGroup(rows, states, settings, payer);
+  const open: Promise<void>[] = [];
+  // Promises only where something is waited for (docs/adr/0011).
+  const known = rows.map((row, place) => {
+    const state = states[place] as CreateOnceState;
+    // A worker of another version may answer fewer rows: nobody knows what it did for the others.
+    const got = 'lost' in answers ? answers.lost : (answers.all[place] ?? UNANSWERED);
+    const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
+    if (step === undefined)
+      open.push(
+        reconciled(row, state, got, settings, senderTrace(got, scheduledAt, place)).then((answer) =>
+          onRow(row, answer),
+        ),
+      );
+    return step;
+  });
+  // All reconciliations are ordered before the first row goes on: histories have their commands in this order.
+  rows.forEach((row, place) => {
+    const step = known[place];
+    if (step !== undefined) onRow(row, step);
+  });
+  await Promise.all(open);
+}
+
+const UNANSWERED: NoValue = { cause: 'activity_failed', neverStarted: false, heartbeat: null };
+
+async function sendGroup(
+  rows: readonly Row[],
+  states: readonly CreateOnceState[],
+  { account, policy, queues }: BatchSettings,
+  payer: string,
+): Promise<{ readonly all: readonly CreateVideoAnswer[] } | { readonly lost: NoValue }> {
+  const create = createVideosActivity({
+    taskQueue: queues.create,
+    startLimitMs: DEFAULT_START_LIMIT_MS,
+    summary: `create ${rows.length}`,
+  });
+  const asked = rows.map((row, place) => {
+    const state = states[place] as CreateOnceState;
+    const { creationKey, epoch } = state;
+    return {
+      page: { index: row.set.set.index, page: row.set.set.page },
+      index: row.index,
+      creationKey,
+      epoch,
+      ...(isSentAgain(state) ? { sameKey: true as const } : isBegun(row) && { recordedOnly: true as const }),
+    };
+  });
+  const wait = { since: Date.now(), limitMs: DEFAULT_START_LIMIT_MS };
+  const sent = create({
+    rows: asked,
+    payer,
+    ...(account === undefined ? {} : { account }),
+    ...(policy === undefined ? {} : { policy }),
+  }).then(
+    ({ answers }) => ({ all: answers }),
+    (error: unknown) => ({ lost: noValue(error, wait) }),
+  );
+  const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(sent, {
+    limitMs: createScheduleToCloseMs(DEFAULT_START_LIMIT_MS) + CREATE_TIMEOUTS.raceMarginMs,
+    // Then the journal is asked, which knows how long each sender may take.
+    afterCancelMs: CREATE_TIMEOUTS.httpBudgetMs + CREATE_TIMEOUTS.raceMarginMs,
+    summary: 'limit of the creates',
+  });
+  // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
+  asked.length = 0;
+  return first === 'lost' ? { lost: NO_ANSWER } : first;
+}
+
+/** What an answer comes to; undefined when it has to be reconciled first. */
+function stepOf(
+  row: Row,
+  state: CreateOnceState,
+  answer: CreateVideoAnswer,
+  isReconciled: boolean,
+): RowAnswer | undefined {
+  if (isBatchClosed(answer)) return { step: { do: 'closed' }, answer };
+  if (isAbsent(row, answer)) return { step: { do: 'absent' }, answer };
+  const step = nextStep(state, answer, {
+    now: Date.now(),
+    random: Math.random(),
+    startLimitMs: DEFAULT_START_LIMIT_MS,
+    reconciled: isReconciled,
+    patient: true,
+  });
+  if (step.do === 'reconcile') return undefined;
+  return { step: step.do === 'settle' ? { ...step, answer: withDebts(step.answer, state) } : step, answer };
+}
+
+async function reconciled(
+  row: Row,
+  state: CreateOnceState,
+  got: CreateVideoAnswer | NoValue,
+  settings: BatchSettings,
+  senders: SenderTrace,
+): Promise<RowAnswer> {
+  const found = await reconcile(row, state, settings, got, senders);
+  // What the send itself left as evidence says more than a look that found nothing out.
+  const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
+  const step = stepOf(row, state, keepsOwn ? got : found, true);
+  if (step === undefined) throw new Error('media.reconcileCreate answered "pending"');
+  return step;
+}
+
+/** An attempt that was begun before, and of which the journal says that nothing came. A worker that could not look says nothing. */
+function isAbsent(row: Row, answer: CreateVideoAnswer): boolean {
+  if (!isBegun(row) || row.create?.unknown !== undefined) return false;
+  if (answer.outcome === 'not_sent') return answer.epochUsed || answer.cause === NOT_RECORDED;
+  return answer.outcome === 'refused_for_now';
+}
+
+function reconcile(
+  row: Row,
+  state: CreateOnceState,
+  { account, policy, queues }: BatchSettings,
+  got: CreateVideoAnswer | NoValue,
+  senders: SenderTrace,
+): Promise<CreateVideoAnswer> {
+  const { model, durationSeconds, resolution, referenceMode } = row.spec;
+  return reconcileEpoch(
+    state,
+    {
+      taskQueue: queues.create,
+      account: row.spec.account ?? account,
+      policy,
+      facts: { model, durationSeconds, resolution, referenceMode },
+    },
+    got,
+    senders,
+  );
+}

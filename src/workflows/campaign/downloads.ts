@@ -1,0 +1,65 @@
+import { ActivityFailure, sleep } from '@temporalio/workflow';
+import { type DownloadVideoResult } from '../../domain/download';
+import { type VideoTask } from '../../domain/video-task';
+import { type DownloadVideosResult } from '../../domain/campaign/activities';
+import { type BatchSettings } from '../../domain/campaign/messages';
+import { downloadVideoActivity, downloadVideosActivity } from '../proxies';
+
+/**
+ * Fetches some videos: one try for all in one activity, then an activity of its own, with all its tries, for each that
+ * needs more, never before the time that the service asked for (C8.7). Never throws.
+ * @param onVideo told once for each video, as soon as its end is known; null where no worker could finish its download
+ * @param onTried told when the common try is over: others need not wait for those that need more
+ */
+export async function downloadRows(
+  videos: readonly VideoTask[],
+  { queues }: BatchSettings,
+  onVideo: (place: number, result: DownloadVideoResult | null) => void,
+  onTried: () => void,
+): Promise<void> {
+  const { results, waitMs } = await tryAll(videos, queues.download);
+  onTried();
+  const open: Promise<void>[] = [];
+  videos.forEach((video, place) => {
+    const result = results[place];
+    // Promises only where something is waited for (docs/adr/0011).
+    if (result) onVideo(place, result);
+    else {
+      const one = downloadOne(video, queues.download, waitMs?.[place] ?? 0);
+      open.push(one.then((found) => onVideo(place, found)));
+    }
+  });
+  await Promise.all(open);
+}
+
+async function tryAll(
+  videos: readonly VideoTask[],
+  taskQueue: string | undefined,
+): Promise<DownloadVideosResult> {
+  const fetch = downloadVideosActivity({ taskQueue, summary: `download ${videos.length}` });
+  const asked = [...videos];
+  try {
+    return await fetch({ videos: asked });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    // Its worker was lost, or is of a version that does not know it: each video is tried by itself.
+    return { results: [] };
+  } finally {
+    // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
+    asked.length = 0;
+  }
+}
+
+async function downloadOne(
+  video: VideoTask,
+  taskQueue: string | undefined,
+  waitMs: number,
+): Promise<DownloadVideoResult | null> {
+  try {
+    if (waitMs > 0) await sleep(waitMs, { summary: 'wait before the next download' });
+    return await downloadVideoActivity({ taskQueue, summary: 'download' })({ video });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,109 @@
+import { callWait } from '../../domain/call-wait';
+import { beginCreate, DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
+import { type ImageOutcome } from '../../domain/outcome';
+import { type WaitingImage } from '../../domain/paid-call';
+import { afterImage, isWaitingImage } from '../image-call';
+import { isBatchClosed } from './batch-closed';
+import { endOrRetry } from './end-row';
+import { buyOrKeep } from './end-unbought';
+import { holdRow } from './hold-row';
+import { drawRow } from './images';
+import { type Batch } from './batch';
+import { costOf, creationKeyOf, isBegun, limitKeyOf, type Row } from './row';
+
+/** Image calls of one batch that are open at a time: each takes a minute and a place in the worker. */
+const OPEN_DRAWS = 25;
+
+/** Image rows: set aside when their page is read, then one activity each. */
+export class Draws {
+  private open = 0;
+
+  constructor(
+    private readonly batch: Batch,
+    private readonly onChange: () => void,
+  ) {}
+
+  areOpen(): boolean {
+    return this.open > 0;
+  }
+
+  start(now: number): void {
+    const { batch } = this;
+    if (batch.isLeaving()) return;
+    const buys = batch.mayBuy();
+    for (const row of batch.rows) {
+      if (row.phase !== 'waiting' || row.spec.operation === 'create_video') continue;
+      if (!buys && !isBegun(row)) continue;
+      if (this.open >= OPEN_DRAWS || batch.inFlight() >= batch.orders.slots) return;
+      if (row.notBefore > now) batch.alarm.at(row.notBefore);
+      else if (isBegun(row) || (this.hasRoom(row, now) && this.hasMoney(row))) void this.draw(row);
+    }
+  }
+
+  private hasRoom(row: Row, now: number): boolean {
+    const limit = this.batch.limitOf(row);
+    if (limit.room(this.batch.inFlight(limitKeyOf(row)), now) > 0) return true;
+    if (limit.opensAt() > now) this.batch.alarm.at(limit.opensAt());
+    return false;
+  }
+
+  private hasMoney(row: Row): boolean {
+    // A row that waited for the service has its money already.
+    if (row.create !== null || row.cost > 0) return true;
+    const cost = costOf(this.batch.input.campaign, row);
+    if (!this.batch.account.take(cost)) return false;
+    row.cost = cost;
+    return true;
+  }
+
+  /** Nothing came of it yet: it keeps its money and its place. */
+  private waitOrEnd(row: Row, got: WaitingImage): ImageOutcome | undefined {
+    const { batch } = this;
+    const state = row.create ?? beginCreate(creationKeyOf(batch.input.campaign, row), Date.now());
+    const step = afterImage(state, got, { startLimitMs: DEFAULT_START_LIMIT_MS, patient: true });
+    if ('outcome' in step) return step;
+    Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
+    holdRow(batch, callWait(step, got));
+    return undefined;
+  }
+
+  private async draw(row: Row): Promise<void> {
+    const { batch } = this;
+    this.open += 1;
+    row.phase = 'drawing';
+    try {
+      const isLookedUp = isBegun(row);
+      const got = await drawRow(row, batch);
+      if (isBatchClosed(got)) {
+        Object.assign(row, { phase: 'waiting' });
+        batch.close();
+        return;
+      }
+      const outcome = isWaitingImage(got) ? this.waitOrEnd(row, got) : got;
+      if (outcome === undefined) return;
+      if (isLookedUp && row.attempt >= row.begun && isAbsent(outcome)) {
+        buyOrKeep(batch, row);
+        return;
+      }
+      if (outcome.outcome === 'completed') {
+        batch.limitOf(row).onSuccess();
+        batch.held = null;
+      }
+      if (outcome.outcome === 'rejected' && NO_ROOM.includes(outcome.reason)) {
+        const until = outcome.notBefore === undefined ? null : Date.parse(outcome.notBefore);
+        batch.limitOf(row).onNoRoom(batch.inFlight(limitKeyOf(row)), Date.now(), until);
+      }
+      endOrRetry(batch, row, outcome);
+    } finally {
+      this.open -= 1;
+      this.onChange();
+    }
+  }
+}
+
+/** A call that was begun before, and of which nothing came. */
+function isAbsent(outcome: ImageOutcome): boolean {
+  return outcome.outcome === 'rejected' && ['not_sent', 'retry_later'].includes(outcome.reason);
+}
+
+const NO_ROOM: readonly string[] = ['capacity', 'retry_later'];

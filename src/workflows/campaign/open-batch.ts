@@ -1,0 +1,49 @@
+import { type BatchReport, type BatchResult } from '../../domain/campaign/messages';
+import { sizeOf } from '../../domain/campaign/row-queue';
+import { type RowSet } from '../../domain/campaign/row-set';
+
+/** A batch that was opened in the book and is not closed in it. */
+export interface OpenBatch {
+  readonly batch: number;
+  readonly rows: readonly RowSet[];
+  readonly size: number;
+  slots: number;
+  report: BatchReport | null;
+  reportedAt: number;
+  /** When it was there last: it reported, or took orders. */
+  heardAt: number;
+  /** What it was told last. */
+  told: string;
+  telling: boolean;
+  handBack: boolean;
+  /** `gone`: it ended without a result. */
+  end: BatchResult | 'gone' | null;
+  closing: boolean;
+}
+
+export function openBatch(batch: number, rows: readonly RowSet[], now: number): OpenBatch {
+  return {
+    batch,
+    rows,
+    size: sizeOf(rows),
+    slots: 0,
+    report: null,
+    reportedAt: 0,
+    heardAt: now,
+    told: '',
+    telling: true,
+    handBack: false,
+    end: null,
+    closing: false,
+  };
+}
+
+/** Rows that are in flight or may be soon, as far as it has told: rows that wait for money leave their slots to others. */
+export function leftOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
+  if (report === null) return size;
+  return report.needs === null ? report.inFlight + report.waiting : report.inFlight;
+}
+
+export function waitingOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
+  return report === null ? size : report.waiting;
+}

@@ -1,0 +1,186 @@
+import { callWait } from '../../domain/call-wait';
+import { outcomes } from '../../domain/outcomes';
+import { unboughtResult } from '../../domain/campaign/row-result';
+import { type Batch } from './batch';
+import { createRows, type RowAnswer } from './creates';
+import { endOrRetry } from './end-row';
+import { buyOrKeep } from './end-unbought';
+import { holdRow } from './hold-row';
+import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type Row } from './row';
+
+/** Creates per activity at most; fewer than this many wait a moment for company. */
+const GROUP = 25;
+const WORTH = 10;
+const COMPANY_MS = 2_000;
+/** Under a cap so many creates are open as go out in this time: enough to use it up, and few that a cancellation finds waiting. */
+const CAPPED_MS = 2_000;
+/** Rows that were begun before are looked up together: nothing is sent for them, so that they share no fate. */
+const LOOKED_UP = 500;
+
+/** Takes rows out of pages and sends their creates, one group at a time: starts are paced by the service's answers. */
+export class Starts {
+  private sending = false;
+  private looking = false;
+  private lastAt = 0;
+
+  constructor(
+    private readonly batch: Batch,
+    private readonly onChange: () => void,
+  ) {}
+
+  start(now: number): void {
+    const { batch } = this;
+    this.lookUp();
+    if (this.sending) return;
+    const { slots, createsPerSecond: cap } = batch.orders;
+    const free = slots - batch.inFlight();
+    if (free <= 0 || batch.watches.backlog() > 0 || batch.watches.serviceIsAway()) return;
+    if (free < Math.min(WORTH, slots) && now - this.lastAt < COMPANY_MS) {
+      batch.alarm.at(this.lastAt + COMPANY_MS);
+      return;
+    }
+    const most = cap === null ? GROUP : Math.ceil((cap * CAPPED_MS) / 1_000);
+    const group = this.pick(Math.min(GROUP, most, free), now);
+    if (group.length === 0) return;
+    this.lastAt = now;
+    this.sending = true;
+    void this.send(cap === null ? [group] : group.map((row) => [row])).finally(() => {
+      this.sending = false;
+      this.onChange();
+    });
+  }
+
+  private lookUp(): void {
+    if (this.looking) return;
+    const found: Row[] = [];
+    for (const row of this.batch.rows) {
+      if (found.length >= LOOKED_UP) break;
+      if (isLookedUp(row)) found.push(row);
+    }
+    if (found.length === 0) return;
+    this.looking = true;
+    void this.send([found]).finally(() => {
+      this.looking = false;
+      this.onChange();
+    });
+  }
+
+  private async send(groups: readonly (readonly Row[])[]): Promise<void> {
+    const onRow = (row: Row, answer: RowAnswer) => {
+      this.onAnswer(row, answer);
+      this.onChange();
+    };
+    for (const rows of groups) for (const row of rows) row.phase = 'creating';
+    await Promise.all(groups.map((rows) => createRows(rows, this.batch, onRow)));
+  }
+
+  private pick(wanted: number, now: number): Row[] {
+    const { batch } = this;
+    const picked: Row[] = [];
+    if (!batch.mayBuy()) return picked;
+    const underWay = new Map<string, number>();
+    const fits = (row: Row): 'yes' | 'later' | 'no_money' => {
+      if (row.notBefore > now) {
+        batch.alarm.at(row.notBefore);
+        return 'later';
+      }
+      const key = limitKeyOf(row);
+      const open = underWay.get(key) ?? batch.inFlight(key);
+      const limit = batch.limitOf(row);
+      if (limit.room(open, now) <= 0) {
+        if (limit.opensAt() > now) batch.alarm.at(limit.opensAt());
+        return 'later';
+      }
+      // A row that waited for the service has its money already.
+      if (row.create === null && row.cost === 0) {
+        const cost = costOf(batch.input.campaign, row);
+        if (!batch.account.take(cost)) return 'no_money';
+        row.cost = cost;
+      }
+      underWay.set(key, open + 1);
+      return 'yes';
+    };
+    let waiting = 0;
+    for (const row of batch.rows) {
+      if (row.phase !== 'waiting' || isLookedUp(row)) continue;
+      waiting += 1;
+      if (row.spec.operation !== 'create_video' || picked.length >= wanted) continue;
+      const verdict = fits(row);
+      if (verdict === 'no_money') return picked;
+      if (verdict === 'yes') picked.push(row);
+    }
+    // Rows that cannot start now are set aside, so that other models go on; but not the whole batch.
+    while (picked.length < wanted && waiting < Math.max(GROUP, batch.orders.slots)) {
+      const next = batch.pages.nextRow();
+      if (next === undefined) break;
+      const row = batch.begin(next.set, next.index, now);
+      if (row.opened.changed === true) {
+        batch.end(row, unboughtResult(factsOf(batch.input.campaign, row), 'changed', CHANGED, now));
+        continue;
+      }
+      if (isLookedUp(row)) {
+        this.onChange();
+        continue;
+      }
+      if (row.spec.operation !== 'create_video') {
+        waiting += 1;
+        this.onChange();
+        continue;
+      }
+      const verdict = fits(row);
+      if (verdict === 'yes') picked.push(row);
+      else waiting += 1;
+      if (verdict === 'no_money') break;
+    }
+    return picked;
+  }
+
+  private onAnswer(row: Row, { step, answer }: RowAnswer): void {
+    const { batch } = this;
+    const now = Date.now();
+    if (step.do === 'absent') return this.onAbsent(row, answer);
+    if (step.do === 'closed') {
+      row.phase = 'waiting';
+      return batch.close();
+    }
+    if (answer.outcome === 'refused_for_now') {
+      const until = answer.notBefore === null ? null : Date.parse(answer.notBefore);
+      batch.limitOf(row).onNoRoom(batch.inFlight(limitKeyOf(row)), now, until);
+    }
+    if (step.do === 'wait') {
+      Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
+      if (answer.outcome !== 'refused_for_now') holdRow(batch, callWait(step, answer));
+      return;
+    }
+    const settled = step.answer;
+    const key = creationKeyOf(batch.input.campaign, row);
+    switch (settled.outcome) {
+      case 'created':
+        batch.held = null;
+        return batch.watches.begin(row, settled, now);
+      case 'rejected':
+        return endOrRetry(batch, row, outcomes.rejected(settled, key, settled.sent ? 1 : 0));
+      case 'unconfirmed':
+        return endOrRetry(batch, row, outcomes.unconfirmed(settled, key));
+    }
+  }
+
+  /** Of an attempt that was begun before nothing came: the one after it is there, or this was the last. */
+  private onAbsent(row: Row, { epoch, account, estimate, mayBeOwed }: RowAnswer['answer']): void {
+    if (row.attempt >= row.begun) return buyOrKeep(this.batch, row);
+    const key = creationKeyOf(this.batch.input.campaign, row);
+    const common = { epoch, sent: false, account, estimate, ...(mayBeOwed === true && { mayBeOwed }) };
+    const message = 'It was refused for now, and tried again.';
+    const refused = { ...common, outcome: 'rejected', reason: 'retry_later', message } as const;
+    endOrRetry(this.batch, row, outcomes.rejected(refused, key, 0));
+  }
+}
+
+/** A video that was begun before, of which nobody has asked the journal yet. */
+function isLookedUp(row: Row): boolean {
+  const isVideo = row.spec.operation === 'create_video';
+  return row.phase === 'waiting' && isVideo && isBegun(row) && row.create === null;
+}
+
+const CHANGED =
+  'It was bought before with another text, and is not bought again by itself. Ask for changed rows to be bought again, or give the row another id.';

@@ -1,0 +1,175 @@
+import { type DownloadVideoResult } from '../../domain/download';
+import { type VideoOutcome } from '../../domain/outcome';
+import { outcomes } from '../../domain/outcomes';
+import { beginWatch, type WatchState } from '../../domain/poll-watch';
+import { type CreatedVideo } from '../../domain/paid-call';
+import { type FollowResult, PollLoop, type Watcher } from '../poll-loop';
+import { endOrRetry } from './end-row';
+import { downloadRows } from './downloads';
+import { type Batch } from './batch';
+import { limitKeyOf, type Row, sinceOf } from './row';
+import { SharedValues } from './shared-values';
+
+/** Videos per download activity, and how many such activities are open at a time. */
+const GROUP = 25;
+const OPEN_GROUPS = 4;
+
+/** 4 s give or take 0.2 in the band of 3 to 5 s: enough to keep batches out of step, and no row waits for the end of the band. */
+const POLL_BAND_MARGIN = 0.4;
+
+/** Rows whose task exists: polled by one loop for all, then downloaded in groups. */
+export class Watches {
+  private readonly loop: PollLoop;
+  private readonly queue: Row[] = [];
+  private readonly shared = new SharedValues();
+  private openGroups = 0;
+  private fetching = 0;
+  private open = 0;
+
+  constructor(
+    private readonly batch: Batch,
+    private readonly onChange: () => void,
+  ) {
+    this.loop = new PollLoop({
+      taskQueue: batch.input.settings.queues.poll,
+      bandMargin: POLL_BAND_MARGIN,
+      keepsPace: true,
+      onTick: onChange,
+    });
+  }
+
+  /** A task that was just created. */
+  begin(row: Row, created: CreatedVideo, now: number): void {
+    const video = this.shared.task(created.video);
+    row.created = {
+      video,
+      estimate: this.shared.of(created.estimate),
+      warnings: created.warnings,
+      ...(created.mayBeOwed === true && { mayBeOwed: true }),
+    };
+    const { begun: polledAt } = row.set.set;
+    const isHandedBack = polledAt !== undefined && row.attempt === row.opened.begun;
+    const since = (isHandedBack ? sinceOf(row.opened) : undefined) ?? now;
+    const deadlineAt = since + this.batch.input.settings.waitForMs;
+    const { firstPollSeconds, minSeconds } = video.polling;
+    // Another batch may have polled what was bought before, and it may be ready (C8.2).
+    const firstPollAt = created.sent
+      ? now + firstPollSeconds * 1000
+      : Math.max(now, (polledAt ?? now) + minSeconds * 1000);
+    this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt, lastStatus: created.status }));
+  }
+
+  /** Whether every poll of late failed: the service is away, and nothing new is bought meanwhile. */
+  serviceIsAway(): boolean {
+    const states = this.loop.states().filter(({ lastPollAt, errors }) => lastPollAt !== null || errors > 0);
+    return states.length > 0 && states.every(({ errors }) => errors > 0);
+  }
+
+  /** Videos that wait to be fetched. */
+  backlog(): number {
+    return this.queue.length;
+  }
+
+  isFetching(): boolean {
+    return this.fetching > 0;
+  }
+
+  download(now: number): void {
+    while (this.openGroups < OPEN_GROUPS && this.queue.length > 0) {
+      this.openGroups += 1;
+      void this.fetch(this.queue.splice(0, GROUP), now);
+    }
+  }
+
+  /** Stops the loop, at the end of its tick where one is under way. @returns whether it has */
+  stop(): boolean {
+    this.loop.stop();
+    return this.open === 0;
+  }
+
+  /** When a row was polled last, in workflow time; 0 before that. */
+  lastTickAt(): number {
+    return Math.max(0, ...this.loop.snapshot().groups.map(({ lastTickAt }) => lastTickAt));
+  }
+
+  private watch(row: Row, state: WatchState): void {
+    row.phase = 'watching';
+    this.open += 1;
+    const watch = new RowWatch(row, state, this.settled);
+    row.watch = watch;
+    this.loop.follow(watch);
+  }
+
+  private readonly settled = (row: Row, result: FollowResult): void => {
+    this.open -= 1;
+    this.ended(row, result);
+    this.onChange();
+  };
+
+  private ended(row: Row, result: FollowResult): void {
+    if (result.kind !== 'verdict') return;
+    const { verdict, state } = result;
+    const end = { video: state.video, estimate: row.created?.estimate ?? null, state };
+    switch (verdict.kind) {
+      case 'completed':
+        this.batch.limitOf(row).onSuccess();
+        row.phase = 'downloading';
+        row.record = verdict.record;
+        this.queue.push(row);
+        return;
+      case 'failed':
+        if (verdict.error.kind === 'capacity')
+          this.batch.limitOf(row).onNoRoom(this.batch.inFlight(limitKeyOf(row)), Date.now(), null);
+        return endOrRetry(this.batch, row, outcomes.failed(end, verdict.error, verdict.record.usage));
+      case 'task_unknown':
+        return endOrRetry(this.batch, row, outcomes.taskUnknown(end));
+      case 'still_running':
+        return endOrRetry(this.batch, row, outcomes.stillRunning(end));
+    }
+  }
+
+  private async fetch(rows: readonly Row[], now: number): Promise<void> {
+    const videos = rows.flatMap(({ created }) => created?.video ?? []);
+    const landed = (place: number, result: DownloadVideoResult | null) => {
+      const row = rows[place];
+      if (row !== undefined) endOrRetry(this.batch, row, ofDownload(row, result, now));
+      this.onChange();
+    };
+    const tried = () => {
+      this.openGroups -= 1;
+      this.onChange();
+    };
+    this.fetching += 1;
+    try {
+      await downloadRows(videos, this.batch.input.settings, landed, tried);
+    } finally {
+      this.fetching -= 1;
+      this.onChange();
+    }
+  }
+}
+
+/** One row in the loop. Of a class, because a function of its own for each of thousands would be larger than what it knows. */
+class RowWatch implements Watcher {
+  constructor(
+    private readonly row: Row,
+    public state: WatchState,
+    private readonly settled: (row: Row, result: FollowResult) => void,
+  ) {}
+
+  settle(result: FollowResult): void {
+    this.settled(this.row, result);
+  }
+}
+
+function ofDownload(row: Row, result: DownloadVideoResult | null, now: number): VideoOutcome {
+  const { created, record } = row;
+  if (created === null) throw new Error('Only what was created is downloaded');
+  const { video, estimate, warnings, mayBeOwed } = created;
+  const state = row.watch?.state ?? beginWatch({ video, now, deadlineAt: now, firstPollAt: now });
+  const end = { video, estimate, state, ...(mayBeOwed === true && { mayBeOwed }) };
+  if (result === null) return outcomes.stillRunning(end, record?.status);
+  return result.outcome === 'downloaded'
+    ? outcomes.completed(end, result, record ?? {}, warnings)
+    : outcomes.contentUnavailable(end, result, record?.usage);
+}

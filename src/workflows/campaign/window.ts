@@ -1,0 +1,313 @@
+import {
+  ChildWorkflowCancellationType,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { SIGNAL, WORKFLOW } from '../../domain/names';
+import { type SettledBatch } from '../../domain/campaign/activities';
+import { batchWorkflowId } from '../../domain/campaign/book';
+import { fairnessKeyOf } from '../../domain/campaign/fairness-key';
+import {
+  type BatchOrders,
+  type BatchReport,
+  type BatchResult,
+  type BatchSettings,
+  type LimitShares,
+} from '../../domain/campaign/messages';
+import { type CampaignInput } from '../../domain/campaign/plan';
+import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
+import { type RowQueue, sizeOf, without } from '../../domain/campaign/row-queue';
+import { shareSlots } from '../../domain/campaign/slots';
+import { type Books } from './books';
+import { type campaignBatch } from './campaign-batch';
+import { leftOf, type OpenBatch, openBatch, waitingOf } from './open-batch';
+import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
+
+/** A batch that says nothing for so long is sent its orders again: one that is gone is noticed by that. */
+const SILENT_MS = 150_000;
+/** Of a batch that has few rows left, the part below which it may be asked for them. */
+const FEW_LEFT = 0.3;
+
+/** What the campaign wants of its batches now. */
+export interface Wanted {
+  readonly concurrency: number;
+  readonly createsPerSecond: number | null;
+  readonly budget: number | null;
+  /** Mean price of a planned row, in micro-units. */
+  readonly rowPrice: number;
+  readonly paused: boolean;
+  readonly stop: 'budget' | 'cancel' | null;
+  /** The campaign leaves its run: everything is handed back. */
+  readonly leaves: boolean;
+}
+
+/** The batches that are open: fed from the queue, shared the slots, told what to do, and closed in the book. */
+export class Window {
+  private readonly open = new Map<number, OpenBatch>();
+  private readonly settling = new Set<number>();
+  private readonly campaign = workflowInfo().workflowId;
+  private readonly campaignRun = workflowInfo().firstExecutionRunId;
+  private opening = false;
+
+  constructor(
+    private readonly input: CampaignInput,
+    private readonly settings: BatchSettings,
+    private readonly queue: RowQueue,
+    private readonly books: Books,
+    private limits: LimitShares,
+    /** Orders are numbered over resets of the campaign too: workflow time only goes on. */
+    private n: number,
+    private readonly onChange: () => void,
+    private readonly onClosed: (results: SegmentTotals) => void,
+  ) {}
+
+  /** A report replaces what its batch has told before. One of a batch that is not of this window has to end. */
+  hear(report: BatchReport, now: number): void {
+    const open = this.open.get(report.batch);
+    if (report.campaignRun !== this.campaignRun || open === undefined) return this.retire(report.batch);
+    if (open.report !== null && report.n <= open.report.n) return;
+    Object.assign(open, { report, reportedAt: now, heardAt: now });
+    this.limits = { ...this.limits, ...report.limits };
+  }
+
+  /** One turn: closes what ended, opens what there is room for, and tells every batch what it should do. */
+  turn(now: number, wanted: Wanted): void {
+    for (const batch of this.books.foreign()) void this.settleForeign(batch);
+    for (const open of this.open.values()) {
+      // Closed by a run of this campaign that a reset has undone.
+      if (!open.closing && this.books.isClosed(open.batch)) open.end ??= 'gone';
+      if (open.end !== null && !open.closing) void this.close(open, open.end);
+    }
+    if (!wanted.leaves) {
+      this.share(wanted.concurrency);
+      if (this.hasRoom(wanted)) void this.openNext(wanted);
+      this.shedStragglers(wanted);
+    }
+    for (const open of this.open.values()) this.tell(open, now, wanted);
+  }
+
+  /** Whether nothing is open, and nothing of others is left to settle. */
+  isIdle(): boolean {
+    return this.open.size === 0 && !this.opening && this.settling.size === 0 && !this.books.isMoving();
+  }
+
+  /**
+   * Gives money to batches that wait for it. @returns whether the budget is spent: nothing that is in flight can give any
+   * back, and what is free fits no row that waits
+   */
+  feed({ budget, stop }: Wanted): boolean {
+    if (budget === null || stop !== null || this.open.size === 0) return false;
+    if (this.books.isMoving() || this.opening || this.settling.size > 0) return false;
+    const free = this.books.free() ?? 0;
+    let starved = 0;
+    for (const { batch, report, end } of this.open.values()) {
+      const needs = report?.needs;
+      if (report === null || end !== null || needs === null || needs === undefined) continue;
+      if (report.granted !== this.books.granted(batch)) continue;
+      if (needs.row <= free) {
+        void this.books.move({ do: 'raise', batch, want: needs.all });
+        return false;
+      }
+      if (report.settling === 0) starved += 1;
+    }
+    return starved === this.open.size;
+  }
+
+  /** Rows of open batches that have no result. */
+  remaining(): number {
+    return this.all().reduce((sum, open) => sum + open.size - sizeOf(open.report?.ended ?? []), 0);
+  }
+
+  /** Whether a batch has rows of a later plan than that of this number. */
+  hasLaterThan(generation: number): boolean {
+    return this.all().some(({ rows }) => rows.some((set) => set.generation > generation));
+  }
+
+  all(): readonly Readonly<OpenBatch>[] {
+    return [...this.open.values()];
+  }
+
+  /** When a silent batch has to be looked at, in workflow time. */
+  nextAt(now: number): number {
+    return Math.min(now + SILENT_MS, ...this.all().map(({ heardAt }) => Math.max(now, heardAt + SILENT_MS)));
+  }
+
+  save(): { readonly limits: LimitShares; readonly ordersN: number } {
+    return { limits: this.limits, ordersN: this.n };
+  }
+
+  private share(concurrency: number): void {
+    const batches = [...this.open.values()];
+    const holders = batches.map((open) => ({ slots: open.slots, left: leftOf(open) }));
+    shareSlots(holders, concurrency).forEach((slots, at) => ((batches[at] as OpenBatch).slots = slots));
+  }
+
+  private hasRoom(wanted: Wanted): boolean {
+    const { paused, stop, budget, rowPrice, concurrency } = wanted;
+    if (this.opening || !this.books.known || this.books.isMoving() || this.queue.size() === 0) return false;
+    if (paused && stop !== 'cancel' && !this.queue.hasBegun()) return false;
+    if (this.open.size === 0) return true;
+    if (this.open.size >= windowSize(this.input, concurrency)) return false;
+    const waiting = this.all().reduce((sum, open) => sum + waitingOf(open), 0);
+    if (waiting >= FEW_AT_HAND) return false;
+    if (budget === null || stop !== null || this.queue.hasBegun()) return true;
+    // What is open may give money back: without any, another batch would give up its rows at once.
+    return (this.books.free() ?? 0) >= rowPrice && this.all().every(({ report }) => !report?.needs);
+  }
+
+  /** A few rows are not worth a poll loop of their own where others wait for a place. */
+  private shedStragglers({ concurrency }: Wanted): void {
+    if (this.queue.size() === 0 || this.open.size < windowSize(this.input, concurrency)) return;
+    if (this.all().some(({ handBack, end }) => handBack || end !== null)) return;
+    const few = this.all().filter((open) => waitingOf(open) === 0 && leftOf(open) <= FEW_LEFT * open.size);
+    const [fewest] = few.sort((a, b) => leftOf(a) - leftOf(b));
+    if (fewest !== undefined) (fewest as OpenBatch).handBack = true;
+  }
+
+  private async openNext(wanted: Wanted): Promise<void> {
+    this.opening = true;
+    const rows = this.queue.take(rowsOfBatch(this.input, wanted.concurrency));
+    const { batch, conflict } = await this.books.move({
+      do: 'open',
+      rows,
+      want: wanted.stop === null ? null : 0,
+    });
+    this.opening = false;
+    // Somebody else has written: the next turn settles what is not of this window.
+    if (conflict === true || batch === undefined) return this.queue.handBack(rows);
+    const open = openBatch(batch, rows, Date.now());
+    this.open.set(batch, open);
+    this.share(wanted.concurrency);
+    await this.start(open, wanted);
+  }
+
+  private async start(open: OpenBatch, wanted: Wanted): Promise<void> {
+    const { priority: priorityKey, fairnessWeight } = this.input;
+    const { batch, rows } = open;
+    const orders = this.ordersFor(open, wanted);
+    open.told = textOf(orders);
+    try {
+      const child = await startChild<typeof campaignBatch>(WORKFLOW.campaignBatch, {
+        workflowId: batchWorkflowId(this.campaign, batch),
+        args: [
+          {
+            campaign: this.campaign,
+            campaignRun: this.campaignRun,
+            batch,
+            rows,
+            settings: this.settings,
+            orders,
+            limits: this.limits,
+          },
+        ],
+        // Whoever terminates a campaign wants nothing more to be bought.
+        parentClosePolicy: ParentClosePolicy.TERMINATE,
+        cancellationType: ChildWorkflowCancellationType.ABANDON,
+        priority: {
+          fairnessKey: fairnessKeyOf(this.campaign),
+          ...(priorityKey !== undefined && { priorityKey }),
+          ...(fairnessWeight !== undefined && { fairnessWeight }),
+        },
+      });
+      void child.result().then(
+        (result) => this.ended(open, result),
+        () => this.ended(open, 'gone'),
+      );
+    } catch {
+      // One with this id runs, of a book that is lost: its number is passed over.
+      this.ended(open, 'gone');
+    }
+    open.telling = false;
+    this.onChange();
+  }
+
+  private ended(open: OpenBatch, end: BatchResult | 'gone'): void {
+    open.end ??= end;
+    this.onChange();
+  }
+
+  private async close(open: OpenBatch, end: BatchResult | 'gone'): Promise<void> {
+    open.closing = true;
+    const report = end === 'gone' ? open.report : end.report;
+    await this.account(open.batch, end, report?.results.segments ?? []);
+    this.queue.handBack(end === 'gone' ? without(open.rows, report?.ended ?? []) : end.left);
+    this.open.delete(open.batch);
+    this.onClosed(report?.results ?? NO_SEGMENTS);
+    this.onChange();
+  }
+
+  /** Puts what a batch has cost in the place of its grant: by its own account, or by what the journal knows of it. */
+  private async account(
+    batch: number,
+    end: BatchResult | 'gone',
+    segments: readonly string[],
+  ): Promise<void> {
+    let counted: (SettledBatch & { readonly run: string | null }) | null =
+      end === 'gone' || end.why === 'closed'
+        ? null
+        : { spent: end.report.taken, free: end.free, run: end.run };
+    while (!this.books.isClosed(batch)) {
+      counted ??= { ...(await this.books.settle(batch, segments)), run: null };
+      const { spent, free, run } = counted;
+      const { unsettled } = await this.books.move({ do: 'close', batch, spent, free, run });
+      if (unsettled === true) counted = null;
+    }
+  }
+
+  /** A batch of a run that a reset or a terminate has undone: it sends nothing more, and what it has cost is counted. */
+  private async settleForeign(batch: number): Promise<void> {
+    if (this.settling.has(batch)) return;
+    this.settling.add(batch);
+    this.retire(batch);
+    await this.account(batch, 'gone', []);
+    this.settling.delete(batch);
+    this.onChange();
+  }
+
+  private tell(open: OpenBatch, now: number, wanted: Wanted): void {
+    if (open.telling || open.end !== null) return;
+    const orders = this.ordersFor(open, wanted);
+    const text = textOf(orders);
+    if (text === open.told && now - open.heardAt < SILENT_MS) return;
+    open.told = text;
+    open.telling = true;
+    void this.signal(open.batch, orders).then((heard) => {
+      open.telling = false;
+      if (heard) open.heardAt = Date.now();
+      // It closed without a result: what it bought stands in the journal.
+      else open.end ??= 'gone';
+      this.onChange();
+    });
+  }
+
+  private ordersFor(open: OpenBatch, { createsPerSecond, paused, stop, leaves }: Wanted): BatchOrders {
+    const granted = this.books.granted(open.batch);
+    const handBack = leaves || open.handBack;
+    return { n: this.n, slots: open.slots, createsPerSecond, granted, paused, stop, handBack };
+  }
+
+  /** A batch of which this campaign does not know hands back, to nobody. */
+  private retire(batch: unknown): void {
+    if (typeof batch !== 'number' || !Number.isInteger(batch) || batch < 0) return;
+    const nothing = { slots: 0, createsPerSecond: null, granted: 0, paused: true, stop: null } as const;
+    void this.signal(batch, { ...nothing, n: 0, handBack: true });
+  }
+
+  private async signal(batch: number, orders: BatchOrders): Promise<boolean> {
+    this.n = Math.max(this.n + 1, Date.now());
+    try {
+      const handle = getExternalWorkflowHandle(batchWorkflowId(this.campaign, batch));
+      await handle.signal(SIGNAL.campaignOrders, { ...orders, n: this.n });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Orders without their number. */
+function textOf({ n: _n, ...orders }: BatchOrders): string {
+  return JSON.stringify(orders);
+}

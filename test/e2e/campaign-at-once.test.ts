@@ -120,6 +120,28 @@ describe('campaigns under one id', () => {
     },
   );
 
+  it.concurrent('an id that is taken by what nobody can compare with is refused in words', async () => {
+    const media = await stack();
+    const manifest = await storedManifest(media, films(1, 'taken'));
+    const taken = async (type: string, words: string) => {
+      const id = media.server.uniqueId('taken');
+      const taskQueue = media.server.uniqueId('nobody');
+      const handle = await media.server.client.workflow.start(type, { taskQueue, workflowId: id, args: [] });
+      await expect(media.media.startCampaign({ manifest }, { id })).rejects.toThrow(
+        `The id "${id}" is taken. ${words} Nothing was started:`,
+      );
+      await handle.terminate();
+      return id;
+    };
+    await taken('generateVideo', 'It is a generateVideo.');
+    const id = await taken(
+      'runCampaign',
+      'Whether it runs with this manifest and account cannot be read here.',
+    );
+    await expect(media.media.retryCampaign(id)).rejects.toMatchObject({ name: 'CampaignUnreadableError' });
+    expect(await accepted(media, 'taken')).toBe(0);
+  });
+
   it.concurrent('resumed twice and retried twice at the same moment: each once', async () => {
     const media = await stack();
     const id = media.server.uniqueId('resumed');

@@ -1,7 +1,7 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { activityQueues } from './domain/names';
 
-/** Kinds of activities with a task queue of their own (design 4.11). */
+/** Kinds of activities with a task queue of their own. */
 export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
 
 /** Slots and rates of one of the queues beside a worker's own. */
@@ -17,7 +17,7 @@ export type ActivityQueueOptions = Partial<
 
 export type ActivityQueuesOptions = { readonly [kind in ActivityQueueKind]?: ActivityQueueOptions };
 
-/** Activities at a time. Batches hold up to 25 creates or downloads each, a poll up to 500 GETs. */
+/** Activities at a time. Groups hold up to 25 creates or downloads each, a poll up to 500 GETs. */
 const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
   create: 50,
   poll: 50,

@@ -37,7 +37,7 @@ export const NO_ACCOUNT: DownloadProblem = {
   message: 'This worker does not have the account of the task: nothing was asked. The task is kept.',
 };
 
-/** One try for one video, alone or in a batch: its record, then every place of its result. Storage is a problem, too. */
+/** One try for one video, alone or in a group: its record, then every place of its result. Storage is a problem, too. */
 export async function downloadOnce(
   turn: DownloadTry,
   taskId: string,

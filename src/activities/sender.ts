@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import {
-  type BatchBeat,
+  type GroupBeat,
   PERHAPS,
   provesNotSent,
   type SenderBeat,
@@ -40,7 +40,7 @@ export async function withSender<T>(deps: PaidDeps, work: (sender: Sender) => Pr
 }
 
 /**
- * The same for the rows of a batch, by place: they share one heartbeat.
+ * The same for the rows of a group, by place: they share one heartbeat.
  * @param rows their number; undefined for a call that is alone
  */
 export async function withSenders<T>(
@@ -56,7 +56,7 @@ export async function withSenders<T>(
   let journalId = before.find((word) => word !== null)?.journalId ?? '';
   let isAsking = true;
   const asBefore = heartbeatDetails ?? {};
-  const details = (unknown: string | null): SenderBeat | BatchBeat => {
+  const details = (unknown: string | null): SenderBeat | GroupBeat => {
     const intents = words.map(({ intent }) => intent ?? unknown);
     const taskIds = words.map(({ taskId }) => taskId);
     if (rows !== undefined) return { journalId, intents, taskIds };

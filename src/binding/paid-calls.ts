@@ -15,7 +15,7 @@ export interface PaidCallSeen {
   readonly epoch: number;
   /** ISO 8601. */
   readonly scheduledAt: string;
-  /** Input of its activity, of the row of a batch; null where it cannot be read here. */
+  /** Input of its activity, of the row of a group; null where it cannot be read here. */
   readonly input: { readonly [field: string]: unknown } | null;
   /** What it came to, where that is known; null while it is open or when its worker was lost. */
   readonly answer: { readonly [field: string]: unknown } | null;

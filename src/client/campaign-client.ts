@@ -89,7 +89,7 @@ export class CampaignClient {
 
   /**
    * What a campaign does now, or did last while its history is kept; rejects when no worker answers within 15 seconds. Its
-   * active rows are those of up to three lanes, each of which has 2 seconds to answer.
+   * active rows are those of up to three batches, each of which has 2 seconds to answer.
    */
   async campaignState(id: string): Promise<CampaignState> {
     return withActiveRows(this.client, await campaignState(this.client, id));

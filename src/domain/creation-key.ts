@@ -17,7 +17,7 @@ export function activityKey(workflowId: string | null, runId: string | null, act
   return `${MARK.activity}${parts.map((part) => escaped(part)).join('/')}`;
 }
 
-/** The key of one attempt of a row of a campaign (design 4.11): the same attempt never buys twice. */
+/** The key of one attempt of a row of a campaign: the same attempt never buys twice. */
 export function rowCreationKey(
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,

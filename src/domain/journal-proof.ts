@@ -50,8 +50,8 @@ export interface SenderBeat extends SenderWord {
   readonly taskId?: string;
 }
 
-/** Heartbeat of a batch: by place in its rows. */
-export interface BatchBeat {
+/** Heartbeat of a group of creates: by place in its rows. */
+export interface GroupBeat {
   readonly journalId: string;
   readonly intents: readonly (string | null)[];
   readonly taskIds: readonly (string | null)[];
@@ -60,7 +60,7 @@ export interface BatchBeat {
 /** The word of an attempt, out of the details of its last heartbeat; null when they say nothing of the kind. */
 export function wordOf(details: unknown, place?: number): SenderWord | null {
   if (typeof details !== 'object' || details === null) return null;
-  const { journalId, intent, intents } = details as Partial<SenderBeat & BatchBeat>;
+  const { journalId, intent, intents } = details as Partial<SenderBeat & GroupBeat>;
   if (typeof journalId !== 'string') return null;
   const own: unknown = place === undefined ? intent : intents?.[place];
   return { journalId, intent: typeof own === 'string' ? own : null };

@@ -71,7 +71,7 @@ export const UPDATE = {
 /** Task queue of the workflows and, unless configured otherwise, of the activities. */
 export const DEFAULT_TASK_QUEUE = 'temporal-media';
 
-/** Queues that a media worker serves beside its own, so that one kind of activity never waits behind another (design 4.11). */
+/** Queues that a media worker serves beside its own, so that one kind of activity never waits behind another. */
 export function activityQueues(taskQueue: string): {
   readonly [kind in 'create' | 'poll' | 'download' | 'image']: string;
 } {

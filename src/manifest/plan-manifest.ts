@@ -30,7 +30,7 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly file?: (path: string) => Promise<ArtifactRef | undefined>;
   /** Whether there is a credential of this name. @default every name passes */
   readonly knowsAccount?: (name: string) => boolean;
-  /** Whether what is bought is written down. Without that nothing may be sent: a lane that is repeated would buy again. @default true */
+  /** Whether what is bought is written down. Without that nothing may be sent: a batch that is repeated would buy again. @default true */
   readonly hasJournal?: boolean;
   /** Asked of rows that have a result and that nobody asks for. @default nobody can say */
   readonly isBought?: IsBought;
@@ -55,7 +55,7 @@ const SHOWN_KEYS = 20;
 
 /**
  * Reads a manifest of any size, judges every row by one state of the model configuration, joins it with earlier results
- * and writes pages of what is to be done (design 4.11). The same for a worker and for a dry run; sends nothing.
+ * and writes pages of what is to be done. The same for a worker and for a dry run; sends nothing.
  * Memory does not grow with prompts: 16 to 32 bytes per row with an id, twice that without, 32 to 64 more for each row
  * with an earlier result.
  * @throws ModelsDownError, ArtifactError, and the reason of `signal`

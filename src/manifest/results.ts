@@ -14,7 +14,7 @@ export async function* resultSegments(store: ReadableStore, ref: ResultsRef): As
   yield* ref.segments;
 }
 
-/** Lines of one segment, in order; verified before the first is used. A segment is what a lane wrote at once. */
+/** Lines of one segment, in order; verified before the first is used. A segment is what a batch wrote at once. */
 export async function readSegment(
   store: ReadableStore,
   sha256: string,

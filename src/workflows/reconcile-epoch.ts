@@ -35,7 +35,7 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 
 /**
  * What is known of those who may have sent. What no worker had, and none can get any more, is proved by the server:
- * whichever journal the queue belongs to later. @param place of a row in its batch
+ * whichever journal the queue belongs to later. @param place of a row in its group
  */
 export function senderTrace(
   got: NoValue | CreateVideoAnswer,

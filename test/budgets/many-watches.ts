@@ -11,7 +11,7 @@ export interface ManyWatchesInput {
   readonly waitMs: number;
 }
 
-/** One loop for many tasks, as a campaign lane runs it; the number of polls of each task. */
+/** One loop for many tasks, as a batch of a campaign runs it; the number of polls of each task. */
 export async function manyWatches({ taskIds, polling, waitMs }: ManyWatchesInput): Promise<number[]> {
   const loop = new PollLoop();
   const now = Date.now();

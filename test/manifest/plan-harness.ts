@@ -72,7 +72,7 @@ export class PlanHarness {
     return this.rows(plan);
   }
 
-  /** Results as lanes write them: one segment per list. */
+  /** Results as batches write them: one segment per list. */
   async results(...segments: readonly (readonly CampaignRowResult[])[]): Promise<ResultsRef> {
     const hashes: string[] = [];
     for (const rows of segments) {

@@ -87,7 +87,6 @@ const NEED_OF = {
   'test/testing/temporal-server/': 'nothing',
   'test/testing/temporal-server/start-temporal-server.test.ts': 'server',
   'test/workflows/bundle.test.ts': 'lib',
-  'test/workflows/lane-view.test.ts': 'nothing',
   'test/workflows/sender-trace.test.ts': 'nothing',
   'test/workflows/shipped-bundle.test.ts': 'lib',
 };

@@ -1,5 +1,5 @@
 import {
-  type BatchedCreate,
+  type GroupedCreate,
   type CreateVideosInput,
   type CreateVideosResult,
 } from '../../domain/campaign/activities';
@@ -15,7 +15,7 @@ import { type PageReader } from './page-reader';
 import { withoutPage } from './without-page';
 
 /** Largest number of rows in one activity: more than that would share one start-to-close and one worker's fate. */
-export const MAX_BATCH = 25;
+export const MAX_GROUP = 25;
 
 /** The same where nothing is sent: there is no fate to share. */
 const MAX_LOOKS = 500;
@@ -31,9 +31,9 @@ export function createCreateVideos(
   return async (input) => {
     const { rows } = input;
     const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey === true);
-    const most = sends ? MAX_BATCH : MAX_LOOKS;
+    const most = sends ? MAX_GROUP : MAX_LOOKS;
     if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
-    // That this activity is tried once only is not enough: a lane that is reset sends its batch again.
+    // That this activity is tried once only is not enough: a workflow that is reset sends its group again.
     if (deps.journal === 'none') return { answers: rows.map((row) => withoutJournal(baseOf(row, input))) };
     // One for all: the rows share the start-to-close that no send may outlast.
     const who = caller(Date.now());
@@ -66,7 +66,7 @@ function withoutJournal(base: AnswerBase): CreateVideoAnswer {
 async function createRow(
   deps: PaidDeps,
   who: Caller,
-  row: BatchedCreate,
+  row: GroupedCreate,
   input: CreateVideosInput,
   page: CampaignPage,
   sender: Sender,
@@ -97,6 +97,6 @@ async function createRow(
   );
 }
 
-function baseOf({ epoch }: BatchedCreate, { account }: CreateVideosInput): AnswerBase {
+function baseOf({ epoch }: GroupedCreate, { account }: CreateVideosInput): AnswerBase {
   return { epoch, sent: false, account: account ?? null, estimate: null };
 }

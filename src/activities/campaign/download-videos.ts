@@ -10,10 +10,10 @@ import { discardPart, type DownloadTry } from '../download-place';
 import { freshProgress } from '../download-progress';
 import { type DownloadDeps } from '../download-video';
 import { startHeartbeat } from '../heartbeat';
-import { MAX_BATCH } from './create-videos';
+import { MAX_GROUP } from './create-videos';
 
-export interface BatchDownloadDeps extends DownloadDeps {
-  /** Videos of one batch that are fetched at a time. @default 8 */
+export interface DownloadGroupDeps extends DownloadDeps {
+  /** Videos of one group that are fetched at a time. @default 8 */
   readonly concurrency?: number | undefined;
 }
 
@@ -25,13 +25,13 @@ type Result = DownloadVideosResult['results'][number];
  * download of its own will not continue it. Throws only when it is cancelled.
  */
 export function createDownloadVideos(
-  deps: BatchDownloadDeps,
+  deps: DownloadGroupDeps,
 ): (input: DownloadVideosInput) => Promise<DownloadVideosResult> {
   const now = deps.now ?? Date.now;
   const bounds = { ...DOWNLOAD_BOUNDS, ...deps.bounds };
 
   return async ({ videos }) => {
-    if (videos.length > MAX_BATCH) throw new RangeError(`At most ${MAX_BATCH} videos travel in one batch.`);
+    if (videos.length > MAX_GROUP) throw new RangeError(`At most ${MAX_GROUP} videos travel in one group.`);
     const info = activityInfo();
     const { cancellationSignal: signal } = Context.current();
     const results: Result[] = videos.map(() => null);

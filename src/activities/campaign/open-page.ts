@@ -18,7 +18,7 @@ export interface OpenPageDeps {
 }
 
 /**
- * The body of `media.openPage`: what a lane must know of the rows of a page, and what the journal knows of them. Prompts,
+ * The body of `media.openPage`: what a batch must know of the rows of a page, and what the journal knows of them. Prompts,
  * sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
  */
 export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {

@@ -20,7 +20,7 @@ export interface PageAddress {
 export interface OpenPageInput extends PageAddress {
   /** Part of the creation keys: tells what was bought of the page before. @default nobody looks */
   readonly campaign?: string;
-  /** Rows of which the lane knows by itself what was begun, as `packRows`: nobody looks for them. @default none */
+  /** Rows of which the batch knows by itself what was begun, as `packRows`: nobody looks for them. @default none */
   readonly known?: string;
   /** The only rows that are wanted, as `packRows`: nobody looks for the others. @default all */
   readonly rows?: string;
@@ -28,7 +28,7 @@ export interface OpenPageInput extends PageAddress {
   readonly payer?: string;
 }
 
-/** What a lane must know of the rows of a page; prompts stay in the artifact. */
+/** What a batch must know of the rows of a page; prompts stay in the artifact. */
 export interface OpenedPage {
   /** Distinct kinds of calls of the page. */
   readonly specs: readonly RowSpec[];
@@ -60,7 +60,7 @@ export interface OpenedRow {
   readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
   /** Bought before with another text: ends as `changed`. */
   readonly changed?: true;
-  /** The last attempt of this row that the journal knows: a lane that is gone began it. */
+  /** The last attempt of this row that the journal knows: a batch that is gone may have begun it. */
   readonly begun?: number;
   /** Attempts among those that may have cost something and are on nobody's books. */
   readonly bought?: number;
@@ -70,8 +70,8 @@ export interface OpenedRow {
   readonly since?: string;
 }
 
-/** One create of a batch: the activity reads its request from the page. */
-export interface BatchedCreate {
+/** One create of a group: the activity reads its request from the page. */
+export interface GroupedCreate {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
@@ -87,7 +87,7 @@ export interface BatchedCreate {
  * them are `recordedOnly`.
  */
 export interface CreateVideosInput {
-  readonly rows: readonly BatchedCreate[];
+  readonly rows: readonly GroupedCreate[];
   /** The batch that pays for them. */
   readonly payer?: string;
   /** Credential name of the campaign; a row may name its own. */

@@ -58,7 +58,7 @@ export function raised(
 }
 
 /**
- * A batch that may send no more: what it has cost takes the place of its grant.
+ * A batch that may send no more: what it has cost takes the place of what it might spend.
  * @param deducted what closed batches were charged for before, and has turned out to have cost nothing
  * @returns undefined where it is not open
  */

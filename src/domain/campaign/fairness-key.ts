@@ -1,4 +1,4 @@
-/** Longest fairness key that a Temporal server takes, in bytes of UTF-8: with a longer one no lane would ever start. */
+/** Longest fairness key that a Temporal server takes, in bytes of UTF-8: with a longer one no batch would ever start. */
 const MAX_BYTES = 64;
 /** `~` and sixteen digits. */
 const SUFFIX_BYTES = 17;

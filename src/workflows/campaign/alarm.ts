@@ -20,7 +20,7 @@ export class Alarm {
         if (this.nextAt === rounded) this.nextAt = Infinity;
         this.wake();
       },
-      // The batch was cancelled: its loop ends by itself.
+      // The workflow was cancelled: its loop ends by itself.
       () => undefined,
     );
   }

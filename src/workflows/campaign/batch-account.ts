@@ -1,6 +1,6 @@
 /**
- * What a batch may spend, in integer micro-units: the book grants, the batch takes before it sends; what provably bought
- * nothing is given back. Without a budget everything fits.
+ * What a batch may spend, in integer micro-units: the book says how much, the batch takes before it sends; what provably
+ * bought nothing is given back. Without a budget everything fits.
  */
 export class BatchAccount {
   /** Creation keys of attempts that cost nothing, although the journal has them as bought. */
@@ -11,7 +11,7 @@ export class BatchAccount {
 
   constructor(private grant: number | null) {}
 
-  /** Takes `cost` out of the grant. @returns whether it fitted */
+  /** Takes `cost` out of it. @returns whether it fitted */
   take(cost: number): boolean {
     if (this.grant !== null && cost > 0 && this.spent + cost > this.grant) {
       this.lacked = cost;

@@ -30,7 +30,11 @@ export class BatchParent {
     this.dueAt = Math.min(this.dueAt, this.lastAt + withinMs);
   }
 
-  /** Sends a report when one is due. @returns when the next is due, in workflow time @param buys shows that it lives */
+  /**
+   * Sends a report when one is due.
+   * @param buys whether it may still buy: then it shows now and then that it lives
+   * @returns when the next is due, in workflow time
+   */
   report(now: number, buys: boolean, make: (n: number) => BatchReport): number {
     if (this.sending || this.gone) return Infinity;
     const dueAt = buys ? Math.min(this.dueAt, this.lastAt + SIGN_OF_LIFE_MS) : this.dueAt;

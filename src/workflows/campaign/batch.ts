@@ -29,11 +29,11 @@ import { Watches } from './watches';
 const MAX_BYTES = 4_000_000;
 /** Enough to poll and to fetch what was bought before: with fewer, batches would hand rows on and on. */
 const LEAST_EVENTS = 50;
-/** For as much more than it should have a batch goes on while image calls end. */
+/** While image calls are open the history of a batch may become this many times as full as it should be. */
 const WITH_DRAWS = 1.5;
 /** How long a batch that leaves waits for downloads under way; the next one starts them again. */
 const PATIENCE_MS = 15_000;
-/** Rows that end free a slot; so many of a batch's are worth a report. */
+/** The part of a batch's rows that have to end before it reports again: their slots may go to other batches. */
 const STEP = 1 / 40;
 /** A segment is told at latest after this, in milliseconds. */
 const SEGMENT_TOLD_MS = 15_000;

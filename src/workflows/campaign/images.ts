@@ -6,7 +6,7 @@ import { campaignImageActivity } from '../proxies';
 import { type Batch } from './batch';
 import { creationKeyOf, isBegun, type Row } from './row';
 
-/** One image row: a plain activity with its own retries, as for single images (design 4.8). Never throws. */
+/** One image row: a plain activity with its own retries, as for single images. Never throws. */
 export function drawRow(row: Row, { input, payer }: Batch): Promise<ImageOutcome | WaitingImage> {
   const { campaign, settings } = input;
   const { account, policy, queues } = settings;

@@ -52,7 +52,6 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
           if (plan === null) throw ApplicationFailure.nonRetryable(PLAN_FAILED, 'PlanFailed');
           if (plan.refused !== undefined) return campaignResult(campaign, 'refused', plan);
           campaign.addPlan(plan, wish);
-          // A large manifest takes a minute to read: orders, money and rows go out meanwhile.
         } else void planBeside(campaign, wish);
         phase = 'running';
         continue;
@@ -74,6 +73,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   });
 }
 
+/** A large manifest takes a minute to read: orders, money and rows go out meanwhile. */
 async function planBeside(campaign: Campaign, select: RowSelection): Promise<void> {
   campaign.planning = true;
   const plan = await makePlan(campaign, select);

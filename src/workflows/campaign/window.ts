@@ -238,7 +238,7 @@ export class Window {
     this.onChange();
   }
 
-  /** Puts what a batch has cost in the place of its grant: by its own account, or by what the journal knows of it. */
+  /** Puts what a batch has cost in the place of what it may spend: by its own account, or by what the journal knows of it. */
   private async account(
     batch: number,
     end: BatchResult | 'gone',

@@ -34,7 +34,7 @@ describe('media.createVideos', () => {
   });
   afterEach(() => harness.close());
 
-  it('[C4.4a] every row of a batch gets the answer that it would get alone, and one POST', async () => {
+  it('[C4.4a] every row of a group gets the answer that it would get alone, and one POST', async () => {
     const requests: VideoRequest[] = Object.keys(REPLIES).map((prompt) => ({
       model: 'm',
       prompt: `${prompt} kite`,
@@ -58,7 +58,7 @@ describe('media.createVideos', () => {
     expect(harness.service.seen).toHaveLength(2 * sent);
   });
 
-  it('[C4.4a] without a journal nothing is sent: a lane that is reset would send its batch again', async () => {
+  it('[C4.4a] without a journal nothing is sent: a workflow that is reset would send its group again', async () => {
     harness.rows = ['one', 'two'].map((prompt, row) => rowOf(row, video(prompt)));
     const answers = await harness.batch((index) => `row-${index}`, harness.rows, { journal: 'none' });
     expect(answers).toMatchObject(
@@ -110,7 +110,7 @@ describe('media.createVideos', () => {
     expect(harness.heartbeats.at(-1)).toMatchObject({ journalId: 'the-journal', taskIds: ids });
   });
 
-  it('[C4.4a] a batch that runs again sends only what was never sent', async () => {
+  it('[C4.4a] a group that runs again sends only what was never sent', async () => {
     harness.rows = ['one', 'two', 'three'].map((prompt, row) => rowOf(row, video(prompt)));
     const first = await harness.batch((index) => `row-${index}`, harness.rows.slice(0, 2));
     const second = await harness.batch((index) => `row-${index}`);
@@ -159,7 +159,7 @@ describe('media.createVideos', () => {
     ]);
   });
 
-  it('[C4.4a] a batch that is cancelled before its sends settles every row as not sent', async () => {
+  it('[C4.4a] a group that is cancelled before its sends settles every row as not sent', async () => {
     harness.rows = ['one', 'two'].map((prompt, row) => rowOf(row, video(prompt)));
     harness.environment.cancel();
     expect(await harness.batch((index) => `row-${index}`)).toMatchObject([

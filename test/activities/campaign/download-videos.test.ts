@@ -114,7 +114,7 @@ describe('media.downloadVideos', () => {
     expect(service.seen.filter(({ url }) => url.endsWith('/content'))).toHaveLength(ids.length);
   });
 
-  it('fetches a full batch a few at a time', async () => {
+  it('fetches a full group a few at a time', async () => {
     let open = 0;
     let most = 0;
     const ids = Array.from({ length: 25 }, (_, index) => `v${index}`);

@@ -79,7 +79,7 @@ describe('media.openPage', () => {
     expect(JSON.stringify(opened)).not.toContain('canary');
   });
 
-  it('asks the journal about every row but those of which the lane knows', async () => {
+  it('asks the journal about every row but those of which the batch knows', async () => {
     const { store, index } = await stored([[row(0), row(1), row(2), row(3)]]);
     const asked: string[] = [];
     const intent = { kind: 'intent', nonce: 'x' } as unknown as SlotIntent;

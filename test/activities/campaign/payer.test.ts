@@ -4,7 +4,7 @@ import { createCreateVideos } from '../../../src/activities/campaign/create-vide
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
 import {
-  type BatchedCreate,
+  type GroupedCreate,
   type CampaignImageInput,
   type CreateVideosInput,
   type CreateVideosResult,
@@ -41,7 +41,7 @@ describe('a create that a batch pays for', () => {
     readonly payer?: string;
     readonly journal?: CreateJournal;
     readonly policy?: CreatePolicy;
-    readonly row?: Partial<BatchedCreate>;
+    readonly row?: Partial<GroupedCreate>;
   }
 
   const environment = (runId: string, startToCloseTimeoutMs: number) =>
@@ -184,7 +184,7 @@ describe('rows of which only what is recorded is wanted', () => {
     const harness = await CreateHarness.open((_, response) => json(response, 500, {}));
     try {
       harness.rows = [rowOf(0, video('a kite'))];
-      const look = (rows: number, extra: Partial<BatchedCreate> = {}) => {
+      const look = (rows: number, extra: Partial<GroupedCreate> = {}) => {
         const row = { page: PAGE, index: 0, epoch: 0, recordedOnly: true, ...extra } as const;
         return harness.environment.run<
           [CreateVideosInput],

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCampaignImage } from '../../../src/activities/campaign/campaign-image';
 import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
 import {
-  type BatchedCreate,
+  type GroupedCreate,
   type CreateVideosInput,
   type CreateVideosResult,
 } from '../../../src/domain/campaign/activities';
@@ -40,7 +40,7 @@ describe('a row whose page cannot be read, and whose journal is not the one that
   };
   const videos = async (
     attempt: Attempt,
-    own: Partial<BatchedCreate> = {},
+    own: Partial<GroupedCreate> = {},
     standing = harness.deps.standing,
   ): Promise<unknown> => {
     const call = createCreateVideos({ ...harness.deps, standing }, harness.pages);

@@ -1,5 +1,6 @@
 import { type MoneyTotals, type RowCounts } from '../domain/campaign/results';
 import { ROW_OUTCOMES, type RowOutcome } from '../domain/campaign/row';
+import { formatMoney } from '../domain/price';
 import { partName, scriptJson } from './gallery-page';
 import { OUTCOME_WORDS, type Tone } from './outcome-words';
 import { type ReportFolder } from './report-folder';
@@ -106,32 +107,36 @@ function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
   ];
 }
 
+/** With a budget the amounts add up to it. */
 function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile[] {
-  const amount = (
-    name: string,
-    microUnits: number,
-    tone: Tile['tone'],
-    hint: string,
-    of = currency,
-  ): Tile => ({
+  const of = budget?.total.currency ?? currency;
+  const amount = (name: string, microUnits: number, tone: Tile['tone'], hint: string): Tile => ({
     name,
     value: of === null && microUnits === 0 ? 'none' : moneyText(microUnits, of),
     tone: microUnits === 0 ? '' : tone,
     hint,
   });
+  const parts =
+    budget === null
+      ? [
+          amount('settled', money.settled, 'good', 'the service reported usage'),
+          amount('reserved', money.reserved, 'wait', 'may still be owed'),
+          amount('needs review', money.needsReview, 'bad', 'failed, lost or without usage'),
+        ]
+      : [
+          amount('spent', budget.spent, 'good', 'the service reported usage'),
+          amount('reserved', budget.reserved, 'wait', 'for rows in flight'),
+          amount('under review', budget.review, 'bad', 'may have been charged'),
+          amount('free', budget.free, '', `of a budget of ${formatMoney(budget.total)}`),
+        ];
   return [
-    amount('settled', money.settled, 'good', 'the service reported usage'),
-    amount('reserved', money.reserved, 'wait', 'may still be owed'),
-    amount('needs review', money.needsReview, 'bad', 'failed, lost or without usage'),
+    ...parts,
     {
       name: 'of unknown price',
       value: money.unknown === 1 ? '1 attempt' : `${count(money.unknown)} attempts`,
       tone: money.unknown > 0 ? 'bad' : '',
       hint: 'unknown is not free',
     },
-    ...(budget === null
-      ? []
-      : [amount('budget', budget.microUnits, '', 'nothing is created beyond it', budget.currency)]),
   ];
 }
 

@@ -1,5 +1,4 @@
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type Money } from '../domain/billing';
 import { type CampaignPlan } from '../domain/campaign/plan';
 import {
   type MoneyTotals,
@@ -7,6 +6,7 @@ import {
   type ResultsRef,
   type RowCounts,
 } from '../domain/campaign/results';
+import { type BudgetState } from '../domain/campaign/state';
 
 /** What the campaign says about itself; times are ISO 8601, money is in micro-units. */
 export interface ReportFacts {
@@ -21,7 +21,7 @@ export interface ReportFacts {
   readonly remaining: number | null;
   readonly currency: string | null;
   readonly money: MoneyTotals;
-  readonly budget: Money | null;
+  readonly budget: BudgetState | null;
   readonly plan: CampaignPlan | null;
   readonly notes: readonly string[];
 }

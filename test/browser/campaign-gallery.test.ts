@@ -45,7 +45,13 @@ inBrowser('the gallery of a campaign in a browser, opened from disk', () => {
       facts: factsOf(results, {
         plan: planOf(plan, ROWS + 100),
         remaining: 100,
-        budget: { microUnits: 500_000_000, currency: 'USD' },
+        budget: {
+          total: { microUnits: 500_000_000, currency: 'USD' },
+          spent: 100_000_000,
+          reserved: 0,
+          review: 50_000_000,
+          free: 350_000_000,
+        },
         notes: ['<b>Two</b> rows wait for capacity.'],
       }),
     });

@@ -21,7 +21,9 @@ describe('the money of a campaign, as it is shown', () => {
 
   test('the budget is free but for rows that are bought or under way; the report names it', async () => {
     const id = runs.id('budget');
-    const rows = Array.from({ length: 6 }, (_unused, index) => film(`r${index}`, `x [run:20s] ${index}`));
+    const rows = Array.from({ length: 6 }, (_unused, index) =>
+      film(`r${index}`, `x [run:20s] ${index}${index === 0 ? ' [fail:moderation]' : ''}`),
+    );
     const manifest = await runs.manifest('budget', rows);
     await runs.run('run', manifest, '--id', id, '--budget', '5USD', '--detach');
     await eventually('all rows are reserved', async () => {
@@ -35,17 +37,21 @@ describe('the money of a campaign, as it is shown', () => {
     );
     expect(stdout).toMatch(/^Results: +No row has ended yet; 6 of 6 rows are in flight\.$/m);
     const result = await runs.ended(id);
-    expect(result.budget).toEqual({
-      total: { microUnits: 5_000_000, currency: 'USD' },
-      spent: 600_000,
-      reserved: 0,
-      review: 0,
-      free: 4_400_000,
-    });
+    const total = { microUnits: 5_000_000, currency: 'USD' };
+    const budget = { total, spent: 500_000, reserved: 0, review: 100_000, free: 4_400_000 };
+    expect(result.budget).toEqual(budget);
     const out = path.join(bench.dir, 'report');
     await runs.run('report', id, '--out', out);
     const summary = JSON.parse(await readFile(path.join(out, 'summary.json'), 'utf8')) as object;
-    expect(summary).toMatchObject({ budget: { microUnits: 5_000_000, currency: 'USD' } });
+    expect(summary).toMatchObject({ budget });
+    const index = await readFile(path.join(out, 'index.html'), 'utf8');
+    expect(index).toContain(
+      '<strong>4.40 USD</strong><span>free</span><small>of a budget of 5.00 USD</small>',
+    );
+    const ended = await runCli(['campaign', 'status', id], bench.workerEnv);
+    expect(ended.stdout).toMatch(
+      /^Budget: +0\.50 USD of 5\.00 USD spent, 0\.10 USD under review \(may have been charged\), 4\.40 USD free$/m,
+    );
   });
 
   test('the dry run and the question of --max-spend name the most that tries after capacity failures may cost', async () => {

@@ -5,7 +5,7 @@ import { type CommandContext } from '../command-context';
 import { errorType } from '../error-types';
 import { commandFor, idArgument } from '../shell-word';
 import { campaignEnd } from './campaign-end';
-import { moneyText, resultsText } from './campaign-text';
+import { budgetText, moneyText, resultsText } from './campaign-text';
 import { issueLines } from './issue-lines';
 import { refusalHint } from './refusal-hint';
 
@@ -44,10 +44,11 @@ function failure(type: string, message: string, hint: string, campaign: string):
   return { type, message, hint: named };
 }
 
-function endLines({ plan, counts, money, currency, outcome }: CampaignResult): string[] {
+function endLines({ plan, counts, money, budget, currency, outcome }: CampaignResult): string[] {
   const issues = plan.refused === undefined ? [] : issueLines(plan);
   if (outcome === 'refused') return issues;
   const lines = [...issues, resultsText(counts, plan.rows), `Money: ${moneyText(money, currency)}.`];
+  if (budget !== null) lines.push(`Budget: ${budgetText(budget)}.`);
   if (plan.left > 0) lines.push(`--limit or --sample left ${plan.left} of the rows for later.`);
   if (plan.invalid > 0 && issues.length === 0)
     lines.push(

@@ -52,7 +52,7 @@ export function amountText(microUnits: number, currency: string | null): string 
   return `${sign}${formatMoney({ microUnits: Math.abs(microUnits), currency: currency ?? '' }).trim()}`;
 }
 
-/** `5.00 of 15.00 USD spent, 2.00 USD reserved for rows in flight, 1.00 USD under review, 7.00 USD free`: they add up. */
+/** `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, 1.00 USD under review, 7.00 USD free`: they add up. */
 export function budgetText({ total, spent, reserved, review, free }: BudgetState): string {
   const amount = (microUnits: number) => amountText(microUnits, total.currency);
   const parts = [`${amount(spent)} of ${formatMoney(total)} spent`];

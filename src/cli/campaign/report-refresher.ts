@@ -73,7 +73,7 @@ export function factsOfState(state: CampaignState): ReportFacts {
     remaining,
     currency,
     money,
-    budget: budget?.total ?? null,
+    budget,
     plan,
     notes,
   };
@@ -92,7 +92,7 @@ export function factsOfResult(result: CampaignResult): ReportFacts {
     remaining: plan.left,
     currency,
     money,
-    budget: budget?.total ?? null,
+    budget,
     plan,
     notes: [],
   };

@@ -41,6 +41,7 @@ export function campaignStatusLines(
     }
     add('Results', countsText(counts) || (state === null ? resultsText(counts, null) : standText(state)));
     add('Money', moneyText(money, currency));
+    add('Budget', facts.budget === null ? null : budgetText(facts.budget));
     if (state !== null) addRunning(add, state);
     for (const issue of plan?.issues.slice(0, SHOWN_ISSUES) ?? []) add('Not valid', issueLine(issue), 'warn');
     if (plan?.refused !== undefined) add('Refused', plan.refused.message, 'bad');
@@ -53,8 +54,7 @@ export function campaignStatusLines(
 }
 
 function addRunning(add: (name: string, text: string | null) => void, state: CampaignState): void {
-  const { budget, concurrency, rowsPerMinute, etaAt } = state;
-  add('Budget', budget === null ? null : budgetText(budget));
+  const { concurrency, rowsPerMinute, etaAt } = state;
   add('Concurrency', String(concurrency));
   add('Rate', rowsPerMinute === null ? null : `${rowsPerMinute} rows a minute`);
   add('Ends about', etaAt);

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { campaignView, viewLines } from '../../../src/cli/campaign/campaign-view';
 import {
   activeText,
+  budgetText,
   countsText,
   moneyText,
   progressLine,
@@ -65,6 +66,17 @@ describe('a campaign in words', () => {
       '5 of 10 rows have a result: 4 completed, 1 failed.',
     );
     expect(resultsText({ completed: 4 }, 3)).toBe('4 rows have a result: 4 completed.');
+  });
+
+  test('the parts of a budget, which add up to it', () => {
+    const total = { microUnits: 15_000_000, currency: 'USD' };
+    const parts = { spent: 5_000_000, reserved: 2_000_000, review: 1_000_000, free: 7_000_000 };
+    expect(budgetText({ total, ...parts })).toBe(
+      '5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, 1.00 USD under review (may have been charged), 7.00 USD free',
+    );
+    expect(budgetText({ total, spent: 0, reserved: 0, review: 0, free: 15_000_000 })).toBe(
+      '0.00 USD of 15.00 USD spent, 15.00 USD free',
+    );
   });
 
   test('counts in the order of the outcomes', () => {

@@ -5,7 +5,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 /** What is published: compiled code without comments. */
 const WORKFLOWS = join(__dirname, '..', '..', 'lib', 'workflows', 'index.js');
 const FIGURES = join(__dirname, '..', '..', 'docs', 'figures.md');
-/** Limits of docs/adr/0007 and 0011, in bytes without the source map. */
+/** Limits of docs/adr/0007, in bytes without the source map. */
 const OURS = 315_000;
 const IN_ALL = 840_000;
 

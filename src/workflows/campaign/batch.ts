@@ -144,7 +144,6 @@ export class Batch {
     if (waiting === 0 && this.endedSinceTold >= Math.max(1, this.size * STEP)) this.parent.tell();
     const dueAt = this.results.dueAt();
     if (dueAt !== null) this.alarm.at(dueAt);
-    if (this.leavingSince !== null) this.alarm.at(this.leavingSince + PATIENCE_MS);
     // What follows is told by the result, unless creates keep it: they may wait for a worker for a day.
     if (this.isLeaving() && !this.isBuying()) return;
     const buys = waiting > 0 && !this.orders.paused;
@@ -297,7 +296,11 @@ export class Batch {
     if (this.isBuying() || this.results.unwritten() > 0 || this.parent.isSending()) return false;
     if (this.rows.size === 0 && this.pages.areOpen() && this.pages.unbegun() === 0) return true;
     if (this.leavingSince === null) return false;
-    if (this.watches.isFetching() && now < this.leavingSince + PATIENCE_MS) return false;
+    const patientUntil = this.leavingSince + PATIENCE_MS;
+    if (this.watches.isFetching() && now < patientUntil) {
+      this.alarm.at(patientUntil);
+      return false;
+    }
     // From here on the poll loop stops at the end of its tick.
     if (!this.watches.stop()) return false;
     this.dropReserved();

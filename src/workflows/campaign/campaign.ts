@@ -255,7 +255,8 @@ export class Campaign {
       this.lookAt = now + LOOK_MS;
       void this.books.move({ do: 'look' });
     }
-    this.alarm.at(Math.min(Math.max(now, this.lookAt), this.window.nextAt(now)));
+    // The end of a move wakes the loop: the look that is due is made then.
+    this.alarm.at(Math.min(this.lookAt > now ? this.lookAt : Infinity, this.window.nextAt()));
   }
 
   /** A batch was closed: what it has told belongs to the campaign. */

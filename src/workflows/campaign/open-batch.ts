@@ -1,5 +1,5 @@
 import { type BatchReport, type BatchResult } from '../../domain/campaign/messages';
-import { sizeOf } from '../../domain/campaign/row-queue';
+import { sizeOf, without } from '../../domain/campaign/row-queue';
 import { type RowSet } from '../../domain/campaign/row-set';
 
 /** A batch that was opened in the book and is not closed in it. */
@@ -46,4 +46,9 @@ export function leftOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): nu
 
 export function waitingOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
   return report === null ? size : report.waiting;
+}
+
+/** Rows of one that is gone of which it has told no result: any of them may be bought, and have been polled until now. */
+export function leftByGone({ rows, report }: Pick<OpenBatch, 'rows' | 'report'>, now: number): RowSet[] {
+  return without(rows, report?.ended ?? []).map((set) => ({ ...set, begun: now }));
 }

@@ -18,11 +18,11 @@ import {
 } from '../../domain/campaign/messages';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
-import { type RowQueue, sizeOf, without } from '../../domain/campaign/row-queue';
+import { type RowQueue, sizeOf } from '../../domain/campaign/row-queue';
 import { shareSlots } from '../../domain/campaign/slots';
 import { type Books } from './books';
 import { type campaignBatch } from './campaign-batch';
-import { leftOf, type OpenBatch, openBatch, waitingOf } from './open-batch';
+import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf } from './open-batch';
 import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
 
 /** A batch that says nothing for so long is sent its orders again: one that is gone is noticed by that. */
@@ -67,7 +67,8 @@ export class Window {
   hear(report: BatchReport, now: number): void {
     const open = this.open.get(report.batch);
     if (report.campaignRun !== this.campaignRun || open === undefined) return this.retire(report.batch);
-    if (open.report !== null && report.n <= open.report.n) return;
+    // What it told before its end stands: what it had no result for is given to another one.
+    if (open.end !== null || (open.report !== null && report.n <= open.report.n)) return;
     Object.assign(open, { report, reportedAt: now, heardAt: now });
     this.limits = { ...this.limits, ...report.limits };
   }
@@ -129,9 +130,10 @@ export class Window {
     return [...this.open.values()];
   }
 
-  /** When a silent batch has to be looked at, in workflow time. */
-  nextAt(now: number): number {
-    return Math.min(now + SILENT_MS, ...this.all().map(({ heardAt }) => Math.max(now, heardAt + SILENT_MS)));
+  /** When a silent batch has to be looked at, in workflow time: one that is told or closed wakes the campaign by itself. */
+  nextAt(): number {
+    const silent = this.all().filter(({ telling, end }) => !telling && end === null);
+    return Math.min(...silent.map(({ heardAt }) => heardAt + SILENT_MS));
   }
 
   save(): { readonly limits: LimitShares; readonly ordersN: number } {
@@ -224,16 +226,17 @@ export class Window {
   }
 
   private ended(open: OpenBatch, end: BatchResult | 'gone'): void {
+    if (open.end === null && end !== 'gone') open.report = end.report;
     open.end ??= end;
     this.onChange();
   }
 
   private async close(open: OpenBatch, end: BatchResult | 'gone'): Promise<void> {
     open.closing = true;
-    const report = end === 'gone' ? open.report : end.report;
-    await this.account(open.batch, end, report?.results.segments ?? []);
-    this.queue.handBack(end === 'gone' ? without(open.rows, report?.ended ?? []) : end.left);
-    this.open.delete(open.batch);
+    const { batch, report } = open;
+    await this.account(batch, end, report?.results.segments ?? []);
+    this.queue.handBack(end === 'gone' ? leftByGone(open, Date.now()) : end.left);
+    this.open.delete(batch);
     this.onClosed(report?.results ?? NO_SEGMENTS);
     this.onChange();
   }

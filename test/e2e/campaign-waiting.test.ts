@@ -1,0 +1,104 @@
+import { batchWorkflowId } from '../../src/domain/campaign/book';
+import { type BatchOrders } from '../../src/domain/campaign/messages';
+import { NO_SEGMENTS } from '../../src/domain/campaign/results';
+import { type BatchState } from '../../src/domain/campaign/state';
+import { QUERY, SIGNAL } from '../../src/domain/names';
+import { campaignStateOf, queuesOf, startCampaign } from '../support/campaign';
+import { bought, expectExact, videos } from '../support/campaign-books';
+import { eventually } from '../support/eventually';
+import { type MediaStack } from '../support/media-stack';
+import { sharedStack } from '../support/shared-stack';
+
+const LIMIT_MS = 120_000;
+
+describe('a campaign that has to wait', () => {
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 }, videos: 'shared' } });
+
+  /** Timers that a workflow has started: one that looks again and again starts one for each look. */
+  async function timersOf({ server }: MediaStack, workflowId: string): Promise<number> {
+    const { events } = await server.client.workflow.getHandle(workflowId).fetchHistory();
+    return (events ?? []).filter((event) => event.timerStartedEventAttributes != null).length;
+  }
+
+  it.concurrent(
+    'for an image call, in a batch that is to hand back, does not look again and again',
+    async () => {
+      const media = await stack();
+      const image = {
+        id: 'i',
+        operation: 'image',
+        model: 'image-2',
+        prompt: '[run:25s] a kite',
+        size: '512x512',
+      };
+      const handle = await startCampaign(media, [image]);
+      const id = batchWorkflowId(handle.workflowId, 0);
+      const batch = media.server.client.workflow.getHandle(id);
+      await eventually('the call', async () => {
+        const { active } = await batch.query<BatchState>(QUERY.batchState).catch(() => ({ active: [] }));
+        return active.some(({ phase }) => phase === 'drawing');
+      });
+      const orders: Omit<BatchOrders, 'n'> = {
+        slots: 1,
+        createsPerSecond: null,
+        granted: null,
+        paused: false,
+        stop: null,
+        handBack: true,
+      };
+      await batch.signal<[BatchOrders]>(SIGNAL.campaignOrders, { ...orders, n: Number.MAX_SAFE_INTEGER });
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 1 });
+      expect(await timersOf(media, id)).toBeLessThan(9);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    'for whoever keeps its book, does not look again and again',
+    async () => {
+      const media = await stack();
+      const rows = videos(1, 'bookless', '[run:12s] ');
+      const create = media.server.uniqueId('creates');
+      const creator = () => media.startWorker({ env: { MEDIA_TASK_QUEUE: create }, ownConnection: true });
+      const worker = await creator();
+      const handle = await startCampaign(media, rows, { queues: { ...queuesOf(media), create } });
+      await bought(media, rows, 1);
+      await worker.stop();
+      // The second one asks for the book while it is already asked for.
+      await handle.executeUpdate('pause');
+      await handle.executeUpdate('pause');
+      const completed = async () => (await campaignStateOf(handle)).counts.completed;
+      await eventually('its result', async () => (await completed()) === 1, 60_000);
+      expect(await timersOf(media, handle.workflowId)).toBeLessThan(6);
+      // It has told all it will: what comes late of it, or of anybody else, changes nothing.
+      const counts = { completed: 7 };
+      const late = { campaignRun: handle.firstExecutionRunId, batch: 0, n: 1_000, ended: [], limits: {} };
+      await handle.signal(SIGNAL.campaignReport, { ...late, results: { ...NO_SEGMENTS, counts } });
+      expect(await completed()).toBe(1);
+      await creator();
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 1 });
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    '[C4.4a] paused, it collects what was bought by a batch that is gone, and buys nothing',
+    async () => {
+      const media = await stack();
+      const rows = videos(4, 'paused', '[run:6s] ');
+      const handle = await startCampaign(media, rows, { concurrency: 2 });
+      await bought(media, rows, 2);
+      await handle.executeUpdate('pause');
+      await media.server.client.workflow.getHandle(batchWorkflowId(handle.workflowId, 0)).terminate('gone');
+      await eventually('both results', async () => (await campaignStateOf(handle)).counts.completed === 2);
+      await bought(media, rows, 2);
+      await handle.executeUpdate('resume');
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 4 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+});

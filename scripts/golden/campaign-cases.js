@@ -1,6 +1,6 @@
 'use strict';
 /* global Buffer */
-// Campaigns with the real activities against the sandbox: the history of the parent and those of its lanes.
+// Campaigns with the real activities against the sandbox: the history of the parent and those of its batches.
 const { setTimeout: delay } = require('node:timers/promises');
 const { QUEUES } = require('./stage');
 
@@ -27,14 +27,14 @@ function campaign(name, expect, rows, input = {}, act = undefined) {
       const first = await start();
       const handle = (await act?.(first, client, start)) ?? first;
       await handle.result();
-      const lanes = await lanesOf(client, name);
-      const stem = name.replace('runCampaign', 'campaignLane');
+      const batches = await batchesOf(client, name);
+      const stem = name.replace('runCampaign', 'campaignBatch');
       return [
         { handle, server: stage.plain, stem: name },
-        ...lanes.map((lane, place) => ({
-          ...lane,
+        ...batches.map((batch, place) => ({
+          ...batch,
           server: stage.plain,
-          stem: lanes.length > 1 ? `${stem}-lane${place}` : stem,
+          stem: batches.length > 1 ? `${stem}-batch${place}` : stem,
           expect: null,
         })),
       ];
@@ -42,16 +42,15 @@ function campaign(name, expect, rows, input = {}, act = undefined) {
   };
 }
 
-/** Lanes end shortly after their campaign. */
-async function lanesOf(client, id) {
-  const { lanes } = await client.workflow.getHandle(id).query('campaign_state');
-  return Promise.all(
-    lanes.map(async ({ workflowId }) => {
-      const handle = client.workflow.getHandle(workflowId);
-      const { raw } = await handle.describe();
-      return { handle, firstRunId: raw.workflowExecutionInfo.firstRunId };
-    }),
-  );
+/** Batches that returned: others were ended with their campaign, or by hand. */
+async function batchesOf(client, id) {
+  const batches = [];
+  for (let batch = 0; ; batch++) {
+    const handle = client.workflow.getHandle(`${id}/batch/${batch}`);
+    const found = await handle.describe().catch(() => undefined);
+    if (found === undefined) return batches;
+    if (found.status.name === 'COMPLETED') batches.push({ handle, firstRunId: found.runId });
+  }
 }
 
 async function until(handle, what) {
@@ -60,18 +59,6 @@ async function until(handle, what) {
     if (Date.now() > end) throw new Error(`${handle.workflowId}: it has not come to that`);
   }
 }
-
-const loseLane = (name, prompt) =>
-  campaign(
-    name,
-    'completed',
-    videos(12, `[run:3s] ${prompt}`),
-    { concurrency: 4, budget: price(12) },
-    async (handle, client) => {
-      await until(handle, ({ inFlight }) => inFlight > 0);
-      await client.workflow.getHandle(`${handle.workflowId}/lane/0`).terminate('gone');
-    },
-  );
 
 /** A person has its rows retried once `outcome` was the end of one of them. */
 const retryOnce = (outcome) => async (handle) => {
@@ -91,19 +78,27 @@ const campaignCases = [
     concurrency: 8,
     eventsPerRun: 40,
   }),
-  // Lanes that keep pace: tasks join a group that waits for its next poll, before and after continue-as-new.
+  // Batches that keep pace: tasks join a group that waits for its next poll, before and after a hand back.
   campaign('runCampaign.steady', 'completed', videos(24, '[run:7s] a mill'), {
     concurrency: 12,
     eventsPerRun: 60,
   }),
-  campaign('runCampaign.two-lanes', 'completed', videos(110, '[queue:0s] [run:1s] a swan'), {
-    concurrency: 600,
+  campaign('runCampaign.several-batches', 'completed', videos(30, '[queue:0s] [run:1s] a swan'), {
+    concurrency: 20,
+    rowsPerBatch: 12,
   }),
   campaign('runCampaign.budget-spent', 'completed', videos(12, '[run:1s] a lake'), { budget: price(5) }),
-  // The journal is asked for what was bought before, at the beginning and when a lane is gone.
-  loseLane('runCampaign.lane-lost', 'a lamp'),
-  // As soon as lanes that are gone left no money to spend, and strangers were asked for.
-  loseLane('runCampaign.lane-gone', 'a moon'),
+  // What a batch has cost that is gone is asked of the journal, and its rows go to another one.
+  campaign(
+    'runCampaign.batch-lost',
+    'completed',
+    videos(12, '[run:3s] a lamp'),
+    { concurrency: 4, budget: price(12) },
+    async (handle, client) => {
+      await until(handle, ({ inFlight }) => inFlight > 0);
+      await client.workflow.getHandle(`${handle.workflowId}/batch/0`).terminate('gone');
+    },
+  ),
   campaign('runCampaign.refused', 'refused', [video('bad', 'a kite', { duration: 3 })]),
   campaign(
     'runCampaign.paused-and-taken-up',
@@ -134,7 +129,7 @@ const campaignCases = [
     { concurrency: 4, maxAttempts: 1 },
     retryOnce('rejected'),
   ),
-  // Its lane is told to end while it buys, and what it bought is looked up.
+  // What its batch has bought that was ended with it is looked up.
   campaign(
     'runCampaign.started-again',
     'completed',
@@ -146,7 +141,7 @@ const campaignCases = [
       return start();
     },
   ),
-  // As soon as a campaign that follows another one asks for lanes of it that nobody has heard of.
+  // Its book goes on.
   campaign(
     'runCampaign.followed',
     'completed',
@@ -157,7 +152,7 @@ const campaignCases = [
       return start({ previous: results, budget: price(6) });
     },
   ),
-  // An image call is open when a lane is full.
+  // An image call is open when the history of a batch is full.
   campaign(
     'runCampaign.drawn-to-the-end',
     'completed',

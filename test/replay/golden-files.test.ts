@@ -55,14 +55,12 @@ describe('golden histories', () => {
     expect(new Set(carried)).toEqual(
       new Set([
         'awaitVideo.continued',
-        'campaignLane.continued',
-        'campaignLane.drawn-to-the-end',
-        'campaignLane.steady',
         'generateVideo.continued-creating',
         'generateVideo.continued-in-retry-after',
         'generateVideo.continued-watching',
         'runCampaign.continued',
         'runCampaign.drawn-to-the-end',
+        'runCampaign.steady',
       ]),
     );
   });

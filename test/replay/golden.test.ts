@@ -40,7 +40,7 @@ async function replay(
   const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
   const broken = new Map<string, string>();
   // Results are told apart by the id, of which the runs of one workflow have the same: the file stands for it, but where
-  // the id is part of commands, as in those of a campaign to its lanes.
+  // the id is part of commands, as in those of a campaign to its batches.
   const [own, others] = [histories.filter(namesItself), histories.filter((history) => !namesItself(history))];
   const queue = others.map(({ json, file }) => ({ workflowId: file, history: historyFromJson(json) }));
   for await (const result of Worker.runReplayHistories({ workflowBundle }, queue)) {
@@ -53,4 +53,4 @@ async function replay(
   return broken;
 }
 
-const namesItself = ({ workflowType }: GoldenHistory) => /^(runCampaign|campaignLane)$/.test(workflowType);
+const namesItself = ({ workflowType }: GoldenHistory) => /^(runCampaign|campaignBatch)$/.test(workflowType);

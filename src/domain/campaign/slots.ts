@@ -8,21 +8,23 @@ export interface SlotHolder {
 
 /**
  * Shares the concurrency of a campaign among its batches: the oldest first, so that it ends soon. Rows of a batch only
- * become fewer, so that it never has more in flight than its slots, nor than it has rows left; what is beyond that is free.
- * @returns slots in the order of the batches, all together never more than the concurrency
+ * become fewer, so that it never has more in flight than its slots, nor than it has rows left; what is beyond that is free,
+ * and not taken from it: an order is history of two workflows.
+ * @returns slots in the order of the batches; what they can use of them is never more than the concurrency
  */
 export function shareSlots(holders: readonly SlotHolder[], concurrency: number): number[] {
-  const slots = holders.map(({ slots, left }) => Math.min(slots, left));
-  let room = concurrency - slots.reduce((sum, held) => sum + held, 0);
-  for (let at = slots.length - 1; at >= 0 && room < 0; at -= 1) {
-    const less = Math.min(slots[at] as number, -room);
-    slots[at] = (slots[at] as number) - less;
+  const used = holders.map(({ slots, left }) => Math.min(slots, left));
+  const slots = holders.map((holder) => holder.slots);
+  let room = concurrency - used.reduce((sum, held) => sum + held, 0);
+  for (let at = used.length - 1; at >= 0 && room < 0; at -= 1) {
+    const less = Math.min(used[at] as number, -room);
+    if (less > 0) slots[at] = (used[at] as number) - less;
     room += less;
   }
-  // An order is history of two workflows: a few slots wait for more of them, unless they are all that a batch lacks.
+  // A few slots wait for more of them, unless they are all that a batch lacks.
   const worth = Math.ceil(concurrency / 100);
   holders.forEach(({ left }, at) => {
-    const held = slots[at] as number;
+    const held = used[at] as number;
     const more = Math.min(room, left - held);
     if (more <= 0 || (more < worth && held + more < left)) return;
     slots[at] = held + more;

@@ -1,5 +1,6 @@
 import {
   ChildWorkflowCancellationType,
+  condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
   startChild,
@@ -27,6 +28,8 @@ import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
 
 /** A batch that says nothing for so long is sent its orders again: one that is gone is noticed by that. */
 const SILENT_MS = 150_000;
+/** How long the result of a batch that closed may take to come. */
+const RESULT_MS = 5_000;
 /** Of a batch that has few rows left, the part below which it may be asked for them. */
 const FEW_LEFT = 0.3;
 
@@ -142,6 +145,8 @@ export class Window {
 
   private share(concurrency: number): void {
     const batches = [...this.open.values()];
+    // What waits for money leaves its slots to others, and has none of its own when the money comes.
+    for (const open of batches) if (open.report?.needs) open.slots = Math.min(open.slots, leftOf(open));
     const holders = batches.map((open) => ({ slots: open.slots, left: leftOf(open) }));
     shareSlots(holders, concurrency).forEach((slots, at) => ((batches[at] as OpenBatch).slots = slots));
   }
@@ -276,11 +281,14 @@ export class Window {
     if (text === open.told && now - open.heardAt < SILENT_MS) return;
     open.told = text;
     open.telling = true;
-    void this.signal(open.batch, orders).then((heard) => {
-      open.telling = false;
+    void this.signal(open.batch, orders).then(async (heard) => {
       if (heard) open.heardAt = Date.now();
-      // It closed without a result: what it bought stands in the journal.
-      else open.end ??= 'gone';
+      else {
+        // It closed. Its result may be on the way; after a reset nobody tells of it, and the journal knows what it bought.
+        await condition(() => open.end !== null, RESULT_MS);
+        open.end ??= 'gone';
+      }
+      open.telling = false;
       this.onChange();
     });
   }

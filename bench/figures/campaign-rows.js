@@ -107,7 +107,7 @@ const NOTES = [
   `From the start of the campaign to its result, at most ${IN_FLIGHT.toLocaleString('en')} in flight; each size on a stack of its own.`,
   'A small campaign pays for its start, its first poll after 4 s and its end; a large one for its rows.',
   BARE_NOTE,
-  'Runs are those of the campaign and its lanes, which continue as new.',
+  'Runs are those of the campaign and its batches.',
 ];
 
 module.exports = { title, run };

@@ -157,8 +157,9 @@ export class Window {
     if (paused && stop !== 'cancel' && !this.queue.hasBegun()) return false;
     if (this.open.size === 0) return true;
     if (this.open.size >= windowSize(this.input, concurrency)) return false;
-    const waiting = this.all().reduce((sum, open) => sum + waitingOf(open), 0);
-    if (waiting >= FEW_AT_HAND) return false;
+    // Rows of open batches that have no place yet: enough of them, and nothing waits for another batch to begin.
+    const atHand = this.all().reduce((sum, open) => sum + leftOf(open), 0) - concurrency;
+    if (atHand >= FEW_AT_HAND) return false;
     if (budget === null || stop !== null || this.queue.hasBegun()) return true;
     // What is open may give money back: without any, another batch would give up its rows at once.
     return (this.books.free() ?? 0) >= rowPrice && this.all().every(({ report }) => !report?.needs);

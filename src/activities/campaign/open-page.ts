@@ -22,18 +22,10 @@ export interface OpenPageDeps {
  * sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
  */
 export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
-  return async ({
-    index,
-    page,
-    campaign,
-    known = '',
-    rows: wanted,
-    payer,
-  }: OpenPageInput): Promise<OpenedPage> => {
+  return async ({ index, page, campaign, rows: wanted, payer }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
-    const left = unpackRows(known);
     const only = wanted === undefined ? undefined : unpackRows(wanted);
-    const isWanted = (place: number) => !left.has(place) && only?.has(place) !== false;
+    const isWanted = (place: number) => only?.has(place) !== false;
     const begun =
       campaign === undefined || journal === 'none'
         ? []

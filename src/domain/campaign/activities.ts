@@ -20,8 +20,6 @@ export interface PageAddress {
 export interface OpenPageInput extends PageAddress {
   /** Part of the creation keys: tells what was bought of the page before. @default nobody looks */
   readonly campaign?: string;
-  /** Rows of which the batch knows by itself what was begun, as `packRows`: nobody looks for them. @default none */
-  readonly known?: string;
   /** The only rows that are wanted, as `packRows`: nobody looks for the others. @default all */
   readonly rows?: string;
   /** Whose purchases are told apart, as `paidHere`. @default nobody's */

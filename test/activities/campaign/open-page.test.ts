@@ -79,7 +79,7 @@ describe('media.openPage', () => {
     expect(JSON.stringify(opened)).not.toContain('canary');
   });
 
-  it('asks the journal about every row but those of which the batch knows', async () => {
+  it('asks the journal about the rows that are wanted', async () => {
     const { store, index } = await stored([[row(0), row(1), row(2), row(3)]]);
     const asked: string[] = [];
     const intent = { kind: 'intent', nonce: 'x' } as unknown as SlotIntent;
@@ -97,7 +97,7 @@ describe('media.openPage', () => {
     const environment = new MockActivityEnvironment();
     const { rows } = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, {
       ...input,
-      known: packRows([1, 3]),
+      rows: packRows([0, 2]),
     });
     expect(rows.map((opened) => opened.begun)).toEqual([undefined, undefined, 0, undefined]);
     expect(asked.sort()).toEqual([`${keyOf(0)}@0`, `${begun}@0`, `${begun}@1`, `${keyOf(2, 1)}@0`].sort());

@@ -36,6 +36,15 @@ describe('media.settleBatch', () => {
     expect(Object.keys(books.heartbeats[0] as object)).toEqual(['rows', 'waiting']);
   });
 
+  it('[C7.10] counts a request that the service judged and refused: it may bill its judgement', async () => {
+    await open();
+    await books.begun(0, 0);
+    await books.ended(0, { ...answers.rejected(0), reason: 'invalid_request', httpStatus: 400 });
+    await books.begun(1, 0);
+    await books.ended(1, { ...answers.rejected(0), reason: 'credentials', httpStatus: 401 });
+    expect(await books.settle(0)).toEqual({ spent: PRICE, free: [] });
+  });
+
   it('leaves out what has cost nothing: declared lost, said by results, or noted before', async () => {
     await open();
     for (const row of [0, 2, 3, 5]) await books.bought(row, 0);

@@ -112,7 +112,12 @@ function takeUp(campaign: Campaign, input: Sent<CampaignUpdates['takeUp']>): Cam
   const outcomes = select.outcomes ?? RETRIED_BY_DEFAULT;
   const { counts } = campaign.allResults();
   const rows = outcomes.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
-  if (rows === 0) return { accepted: false, message: 'No row ended with one of these outcomes, so that none is taken up.', rows: 0 };
+  if (rows === 0)
+    return {
+      accepted: false,
+      message: 'No row ended with one of these outcomes, so that none is taken up.',
+      rows: 0,
+    };
   campaign.wish(select);
   return { accepted: true, message: 'These rows are taken up again.', rows };
 }
@@ -139,7 +144,8 @@ async function decide(
   const { workflowId, runId } = workflowInfo();
   const { key, creationKey, by, reason, taskId } = input ?? {};
   const issue = decisionIssue({ decision, by, reason, ...(taskId !== undefined && { taskId }) });
-  if (issue !== undefined || by === undefined || reason === undefined) return no(issue ?? 'by and reason must say who decided and why.');
+  if (issue !== undefined || by === undefined || reason === undefined)
+    return no(issue ?? 'by and reason must say who decided and why.');
   if (typeof creationKey !== 'string' || !creationKey.startsWith(campaignKeyPrefix(workflowId)))
     return no('creationKey must be that of a row of this campaign.');
   if (typeof key !== 'string') return no('key must name the row.');

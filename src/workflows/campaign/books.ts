@@ -13,8 +13,9 @@ import { ACTIVITY } from '../../domain/names';
 import { failedByHand } from '../failed-by-hand';
 import { campaignBooksActivities } from '../proxies';
 
-/** Before the book is asked for again, when nobody could read it. */
+/** Before the book is asked for again, when nobody could read it: doubled each time, because each try is history. */
 const AGAIN_MS = 10_000;
+const LONGEST_PAUSE_MS = 5 * 60_000;
 
 export interface BooksState {
   /** Number of the newest entry that is known; null for none. */
@@ -116,17 +117,17 @@ export class Books {
   }
 
   private async available<T extends object>(ask: () => Promise<T | BooksUnavailable>): Promise<T> {
-    for (;;)
+    for (let pauseMs = AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS))
       try {
         const answer = await ask();
         if (!('unavailable' in answer)) {
           this.held = null;
           return answer;
         }
-        const until = Date.now() + AGAIN_MS;
+        const until = Date.now() + pauseMs;
         this.held = { why: answer.unavailable, until, reason: null, account: null };
         this.onChange();
-        await sleep(AGAIN_MS, { summary: 'before the book is asked for again' });
+        await sleep(pauseMs, { summary: 'before the book is asked for again' });
       } catch (error) {
         await failedByHand(error);
       }

@@ -4,7 +4,7 @@ import { NO_SEGMENTS } from '../../src/domain/campaign/results';
 import { type BatchState } from '../../src/domain/campaign/state';
 import { QUERY, SIGNAL } from '../../src/domain/names';
 import { campaignStateOf, queuesOf, startCampaign } from '../support/campaign';
-import { bought, expectExact, videos } from '../support/campaign-books';
+import { accepted, bought, expectExact, PRICE, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
@@ -98,6 +98,43 @@ describe('a campaign that has to wait', () => {
       const result = await handle.result();
       expect(result.counts).toEqual({ completed: 4 });
       await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    '[C4.4a] a batch that is cancelled by hand in the middle of everything gives its rows to another one',
+    async () => {
+      const media = await stack();
+      const rows = [...videos(3, 'cancelled', '[run:6s] '), ...videos(2, 'tried', '[fail:capacity] ')];
+      const drawn = ['a', 'b'].map((id) => ({
+        id,
+        operation: 'image',
+        model: 'image-2',
+        prompt: `[run:8s] cancelled ${id}`,
+        size: '512x512',
+      }));
+      const handle = await startCampaign(media, [...rows, ...drawn], { maxAttempts: 2 });
+      await bought(media, rows, 5);
+      await media.server.client.workflow.getHandle(batchWorkflowId(handle.workflowId, 0)).cancel();
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 5, failed: 2 });
+      expect((await accepted(media, rows)).get('cancelled-0')).toBe(1);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    'calls nothing free that a batch may have spent of which it has not heard yet',
+    async () => {
+      const media = await stack();
+      const rows = videos(4, 'unheard', '[run:6s] ');
+      const budget = { microUnits: 10 * PRICE, currency: 'USD' };
+      const handle = await startCampaign(media, rows, { budget });
+      await bought(media, rows, 1);
+      const shown = (await campaignStateOf(handle)).budget;
+      expect(shown).toMatchObject({ reserved: 4 * PRICE, free: 6 * PRICE });
+      expect((await handle.result()).budget).toMatchObject({ free: 6 * PRICE });
     },
     LIMIT_MS,
   );

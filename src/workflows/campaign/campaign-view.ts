@@ -66,7 +66,7 @@ function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): B
   if (budget === null) return null;
   const total = budget.microUnits;
   const { closed, open } = books.entry();
-  const told = new Map(window.all().map(({ batch, report }) => [batch, report?.taken ?? 0]));
+  const told = new Map(window.all().map(({ batch, report }) => [batch, report?.taken]));
   const taken = open.reduce((sum, [batch, granted]) => sum + (told.get(batch) ?? granted ?? 0), closed);
   const spent = money.settled;
   const review = money.needsReview;

@@ -138,4 +138,18 @@ describe('a campaign that has to wait', () => {
     },
     LIMIT_MS,
   );
+
+  it.concurrent(
+    'for money that is not there, in a row that costs more than the budget, lets rows that fit go first',
+    async () => {
+      const media = await stack();
+      const [large, ...rows] = videos(4, 'fitting');
+      const budget = { microUnits: 3 * PRICE, currency: 'USD' };
+      const handle = await startCampaign(media, [{ ...large, duration: 8 }, ...rows], { budget });
+      const result = await handle.result();
+      expect(result.counts).toEqual({ completed: 3, skipped_budget: 1 });
+      expect(result.budget).toMatchObject({ free: 0 });
+    },
+    LIMIT_MS,
+  );
 });

@@ -66,7 +66,7 @@ export interface BatchReport {
   /** What the batch takes for granted, and micro-units that its rows have taken of it. */
   readonly granted: number | null;
   readonly taken: number;
-  /** Estimates of the row that waits for money, and of all that may yet need it; null when none waits. */
+  /** Estimates of the cheapest row that waits for money, and of all that may yet need it; null when none waits. */
   readonly needs: { readonly row: number; readonly all: number } | null;
   /** Rows whose results are told. */
   readonly ended: readonly RowSet[];

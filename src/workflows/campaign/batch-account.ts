@@ -6,7 +6,7 @@ export class BatchAccount {
   /** Creation keys of attempts that cost nothing, although the journal has them as bought. */
   readonly free = new Set<string>();
   private spent = 0;
-  /** Estimate of the row that did not fit last. */
+  /** Smallest estimate that did not fit of late. */
   private lacked = 0;
 
   constructor(private grant: number | null) {}
@@ -14,7 +14,7 @@ export class BatchAccount {
   /** Takes `cost` out of it. @returns whether it fitted */
   take(cost: number): boolean {
     if (this.grant !== null && cost > 0 && this.spent + cost > this.grant) {
-      this.lacked = cost;
+      this.lacked = Math.min(this.needs() ?? cost, cost);
       return false;
     }
     this.spent += cost;
@@ -34,7 +34,7 @@ export class BatchAccount {
     this.grant = granted;
   }
 
-  /** Estimate of the row that waits for money; null when none does. */
+  /** Estimate of the cheapest row that waits for money; null when none does. */
   needs(): number | null {
     const { grant, spent, lacked } = this;
     return grant !== null && lacked > 0 && spent + lacked > grant ? lacked : null;

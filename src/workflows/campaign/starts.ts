@@ -79,37 +79,35 @@ export class Starts {
     const picked: Row[] = [];
     if (!batch.mayBuy()) return picked;
     const underWay = new Map<string, number>();
-    const fits = (row: Row): 'yes' | 'later' | 'no_money' => {
+    const fits = (row: Row): boolean => {
       if (row.notBefore > now) {
         batch.alarm.at(row.notBefore);
-        return 'later';
+        return false;
       }
       const key = limitKeyOf(row);
       const open = underWay.get(key) ?? batch.inFlight(key);
       const limit = batch.limitOf(row);
       if (limit.room(open, now) <= 0) {
         if (limit.opensAt() > now) batch.alarm.at(limit.opensAt());
-        return 'later';
+        return false;
       }
       // A row that waited for the service has its money already.
       if (row.create === null && row.cost === 0) {
         const cost = costOf(batch.input.campaign, row);
-        if (!batch.account.take(cost)) return 'no_money';
+        if (!batch.account.take(cost)) return false;
         row.cost = cost;
       }
       underWay.set(key, open + 1);
-      return 'yes';
+      return true;
     };
     let waiting = 0;
     for (const row of batch.rows) {
       if (row.phase !== 'waiting' || isLookedUp(row)) continue;
       waiting += 1;
       if (row.spec.operation !== 'create_video' || picked.length >= wanted) continue;
-      const verdict = fits(row);
-      if (verdict === 'no_money') return picked;
-      if (verdict === 'yes') picked.push(row);
+      if (fits(row)) picked.push(row);
     }
-    // Rows that cannot start now are set aside, so that other models go on; but not the whole batch.
+    // Rows that cannot start now are set aside, so that other models and cheaper rows go on; but not the whole batch.
     while (picked.length < wanted && waiting < Math.max(GROUP, batch.orders.slots)) {
       const next = batch.pages.nextRow();
       if (next === undefined) break;
@@ -127,10 +125,8 @@ export class Starts {
         this.onChange();
         continue;
       }
-      const verdict = fits(row);
-      if (verdict === 'yes') picked.push(row);
+      if (fits(row)) picked.push(row);
       else waiting += 1;
-      if (verdict === 'no_money') break;
     }
     return picked;
   }

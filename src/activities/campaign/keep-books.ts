@@ -83,6 +83,7 @@ class Bookkeeper {
     const { budget } = this.input;
     switch (move.do) {
       case 'open':
+        await this.fence(move.fences);
         return opened(book, move.want ?? (budget === null ? 0 : await this.costOf(move.rows)), budget).entry;
       case 'raise': {
         const granted = grantedTo(book, move.batch);
@@ -94,6 +95,12 @@ class Bookkeeper {
     }
   }
 
+  private async fence(batches: readonly number[]): Promise<void> {
+    const { journal, namespace } = this;
+    for (const batch of batches)
+      await fenceBatch(journal, namespace, batchWorkflowId(this.input.campaign, batch));
+  }
+
   private async afterClosing(
     book: BookEntry,
     { batch, spent, run, free }: Extract<BookMove, { do: 'close' }>,
@@ -102,7 +109,7 @@ class Bookkeeper {
     const { journal, namespace } = this;
     const { campaign } = this.input;
     const payer = batchWorkflowId(campaign, batch);
-    await fenceBatch(journal, namespace, payer);
+    await this.fence([batch]);
     const owner = await journal.readRecord(ownerLog(namespace, payer), 0);
     if (run !== null && owner?.kind === 'owner' && owner.run !== run) return { unsettled: true };
     const deducted = await givenBack(journal, { namespace, campaign, payer, book }, free);

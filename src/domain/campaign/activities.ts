@@ -152,6 +152,8 @@ export type BookMove =
   | {
       readonly do: 'open';
       readonly rows: readonly RowSet[];
+      /** Open batches of runs that are gone: they send nothing more, so that the new one finds all that they bought. */
+      readonly fences: readonly number[];
       /** Micro-units; null for what those rows cost of which nothing was bought yet. */
       readonly want: number | null;
     }

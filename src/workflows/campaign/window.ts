@@ -180,6 +180,7 @@ export class Window {
     const { batch, conflict } = await this.books.move({
       do: 'open',
       rows,
+      fences: this.books.foreign(),
       want: wanted.stop === null ? null : 0,
     });
     this.opening = false;

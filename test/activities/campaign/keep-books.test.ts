@@ -18,7 +18,7 @@ describe('media.keepBooks', () => {
     known,
     budget: 100,
     ...own,
-    move: { do: 'open' as const, rows: [books.page(0)], want },
+    move: { do: 'open' as const, rows: [books.page(0)], fences: [], want },
   });
   const closing = (
     known: number,
@@ -64,16 +64,28 @@ describe('media.keepBooks', () => {
 
   it('keeps the rows of a batch before it may be started, and without a budget grants without an end', async () => {
     const rows = [books.page(0, { rows: packRows([1, 3]), size: 2 }), books.page(1, { begun: 1_000 })];
-    const opened = await books.kept({ move: { do: 'open', rows, want: null } });
+    const opened = await books.kept({ move: { do: 'open', rows, fences: [], want: null } });
     expect(opened).toMatchObject({ n: 0, batch: 0, granted: null, book: { open: [[0, null]] } });
     expect(await books.journal.readRecord(batchLog(NAMESPACE, payerOf(0)), 0)).toMatchObject({ rows });
+  });
+
+  it('shuts out the batches of runs that are gone before another one is opened, which finds all that they bought', async () => {
+    await books.kept(opening(null));
+    const rows = [books.page(1)];
+    const move = { do: 'open', rows, fences: [0], want: 0 } as const;
+    expect(await books.kept({ known: 0, budget: 100, move })).toMatchObject({ n: 1, batch: 1 });
+    expect(await books.journal.readRecord(fenceLog(NAMESPACE, payerOf(0)), 0)).not.toBeNull();
+    expect(await books.journal.readRecord(fenceLog(NAMESPACE, payerOf(1)), 0)).toBeNull();
   });
 
   it('wants what those rows cost that nobody has begun, where the caller does not say', async () => {
     await books.close();
     books = await BooksHarness.open((number) => (number === 1 ? { changed: true } : {}));
     const sets = [books.page(0, { rows: packRows([0, 1, 2]) }), books.page(1, { begun: 1_000 })];
-    const opened = await books.kept({ budget: 1_000, move: { do: 'open', rows: sets, want: null } });
+    const opened = await books.kept({
+      budget: 1_000,
+      move: { do: 'open', rows: sets, fences: [], want: null },
+    });
     expect(opened).toMatchObject({ granted: 2 * PRICE });
     const nothing = await books.kept({ ...opening(0, {}, 0), budget: 1_000 });
     expect(nothing).toMatchObject({ granted: 0 });
@@ -212,7 +224,7 @@ describe('media.keepBooks', () => {
     expect(await unavailable(opening(null), { deps })).toMatch(/cannot be read or written/);
     expect(await unavailable({ known: 3, move: { do: 'look' } })).toMatch(/exchanged or set back/);
     const lost = { ...books.page(0), index: 'f'.repeat(64) };
-    const move = { do: 'open', rows: [lost], want: null } as const;
+    const move = { do: 'open', rows: [lost], fences: [], want: null } as const;
     expect(await unavailable({ budget: 1, move })).toMatch(/artifact store/);
     expect(await books.journal.readRecord(LOG, 0)).toBeNull();
   });

@@ -39,7 +39,7 @@ export class BatchParent {
     if (this.sending || this.gone) return Infinity;
     const dueAt = buys ? Math.min(this.dueAt, this.lastAt + SIGN_OF_LIFE_MS) : this.dueAt;
     if (now < dueAt) return dueAt;
-    this.n += 1;
+    this.n = this.nextNumber(now);
     this.sending = true;
     this.lastAt = now;
     this.dueAt = Infinity;
@@ -51,9 +51,9 @@ export class BatchParent {
     return this.sending;
   }
 
-  /** Number of the report that the batch ends with. */
-  lastNumber(): number {
-    return this.n + 1;
+  /** Of a report that follows all before it, those of a run that a reset has undone included: workflow time only goes on. */
+  nextNumber(now: number): number {
+    return Math.max(this.n + 1, now);
   }
 
   private async send(report: BatchReport): Promise<void> {

@@ -74,7 +74,7 @@ export function batchResult(batch: Batch): BatchResult {
     set.left((row) => begun.get(set)?.has(row) === true, polledAt),
   );
   return {
-    report: batchReport(batch, batch.parent.lastNumber()),
+    report: batchReport(batch, batch.parent.nextNumber(Date.now())),
     run: workflowInfo().runId,
     why: batch.closed ? 'closed' : left.length > 0 ? 'handed_back' : 'done',
     free: [...batch.account.free],

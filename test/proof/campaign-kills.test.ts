@@ -1,22 +1,45 @@
 import { campaignKeyPrefix } from '../../src/domain/creation-key';
 import { startCampaign } from '../support/campaign';
 import { proved, sized } from '../support/proof';
-import { booksOf, judgeRows, paidLines, type serviceRows } from './campaign-kills/judge';
+import { booksOf, boughtAbove, judgeRows, paidLines, type serviceRows } from './campaign-kills/judge';
 import { runKilledCampaign } from './campaign-kills/kill-campaign';
 import { isUnclear } from './campaign-kills/manifest';
 import { pollingGaps } from './campaign-kills/polling-gaps';
-import { type KillSite, startKillSite } from './campaign-kills/site';
+import { journalKeys, type KillSite, startKillSite } from './campaign-kills/site';
+import { type Disturbance } from './campaign-resets/disturb';
 import { seededRandom } from './kills/seeded-random';
 
 const SEED = Number(process.env['PROOF_SEED'] ?? 1);
 const ROWS = Number(process.env['PROOF_ROWS'] ?? sized({ change: 150, deep: 1_000 }));
 const KILLS = Number(process.env['PROOF_KILLS'] ?? sized({ change: 4, deep: 20 }));
+/** Besides the kills: at the beginning, in the middle and shortly before the end, and each reset keeps as much of the history. */
+const DISTURBED = sized<readonly (readonly [share: number, what: Disturbance])[]>({
+  change: [
+    [0.3, 'campaigns reset to half of their tasks'],
+    [0.7, 'campaigns terminated and started again'],
+  ],
+  deep: [
+    ...around(0, 'campaigns reset to their first task'),
+    ...around(0.5, 'campaigns reset to half of their tasks'),
+    ...around(0.9, 'campaigns reset to nine tenths of their tasks'),
+  ],
+});
 const LIMIT_MS = sized({ change: 15, deep: 60 }) * 60_000;
 const REPEAT = `PROOF_SEED=${SEED} PROOF_ROWS=${ROWS} PROOF_KILLS=${KILLS} npx jest --runTestsByPath test/proof/campaign-kills.test.ts`;
 
+function around(share: number, reset: Disturbance): (readonly [number, Disturbance])[] {
+  return [
+    [share, reset],
+    [share + 0.02, 'batches reset by hand'],
+    [share + 0.04, 'campaigns terminated and started again'],
+    [share + 0.06, 'batches terminated'],
+    [share + 0.08, 'campaigns terminated and reset'],
+  ];
+}
+
 /**
  * A campaign of videos, images and edits whose service loses replies, has no room and is away now and then, and whose
- * worker, server or both are killed at random times. The service's log, the results and the books must agree to the
+ * worker, server or both are killed at random times, while it is reset and terminated, and so are its batches. The service's log, the results and the books must agree to the
  * micro-unit, and nobody is asked about a row but where nobody can know.
  */
 describe('a campaign whose worker and server are killed at random times', () => {
@@ -42,9 +65,10 @@ describe('a campaign whose worker and server are killed at random times', () => 
         rows: ROWS,
         kills: KILLS,
         inFlight: ROWS / 5,
+        disturbed: DISTURBED,
         random,
       });
-      const { rows, result, decisions, id, input } = campaign;
+      const { rows, result, decisions, id, input, disturbances } = campaign;
       const budget = input.budget?.microUnits ?? 0;
 
       // Before the operator decides about the rest.
@@ -91,6 +115,9 @@ describe('a campaign whose worker and server are killed at random times', () => 
       const spent = settled + reserved + needsReview;
       if (spent > budget) problems.push(`${spent} micro-units spent of ${budget}`);
 
+      const above = boughtAbove(budget, end);
+      const payers = await payersOf(site.journal);
+      const happened = (...what: Disturbance[]) => disturbances.filter((one) => what.includes(one)).length;
       const gaps = await pollingGaps(stack, site.outages);
       process.stdout.write(
         `polling gaps over restarts of the worker, ms: ${gaps.join(', ')}; counts ${JSON.stringify(last.counts)}; ${
@@ -99,12 +126,18 @@ describe('a campaign whose worker and server are killed at random times', () => 
       );
       Object.assign(counts, {
         rows: rows.length,
-        lanes: campaign.lanes,
+        'batches that bought': payers.size,
         kills: campaign.kills.worker + campaign.kills.server + campaign.kills.both,
         'kills of the worker': campaign.kills.worker,
         'kills of the server': campaign.kills.server,
         'kills of both': campaign.kills.both,
-        'kills at a continue-as-new': campaign.atHandovers,
+        'kills at a continue-as-new or a hand back': campaign.atHandovers,
+        'resets of the campaign':
+          disturbances.length -
+          happened('campaigns terminated and started again', 'batches reset by hand', 'batches terminated'),
+        'campaigns terminated and started again': happened('campaigns terminated and started again'),
+        'batches reset by hand': happened('batches reset by hand'),
+        'batches terminated': happened('batches terminated'),
         'rows without a result': rows.length - end.lines.size,
         'rows hit inside the window': killed.size,
         'rows set aside': aside.size,
@@ -113,6 +146,7 @@ describe('a campaign whose worker and server are killed at random times', () => 
         'adopted or declared lost': decisions.decided.size,
         'paid calls accepted': creates.accepted + images.accepted,
         'accepted and not on the books, or booked and not accepted': unequal,
+        'rows bought for money that is not there': above,
         'micro-units above the budget': Math.max(0, spent - budget),
         'micro-units by which totals and books differ': Math.abs(
           spent - last.money.settled - last.money.reserved - last.money.needsReview,
@@ -120,7 +154,8 @@ describe('a campaign whose worker and server are killed at random times', () => 
       });
       expect(problems).toEqual([]);
       expect(accepted).toBe(creates.accepted + images.accepted);
-      expect(campaign.lanes).toBeGreaterThan(1);
+      expect(disturbances).toHaveLength(DISTURBED.length);
+      expect(payers.size).toBeGreaterThan(3);
     },
     LIMIT_MS,
   );
@@ -130,6 +165,15 @@ describe('a campaign whose worker and server are killed at random times', () => 
     proved('campaign-kills', counts);
   });
 });
+
+/** Batches that were to pay for a send. */
+async function payersOf(journal: string): Promise<ReadonlySet<string>> {
+  const payers = new Set<string>();
+  for (const views of (await journalKeys(journal)).values())
+    for (const { slot } of views)
+      if (slot?.kind === 'intent' && slot.payer !== undefined) payers.add(slot.payer);
+  return payers;
+}
 
 /** Rows of which a paid call reached the service. */
 function bought(

@@ -1,6 +1,8 @@
+import { createFileStore } from '../../../src/artifacts/file-store';
 import { ledgerMoney } from '../../../src/domain/campaign/row-result';
 import { addMoney, type MoneyTotals, NO_MONEY, type ResultsRef } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult, type LedgerLine } from '../../../src/domain/campaign/row';
+import { readResults } from '../../../src/manifest/results';
 import { type SandboxRequest } from '../../../src/testing/sandbox';
 import { resultsOf, type Row } from '../../support/campaign';
 import { type MediaStack } from '../../support/media-stack';
@@ -79,6 +81,7 @@ export async function judgeRows(
     if (seen.accepted > paid)
       problems.push(`${id} (${line.outcome}): ${seen.accepted} accepted, ${paid} booked`);
   }
+  problems.push(...(await toldTwice(stack, results)));
   for (const id of lines.keys()) if (!service.has(id)) problems.push(`${id}: no such row`);
   const counted = Object.values(results.counts).reduce((sum, count) => sum + count, 0);
   if (counted !== rows.length) problems.push(`${counted} rows counted, not ${rows.length}`);
@@ -87,6 +90,36 @@ export async function judgeRows(
   problems.push(...differences('counts', counts, { ...results.counts }));
   problems.push(...differences('money', { ...booksOf(lines.values()) }, { ...results.money }));
   return { problems, lines, service };
+}
+
+/** Rows of which two lines of one plan were counted. */
+async function toldTwice(stack: MediaStack, results: ResultsRef): Promise<string[]> {
+  const told = new Map<string, string>();
+  const twice: string[] = [];
+  for await (const row of readResults(createFileStore({ root: stack.config.artifacts }), results)) {
+    const { key, generation, outcome, reason = '', attempt } = row;
+    const text = `${outcome} ${reason} of attempt ${attempt}`;
+    const before = told.get(`${generation}/${key}`);
+    if (before !== undefined)
+      twice.push(`${key}: told twice in plan ${generation}, as ${before} and ${text}`);
+    told.set(`${generation}/${key}`, text);
+  }
+  return twice;
+}
+
+/** Paid calls that the service accepted after the budget was spent, whatever the books say. */
+export function boughtAbove(
+  budget: number,
+  { lines, service }: Pick<Awaited<ReturnType<typeof judgeRows>>, 'lines' | 'service'>,
+): number {
+  let spent = 0;
+  let above = 0;
+  for (const [key, { ledger }] of lines)
+    for (let call = 0; call < (service.get(key)?.accepted ?? 0); call++) {
+      spent += ledger[0]?.estimate ?? 0;
+      if (spent > budget) above += 1;
+    }
+  return above;
 }
 
 export function differences(

@@ -3,11 +3,11 @@ import { type WorkflowHandle } from '@temporalio/client';
 import { PNG } from 'pngjs';
 import { createFileStore } from '../../../src/artifacts/file-store';
 import { type CampaignInput } from '../../../src/domain/campaign/plan';
-import { batchWorkflowId } from '../../../src/domain/campaign/book';
-import { type CampaignResult, type CampaignState } from '../../../src/domain/campaign/state';
-import { activityQueues, QUERY, UPDATE } from '../../../src/domain/names';
-import { type Row, startCampaign, storedManifest } from '../../support/campaign';
+import { type CampaignResult } from '../../../src/domain/campaign/state';
+import { activityQueues } from '../../../src/domain/names';
+import { campaignStateOf, type Row, startCampaign, storedManifest } from '../../support/campaign';
 import { type MediaStack } from '../../support/media-stack';
+import { disturb, type Disturbance } from '../campaign-resets/disturb';
 import { Decisions } from './decisions';
 import { manifestRows } from './manifest';
 import { type KillSite, type Target } from './site';
@@ -15,8 +15,10 @@ import { type KillSite, type Target } from './site';
 export interface KillPlan {
   readonly rows: number;
   readonly kills: number;
-  /** In flight at a time, over all lanes. */
+  /** In flight at a time, over all batches. */
   readonly inFlight: number;
+  /** What else befalls the campaign, and when: shares of the time in which it is killed. */
+  readonly disturbed: readonly (readonly [share: number, what: Disturbance])[];
   /** In [0, 1). */
   readonly random: () => number;
 }
@@ -28,14 +30,12 @@ export interface KilledCampaign {
   readonly result: CampaignResult;
   readonly decisions: Decisions;
   readonly kills: Readonly<Record<Target, number>>;
-  /** Kills in the moment in which the parent or a lane continued as new. */
+  /** Kills in the moment in which the campaign continued as new or a batch gave its rows back. */
   readonly atHandovers: number;
-  readonly lanes: number;
+  readonly disturbances: readonly Disturbance[];
 }
 
 const TARGETS: readonly Target[] = ['worker', 'both', 'worker', 'server'];
-/** A campaign of several lanes: each takes 500 rows of it. */
-const WIDE = 1_500;
 /** All kills come before so many of the rows were begun: the budget ends the campaign before the last of them. */
 const KILLED_SHARE = 0.8;
 /** Each kill comes up to this long after so many rows were begun. */
@@ -44,58 +44,55 @@ const SPREAD_MS = 4_000;
 /** One campaign from its start to its end, with kills at random times of it. */
 export async function runKilledCampaign(site: KillSite, plan: KillPlan): Promise<KilledCampaign> {
   const { stack } = site;
+  const { inFlight, random } = plan;
   const rows = manifestRows(plan.rows, await storedImage(stack));
   const input = {
     manifest: await storedManifest(stack, rows),
-    concurrency: WIDE,
+    concurrency: inFlight,
+    // Several are open at a time, and each has more rows than are in flight for it.
+    rowsPerBatch: Math.ceil(inFlight * 0.75),
     eventsPerRun: 150,
     // Too little for all of them, so that it ends with rows that are not bought.
     budget: { microUnits: Math.round(rows.length * 150_000), currency: 'USD' },
     queues: activityQueues(stack.taskQueue),
   };
-  const handle = await startCampaign(stack, rows, input);
-  const id = handle.workflowId;
+  const { workflowId: id } = await startCampaign(stack, rows, input);
+  const handle = stack.server.client.workflow.getHandle(id);
   const decisions = new Decisions(stack, id, rows);
-  // All lanes are there before the first row is bought, and then few rows are in flight for long.
-  await insist(() => handle.executeUpdate(UPDATE.pause));
-  const { batches: lanes } = await untilState(handle, (state) =>
-    state.batches.some(({ lastReportAt }) => lastReportAt !== null),
-  );
-  await insist(() => handle.executeUpdate(UPDATE.setConcurrency, { args: [{ concurrency: plan.inFlight }] }));
-  await insist(() => handle.executeUpdate(UPDATE.resume));
-
   const kills = { worker: 0, server: 0, both: 0 };
+  const disturbances: Disturbance[] = [];
   let atHandovers = 0;
-  for (let kill = 0; kill < plan.kills; kill++) {
-    const after = ((kill + plan.random()) / (plan.kills + 1)) * KILLED_SHARE * plan.rows;
-    const pause = plan.random() * SPREAD_MS;
-    const target = TARGETS[kill % TARGETS.length] ?? 'worker';
-    const running = await untilSent(stack, handle, after);
-    if (!running) break;
-    if (kill % 2 === 0) await delay(pause);
-    // In turn the parent and a lane.
-    else if (await untilNextRun(stack, kill % 4 === 1 ? id : batchWorkflowId(id, 0))) atHandovers += 1;
+
+  async function kill(n: number): Promise<void> {
+    const target = TARGETS[n % TARGETS.length] ?? 'worker';
+    if (n % 2 === 0) await delay(random() * SPREAD_MS);
+    // In turn the campaign and a batch.
+    else if (n % 4 === 1 ? await untilNextRun(stack, id) : await untilBatchEnds(stack, handle))
+      atHandovers += 1;
     await site.kill(target);
     kills[target] += 1;
   }
-  const result = await untilDone(handle, () => decisions.decideSome(handle));
-  return { id, rows, input, result, decisions, kills, atHandovers, lanes: lanes.length };
-}
 
-/** The state of a campaign; undefined while nobody answers. */
-export async function stateOf(handle: WorkflowHandle): Promise<CampaignState | undefined> {
-  return handle.query<CampaignState>(QUERY.campaignState).catch(() => undefined);
-}
-
-async function untilState(
-  handle: WorkflowHandle,
-  holds: (state: CampaignState) => boolean,
-): Promise<CampaignState> {
-  for (;;) {
-    const state = await stateOf(handle);
-    if (state !== undefined && holds(state)) return state;
-    await delay(250);
+  const steps = [
+    ...Array.from({ length: plan.kills }, (_, n) => ({
+      after: (n + random()) / (plan.kills + 1),
+      take: () => kill(n),
+    })),
+    ...plan.disturbed.map(([after, what]) => ({
+      after,
+      take: async () => {
+        await disturb(stack, { id, rows, input }, what, random);
+        disturbances.push(what);
+      },
+    })),
+  ].sort((a, b) => a.after - b.after);
+  for (const { after, take } of steps) {
+    const running = await untilSent(stack, handle, Math.max(1, after * KILLED_SHARE * plan.rows));
+    if (!running) break;
+    await take();
   }
+  const result = await untilDone(handle, () => decisions.decideSome(handle));
+  return { id, rows, input, result, decisions, kills, atHandovers, disturbances };
 }
 
 /** Until a workflow continues as new, or half a minute. @returns whether it did */
@@ -113,6 +110,16 @@ async function untilNextRun({ server }: MediaStack, workflowId: string): Promise
     const now = await runOf();
     if (now !== undefined && now !== before) return true;
   }
+  return false;
+}
+
+/** Until one of the open batches returns, or half a minute: most of them have rows left. @returns whether one did */
+async function untilBatchEnds({ server }: MediaStack, campaign: WorkflowHandle): Promise<boolean> {
+  const [batch] = (await campaignStateOf(campaign).catch(() => undefined))?.batches ?? [];
+  if (batch === undefined) return false;
+  const handle = server.client.workflow.getHandle(batch.workflowId);
+  for (const end = Date.now() + 30_000; Date.now() < end; await delay(20))
+    if ((await isClosed(handle)) === true) return true;
   return false;
 }
 
@@ -142,18 +149,6 @@ async function isClosed(handle: WorkflowHandle): Promise<boolean | undefined> {
     return (await handle.describe()).status.name !== 'RUNNING';
   } catch {
     return undefined;
-  }
-}
-
-/** A server that was just killed answers again in a moment. */
-export async function insist<T>(call: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await call();
-    } catch (error) {
-      if (tries >= 20) throw error;
-      await delay(1_000);
-    }
   }
 }
 

@@ -10,7 +10,8 @@ import { creationKeyOf, factsOf, isBegun, isBought, type Row } from './row';
  */
 export function endUnbought(batch: Batch, now: number): void {
   const { stop } = batch.orders;
-  if (stop === null) return;
+  // A batch that leaves gives back what has not ended: what the journal has of it by now, the next one looks up.
+  if (stop === null || batch.isLeaving()) return;
   const ends = (row: Row) =>
     stop === 'cancel'
       ? !isBegun(row) || (row.opened.was !== undefined && !hasUnbooked(row))

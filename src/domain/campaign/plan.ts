@@ -42,7 +42,7 @@ export interface CampaignInput {
   readonly priority?: number;
   /** Share of this campaign where several wait for the same queue. @default 1 */
   readonly fairnessWeight?: number;
-  /** History events after which a batch hands back what it did not finish, at least 50, and the campaign continues as new. @default 3000 and 8000 */
+  /** History events after which a batch hands back what it did not finish, at least 50, and the campaign continues as new. @default 3000 and 4000 */
   readonly eventsPerRun?: number;
   /** Rows of one batch, which is one child workflow. @default four times the concurrency, from 100 to 1250 */
   readonly rowsPerBatch?: number;

@@ -9,7 +9,7 @@ const MOST_ROWS = 1_250;
 
 /** A batch hands back, and a campaign continues as new, at this much history: a replay takes seconds at most. */
 const BATCH_EVENTS = 3_000;
-const CAMPAIGN_EVENTS = 8_000;
+const CAMPAIGN_EVENTS = 4_000;
 
 const DEFAULT_WAIT_MS = 60 * 60_000;
 

@@ -20,6 +20,8 @@ import { type Wanted, Window } from './window';
 
 /** Segments are named by an index once there are so many. */
 const FOLD_AT = 100;
+/** A run is left behind at this much history whatever it has done: the server ends one of 51,200 events. */
+const MOST_EVENTS = 40_000;
 /** How often the book is looked at: another run of this campaign may have written since. */
 const LOOK_MS = 150_000;
 
@@ -246,6 +248,7 @@ export class Campaign {
 
   private shouldLeave(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
+    if (historyLength >= MOST_EVENTS) return true;
     // A run that leaves before a batch has come back would do nothing but open it, and the next one the same.
     return this.hasClosed && (continueAsNewSuggested || historyLength >= eventsOfCampaign(this.input));
   }

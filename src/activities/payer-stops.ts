@@ -20,7 +20,7 @@ export async function payerStops(
   if (payer === undefined || journal === 'none') return undefined;
   const notSent = { ...base, outcome: 'not_sent', sent: false, epochUsed: true, permanent: false } as const;
   try {
-    if ((await ownerOf(journal, namespace, payer, runId ?? '')) !== runId)
+    if (!(await ownsBatch(journal, namespace, payer, runId)))
       return { ...notSent, cause: BATCH_CLOSED, message: NOT_THE_OWNER };
     const fence = await journal.readRecord(fenceLog(namespace, payer), 0);
     return fence === null ? undefined : { ...notSent, cause: BATCH_CLOSED, message: CLOSED };
@@ -34,19 +34,20 @@ const CLOSED =
 const NOT_THE_OWNER =
   'Another run of this batch of the campaign spends its money, and nothing was sent: a batch that was reset does not know what was spent before. Its campaign gives the row to another batch.';
 
-/** The run that may spend the money of a batch: the first that wants to send. */
-async function ownerOf(
+/** Whether this run may spend the money of a batch: the first that opens one of its pages, or wants to send. */
+export async function ownsBatch(
   journal: CreateJournal,
   namespace: string,
   payer: string,
-  run: string,
-): Promise<string | undefined> {
+  runId: string | null,
+): Promise<boolean> {
+  const run = runId ?? '';
   const log = ownerLog(namespace, payer);
   const read = async () => (await journal.readRecord(log, 0)) as OwnerRecord | null;
   const owner = await read();
-  if (owner !== null) return owner.run;
+  if (owner !== null) return owner.run === run;
   const record: OwnerRecord = { v: 1, kind: 'owner', run, at: new Date().toISOString() };
-  return (await journal.putRecord(log, 0, record)) === 'won' ? run : (await read())?.run;
+  return (await journal.putRecord(log, 0, record)) === 'won' || (await read())?.run === run;
 }
 
 /** Ends what may be sent out of a batch's money, for good. */

@@ -8,6 +8,8 @@ import { unpackRows } from '../../domain/campaign/row-set';
 import { type CampaignRow } from '../../domain/campaign/row';
 import { type CreateJournal } from '../../domain/create-journal';
 import { referenceModeOf } from '../../domain/media';
+import { caller } from '../paid-context';
+import { ownsBatch } from '../payer-stops';
 import { begunOfRows } from './begun-before';
 import { type PageReader } from './page-reader';
 
@@ -24,6 +26,11 @@ export interface OpenPageDeps {
 export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
   return async ({ index, page, campaign, rows: wanted, payer }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
+    if (payer !== undefined && journal !== 'none') {
+      // Before anybody looks at what was begun: a run that is not this one sends nothing more from here on.
+      const { namespace, runId } = caller(Date.now());
+      if (!(await ownsBatch(journal, namespace, payer, runId))) return { specs: [], rows: [], closed: true };
+    }
     const only = wanted === undefined ? undefined : unpackRows(wanted);
     const isWanted = (place: number) => only?.has(place) !== false;
     const begun =

@@ -32,6 +32,8 @@ export interface OpenedPage {
   readonly specs: readonly RowSpec[];
   /** In the order of the page. */
   readonly rows: readonly OpenedRow[];
+  /** Another run of the batch has opened its pages: this one spends nothing, and is told nothing. */
+  readonly closed?: true;
 }
 
 export interface RowSpec {

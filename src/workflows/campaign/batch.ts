@@ -8,6 +8,8 @@ import {
   type BatchResult,
   type LimitShares,
 } from '../../domain/campaign/messages';
+import { type OpenedPage } from '../../domain/campaign/activities';
+import { type RowSet } from '../../domain/campaign/row-set';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { batchWorkflowId } from '../../domain/campaign/book';
 import { failedByHand, unlessCancelled } from '../failed-by-hand';
@@ -59,6 +61,9 @@ export class Batch {
   private openedAt: { readonly events: number; readonly bytes: number; readonly suggested: boolean } | null =
     null;
   private leavingSince: number | null = null;
+  /** What was ordered when the journal was asked last whether this run is the batch. */
+  private sureOf: BatchOrders['stop'];
+  private asking = false;
   private toldFew = false;
   private toldStarved = false;
   private endedSinceTold = 0;
@@ -72,6 +77,7 @@ export class Batch {
       this.dirty = true;
     };
     this.orders = input.orders;
+    this.sureOf = input.orders.stop;
     this.payer = batchWorkflowId(input.campaign, input.batch);
     this.pages = new BatchPages(input.rows);
     this.size = input.rows.reduce((sum, { size }) => sum + size, 0);
@@ -117,7 +123,7 @@ export class Batch {
     if (this.pages.areOpen()) {
       this.openedAt ??= mark();
       if (!this.isLeaving()) this.adoptBegun(now);
-      endUnbought(this, now);
+      if (this.mayEndUnbought()) endUnbought(this, now);
     }
     // After an outage what is finished is fetched first: links expire. Creates come last.
     if (!this.isLeaving() || this.isBuying()) this.watches.download(now);
@@ -254,22 +260,49 @@ export class Batch {
   }
 
   private async openPage(open: OpenSet): Promise<void> {
-    const { index, page, rows } = open.set;
-    const activities = campaignPagesActivities({ summary: `open page ${page}` });
-    const { campaign } = this.input;
     try {
-      open.opened = await activities[ACTIVITY.openPage]({
-        index,
-        page,
-        campaign,
-        payer: this.payer,
-        ...(rows !== undefined && { rows }),
-      });
+      const opened = await this.look(open.set);
+      if (opened.closed === true) this.close();
+      else open.opened = opened;
     } catch (error) {
       // Begun anew by the next turn of the loop. A batch that is cancelled ends without it.
       await failedByHand(error).catch(unlessCancelled);
     } finally {
       open.opening = false;
+      this.dirty = true;
+    }
+  }
+
+  private look({ index, page, rows }: RowSet): Promise<OpenedPage> {
+    const activities = campaignPagesActivities({ summary: `open page ${page}` });
+    const { campaign } = this.input;
+    const wanted = rows === undefined ? {} : { rows };
+    return activities[ACTIVITY.openPage]({ index, page, campaign, payer: this.payer, ...wanted });
+  }
+
+  /**
+   * Whether rows may end as not bought: not before the journal has said, since that was ordered, that no other run of this
+   * batch has bought them. One that was reset by hand hears its orders again, and knows nothing of what it sent.
+   */
+  private mayEndUnbought(): boolean {
+    const { stop } = this.orders;
+    if (stop === null) this.sureOf = null;
+    if (stop === this.sureOf) return true;
+    const [first] = this.pages.all;
+    if (!this.asking && first !== undefined) void this.makeSure(stop, first.set);
+    return false;
+  }
+
+  private async makeSure(stop: BatchOrders['stop'], set: RowSet): Promise<void> {
+    this.asking = true;
+    try {
+      const { closed } = await this.look({ ...set, rows: '' });
+      if (closed === true) this.close();
+      else this.sureOf = stop;
+    } catch (error) {
+      await failedByHand(error).catch(unlessCancelled);
+    } finally {
+      this.asking = false;
       this.dirty = true;
     }
   }

@@ -48,6 +48,11 @@ export function waitingOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>):
   return report === null ? size : report.waiting;
 }
 
+/** Whether a report tells of every row that was told of before: that of a batch which was reset by hand may know of fewer. */
+export function tellsAll(report: BatchReport, before: Pick<OpenBatch, 'report'>): boolean {
+  return without(before.report?.ended ?? [], report.ended).length === 0;
+}
+
 /** Rows of one that is gone of which it has told no result: any of them may be bought, and have been polled until now. */
 export function leftByGone({ rows, report }: Pick<OpenBatch, 'rows' | 'report'>, now: number): RowSet[] {
   return without(rows, report?.ended ?? []).map((set) => ({ ...set, begun: now }));

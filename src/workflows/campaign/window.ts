@@ -23,7 +23,7 @@ import { type RowQueue, sizeOf } from '../../domain/campaign/row-queue';
 import { shareSlots } from '../../domain/campaign/slots';
 import { type Books } from './books';
 import { type campaignBatch } from './campaign-batch';
-import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf } from './open-batch';
+import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, tellsAll } from './open-batch';
 import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
 
 /** A batch that says nothing for so long is sent its orders again: one that is gone is noticed by that. */
@@ -72,6 +72,7 @@ export class Window {
     if (report.campaignRun !== this.campaignRun || open === undefined) return this.retire(report.batch);
     // What it told before its end stands: what it had no result for is given to another one.
     if (open.end !== null || (open.report !== null && report.n <= open.report.n)) return;
+    if (!tellsAll(report, open)) return;
     Object.assign(open, { report, reportedAt: now, heardAt: now });
     this.limits = { ...this.limits, ...report.limits };
   }
@@ -233,8 +234,10 @@ export class Window {
   }
 
   private ended(open: OpenBatch, end: BatchResult | 'gone'): void {
-    if (open.end === null && end !== 'gone') open.report = end.report;
-    open.end ??= end;
+    // One that another run has closed, or that was reset by hand, does not know of itself what it has cost and told.
+    const knows = end !== 'gone' && end.why !== 'closed' && tellsAll(end.report, open);
+    if (open.end === null && knows) open.report = end.report;
+    open.end ??= knows ? end : 'gone';
     this.onChange();
   }
 
@@ -255,9 +258,7 @@ export class Window {
     segments: readonly string[],
   ): Promise<void> {
     let counted: (SettledBatch & { readonly run: string | null }) | null =
-      end === 'gone' || end.why === 'closed'
-        ? null
-        : { spent: end.report.taken, free: end.free, run: end.run };
+      end === 'gone' ? null : { spent: end.report.taken, free: end.free, run: end.run };
     while (!this.books.isClosed(batch)) {
       counted ??= { ...(await this.books.settle(batch, segments)), run: null };
       const { spent, free, run } = counted;

@@ -1,3 +1,7 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFileJournal } from '../../../src/journal';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFoldResults } from '../../../src/activities/campaign/fold-results';
 import { createOpenPage } from '../../../src/activities/campaign/open-page';
@@ -106,6 +110,22 @@ describe('media.openPage', () => {
     const part = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, only);
     expect(part.rows).toHaveLength(4);
     expect(asked.sort()).toEqual([`${keyOf(1)}@0`, `${keyOf(3)}@0`].sort());
+  });
+
+  it('is for one run of a batch only: another, after a reset, learns nothing and sends nothing', async () => {
+    const { store, index } = await stored([[row(0)]]);
+    const journal = createFileJournal({ root: await mkdtemp(join(tmpdir(), 'open-page-')) });
+    const openPage = createOpenPage({ pages: createPageReader(store), journal });
+    const open = (runId: string) => {
+      const environment = new MockActivityEnvironment({
+        workflowExecution: { workflowId: 'spring/batch/0', runId },
+      });
+      const input = { index, page: 0, campaign: 'spring', payer: 'spring/batch/0' };
+      return environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, input);
+    };
+    expect((await open('first')).rows).toHaveLength(1);
+    expect(await open('again')).toEqual({ specs: [], rows: [], closed: true });
+    expect((await open('first')).closed).toBeUndefined();
   });
 
   it('says so when a plan has no such page', async () => {

@@ -8,9 +8,31 @@ import { caller } from '../paid-context';
 
 type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'paidHere' | 'since'>;
 
+/** An attempt of a row that was begun, with every epoch of it that has a slot. */
+export interface BegunAttempt {
+  readonly attempt: number;
+  readonly creationKey: string;
+  readonly epochs: readonly EpochView[];
+}
+
+/** Every attempt of a row of its page that was begun: they follow each other without a gap, and each leaves a slot. */
+export async function attemptsOf(
+  journal: CreateJournal,
+  namespace: string,
+  campaign: string,
+  row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt'>,
+): Promise<readonly BegunAttempt[]> {
+  const attempts: BegunAttempt[] = [];
+  for (let { attempt } = row; ; attempt++) {
+    const creationKey = rowCreationKey(campaign, row, attempt);
+    const epochs = await epochsOf(journal, { namespace, creationKey });
+    if (epochs.length === 0) return attempts;
+    attempts.push({ attempt, creationKey, epochs });
+  }
+}
+
 /**
- * What another batch, or an earlier run that nobody has results of, began of a row: its attempts follow each other
- * without a gap, and each leaves a slot. Throws when the journal cannot be read: a row that was bought must not look new.
+ * What another batch, or an earlier run that nobody has results of, began of a row. Throws when the journal cannot be read: a row that was bought must not look new.
  */
 export async function begunBefore(
   journal: CreateJournal,
@@ -22,10 +44,7 @@ export async function begunBefore(
   let begun: number | undefined;
   let since: string | undefined;
   let [bought, paidHere] = [0, 0];
-  for (let attempt = row.attempt; ; attempt++) {
-    const creationKey = rowCreationKey(campaign, row, attempt);
-    const epochs = await epochsOf(journal, { namespace, creationKey });
-    if (epochs.length === 0) break;
+  for (const { attempt, creationKey, epochs } of await attemptsOf(journal, namespace, campaign, row)) {
     begun = attempt;
     since = epochs.flatMap(({ slot }) => (slot?.kind === 'intent' ? slot.at : [])).at(-1);
     if (payer !== undefined && epochs.some((view) => mayBeOwed(view) && isPaidBy(view, payer))) paidHere += 1;

@@ -6,7 +6,6 @@ import {
   type SettledBatch,
 } from '../../domain/campaign/activities';
 import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campaign/book';
-import { type CampaignRow } from '../../domain/campaign/row';
 import { rowsOf } from '../../domain/campaign/row-set';
 import {
   mayBeOwed,
@@ -16,14 +15,13 @@ import {
   type JournalPlace,
   type SlotIntent,
 } from '../../domain/create-journal';
-import { rowCreationKey } from '../../domain/creation-key';
 import { inLanes } from '../../domain/in-lanes';
 import { readSegment } from '../../manifest/results';
 import { timeLeft } from '../await-sender';
 import { startHeartbeat } from '../heartbeat';
 import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../payer-stops';
-import { epochsOf, LOOKS } from './begun-before';
+import { attemptsOf, LOOKS } from './begun-before';
 import { withBoundJournal } from './bound-journal';
 import { freeOfEpoch, noteFree } from './free-epochs';
 import { type PageReader } from './page-reader';
@@ -53,7 +51,7 @@ export function createSettleBatch(
         for (const set of record.rows) {
           const { rows } = await pages.page(set);
           await inLanes(rowsOf(set, rows), LOOKS, async (row) => {
-            for (const [creationKey, epochs] of await attemptsOf(journal, namespace, campaign, row)) {
+            for (const { creationKey, epochs } of await attemptsOf(journal, namespace, campaign, row)) {
               const others = epochs.filter(({ slot }) => slot?.kind === 'intent' && slot.payer !== payer);
               if (unpaid.has(creationKey) && others.some(wasCharged)) free.push(creationKey);
               for (const [epoch, view] of epochs.entries()) {
@@ -92,22 +90,6 @@ async function unpaidKeys(
         if (state === 'none') unpaid.add(creationKey);
         else unpaid.delete(creationKey);
   return unpaid;
-}
-
-/** Every attempt of a row of its page that was begun: they follow each other without a gap, and each leaves a slot. */
-async function attemptsOf(
-  journal: CreateJournal,
-  namespace: string,
-  campaign: string,
-  row: CampaignRow,
-): Promise<(readonly [creationKey: string, epochs: readonly EpochView[]])[]> {
-  const attempts: (readonly [string, readonly EpochView[]])[] = [];
-  for (let attempt = row.attempt; ; attempt++) {
-    const creationKey = rowCreationKey(campaign, row, attempt);
-    const epochs = await epochsOf(journal, { namespace, creationKey });
-    if (epochs.length === 0) return attempts;
-    attempts.push([creationKey, epochs]);
-  }
 }
 
 /** For the clocks of two workers, in milliseconds. */

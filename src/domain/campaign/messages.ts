@@ -30,7 +30,7 @@ export interface BatchInput {
   readonly rows: readonly RowSet[];
   readonly settings: BatchSettings;
   readonly orders: BatchOrders;
-  /** What part of its slots the service took last, per (account, model); none where it took all. */
+  /** What part of its slots the service took last, per (account, model); 1 where it took all. */
   readonly limits: LimitShares;
 }
 

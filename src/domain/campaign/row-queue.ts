@@ -1,5 +1,5 @@
 import { PAGE_ROWS } from './plan';
-import { packRows, type RowSet, unpackRows } from './row-set';
+import { type RowSet, sizeOf, splitRows } from './row-set';
 
 /** A plan whose pages wait. */
 export interface QueuedPlan {
@@ -57,7 +57,7 @@ export class RowQueue {
     const taken: RowSet[] = [];
     let room = most;
     const add = (set: RowSet): RowSet | undefined => {
-      const [first, rest] = split(set, room);
+      const [first, rest] = splitRows(set, room);
       taken.push(first);
       room -= first.size;
       return rest;
@@ -82,52 +82,4 @@ export class RowQueue {
   save(): RowQueueState {
     return { plans: this.plans, back: this.back };
   }
-}
-
-export function sizeOf(sets: readonly Pick<RowSet, 'size'>[]): number {
-  return sets.reduce((sum, { size }) => sum + size, 0);
-}
-
-/** Row numbers of a set within its page. */
-export function rowsOf({ rows, size }: RowSet): readonly number[] {
-  return rows === undefined ? Array.from({ length: size }, (_, row) => row) : [...unpackRows(rows)];
-}
-
-/** These rows of the page of a set; undefined for none. @param begun as in {@link RowSet} */
-export function partOf(set: RowSet, rows: readonly number[], begun?: number): RowSet | undefined {
-  const { index, page, generation } = set;
-  if (rows.length === 0) return undefined;
-  return {
-    index,
-    page,
-    generation,
-    size: rows.length,
-    rows: packRows(rows),
-    ...(begun !== undefined && { begun }),
-  };
-}
-
-/** What is left of sets without the rows in others. */
-export function without(sets: readonly RowSet[], others: readonly RowSet[]): RowSet[] {
-  return sets.flatMap((set) => {
-    const gone = new Set(others.filter((other) => isSamePage(set, other)).flatMap(rowsOf));
-    if (gone.size === 0) return [set];
-    return (
-      partOf(
-        set,
-        rowsOf(set).filter((row) => !gone.has(row)),
-        set.begun,
-      ) ?? []
-    );
-  });
-}
-
-function isSamePage(a: RowSet, b: RowSet): boolean {
-  return a.index === b.index && a.page === b.page;
-}
-
-function split(set: RowSet, most: number): readonly [RowSet, RowSet | undefined] {
-  if (set.size <= most) return [set, undefined];
-  const [rows, { begun }] = [rowsOf(set), set];
-  return [partOf(set, rows.slice(0, most), begun) as RowSet, partOf(set, rows.slice(most), begun)];
 }

@@ -41,3 +41,52 @@ export function rowsOf<Row>({ rows }: Pick<RowSet, 'rows'>, page: readonly Row[]
   const places = unpackRows(rows);
   return page.filter((_, place) => places.has(place));
 }
+
+export function sizeOf(sets: readonly Pick<RowSet, 'size'>[]): number {
+  return sets.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Row numbers of a set within its page. */
+export function rowNumbers({ rows, size }: RowSet): readonly number[] {
+  return rows === undefined ? Array.from({ length: size }, (_, row) => row) : [...unpackRows(rows)];
+}
+
+/** These rows of the page of a set; undefined for none. @param begun as in {@link RowSet} */
+export function partOf(set: RowSet, rows: readonly number[], begun?: number): RowSet | undefined {
+  const { index, page, generation } = set;
+  if (rows.length === 0) return undefined;
+  return {
+    index,
+    page,
+    generation,
+    size: rows.length,
+    rows: packRows(rows),
+    ...(begun !== undefined && { begun }),
+  };
+}
+
+/** What is left of sets without the rows in others. */
+export function without(sets: readonly RowSet[], others: readonly RowSet[]): RowSet[] {
+  return sets.flatMap((set) => {
+    const gone = new Set(others.filter((other) => isSamePage(set, other)).flatMap(rowNumbers));
+    if (gone.size === 0) return [set];
+    return (
+      partOf(
+        set,
+        rowNumbers(set).filter((row) => !gone.has(row)),
+        set.begun,
+      ) ?? []
+    );
+  });
+}
+
+function isSamePage(a: RowSet, b: RowSet): boolean {
+  return a.index === b.index && a.page === b.page;
+}
+
+/** The first rows of a set, and the rest where there are more. */
+export function splitRows(set: RowSet, most: number): readonly [RowSet, RowSet | undefined] {
+  if (set.size <= most) return [set, undefined];
+  const [rows, { begun }] = [rowNumbers(set), set];
+  return [partOf(set, rows.slice(0, most), begun) as RowSet, partOf(set, rows.slice(most), begun)];
+}

@@ -1,6 +1,5 @@
 import { type OpenedPage, type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
-import { partOf, rowsOf } from '../../domain/campaign/row-queue';
-import { type RowSet } from '../../domain/campaign/row-set';
+import { partOf, rowNumbers, type RowSet } from '../../domain/campaign/row-set';
 
 /** Rows of one page that this batch has. */
 export class OpenSet {
@@ -16,7 +15,7 @@ export class OpenSet {
   private readonly told = new Set<number>();
 
   constructor(readonly set: RowSet) {
-    this.rows = rowsOf(set);
+    this.rows = rowNumbers(set);
   }
 
   /** The next row that was not begun. */

@@ -9,7 +9,7 @@ import {
   type LimitShares,
 } from '../../domain/campaign/messages';
 import { type OpenedPage } from '../../domain/campaign/activities';
-import { type RowSet } from '../../domain/campaign/row-set';
+import { type RowSet, sizeOf } from '../../domain/campaign/row-set';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { batchWorkflowId } from '../../domain/campaign/book';
 import { failedByHand, unlessCancelled } from '../failed-by-hand';
@@ -80,7 +80,7 @@ export class Batch {
     this.sureOf = input.orders.stop;
     this.payer = batchWorkflowId(input.campaign, input.batch);
     this.pages = new BatchPages(input.rows);
-    this.size = input.rows.reduce((sum, { size }) => sum + size, 0);
+    this.size = sizeOf(input.rows);
     this.account = new BatchAccount(input.orders.granted);
     this.results = new BatchResults(wake, () => {
       this.parent.tell(SEGMENT_TOLD_MS);
@@ -180,7 +180,7 @@ export class Batch {
     return limit;
   }
 
-  /** What part of its slots the service takes, where it does not take all. */
+  /** What part of its slots the service takes, per (account, model); 1 where it takes all. */
   limitShares(): LimitShares {
     const shares: { [accountModel: string]: number } = {};
     for (const [key, limit] of this.limits) {
@@ -334,7 +334,7 @@ export class Batch {
       this.alarm.at(patientUntil);
       return false;
     }
-    // From here on the poll loop stops at the end of its tick.
+    // Nothing is polled from here on; a tick that is under way is waited for.
     if (!this.watches.stop()) return false;
     this.dropReserved();
     return true;

@@ -3,7 +3,7 @@ import { type CallWait } from '../../domain/call-wait';
 import { batchWorkflowId } from '../../domain/campaign/book';
 import { type CampaignPlan } from '../../domain/campaign/plan';
 import { type MoneyTotals } from '../../domain/campaign/results';
-import { sizeOf } from '../../domain/campaign/row-queue';
+import { sizeOf } from '../../domain/campaign/row-set';
 import {
   type BudgetState,
   type CampaignResult,

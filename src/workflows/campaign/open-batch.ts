@@ -1,6 +1,5 @@
 import { type BatchReport, type BatchResult } from '../../domain/campaign/messages';
-import { sizeOf, without } from '../../domain/campaign/row-queue';
-import { type RowSet } from '../../domain/campaign/row-set';
+import { type RowSet, sizeOf, without } from '../../domain/campaign/row-set';
 
 /** A batch that was opened in the book and is not closed in it. */
 export interface OpenBatch {

@@ -19,7 +19,8 @@ import {
 } from '../../domain/campaign/messages';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
-import { type RowQueue, sizeOf } from '../../domain/campaign/row-queue';
+import { type RowQueue } from '../../domain/campaign/row-queue';
+import { sizeOf } from '../../domain/campaign/row-set';
 import { shareSlots } from '../../domain/campaign/slots';
 import { type Books } from './books';
 import { type campaignBatch } from './campaign-batch';

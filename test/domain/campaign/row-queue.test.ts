@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { PAGE_ROWS } from '../../../src/domain/campaign/plan';
-import { partOf, RowQueue, rowsOf, sizeOf, without } from '../../../src/domain/campaign/row-queue';
-import { type RowSet } from '../../../src/domain/campaign/row-set';
+import { RowQueue } from '../../../src/domain/campaign/row-queue';
+import { partOf, rowNumbers, type RowSet, sizeOf, without } from '../../../src/domain/campaign/row-set';
 
 const plan = (planned: number, index = 'a', generation = 0) => ({ index, generation, planned });
 
 /** Every row by its page, as often as it stands in these sets. */
 function names(sets: readonly RowSet[]): string[] {
-  return sets.flatMap((set) => rowsOf(set).map((row) => `${set.index}/${set.page}/${row}`));
+  return sets.flatMap((set) => rowNumbers(set).map((row) => `${set.index}/${set.page}/${row}`));
 }
 
 describe('rows that no batch has', () => {

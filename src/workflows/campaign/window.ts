@@ -88,8 +88,10 @@ export class Window {
     }
     if (!wanted.leaves) {
       this.share(wanted.concurrency);
-      if (this.hasRoom(wanted)) void this.openNext(wanted);
-      this.shedStragglers(wanted);
+      if (this.needsRows(wanted)) {
+        if (this.open.size < windowSize(this.input, wanted.concurrency)) void this.openNext(wanted);
+        else this.shedStragglers();
+      }
     }
     for (const open of this.open.values()) this.tell(open, now, wanted);
   }
@@ -153,23 +155,23 @@ export class Window {
     shareSlots(holders, concurrency).forEach((slots, at) => ((batches[at] as OpenBatch).slots = slots));
   }
 
-  private hasRoom(wanted: Wanted): boolean {
-    const { paused, stop, budget, rowPrice, concurrency } = wanted;
+  /** Whether rows of the queue should be in a batch now. */
+  private needsRows({ paused, stop, budget, rowPrice, concurrency }: Wanted): boolean {
     if (this.opening || !this.books.known || this.books.isMoving() || this.queue.size() === 0) return false;
-    if (paused && stop !== 'cancel' && !this.queue.hasBegun()) return false;
+    // What is bought is polled on at once: it needs no slot that others have.
+    if (this.queue.hasBegun()) return true;
+    if (paused && stop !== 'cancel') return false;
     if (this.open.size === 0) return true;
-    if (this.open.size >= windowSize(this.input, concurrency)) return false;
     // Rows of open batches that have no place yet: enough of them, and nothing waits for another batch to begin.
     const atHand = this.all().reduce((sum, open) => sum + leftOf(open), 0) - concurrency;
     if (atHand >= FEW_AT_HAND) return false;
-    if (budget === null || stop !== null || this.queue.hasBegun()) return true;
+    if (budget === null || stop !== null) return true;
     // What is open may give money back: without any, another batch would give up its rows at once.
     return (this.books.free() ?? 0) >= rowPrice && this.all().every(({ report }) => !report?.needs);
   }
 
   /** A few rows are not worth a poll loop of their own where others wait for a place. */
-  private shedStragglers({ concurrency }: Wanted): void {
-    if (this.queue.size() === 0 || this.open.size < windowSize(this.input, concurrency)) return;
+  private shedStragglers(): void {
     if (this.all().some(({ handBack, end }) => handBack || end !== null)) return;
     const few = this.all().filter((open) => waitingOf(open) === 0 && leftOf(open) <= FEW_LEFT * open.size);
     const [fewest] = few.sort((a, b) => leftOf(a) - leftOf(b));

@@ -14,6 +14,12 @@ export async function indexCreated(
   slot: SlotIntent | null,
 ): Promise<void> {
   if (journal === 'none' || answer.outcome !== 'created') return;
+  const { taskId, account } = answer.video;
+  // Read from a record: mostly it was done then, and to try it would be a draft and two waits for the disk.
+  if (!answer.sent) {
+    const known = await journal.findTask(taskId).catch(() => []);
+    if (known.some(({ video }) => video.account === account)) return;
+  }
   await journal
     .indexTask({
       v: 1,

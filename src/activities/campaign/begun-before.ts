@@ -1,12 +1,30 @@
-import { mayBeOwed, mayHaveCost, type CreateJournal, type EpochView } from '../../domain/create-journal';
+import {
+  mayBeOwed,
+  mayHaveCost,
+  type CreateJournal,
+  type EpochView,
+  type JournalKey,
+  type SlotIntent,
+} from '../../domain/create-journal';
 import { type OpenedRow } from '../../domain/campaign/activities';
 import { isBooked } from '../../domain/campaign/row-result';
 import { type CampaignRow } from '../../domain/campaign/row';
 import { rowCreationKey } from '../../domain/creation-key';
 import { inLanes } from '../../domain/in-lanes';
+import { type CreatedVideo } from '../../domain/paid-call';
 import { caller } from '../paid-context';
 
 type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'paidHere' | 'since'>;
+
+/** What was begun of a row, and the video that came of it where one create was all. */
+export interface BegunRow {
+  readonly begun: Begun;
+  readonly created?: {
+    readonly key: JournalKey;
+    readonly video: CreatedVideo;
+    readonly slot: SlotIntent;
+  };
+}
 
 /** An attempt of a row that was begun, with every epoch of it that has a slot. */
 export interface BegunAttempt {
@@ -40,23 +58,38 @@ export async function begunBefore(
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
   payer?: string,
-): Promise<Begun> {
+): Promise<BegunRow> {
   let begun: number | undefined;
   let since: string | undefined;
   let [bought, paidHere] = [0, 0];
-  for (const { attempt, creationKey, epochs } of await attemptsOf(journal, namespace, campaign, row)) {
+  const attempts = await attemptsOf(journal, namespace, campaign, row);
+  for (const { attempt, creationKey, epochs } of attempts) {
     begun = attempt;
     since = epochs.flatMap(({ slot }) => (slot?.kind === 'intent' ? slot.at : [])).at(-1);
     if (payer !== undefined && epochs.some((view) => mayBeOwed(view) && isPaidBy(view, payer))) paidHere += 1;
     if (epochs.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
   }
-  if (begun === undefined) return {};
+  if (begun === undefined) return { begun: {} };
+  const created = onlyCreated(namespace, attempts);
   return {
-    begun,
-    ...(bought > 0 && { bought }),
-    ...(paidHere > 0 && { paidHere }),
-    ...(since !== undefined && { since }),
+    begun: {
+      begun,
+      ...(bought > 0 && { bought }),
+      ...(paidHere > 0 && { paidHere }),
+      ...(since !== undefined && { since }),
+    },
+    ...(created !== undefined && { created }),
   };
+}
+
+/** The video of a row of which one request was ever sent, if that was accepted and nobody has decided about it. */
+function onlyCreated(namespace: string, [first, ...others]: readonly BegunAttempt[]): BegunRow['created'] {
+  const [only, ...later] = first?.epochs ?? [];
+  if (first === undefined || only === undefined || others.length > 0 || later.length > 0) return undefined;
+  const { slot, outcome, resolution } = only;
+  const answer = outcome?.answer;
+  if (slot?.kind !== 'intent' || answer?.outcome !== 'created' || resolution !== null) return undefined;
+  return { key: { namespace, creationKey: first.creationKey }, video: { ...answer, sent: false }, slot };
 }
 
 function isPaidBy({ slot }: EpochView, payer: string): boolean {
@@ -85,9 +118,9 @@ export async function begunOfRows(
   rows: readonly CampaignRow[],
   isWanted: (row: CampaignRow, place: number) => boolean,
   payer?: string,
-): Promise<Begun[]> {
+): Promise<BegunRow[]> {
   const { namespace } = caller(Date.now());
-  const begun: Begun[] = rows.map(() => ({}));
+  const begun: BegunRow[] = rows.map(() => ({ begun: {} }));
   await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
     if (isWanted(row, place)) begun[place] = await begunBefore(journal, namespace, campaign, row, payer);
   });

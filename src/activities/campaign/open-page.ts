@@ -8,9 +8,11 @@ import { unpackRows } from '../../domain/campaign/row-set';
 import { type CampaignRow } from '../../domain/campaign/row';
 import { type CreateJournal } from '../../domain/create-journal';
 import { referenceModeOf } from '../../domain/media';
+import { inLanes } from '../../domain/in-lanes';
+import { indexCreated } from '../index-created';
 import { caller } from '../paid-context';
 import { ownsBatch } from '../payer-stops';
-import { begunOfRows } from './begun-before';
+import { type BegunRow, begunOfRows, LOOKS } from './begun-before';
 import { type PageReader } from './page-reader';
 
 export interface OpenPageDeps {
@@ -55,11 +57,28 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
         ...(rebought === true && { rebought }),
         ...(changed === true && { changed }),
         ...(was !== undefined && { was }),
-        ...begun[place],
+        ...begun[place]?.begun,
       };
     });
-    return { specs, rows: opened };
+    // With another text it is looked up by its request: what came of the other one is not its video.
+    const created = await createdOf(
+      journal,
+      begun.map((row, place) => (rows[place]?.changed === true ? {} : row)),
+    );
+    return { specs, rows: opened, ...(created.length > 0 && { created }) };
   };
+}
+
+/** Their videos, each findable by its id from here on: a kill may have come between its outcome and that. */
+async function createdOf(
+  journal: CreateJournal | 'none',
+  begun: readonly Pick<BegunRow, 'created'>[],
+): Promise<NonNullable<OpenedPage['created']>> {
+  const created = begun.flatMap((row, place) =>
+    row.created === undefined ? [] : [{ place, ...row.created }],
+  );
+  await inLanes(created, LOOKS, ({ key, video, slot }) => indexCreated(journal, key, video, slot));
+  return created.map(({ place, video }) => [place, video]);
 }
 
 function specOf({ call, account, estimate }: CampaignRow): RowSpec {

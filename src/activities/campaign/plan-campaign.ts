@@ -54,7 +54,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
         hasJournal: journal !== 'none',
         ...(journal !== 'none' && {
           isBought: async (row) =>
-            (await begunBefore(journal, namespace, campaign, row)).bought !== undefined,
+            (await begunBefore(journal, namespace, campaign, row)).begun.bought !== undefined,
           isFirstText: async (row) => {
             const account = accounts.find(row.account ?? input.account);
             if (account === undefined) return false;

@@ -2,7 +2,7 @@ import { type CreatePolicy } from '../create-policy';
 import { type ACTIVITY } from '../names';
 import { type DownloadVideoResult } from '../download';
 import { type ImageOutcome } from '../outcome';
-import { type CreateVideoAnswer, type WaitingImage } from '../paid-call';
+import { type CreatedVideo, type CreateVideoAnswer, type WaitingImage } from '../paid-call';
 import { type PaidOperation } from '../request';
 import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
@@ -32,6 +32,8 @@ export interface OpenedPage {
   readonly specs: readonly RowSpec[];
   /** In the order of the page. */
   readonly rows: readonly OpenedRow[];
+  /** Videos that the journal has of begun rows, by their places: their one create was accepted, and nothing is looked up. */
+  readonly created?: readonly (readonly [row: number, created: CreatedVideo])[];
   /** Another run of the batch has opened its pages: this one spends nothing, and is told nothing. */
   readonly closed?: true;
 }

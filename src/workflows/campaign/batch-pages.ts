@@ -1,10 +1,12 @@
 import { type OpenedPage, type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
+import { type CreatedVideo } from '../../domain/paid-call';
 import { partOf, rowNumbers, type RowSet } from '../../domain/campaign/row-set';
 
 /** Rows of one page that this batch has. */
 export class OpenSet {
   opened: OpenedPage | null = null;
   opening = false;
+  private created = new Map<number, CreatedVideo>();
   /** What was bought of it before is begun. */
   sought = false;
   private readonly rows: readonly number[];
@@ -16,6 +18,19 @@ export class OpenSet {
 
   constructor(readonly set: RowSet) {
     this.rows = rowNumbers(set);
+  }
+
+  /** What the journal has of it. */
+  open({ created = [], ...page }: OpenedPage): void {
+    this.opened = page;
+    this.created = new Map(created);
+  }
+
+  /** The video of a row that was begun before; once, because it is large. */
+  takeCreated(row: number): CreatedVideo | undefined {
+    const created = this.created.get(row);
+    this.created.delete(row);
+    return created;
   }
 
   /** The next row that was not begun. */

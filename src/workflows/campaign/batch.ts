@@ -27,8 +27,8 @@ import { isBought, limitKeyOf, newRow, type Row } from './row';
 import { Starts } from './starts';
 import { Watches } from './watches';
 
-/** A history of so many bytes is full too. */
-const MAX_BYTES = 4_000_000;
+/** A history of so many bytes is full too: a server warns of one of 10 MB. What it suggests comes at half of this. */
+const MAX_BYTES = 8_000_000;
 /** Enough to poll and to fetch what was bought before: with fewer, batches would hand rows on and on. */
 const LEAST_EVENTS = 50;
 /** While image calls are open the history of a batch may become this many times as full as it should be. */
@@ -58,8 +58,7 @@ export class Batch {
   private readonly limits = new Map<string, AdaptiveLimit>();
   private readonly size: number;
   private dirty = true;
-  private openedAt: { readonly events: number; readonly bytes: number; readonly suggested: boolean } | null =
-    null;
+  private openedAt: { readonly events: number; readonly bytes: number } | null = null;
   private leavingSince: number | null = null;
   /** What was ordered when the journal was asked last whether this run is the batch. */
   private sureOf: BatchOrders['stop'];
@@ -244,8 +243,7 @@ export class Batch {
   private fullness(): number {
     // Opening its pages must not end it: the batch after it would open them as well, and so on for ever.
     if (this.openedAt === null) return 0;
-    const { events, bytes, suggested } = mark();
-    if (suggested && !this.openedAt.suggested) return WITH_DRAWS;
+    const { events, bytes } = mark();
     const most = Math.max(LEAST_EVENTS, this.input.settings.eventsPerRun);
     const ofEvents = (events - this.openedAt.events) / most;
     return Math.max(ofEvents, (bytes - this.openedAt.bytes) / MAX_BYTES);
@@ -263,7 +261,7 @@ export class Batch {
     try {
       const opened = await this.look(open.set);
       if (opened.closed === true) this.close();
-      else open.opened = opened;
+      else open.open(opened);
     } catch (error) {
       // Begun anew by the next turn of the loop. A batch that is cancelled ends without it.
       await failedByHand(error).catch(unlessCancelled);
@@ -315,7 +313,10 @@ export class Batch {
       for (const index of set.unbegun()) {
         const { begun, bought = 0, changed } = set.row(index).opened;
         // Of a row with another text only what is on no books: it is looked up to be put there.
-        if (begun !== undefined && (changed !== true || bought > 0)) this.begin(set, index, now);
+        if (begun === undefined || (changed === true && bought === 0)) continue;
+        const row = this.begin(set, index, now);
+        const created = set.takeCreated(index);
+        if (created !== undefined) this.watches.begin(row, created, now);
       }
     }
   }
@@ -351,6 +352,6 @@ export class Batch {
 }
 
 function mark() {
-  const { historyLength, historySize, continueAsNewSuggested } = workflowInfo();
-  return { events: historyLength, bytes: historySize, suggested: continueAsNewSuggested };
+  const { historyLength, historySize } = workflowInfo();
+  return { events: historyLength, bytes: historySize };
 }

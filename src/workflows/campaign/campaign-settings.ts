@@ -9,7 +9,8 @@ const MOST_ROWS = 1_250;
 
 /** A batch hands back, and a campaign continues as new, at this much history: a replay takes seconds at most. */
 const BATCH_EVENTS = 3_000;
-const CAMPAIGN_EVENTS = 4_000;
+/** No poll goes out while all batches hand back. At most a fourth are signals, of which a server takes 10,000 for a run. */
+const CAMPAIGN_EVENTS = 16_000;
 
 const DEFAULT_WAIT_MS = 60 * 60_000;
 

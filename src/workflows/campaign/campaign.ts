@@ -20,8 +20,9 @@ import { type Wanted, Window } from './window';
 
 /** Segments are named by an index once there are so many. */
 const FOLD_AT = 100;
-/** A run is left behind at this much history whatever it has done: the server ends one of 51,200 events. */
+/** A run is left behind at this much history whatever it has done: the server ends one of 51,200 events or 50 MB. */
 const MOST_EVENTS = 40_000;
+const MOST_BYTES = 30_000_000;
 /** How often the book is looked at: another run of this campaign may have written since. */
 const LOOK_MS = 150_000;
 
@@ -247,10 +248,11 @@ export class Campaign {
   }
 
   private shouldLeave(): boolean {
-    const { historyLength, continueAsNewSuggested } = workflowInfo();
-    if (historyLength >= MOST_EVENTS) return true;
-    // A run that leaves before a batch has come back would do nothing but open it, and the next one the same.
-    return this.hasClosed && (continueAsNewSuggested || historyLength >= eventsOfCampaign(this.input));
+    const { historyLength, historySize } = workflowInfo();
+    if (historyLength >= MOST_EVENTS || historySize >= MOST_BYTES) return true;
+    // A run that leaves before a batch has come back would do nothing but open it, and the next one the same. What the
+    // server suggests comes far earlier, and no poll goes out while all batches hand back.
+    return this.hasClosed && historyLength >= eventsOfCampaign(this.input);
   }
 
   private lookAgain(now: number): void {

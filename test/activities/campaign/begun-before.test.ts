@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { begunBefore } from '../../../src/activities/campaign/begun-before';
+import { DEFAULT_POLLING } from '../../../src/domain/polling-profile';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { createFileJournal } from '../../../src/journal';
 import { slotIntent } from '../slot-intent';
@@ -16,6 +17,8 @@ const ROW: CampaignRow = {
   attempt: 0,
 };
 
+const FACTS = { model: 'm', durationSeconds: 2, resolution: null, referenceMode: 'none' };
+
 describe('what the journal knows of a row', () => {
   let root: string;
   beforeEach(async () => {
@@ -26,7 +29,9 @@ describe('what the journal knows of a row', () => {
   const key = (attempt: number) => ({ namespace: 'n', creationKey: `media-row/spring/kite/${attempt}` });
 
   it('is nothing for a row that nobody began', async () => {
-    await expect(begunBefore(createFileJournal({ root }), 'n', 'spring', ROW)).resolves.toEqual({});
+    await expect(begunBefore(createFileJournal({ root }), 'n', 'spring', ROW)).resolves.toEqual({
+      begun: {},
+    });
   });
 
   it('[C4.4a] names the last attempt, so that an earlier one which was refused is not sent again', async () => {
@@ -43,8 +48,10 @@ describe('what the journal knows of a row', () => {
     const since = '2026-01-01T00:00:00.000Z';
     await journal.putSlot(key(1), 0, slotIntent({ at: since, payer: 'spring/batch/3' }));
     const begun = { begun: 1, since };
-    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.toEqual({ ...begun, bought: 1 });
-    const asked = (payer: string) => begunBefore(journal, 'n', 'spring', ROW, payer);
+    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.toEqual({
+      begun: { ...begun, bought: 1 },
+    });
+    const asked = async (payer: string) => (await begunBefore(journal, 'n', 'spring', ROW, payer)).begun;
     await expect(asked('spring/batch/3')).resolves.toEqual({ ...begun, bought: 1, paidHere: 1 });
     await expect(asked('spring/batch/4')).resolves.toEqual({ ...begun, bought: 1 });
     const was = {
@@ -59,6 +66,44 @@ describe('what the journal knows of a row', () => {
         },
       ],
     };
-    await expect(begunBefore(journal, 'n', 'spring', { ...ROW, was })).resolves.toEqual(begun);
+    await expect(begunBefore(journal, 'n', 'spring', { ...ROW, was })).resolves.toEqual({ begun });
+  });
+
+  it('has the video of a row whose only create was accepted', async () => {
+    const journal = createFileJournal({ root });
+    const slot = slotIntent();
+    const video = {
+      ...FACTS,
+      taskId: 'video_1',
+      account: 'a',
+      polling: DEFAULT_POLLING,
+      createdAt: '',
+      source: 'create_reply',
+    } as const;
+    const answer = {
+      outcome: 'created',
+      epoch: 0,
+      sent: true,
+      account: 'a',
+      estimate: null,
+      status: 'queued',
+      warnings: [],
+      video,
+    } as const;
+    await journal.putSlot(key(0), 0, slot);
+    await journal.putOutcome(key(0), 0, { v: 1, nonce: slot.nonce, at: '', answer });
+    const created = async () => (await begunBefore(journal, 'n', 'spring', ROW)).created;
+    await expect(created()).resolves.toMatchObject({ video: { ...answer, sent: false }, slot });
+    // Another attempt was begun since: which of them is the row's video is asked one by one.
+    await journal.putSlot(key(1), 0, slotIntent());
+    await expect(created()).resolves.toBeUndefined();
+  });
+
+  it('leaves to a look-up what somebody has decided about, and what was sent twice', async () => {
+    const journal = createFileJournal({ root });
+    await journal.putSlot(key(0), 0, slotIntent());
+    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
+    await journal.putSlot(key(0), 1, slotIntent());
+    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
   });
 });

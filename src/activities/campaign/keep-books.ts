@@ -79,17 +79,20 @@ class Bookkeeper {
   private async entryAfter(
     book: BookEntry,
     move: Exclude<BookMove, { do: 'look' }>,
-  ): Promise<BookEntry | Pick<KeptBooks, 'granted' | 'unsettled'>> {
+  ): Promise<BookEntry | Pick<KeptBooks, 'unsettled'>> {
     const { budget } = this.input;
     switch (move.do) {
-      case 'open':
+      case 'open': {
         await this.fence(move.fences);
-        return opened(book, move.want ?? (budget === null ? 0 : await this.costOf(move.rows)), budget).entry;
-      case 'raise': {
-        const granted = grantedTo(book, move.batch);
-        const more = raised(book, move.batch, move.want, budget)?.entry;
-        return more ?? (granted === undefined ? {} : { granted });
+        let entry = book;
+        for (const rows of move.batches) {
+          const want = move.want ?? (budget === null ? 0 : await this.costOf(rows));
+          entry = opened(entry, want, budget);
+        }
+        return entry;
       }
+      case 'raise':
+        return raised(book, move.batch, move.want, budget) ?? {};
       case 'close':
         return this.afterClosing(book, move);
     }
@@ -117,20 +120,12 @@ class Bookkeeper {
   }
 
   /** What an entry of this move says of it. */
-  private async made({ open, next }: BookRecord, newest: Newest): Promise<KeptBooks> {
+  private async made({ next }: BookRecord, newest: Newest): Promise<KeptBooks> {
     const { move } = this.input;
-    switch (move.do) {
-      case 'open': {
-        const batch = next - 1;
-        const granted = grantedTo({ closed: 0, open, next }, batch) ?? null;
-        await this.noteRows(batch, move.rows);
-        return { ...newest, batch, granted };
-      }
-      case 'raise':
-        return { ...newest, granted: grantedTo({ closed: 0, open, next }, move.batch) ?? null };
-      default:
-        return newest;
-    }
+    if (move.do !== 'open') return newest;
+    const numbers = move.batches.map((rows, place) => ({ rows, batch: next - move.batches.length + place }));
+    await Promise.all(numbers.map(({ rows, batch }) => this.noteRows(batch, rows)));
+    return { ...newest, opened: numbers.map(({ batch }) => batch) };
   }
 
   /** A batch may be started once its successors can know what to look at. */

@@ -155,10 +155,11 @@ export type BookMove =
   | { readonly do: 'look' }
   | {
       readonly do: 'open';
-      readonly rows: readonly RowSet[];
-      /** Open batches of runs that are gone: they send nothing more, so that the new one finds all that they bought. */
+      /** The rows of each batch. */
+      readonly batches: readonly (readonly RowSet[])[];
+      /** Open batches of runs that are gone: they send nothing more, so that the new ones find all that they bought. */
       readonly fences: readonly number[];
-      /** Micro-units; null for what those rows cost of which nothing was bought yet. */
+      /** Micro-units for each; null for what those of its rows cost of which nothing was bought yet. */
       readonly want: number | null;
     }
   | { readonly do: 'raise'; readonly batch: number; readonly want: number }
@@ -182,10 +183,8 @@ export interface KeptBooks {
   readonly conflict?: true;
   /** Another run of the batch has sent than the one that counted: nothing was done, and `media.settleBatch` has to count. */
   readonly unsettled?: true;
-  /** Of `open`: the number of the batch. */
-  readonly batch?: number;
-  /** Of `open` and `raise`: all that the batch may spend; null without a budget. */
-  readonly granted?: number | null;
+  /** Of `open`: the numbers of the batches, in the order of the move. */
+  readonly opened?: readonly number[];
 }
 
 /** Nothing was done, for now. */

@@ -31,14 +31,9 @@ export function freeOf({ closed, open }: BookEntry, budget: number | null): numb
 }
 
 /** One more open batch, with as much of what it wants as is free. */
-export function opened(
-  entry: BookEntry,
-  want: number,
-  budget: number | null,
-): { readonly entry: BookEntry; readonly batch: number; readonly granted: number | null } {
-  const { open, next: batch } = entry;
-  const granted = atMostFree(entry, want, budget);
-  return { entry: { ...entry, open: [...open, [batch, granted]], next: batch + 1 }, batch, granted };
+export function opened(entry: BookEntry, want: number, budget: number | null): BookEntry {
+  const { open, next } = entry;
+  return { ...entry, open: [...open, [next, atMostFree(entry, want, budget)]], next: next + 1 };
 }
 
 /** More money for an open batch; undefined where it is not open, or nothing is free. */
@@ -47,14 +42,13 @@ export function raised(
   batch: number,
   want: number,
   budget: number | null,
-): { readonly entry: BookEntry; readonly granted: number } | undefined {
+): BookEntry | undefined {
   const before = grantedTo(entry, batch);
   const more = atMostFree(entry, want, budget);
   // Without a budget it may spend whatever its rows cost already.
   if (typeof before !== 'number' || more === null || more === 0) return undefined;
-  const granted = before + more;
-  const open = entry.open.map((one) => (one[0] === batch ? ([batch, granted] as const) : one));
-  return { entry: { ...entry, open }, granted };
+  const open = entry.open.map((one) => (one[0] === batch ? ([batch, before + more] as const) : one));
+  return { ...entry, open };
 }
 
 /**

@@ -104,7 +104,7 @@ export class Books {
       keep({ campaign, before, known: this.n, budget: this.budget(), move }),
     );
     ({ n: this.n, book: this.book } = kept);
-    if (kept.batch !== undefined) this.mine.add(kept.batch);
+    for (const batch of kept.opened ?? []) this.mine.add(batch);
     this.known = true;
     this.underWay -= 1;
     this.onChange();

@@ -20,7 +20,7 @@ import {
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { type RowQueue } from '../../domain/campaign/row-queue';
-import { sizeOf } from '../../domain/campaign/row-set';
+import { type RowSet, sizeOf } from '../../domain/campaign/row-set';
 import { shareSlots } from '../../domain/campaign/slots';
 import { type Books } from './books';
 import { type campaignBatch } from './campaign-batch';
@@ -89,7 +89,7 @@ export class Window {
     if (!wanted.leaves) {
       this.share(wanted.concurrency);
       if (this.needsRows(wanted)) {
-        if (this.open.size < windowSize(this.input, wanted.concurrency)) void this.openNext(wanted);
+        if (this.open.size < windowSize(this.input, wanted.concurrency)) void this.openMore(wanted);
         else this.shedStragglers();
       }
     }
@@ -155,19 +155,21 @@ export class Window {
     shareSlots(holders, concurrency).forEach((slots, at) => ((batches[at] as OpenBatch).slots = slots));
   }
 
-  /** Whether rows of the queue should be in a batch now. */
-  private needsRows({ paused, stop, budget, rowPrice, concurrency }: Wanted): boolean {
+  /** Whether rows of the queue should be in a batch now, beside so many that are about to be. */
+  private needsRows({ paused, stop, budget, rowPrice, concurrency }: Wanted, taken = 0): boolean {
     if (this.opening || !this.books.known || this.books.isMoving() || this.queue.size() === 0) return false;
     // What is bought is polled on at once: it needs no slot that others have.
     if (this.queue.hasBegun()) return true;
     if (paused && stop !== 'cancel') return false;
-    if (this.open.size === 0) return true;
+    if (this.open.size === 0 && taken === 0) return true;
     // Rows of open batches that have no place yet: enough of them, and nothing waits for another batch to begin.
-    const atHand = this.all().reduce((sum, open) => sum + leftOf(open), 0) - concurrency;
+    const atHand = this.all().reduce((sum, open) => sum + leftOf(open), taken) - concurrency;
     if (atHand >= FEW_AT_HAND) return false;
     if (budget === null || stop !== null) return true;
     // What is open may give money back: without any, another batch would give up its rows at once.
-    return (this.books.free() ?? 0) >= rowPrice && this.all().every(({ report }) => !report?.needs);
+    return (
+      (this.books.free() ?? 0) >= (taken + 1) * rowPrice && this.all().every(({ report }) => !report?.needs)
+    );
   }
 
   /** A few rows are not worth a poll loop of their own where others wait for a place. */
@@ -178,22 +180,35 @@ export class Window {
     if (fewest !== undefined) (fewest as OpenBatch).handBack = true;
   }
 
-  private async openNext(wanted: Wanted): Promise<void> {
+  /** As many batches as are needed, in one move: each of them waits for the journal. */
+  private async openMore(wanted: Wanted): Promise<void> {
+    const batches = this.takeBatches(wanted);
     this.opening = true;
-    const rows = this.queue.take(rowsOfBatch(this.input, wanted.concurrency));
-    const { batch, conflict } = await this.books.move({
+    const { opened } = await this.books.move({
       do: 'open',
-      rows,
+      batches,
       fences: this.books.foreign(),
       want: wanted.stop === null ? null : 0,
     });
     this.opening = false;
     // Somebody else has written: the next turn settles what is not of this window.
-    if (conflict === true || batch === undefined) return this.queue.handBack(rows);
-    const open = openBatch(batch, rows, Date.now());
-    this.open.set(batch, open);
+    if (opened === undefined) return this.queue.handBack(batches.flat());
+    const begun = opened.map((batch, place) => openBatch(batch, batches[place] ?? [], Date.now()));
+    for (const open of begun) this.open.set(open.batch, open);
     this.share(wanted.concurrency);
-    await this.start(open, wanted);
+    await Promise.all(begun.map((open) => this.start(open, wanted)));
+  }
+
+  private takeBatches(wanted: Wanted): RowSet[][] {
+    const batches: RowSet[][] = [];
+    const most = windowSize(this.input, wanted.concurrency) - this.open.size;
+    let taken = 0;
+    do {
+      const rows = this.queue.take(rowsOfBatch(this.input, wanted.concurrency));
+      taken += sizeOf(rows);
+      batches.push(rows);
+    } while (batches.length < most && this.needsRows(wanted, taken));
+    return batches;
   }
 
   private async start(open: OpenBatch, wanted: Wanted): Promise<void> {

@@ -18,7 +18,7 @@ describe('media.keepBooks', () => {
     known,
     budget: 100,
     ...own,
-    move: { do: 'open' as const, rows: [books.page(0)], fences: [], want },
+    move: { do: 'open' as const, batches: [[books.page(0)]], fences: [], want },
   });
   const closing = (
     known: number,
@@ -42,13 +42,22 @@ describe('media.keepBooks', () => {
     const empty = { n: null, book: { closed: 30, open: [], next: 0 } };
     expect(await books.kept({ before: 30, move: { do: 'look' } })).toEqual(empty);
     const first = await books.kept(opening(null, { before: 30 }));
-    expect(first).toEqual({ n: 0, batch: 0, granted: 50, book: { closed: 30, open: [[0, 50]], next: 1 } });
+    expect(first).toEqual({ n: 0, opened: [0], book: { closed: 30, open: [[0, 50]], next: 1 } });
     const second = await books.kept(opening(0, { before: 999 }));
-    expect(second).toMatchObject({ n: 1, batch: 1, granted: 20 });
+    expect(second).toMatchObject({
+      n: 1,
+      opened: [1],
+      book: {
+        open: [
+          [0, 50],
+          [1, 20],
+        ],
+      },
+    });
     const after = await books.kept(closing(1, 0, 40));
     expect(after).toEqual({ n: 2, book: { closed: 70, open: [[1, 20]], next: 2 } });
     const more = await books.kept({ known: 2, budget: 100, move: { do: 'raise', batch: 1, want: 50 } });
-    expect(more).toEqual({ n: 3, granted: 30, book: { closed: 70, open: [[1, 30]], next: 2 } });
+    expect(more).toEqual({ n: 3, book: { closed: 70, open: [[1, 30]], next: 2 } });
     for (const known of [null, 0, 1, 2, 3])
       expect(await books.kept({ known, move: { do: 'look' } })).toEqual({ n: 3, book: more.book });
   });
@@ -64,16 +73,32 @@ describe('media.keepBooks', () => {
 
   it('keeps the rows of a batch before it may be started, and without a budget grants without an end', async () => {
     const rows = [books.page(0, { rows: packRows([1, 3]), size: 2 }), books.page(1, { begun: 1_000 })];
-    const opened = await books.kept({ move: { do: 'open', rows, fences: [], want: null } });
-    expect(opened).toMatchObject({ n: 0, batch: 0, granted: null, book: { open: [[0, null]] } });
+    const opened = await books.kept({ move: { do: 'open', batches: [rows], fences: [], want: null } });
+    expect(opened).toMatchObject({ n: 0, opened: [0], book: { open: [[0, null]] } });
     expect(await books.journal.readRecord(batchLog(NAMESPACE, payerOf(0)), 0)).toMatchObject({ rows });
+  });
+
+  it('opens several batches at once, each with what the ones before it leave', async () => {
+    const batches = [[books.page(0)], [books.page(1)], [books.page(2)]];
+    const move = { do: 'open', batches, fences: [], want: 60 } as const;
+    const asking = { runId: 'parent', activityId: 'a' };
+    const kept = await books.kept({ budget: 100, move }, asking);
+    const open = [
+      [0, 60],
+      [1, 40],
+      [2, 0],
+    ];
+    expect(kept).toEqual({ n: 0, opened: [0, 1, 2], book: { closed: 0, open, next: 3 } });
+    for (const [place, rows] of batches.entries())
+      expect(await books.journal.readRecord(batchLog(NAMESPACE, payerOf(place)), 0)).toMatchObject({ rows });
+    expect(await books.kept({ budget: 100, move }, asking)).toEqual(kept);
   });
 
   it('shuts out the batches of runs that are gone before another one is opened, which finds all that they bought', async () => {
     await books.kept(opening(null));
     const rows = [books.page(1)];
-    const move = { do: 'open', rows, fences: [0], want: 0 } as const;
-    expect(await books.kept({ known: 0, budget: 100, move })).toMatchObject({ n: 1, batch: 1 });
+    const move = { do: 'open', batches: [rows], fences: [0], want: 0 } as const;
+    expect(await books.kept({ known: 0, budget: 100, move })).toMatchObject({ n: 1, opened: [1] });
     expect(await books.journal.readRecord(fenceLog(NAMESPACE, payerOf(0)), 0)).not.toBeNull();
     expect(await books.journal.readRecord(fenceLog(NAMESPACE, payerOf(1)), 0)).toBeNull();
   });
@@ -84,11 +109,18 @@ describe('media.keepBooks', () => {
     const sets = [books.page(0, { rows: packRows([0, 1, 2]) }), books.page(1, { begun: 1_000 })];
     const opened = await books.kept({
       budget: 1_000,
-      move: { do: 'open', rows: sets, fences: [], want: null },
+      move: { do: 'open', batches: [sets], fences: [], want: null },
     });
-    expect(opened).toMatchObject({ granted: 2 * PRICE });
+    expect(opened).toMatchObject({ book: { open: [[0, 2 * PRICE]] } });
     const nothing = await books.kept({ ...opening(0, {}, 0), budget: 1_000 });
-    expect(nothing).toMatchObject({ granted: 0 });
+    expect(nothing).toMatchObject({
+      book: {
+        open: [
+          [0, 2 * PRICE],
+          [1, 0],
+        ],
+      },
+    });
   });
 
   it('a retry finds what it wrote, and writes what the attempt before it did not get to', async () => {
@@ -100,12 +132,12 @@ describe('media.keepBooks', () => {
     expect(first).toMatch(/cannot be read or written/);
     expect(await books.journal.readRecord(LOG, 0)).toMatchObject({ next: 1 });
     const again = await books.kept(opening(null), asking);
-    expect(again).toEqual({ n: 0, batch: 0, granted: 50, book: { closed: 0, open: [[0, 50]], next: 1 } });
+    expect(again).toEqual({ n: 0, opened: [0], book: { closed: 0, open: [[0, 50]], next: 1 } });
     expect(await books.journal.readRecord(log, 0)).toMatchObject({ rows: [books.page(0)] });
     // Also once somebody else has written since.
     await books.kept(opening(0), { runId: 'other' });
     const late = await books.kept(opening(null), asking);
-    expect(late).toMatchObject({ n: 1, batch: 0, granted: 50, book: { next: 2 } });
+    expect(late).toMatchObject({ n: 1, opened: [0], book: { next: 2 } });
     expect(await books.journal.readRecord(LOG, 2)).toBeNull();
   });
 
@@ -122,7 +154,7 @@ describe('media.keepBooks', () => {
     const results = await Promise.all(
       Array.from({ length: 16 }, (_, number) => books.kept(opening(null), { runId: `run-${number}` })),
     );
-    expect(results.filter(({ batch }) => batch === 0)).toHaveLength(1);
+    expect(results.filter(({ opened }) => opened?.[0] === 0)).toHaveLength(1);
     expect(results.filter(({ conflict }) => conflict === true)).toHaveLength(15);
     for (const { book } of results) expect(book.open).toEqual([[0, 50]]);
   });
@@ -224,7 +256,7 @@ describe('media.keepBooks', () => {
     expect(await unavailable(opening(null), { deps })).toMatch(/cannot be read or written/);
     expect(await unavailable({ known: 3, move: { do: 'look' } })).toMatch(/exchanged or set back/);
     const lost = { ...books.page(0), index: 'f'.repeat(64) };
-    const move = { do: 'open', rows: [lost], fences: [], want: null } as const;
+    const move = { do: 'open', batches: [[lost]], fences: [], want: null } as const;
     expect(await unavailable({ budget: 1, move })).toMatch(/artifact store/);
     expect(await books.journal.readRecord(LOG, 0)).toBeNull();
   });

@@ -14,7 +14,7 @@ describe('media.settleBatch', () => {
   afterEach(() => books.close());
 
   const open = (rows = [books.page(0), books.page(1)]) =>
-    books.kept({ budget: 1_000, move: { do: 'open', rows, fences: [], want: null } });
+    books.kept({ budget: 1_000, move: { do: 'open', batches: [rows], fences: [], want: null } });
   const freeOf = (row: number) => books.journal.readRecord(freeLog(NAMESPACE, books.key(row).creationKey), 0);
 
   it('shuts the batch out, and counts nothing for one that was never started', async () => {

@@ -11,7 +11,7 @@ import { placeOf, type Steps, waits, wasCharged, type World } from './world';
 
 export type Move =
   | { readonly do: 'look' }
-  | { readonly do: 'open'; readonly rows: readonly string[] }
+  | { readonly do: 'open'; readonly batches: readonly (readonly string[])[] }
   | { readonly do: 'raise'; readonly batch: number; readonly want: number }
   | {
       readonly do: 'close';
@@ -62,7 +62,8 @@ function* moved(world: World, keeper: Keeper, move: Move): Steps<Kept> {
   }
   entries.push(entry);
   yield;
-  if (move.do === 'open') world.batchRows.set(entry.next - 1, move.rows);
+  if (move.do === 'open')
+    move.batches.forEach((rows, place) => world.batchRows.set(basis.next + place, rows));
   if (!keeper.isDead) Object.assign(keeper, { n: entries.indexOf(entry), book: entry });
   return 'written';
 }
@@ -76,9 +77,9 @@ function* entryAfter(world: World, book: BookEntry, move: Move): Steps<BookEntry
     case 'look':
       return undefined;
     case 'open':
-      return opened(book, move.rows.length, world.budget).entry;
+      return move.batches.reduce((entry, rows) => opened(entry, rows.length, world.budget), book);
     case 'raise':
-      return raised(book, move.batch, move.want, world.budget)?.entry;
+      return raised(book, move.batch, move.want, world.budget);
     case 'close': {
       const { batch, spent, run, free } = move;
       if (grantedTo(book, batch) === undefined) return undefined;

@@ -81,11 +81,20 @@ export class Parent implements Keeper {
 
   private *openNext(): Steps {
     const { world } = this;
-    const rows = this.queue.slice(0, world.batchSize);
-    const kept = yield* keepBooks(world, this, { do: 'open', rows });
+    const batches: string[][] = [];
+    const room = Math.min(WINDOW - this.open.size, Math.ceil(this.queue.length / world.batchSize));
+    const most = world.random.chance(0.7) ? 1 : room;
+    for (let place = 0; place < most; place += 1)
+      batches.push(this.queue.slice(place * world.batchSize, (place + 1) * world.batchSize));
+    const kept = yield* keepBooks(world, this, { do: 'open', batches });
     if (kept !== 'written') return;
-    this.queue.splice(0, rows.length);
-    const n = this.book.next - 1;
+    this.queue.splice(0, batches.flat().length);
+    const first = this.book.next - batches.length;
+    for (const [place, rows] of batches.entries()) this.begin(first + place, rows);
+  }
+
+  private begin(n: number, rows: readonly string[]): void {
+    const { world } = this;
     const granted = grantedTo(this.book, n) ?? 0;
     const own: Batch = {
       n,

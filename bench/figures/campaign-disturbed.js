@@ -5,11 +5,12 @@ const { flowTable } = require('../framework/flow-table.js');
 const { goal } = require('../framework/goal.js');
 const { round } = require('../framework/statistics.js');
 
-const title = 'gaps between polls while every batch hands back, and while some polls take 2 s';
+const title =
+  'gaps between polls while every batch hands back, one by one and then all with the campaign, and while some polls take 2 s';
 const IN_FLIGHT = 10_000;
 const RATE = 50;
-/** About what a batch of 1,250 videos adds in half a minute at this rate. */
-const EVENTS_PER_RUN = 150;
+/** Every batch comes to this once in a minute at this rate, and the campaign too: then all hand back at once. */
+const EVENTS_PER_RUN = 600;
 const SLOW = [{ operation: 'poll', every: 500, times: 0, action: { type: 'delay', ms: 2_000 } }];
 
 async function run(context) {

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { bareFiles } from './bare-files';
 
 /** The text of a file; null when there is none. */
 export async function readIfThere(file: string): Promise<string | null> {
   try {
-    return await readFile(file, 'utf8');
+    return await bareFiles.read(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

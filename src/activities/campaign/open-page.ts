@@ -2,11 +2,14 @@ import {
   type OpenedPage,
   type OpenedRow,
   type OpenPageInput,
+  type PageAddress,
   type RowSpec,
 } from '../../domain/campaign/activities';
 import { unpackRows } from '../../domain/campaign/row-set';
 import { type CampaignRow } from '../../domain/campaign/row';
-import { type CreateJournal } from '../../domain/create-journal';
+import { batchLog, type CampaignRecord } from '../../domain/campaign/book';
+import { type CreateJournal, type JournalKey } from '../../domain/create-journal';
+import { type CreatedVideo } from '../../domain/paid-call';
 import { referenceModeOf } from '../../domain/media';
 import { inLanes } from '../../domain/in-lanes';
 import { indexCreated } from '../index-created';
@@ -60,25 +63,37 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
         ...begun[place]?.begun,
       };
     });
-    // With another text it is looked up by its request: what came of the other one is not its video.
-    const created = await createdOf(
-      journal,
-      begun.map((row, place) => (rows[place]?.changed === true ? {} : row)),
-    );
+    const created = journal === 'none' ? [] : await createdOf(journal, { index, page }, begun);
     return { specs, rows: opened, ...(created.length > 0 && { created }) };
   };
 }
 
-/** Their videos, each findable by its id from here on: a kill may have come between its outcome and that. */
+/**
+ * Videos that batches of this very plan have bought: the key of a row may hold what was bought with another text before.
+ * Each is findable by its id from here on: a kill may have come between its outcome and that.
+ */
 async function createdOf(
-  journal: CreateJournal | 'none',
-  begun: readonly Pick<BegunRow, 'created'>[],
+  journal: CreateJournal,
+  { index, page }: PageAddress,
+  begun: readonly BegunRow[],
 ): Promise<NonNullable<OpenedPage['created']>> {
-  const created = begun.flatMap((row, place) =>
-    row.created === undefined ? [] : [{ place, ...row.created }],
-  );
-  await inLanes(created, LOOKS, ({ key, video, slot }) => indexCreated(journal, key, video, slot));
-  return created.map(({ place, video }) => [place, video]);
+  const payers = new Map<string, Promise<CampaignRecord | null>>();
+  const recordOf = ({ namespace }: JournalKey, payer: string) => {
+    const reading = payers.get(payer) ?? journal.readRecord(batchLog(namespace, payer), 0);
+    payers.set(payer, reading);
+    return reading;
+  };
+  const found: (readonly [number, CreatedVideo])[] = [];
+  await inLanes(begun.entries(), LOOKS, async ([place, { created }]) => {
+    if (created?.slot.payer === undefined) return;
+    const { key, video, slot } = created;
+    const record = await recordOf(key, created.slot.payer);
+    if (record?.kind !== 'batch' || !record.rows.some((set) => set.index === index && set.page === page))
+      return;
+    await indexCreated(journal, key, video, slot);
+    found.push([place, video]);
+  });
+  return found;
 }
 
 function specOf({ call, account, estimate }: CampaignRow): RowSpec {

@@ -32,7 +32,7 @@ export interface OpenedPage {
   readonly specs: readonly RowSpec[];
   /** In the order of the page. */
   readonly rows: readonly OpenedRow[];
-  /** Videos that the journal has of begun rows, by their places: their one create was accepted, and nothing is looked up. */
+  /** Videos of begun rows that a batch of this plan has bought, by their places: nothing is looked up for those. */
   readonly created?: readonly (readonly [row: number, created: CreatedVideo])[];
   /** Another run of the batch has opened its pages: this one spends nothing, and is told nothing. */
   readonly closed?: true;

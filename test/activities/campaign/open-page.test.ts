@@ -8,6 +8,8 @@ import { createOpenPage } from '../../../src/activities/campaign/open-page';
 import { createPageReader } from '../../../src/activities/campaign/page-reader';
 import { createRecordRows } from '../../../src/activities/campaign/record-rows';
 import { type OpenedPage, type OpenPageInput } from '../../../src/domain/campaign/activities';
+import { batchLog } from '../../../src/domain/campaign/book';
+import { DEFAULT_POLLING } from '../../../src/domain/polling-profile';
 import { packRows } from '../../../src/domain/campaign/row-set';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
@@ -15,7 +17,29 @@ import { rowCreationKey } from '../../../src/domain/creation-key';
 import { type CreateJournal, type JournalKey, type SlotIntent } from '../../../src/domain/create-journal';
 import { readResults } from '../../../src/manifest/results';
 import { memoryStore } from '../../manifest/memory-store';
+import { slotIntent } from '../slot-intent';
 import { plannedRow as row, storedPages as stored } from './stored-pages';
+
+const CREATED = {
+  outcome: 'created',
+  epoch: 0,
+  sent: true,
+  account: 'a',
+  estimate: null,
+  status: 'queued',
+  warnings: [],
+  video: {
+    taskId: 'video_0',
+    account: 'a',
+    model: 'm',
+    durationSeconds: 2,
+    resolution: null,
+    referenceMode: 'none',
+    polling: DEFAULT_POLLING,
+    createdAt: new Date(0).toISOString(),
+    source: 'create_reply',
+  },
+} as const;
 
 describe('media.openPage', () => {
   it('[C5.4c] names each kind of call once, and no prompt, source or field of a model', async () => {
@@ -110,6 +134,35 @@ describe('media.openPage', () => {
     const part = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, only);
     expect(part.rows).toHaveLength(4);
     expect(asked.sort()).toEqual([`${keyOf(1)}@0`, `${keyOf(3)}@0`].sort());
+  });
+
+  it('has the videos that batches of this plan have bought, and none that was bought with another text', async () => {
+    const { store, index } = await stored([[row(0), row(1), row(2)]]);
+    const journal = createFileJournal({ root: await mkdtemp(join(tmpdir(), 'open-page-')) });
+    const namespace = 'default';
+    const at = new Date(0).toISOString();
+    const bought = async (number: number, payer: string) => {
+      const key = { namespace, creationKey: rowCreationKey('spring', row(number), 0) };
+      const slot = slotIntent({ payer });
+      const answer = { ...CREATED, video: { ...CREATED.video, taskId: `video_${number}` } };
+      await journal.putSlot(key, 0, slot);
+      await journal.putOutcome(key, 0, { v: 1, nonce: slot.nonce, at, answer });
+    };
+    const plan = async (payer: string, ofPlan: string) => {
+      const rows = [{ index: ofPlan, page: 0, generation: 0, size: 3 }];
+      await journal.putRecord(batchLog(namespace, payer), 0, { v: 1, kind: 'batch', nonce: 'n', at, rows });
+    };
+    await plan('spring/batch/0', 'e'.repeat(64));
+    await plan('spring/batch/1', index);
+    for (const number of [0, 1]) await bought(number, `spring/batch/${number}`);
+    const openPage = createOpenPage({ pages: createPageReader(store), journal });
+    const environment = new MockActivityEnvironment({ workflowNamespace: namespace });
+    const input = { index, page: 0, campaign: 'spring' };
+    const opened = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, input);
+    expect(opened.rows.map(({ begun }) => begun)).toEqual([0, 0, undefined]);
+    const video = { ...CREATED.video, taskId: 'video_1' };
+    expect(opened.created).toEqual([[1, { ...CREATED, sent: false, video }]]);
+    expect(await journal.findTask('video_1')).toHaveLength(1);
   });
 
   it('is for one run of a batch only: another, after a reset, learns nothing and sends nothing', async () => {

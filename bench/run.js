@@ -25,6 +25,7 @@ const NAMES = [
   'campaign-scale',
   'campaign-throughput',
   'campaign-disturbed',
+  'campaign-again',
   'campaign-rows',
 ];
 

@@ -1,5 +1,6 @@
 'use strict';
-// Writes docs/measured.md from bench/results: what `npm run bench` measured last, with its goals. `--check` only compares.
+// Writes docs/measured.md from bench/results: what `npm run bench` measured last, with its goals, and beside it from
+// bench/before what the design before this one came to on the same machine. `--check` only compares.
 const fs = require('node:fs');
 const path = require('node:path');
 const prettier = require('prettier');
@@ -8,18 +9,30 @@ const { markdownTable } = require('../bench/framework/result-text.js');
 const ROOT = path.resolve(__dirname, '..');
 const PAGE = path.join(ROOT, 'docs', 'measured.md');
 const RESULTS = path.join(ROOT, 'bench', 'results');
+const BEFORE = path.join(ROOT, 'bench', 'before');
 
 const goalLine = ({ figure, value, unit, goal, met }) =>
   `- ${met ? 'met' : '**not met**'}: ${figure}, ${value} ${unit} (goal ${goal})`;
 
+const measuredOn = ({ date, cores, memoryGiB, node, commit }) =>
+  `${cores} cores, ${memoryGiB} GiB, Node ${node}, ${date.slice(0, 10)}, commit ${commit}.`;
+
+/** What the same figure was with the design before. */
+function beforeOf(name) {
+  const file = path.join(BEFORE, `${name}.json`);
+  if (!fs.existsSync(file)) return [];
+  const { title, machine, table } = JSON.parse(fs.readFileSync(file, 'utf8'));
+  return [`Before (${title}):`, markdownTable([table.columns, ...table.rows]).join('\n'), measuredOn(machine)];
+}
+
 function sectionOf({ name, title, machine, table, goals = [], notes = [] }) {
-  const { date, cores, memoryGiB, node, commit } = machine;
   return [
     `## ${name}: ${title}`,
     markdownTable([table.columns, ...table.rows]).join('\n'),
     ...(goals.length === 0 ? [] : [`Goals:\n\n${goals.map(goalLine).join('\n')}`]),
     ...(notes.length === 0 ? [] : [notes.map((note) => `- ${note}`).join('\n')]),
-    `${cores} cores, ${memoryGiB} GiB, Node ${node}, ${date.slice(0, 10)}, commit ${commit}.`,
+    measuredOn(machine),
+    ...beforeOf(name),
   ].join('\n\n');
 }
 
@@ -31,7 +44,8 @@ async function measuredPage() {
   const text = `# Measured
 
 What \`npm run bench\` measured last, with the goals that were set; \`node scripts/write-figures.js\` writes this page from
-[bench/results](../bench/results). What each benchmark is for stands in [figures.md](figures.md).
+[bench/results](../bench/results). Tables headed "Before" are of the design before, on the same machine, from
+[bench/before](../bench/before). What each benchmark is for stands in [figures.md](figures.md).
 
 ${results.map(sectionOf).join('\n\n')}
 `;

@@ -15,11 +15,11 @@ import {
 } from '../domain/create-journal';
 import { createIfAbsent } from './create-if-absent';
 import { filesIn } from './files-in';
+import { hostFiles, sharedFiles } from './journal-files';
 import { hostId } from './host-id';
 import { keyFolder, markFile, openFile, openFolder, recordFile, taskFile, taskFolder } from './places';
 import { parseCampaignRecord } from './campaign-records';
 import { readEpoch } from './read-epoch';
-import { readIfThere } from './read-if-there';
 import { parseIdentity, parseIndexEntry, parsePlace } from './records';
 import { SEALING_KEY } from './sealed-text';
 import { scanFolders } from './scan-folders';
@@ -40,6 +40,7 @@ export interface FileJournalOptions {
  */
 export function createFileJournal(options: FileJournalOptions): CreateJournal {
   const { root } = options;
+  const files = options.shared === true ? sharedFiles : hostFiles;
 
   const folderOf = (key: JournalKey): string => keyFolder(root, key);
 
@@ -83,7 +84,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
       return (await filesIn(dirname(file), basename(file))).length > 0;
     },
 
-    read: (key, epoch): Promise<EpochView> => readEpoch(folderOf(key), epoch),
+    read: (key, epoch): Promise<EpochView> => readEpoch(folderOf(key), epoch, files),
 
     async putSlot(key, epoch, slot: Slot): Promise<'won' | 'lost'> {
       // Before the slot, so that a kill between the two leaves a hint too many and never one too few.
@@ -125,15 +126,14 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
 
     async findTask(taskId): Promise<readonly TaskIndexEntry[]> {
       const folder = taskFolder(root, taskId);
-      const names = await filesIn(folder, '.json');
-      const entries = await Promise.all(
-        names.map(async (name) => parseIndexEntry(await readFile(join(folder, name), 'utf8'))),
-      );
+      const names = await files.names(folder, '.json');
+      const texts = await Promise.all(names.map((name) => files.text(join(folder, name))));
+      const entries = texts.flatMap((text) => (text === null ? [] : parseIndexEntry(text)));
       return entries.filter((entry) => entry.video.taskId === taskId);
     },
 
     async readRecord(log, n): Promise<CampaignRecord | null> {
-      const text = await readIfThere(recordFile(root, log, n));
+      const text = await files.text(recordFile(root, log, n));
       return text === null ? null : parseCampaignRecord(text);
     },
 

@@ -56,7 +56,7 @@ export class Batch {
   private readonly starts: Starts;
   private readonly draws: Draws;
   private readonly limits = new Map<string, AdaptiveLimit>();
-  private readonly size: number;
+  readonly size: number;
   private dirty = true;
   private openedAt: { readonly events: number; readonly bytes: number } | null = null;
   private leavingSince: number | null = null;

@@ -8,8 +8,10 @@ import { buyOrKeep } from './end-unbought';
 import { holdRow } from './hold-row';
 import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type Row } from './row';
 
-/** Creates per activity at most; fewer than this many wait a moment for company. */
+/** Creates per activity at most; fewer than `WORTH` wait a moment for company. */
 const GROUP = 25;
+/** For so many rows of a batch one group may be open: enough for 150 creates a second, and few that a cancellation finds waiting. */
+const ROWS_PER_GROUP = 300;
 const WORTH = 10;
 const COMPANY_MS = 2_000;
 /** Under a cap so many creates are open as go out in this time: enough to use it up, and few that a cancellation finds waiting. */
@@ -17,9 +19,9 @@ const CAPPED_MS = 2_000;
 /** Rows that were begun before are looked up together: nothing is sent for them, so that they share no fate. */
 const LOOKED_UP = 500;
 
-/** Takes rows out of pages and sends their creates, one group at a time: starts are paced by the service's answers. */
+/** Takes rows out of pages and sends their creates, few groups at a time: starts are paced by the service's answers. */
 export class Starts {
-  private sending = false;
+  private sending = 0;
   private looking = false;
   private lastAt = 0;
 
@@ -29,25 +31,32 @@ export class Starts {
   ) {}
 
   start(now: number): void {
-    const { batch } = this;
     this.lookUp();
-    if (this.sending) return;
+    let hasSent = true;
+    while (hasSent) hasSent = this.sendNext(now);
+  }
+
+  private sendNext(now: number): boolean {
+    const { batch } = this;
     const { slots, createsPerSecond: cap } = batch.orders;
+    if (this.sending >= (cap === null ? Math.max(1, Math.floor(batch.size / ROWS_PER_GROUP)) : 1))
+      return false;
     const free = slots - batch.inFlight();
-    if (free <= 0 || batch.watches.backlog() > 0 || batch.watches.serviceIsAway()) return;
+    if (free <= 0 || batch.watches.backlog() > 0 || batch.watches.serviceIsAway()) return false;
     if (free < Math.min(WORTH, slots) && now - this.lastAt < COMPANY_MS) {
       batch.alarm.at(this.lastAt + COMPANY_MS);
-      return;
+      return false;
     }
     const most = cap === null ? GROUP : Math.ceil((cap * CAPPED_MS) / 1_000);
     const group = this.pick(Math.min(GROUP, most, free), now);
-    if (group.length === 0) return;
+    if (group.length === 0) return false;
     this.lastAt = now;
-    this.sending = true;
+    this.sending += 1;
     void this.send(cap === null ? [group] : group.map((row) => [row])).finally(() => {
-      this.sending = false;
+      this.sending -= 1;
       this.onChange();
     });
+    return true;
   }
 
   private lookUp(): void {

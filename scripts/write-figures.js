@@ -22,7 +22,11 @@ function beforeOf(name) {
   const file = path.join(BEFORE, `${name}.json`);
   if (!fs.existsSync(file)) return [];
   const { title, machine, table } = JSON.parse(fs.readFileSync(file, 'utf8'));
-  return [`Before (${title}):`, markdownTable([table.columns, ...table.rows]).join('\n'), measuredOn(machine)];
+  return [
+    `Before (${title}):`,
+    markdownTable([table.columns, ...table.rows]).join('\n'),
+    measuredOn(machine),
+  ];
 }
 
 function sectionOf({ name, title, machine, table, goals = [], notes = [] }) {

@@ -90,9 +90,10 @@ describe('a video that continues as new every few events', () => {
       const watches = carriedWatches(watched);
       expect(new Set(watches.map((watch) => watch.unknownSince)).size).toBe(1);
       expect(watches.map((watch) => watch.unknownCount)).toEqual(watches.map((watch) => watch.polls));
-      // The grace of a minute is over in the run that ends, and was not in any before it.
+      // The grace of a minute is over in the run that ends, and was not in any before it. It counts from when the
+      // workflow began each tick: the polls themselves may lie a little closer.
       const [first, last] = [watched.polls[0], watched.polls.at(-1)];
-      expect((last?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(59_900);
+      expect((last?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(59_000);
       expect(Math.min(...gaps(watched.polls))).toBeGreaterThanOrEqual(MIN_GAP_MS);
       expect(await received(await stack(), prompt)).toBe(1);
     },

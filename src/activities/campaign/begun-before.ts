@@ -1,5 +1,4 @@
 import {
-  mayBeOwed,
   mayHaveCost,
   type CreateJournal,
   type EpochView,
@@ -14,7 +13,7 @@ import { inLanes } from '../../domain/in-lanes';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { caller } from '../paid-context';
 
-type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'paidHere' | 'since'>;
+type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'since'>;
 
 /** What was begun of a row, and the video that came of it where one create was all. */
 export interface BegunRow {
@@ -57,16 +56,14 @@ export async function begunBefore(
   namespace: string,
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
-  payer?: string,
 ): Promise<BegunRow> {
   let begun: number | undefined;
   let since: string | undefined;
-  let [bought, paidHere] = [0, 0];
+  let bought = 0;
   const attempts = await attemptsOf(journal, namespace, campaign, row);
   for (const { attempt, creationKey, epochs } of attempts) {
     begun = attempt;
     since = epochs.flatMap(({ slot }) => (slot?.kind === 'intent' ? slot.at : [])).at(-1);
-    if (payer !== undefined && epochs.some((view) => mayBeOwed(view) && isPaidBy(view, payer))) paidHere += 1;
     if (epochs.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
   }
   if (begun === undefined) return { begun: {} };
@@ -75,7 +72,6 @@ export async function begunBefore(
     begun: {
       begun,
       ...(bought > 0 && { bought }),
-      ...(paidHere > 0 && { paidHere }),
       ...(since !== undefined && { since }),
     },
     ...(created !== undefined && { created }),
@@ -90,10 +86,6 @@ function onlyCreated(namespace: string, [first, ...others]: readonly BegunAttemp
   const answer = outcome?.answer;
   if (slot?.kind !== 'intent' || answer?.outcome !== 'created' || resolution !== null) return undefined;
   return { key: { namespace, creationKey: first.creationKey }, video: { ...answer, sent: false }, slot };
-}
-
-function isPaidBy({ slot }: EpochView, payer: string): boolean {
-  return slot?.kind === 'intent' && slot.payer === payer;
 }
 
 /** Whether something may have been bought with this fingerprint under the first key of a row. */
@@ -117,12 +109,11 @@ export async function begunOfRows(
   campaign: string,
   rows: readonly CampaignRow[],
   isWanted: (row: CampaignRow, place: number) => boolean,
-  payer?: string,
 ): Promise<BegunRow[]> {
   const { namespace } = caller(Date.now());
   const begun: BegunRow[] = rows.map(() => ({ begun: {} }));
   await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
-    if (isWanted(row, place)) begun[place] = await begunBefore(journal, namespace, campaign, row, payer);
+    if (isWanted(row, place)) begun[place] = await begunBefore(journal, namespace, campaign, row);
   });
   return begun;
 }

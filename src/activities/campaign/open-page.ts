@@ -41,7 +41,7 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
     const begun =
       campaign === undefined || journal === 'none'
         ? []
-        : await begunOfRows(journal, campaign, rows, (_, place) => isWanted(place), payer);
+        : await begunOfRows(journal, campaign, rows, (_, place) => isWanted(place));
     const numbers = new Map<string, number>();
     const specs: RowSpec[] = [];
     const opened = rows.map((row, place): OpenedRow => {

@@ -22,7 +22,7 @@ export interface OpenPageInput extends PageAddress {
   readonly campaign?: string;
   /** The only rows that are wanted, as `packRows`: nobody looks for the others. @default all */
   readonly rows?: string;
-  /** Whose purchases are told apart, as `paidHere`. @default nobody's */
+  /** The batch that asks: only one run of it is answered. @default nobody */
   readonly payer?: string;
 }
 
@@ -66,8 +66,6 @@ export interface OpenedRow {
   readonly begun?: number;
   /** Attempts among those that may have cost something and are on nobody's books. */
   readonly bought?: number;
-  /** Attempts among the begun ones that may have cost something, and that the payer who asks has paid for. */
-  readonly paidHere?: number;
   /** ISO 8601: when the newest request of the last begun attempt was about to be sent. */
   readonly since?: string;
 }

@@ -21,11 +21,6 @@ export class BatchAccount {
     return true;
   }
 
-  /** What stands in the journal under the name of this batch counts, whether it fits or not. */
-  takeAnyway(cost: number): void {
-    this.spent += cost;
-  }
-
   giveBack(cost: number): void {
     this.spent -= cost;
   }

@@ -211,8 +211,6 @@ export class Batch {
   begin(set: OpenSet, index: number, now: number): Row {
     const row = newRow(set, index, now);
     if (isBought(this.input.campaign, row)) row.begun = Math.max(row.begun, row.attempt);
-    const paidHere = (row.opened.paidHere ?? 0) * (row.spec.estimate ?? 0);
-    if (paidHere > 0) this.account.takeAnyway(paidHere);
     set.begin(index);
     this.rows.add(row);
     return row;

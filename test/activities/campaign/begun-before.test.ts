@@ -51,9 +51,6 @@ describe('what the journal knows of a row', () => {
     await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.toEqual({
       begun: { ...begun, bought: 1 },
     });
-    const asked = async (payer: string) => (await begunBefore(journal, 'n', 'spring', ROW, payer)).begun;
-    await expect(asked('spring/batch/3')).resolves.toEqual({ ...begun, bought: 1, paidHere: 1 });
-    await expect(asked('spring/batch/4')).resolves.toEqual({ ...begun, bought: 1 });
     const was = {
       outcome: 'unconfirmed' as const,
       ledger: [

@@ -14,8 +14,7 @@ import {
   type TaskIndexEntry,
 } from '../domain/create-journal';
 import { createIfAbsent } from './create-if-absent';
-import { filesIn } from './files-in';
-import { hostFiles, sharedFiles } from './journal-files';
+import { asyncFiles, syncFiles } from './journal-files';
 import { hostId } from './host-id';
 import { keyFolder, markFile, openFile, openFolder, recordFile, taskFile, taskFolder } from './places';
 import { parseCampaignRecord } from './campaign-records';
@@ -40,7 +39,7 @@ export interface FileJournalOptions {
  */
 export function createFileJournal(options: FileJournalOptions): CreateJournal {
   const { root } = options;
-  const files = options.shared === true ? sharedFiles : hostFiles;
+  const files = options.shared === true ? asyncFiles : syncFiles;
 
   const folderOf = (key: JournalKey): string => keyFolder(root, key);
 
@@ -81,7 +80,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     async hasMark(mark): Promise<boolean> {
       // The folder is listed: a network file system may remember for a while that there was no such file.
       const file = markFile(root, mark);
-      return (await filesIn(dirname(file), basename(file))).length > 0;
+      return (await asyncFiles.names(dirname(file), basename(file))).length > 0;
     },
 
     read: (key, epoch): Promise<EpochView> => readEpoch(folderOf(key), epoch, files),
@@ -107,7 +106,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
 
     async findOpenByBody(bodyHash): Promise<readonly JournalPlace[]> {
       const folder = openFolder(root, bodyHash);
-      const names = await filesIn(folder, '.json');
+      const names = await asyncFiles.names(folder, '.json');
       // A hint that is gone meanwhile is no hint.
       const texts = await Promise.all(
         names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')),

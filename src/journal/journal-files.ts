@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { filesIn } from './files-in';
-import { readIfThere } from './read-if-there';
+import fs from 'node:fs';
+import { bareFiles } from './bare-files';
 
 /** Looks into the files of a journal. */
 export interface JournalFiles {
@@ -10,26 +9,30 @@ export interface JournalFiles {
   readonly names: (folder: string, ending: string) => Promise<readonly string[]>;
 }
 
-/** Of a file system that several hosts share: a look may take milliseconds, in which others go on. */
-export const sharedFiles: JournalFiles = { text: readIfThere, names: filesIn };
-
-/**
- * Of a disk of this host. A look takes some microseconds, because what was written of late is in memory; with a thread
- * and a promise for each it keeps the event loop busy ten times as long, and a batch that takes over rows makes thousands.
- */
-export const hostFiles: JournalFiles = {
-  text: async (file) => ifThere(() => readFileSync(file, 'utf8'), null),
-  names: async (folder, ending) =>
-    ifThere(() => readdirSync(folder), [])
-      .filter((name) => name.endsWith(ending))
-      .sort(),
+/** For any file system: a look may take milliseconds, in which others go on. */
+export const asyncFiles: JournalFiles = {
+  text: (file) => ifThere(() => bareFiles.read(file, 'utf8'), null),
+  names: async (folder, ending) => thoseWith(await ifThere(() => fs.promises.readdir(folder), []), ending),
 };
 
-function ifThere<T, None>(look: () => T, none: None): T | None {
+/**
+ * For records on a disk of this host. A look takes some microseconds, because what was written of late is in memory; with a
+ * thread and a promise for each it keeps the event loop busy ten times as long, and a batch that takes over rows makes thousands.
+ */
+export const syncFiles: JournalFiles = {
+  text: (file) => ifThere(() => fs.readFileSync(file, 'utf8'), null),
+  names: async (folder, ending) => thoseWith(await ifThere(() => fs.readdirSync(folder), []), ending),
+};
+
+async function ifThere<T, None>(look: () => T | Promise<T>, none: None): Promise<T | None> {
   try {
-    return look();
+    return await look();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return none;
     throw error;
   }
+}
+
+function thoseWith(names: readonly string[], ending: string): readonly string[] {
+  return names.filter((name) => name.endsWith(ending)).sort();
 }

@@ -3,7 +3,7 @@ import { link, mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isUndecided, type EpochView, type SlotIntent } from '../domain/create-journal';
 import { syncFolder } from './create-if-absent';
-import { filesIn } from './files-in';
+import { asyncFiles } from './journal-files';
 import { openFile, taskFile } from './places';
 import { type KeyFolder, keyFolders, readEpochs } from './scan-folders';
 
@@ -107,7 +107,7 @@ const TRASH = 'trash';
 /** What a prune left behind that was killed: nothing refers to it any more, but what was written in that very moment. */
 async function emptyTrash(options: PruneOptions): Promise<void> {
   const trash = join(options.root, TRASH);
-  for (const name of await filesIn(trash, '')) {
+  for (const name of await asyncFiles.names(trash, '')) {
     const gone = join(trash, name);
     const hash = /^([0-9a-f]{64})\./.exec(name)?.[1];
     if (hash !== undefined) {
@@ -126,7 +126,7 @@ async function emptyTrash(options: PruneOptions): Promise<void> {
 /** Back to its place, also where a writer has made the folder anew: what is there already stays. */
 async function putBack(gone: string, { path, parent }: Pick<KeyFolder, 'path' | 'parent'>): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
-  for (const name of await filesIn(gone, '')) {
+  for (const name of await asyncFiles.names(gone, '')) {
     await link(join(gone, name), join(path, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });

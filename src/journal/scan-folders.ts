@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type EpochView, type JournalPage } from '../domain/create-journal';
-import { filesIn } from './files-in';
+import { asyncFiles } from './journal-files';
 import { readEpoch } from './read-epoch';
 
 /** The folder of one creation key. */
@@ -13,11 +13,11 @@ export interface KeyFolder {
 
 /** The folders of creation keys in the order of their names, those after `after` only. */
 export async function* keyFolders(root: string, after = ''): AsyncGenerator<KeyFolder> {
-  const firsts = (await filesIn(root, '')).filter((name) => /^[0-9a-f]{2}$/.test(name));
+  const firsts = (await asyncFiles.names(root, '')).filter((name) => /^[0-9a-f]{2}$/.test(name));
   for (const first of firsts) {
     if (first < after.slice(0, 2)) continue;
     const parent = join(root, first);
-    for (const hash of await filesIn(parent, '')) {
+    for (const hash of await asyncFiles.names(parent, '')) {
       if (!/^[0-9a-f]{64}$/.test(hash) || hash <= after) continue;
       yield { hash, path: join(parent, hash), parent };
     }
@@ -26,7 +26,7 @@ export async function* keyFolders(root: string, after = ''): AsyncGenerator<KeyF
 
 /** Every epoch of a key that has a slot, in order. */
 export async function readEpochs(folder: string): Promise<(EpochView & { epoch: number })[]> {
-  const epochs = (await filesIn(folder, '.slot')).map((name) => Number.parseInt(name, 10));
+  const epochs = (await asyncFiles.names(folder, '.slot')).map((name) => Number.parseInt(name, 10));
   return Promise.all(
     epochs.sort((a, b) => a - b).map(async (epoch) => ({ epoch, ...(await readEpoch(folder, epoch)) })),
   );

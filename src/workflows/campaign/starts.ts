@@ -10,10 +10,10 @@ import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type Row } from '.
 
 /** Creates per activity at most; fewer than `WORTH` wait a moment for company. */
 const GROUP = 25;
-/** For so many rows of a batch one group may be open: enough for 150 creates a second, and few that a cancellation finds waiting. */
-const ROWS_PER_GROUP = 300;
 const WORTH = 10;
 const COMPANY_MS = 2_000;
+/** For so many rows of a batch one group may be open: enough for 150 creates a second, and few that a cancellation finds waiting. */
+const ROWS_PER_GROUP = 300;
 /** Under a cap so many creates are open as go out in this time: enough to use it up, and few that a cancellation finds waiting. */
 const CAPPED_MS = 2_000;
 /** Rows that were begun before are looked up together: nothing is sent for them, so that they share no fate. */
@@ -39,8 +39,8 @@ export class Starts {
   private sendNext(now: number): boolean {
     const { batch } = this;
     const { slots, createsPerSecond: cap } = batch.orders;
-    if (this.sending >= (cap === null ? Math.max(1, Math.floor(batch.size / ROWS_PER_GROUP)) : 1))
-      return false;
+    const mostGroups = cap === null ? Math.max(1, Math.floor(batch.size / ROWS_PER_GROUP)) : 1;
+    if (this.sending >= mostGroups) return false;
     const free = slots - batch.inFlight();
     if (free <= 0 || batch.watches.backlog() > 0 || batch.watches.serviceIsAway()) return false;
     if (free < Math.min(WORTH, slots) && now - this.lastAt < COMPANY_MS) {

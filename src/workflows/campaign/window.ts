@@ -193,10 +193,10 @@ export class Window {
     this.opening = false;
     // Somebody else has written: the next turn settles what is not of this window.
     if (opened === undefined) return this.queue.handBack(batches.flat());
-    const begun = opened.map((batch, place) => openBatch(batch, batches[place] ?? [], Date.now()));
-    for (const open of begun) this.open.set(open.batch, open);
+    const added = opened.map((batch, place) => openBatch(batch, batches[place] ?? [], Date.now()));
+    for (const open of added) this.open.set(open.batch, open);
     this.share(wanted.concurrency);
-    await Promise.all(begun.map((open) => this.start(open, wanted)));
+    await Promise.all(added.map((open) => this.start(open, wanted)));
   }
 
   private takeBatches(wanted: Wanted): RowSet[][] {

@@ -5,6 +5,7 @@ const { setTimeout } = require('node:timers/promises');
 const { inOwnStack, startFlow } = require('../framework/campaign-flow.js');
 const { flowRows } = require('../framework/campaign-rows.js');
 const { goal } = require('../framework/goal.js');
+const { timeMs } = require('../framework/history.js');
 const { median, round } = require('../framework/statistics.js');
 
 const title = 'a campaign that is terminated under load and started again at once: until it buys on';
@@ -74,7 +75,7 @@ function sends({ events = [] }) {
   return events.flatMap(({ eventTime, activityTaskCompletedEventAttributes: done }) => {
     const [payload] = done?.result?.payloads ?? [];
     const text = payload?.data ? Buffer.from(payload.data).toString('utf8') : '';
-    return text.includes('"sent":true') ? [Number(eventTime.seconds) * 1000 + eventTime.nanos / 1e6] : [];
+    return text.includes('"sent":true') ? [timeMs(eventTime)] : [];
   });
 }
 

@@ -1,7 +1,7 @@
 'use strict';
 // Times of a workflow's history, in milliseconds with fractions: the server's own clock, which is this machine's.
 
-const ms = (time) => Number(time.seconds) * 1000 + (time.nanos ?? 0) / 1e6;
+const timeMs = (time) => Number(time.seconds) * 1000 + (time.nanos ?? 0) / 1e6;
 
 /** The last activity of a type: when it was scheduled, started and completed. */
 function activityTimes(history, type) {
@@ -18,10 +18,10 @@ function activityTimes(history, type) {
     of('activityTaskCompletedEventAttributes'),
   ];
   return {
-    scheduled: ms(last.eventTime),
-    ...(started ? { started: ms(started) } : {}),
-    ...(completed ? { completed: ms(completed) } : {}),
+    scheduled: timeMs(last.eventTime),
+    ...(started ? { started: timeMs(started) } : {}),
+    ...(completed ? { completed: timeMs(completed) } : {}),
   };
 }
 
-module.exports = { activityTimes };
+module.exports = { activityTimes, timeMs };

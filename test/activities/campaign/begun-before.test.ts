@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { begunBefore } from '../../../src/activities/campaign/begun-before';
-import { DEFAULT_POLLING } from '../../../src/domain/polling-profile';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { createFileJournal } from '../../../src/journal';
+import { createdVideo } from '../created-video';
 import { slotIntent } from '../slot-intent';
 
 const ROW: CampaignRow = {
@@ -16,8 +16,6 @@ const ROW: CampaignRow = {
   estimate: 1,
   attempt: 0,
 };
-
-const FACTS = { model: 'm', durationSeconds: 2, resolution: null, referenceMode: 'none' };
 
 describe('what the journal knows of a row', () => {
   let root: string;
@@ -69,24 +67,7 @@ describe('what the journal knows of a row', () => {
   it('has the video of a row whose only create was accepted', async () => {
     const journal = createFileJournal({ root });
     const slot = slotIntent();
-    const video = {
-      ...FACTS,
-      taskId: 'video_1',
-      account: 'a',
-      polling: DEFAULT_POLLING,
-      createdAt: '',
-      source: 'create_reply',
-    } as const;
-    const answer = {
-      outcome: 'created',
-      epoch: 0,
-      sent: true,
-      account: 'a',
-      estimate: null,
-      status: 'queued',
-      warnings: [],
-      video,
-    } as const;
+    const answer = createdVideo('video_1');
     await journal.putSlot(key(0), 0, slot);
     await journal.putOutcome(key(0), 0, { v: 1, nonce: slot.nonce, at: '', answer });
     const created = async () => (await begunBefore(journal, 'n', 'spring', ROW)).created;

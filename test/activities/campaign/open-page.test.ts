@@ -9,7 +9,6 @@ import { createPageReader } from '../../../src/activities/campaign/page-reader';
 import { createRecordRows } from '../../../src/activities/campaign/record-rows';
 import { type OpenedPage, type OpenPageInput } from '../../../src/domain/campaign/activities';
 import { batchLog } from '../../../src/domain/campaign/book';
-import { DEFAULT_POLLING } from '../../../src/domain/polling-profile';
 import { packRows } from '../../../src/domain/campaign/row-set';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
@@ -17,29 +16,9 @@ import { rowCreationKey } from '../../../src/domain/creation-key';
 import { type CreateJournal, type JournalKey, type SlotIntent } from '../../../src/domain/create-journal';
 import { readResults } from '../../../src/manifest/results';
 import { memoryStore } from '../../manifest/memory-store';
+import { createdVideo } from '../created-video';
 import { slotIntent } from '../slot-intent';
 import { plannedRow as row, storedPages as stored } from './stored-pages';
-
-const CREATED = {
-  outcome: 'created',
-  epoch: 0,
-  sent: true,
-  account: 'a',
-  estimate: null,
-  status: 'queued',
-  warnings: [],
-  video: {
-    taskId: 'video_0',
-    account: 'a',
-    model: 'm',
-    durationSeconds: 2,
-    resolution: null,
-    referenceMode: 'none',
-    polling: DEFAULT_POLLING,
-    createdAt: new Date(0).toISOString(),
-    source: 'create_reply',
-  },
-} as const;
 
 describe('media.openPage', () => {
   it('[C5.4c] names each kind of call once, and no prompt, source or field of a model', async () => {
@@ -144,8 +123,8 @@ describe('media.openPage', () => {
     const bought = async (number: number, payer: string) => {
       const key = { namespace, creationKey: rowCreationKey('spring', row(number), 0) };
       const slot = slotIntent({ payer });
-      const answer = { ...CREATED, video: { ...CREATED.video, taskId: `video_${number}` } };
       await journal.putSlot(key, 0, slot);
+      const answer = createdVideo(`video_${number}`);
       await journal.putOutcome(key, 0, { v: 1, nonce: slot.nonce, at, answer });
     };
     const plan = async (payer: string, ofPlan: string) => {
@@ -160,8 +139,7 @@ describe('media.openPage', () => {
     const input = { index, page: 0, campaign: 'spring' };
     const opened = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, input);
     expect(opened.rows.map(({ begun }) => begun)).toEqual([0, 0, undefined]);
-    const video = { ...CREATED.video, taskId: 'video_1' };
-    expect(opened.created).toEqual([[1, { ...CREATED, sent: false, video }]]);
+    expect(opened.created).toEqual([[1, { ...createdVideo('video_1'), sent: false }]]);
     expect(await journal.findTask('video_1')).toHaveLength(1);
   });
 

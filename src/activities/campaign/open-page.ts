@@ -44,7 +44,8 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
         : await begunOfRows(journal, campaign, rows, (_, place) => isWanted(place));
     const numbers = new Map<string, number>();
     const specs: RowSpec[] = [];
-    const opened = rows.map((row, place): OpenedRow => {
+    const opened = rows.map((row, place): OpenedRow | null => {
+      if (!isWanted(place)) return null;
       const spec = specOf(row);
       const name = JSON.stringify(spec);
       const number = numbers.get(name) ?? specs.push(spec) - 1;

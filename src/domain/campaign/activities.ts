@@ -30,8 +30,8 @@ export interface OpenPageInput extends PageAddress {
 export interface OpenedPage {
   /** Distinct kinds of calls of the page. */
   readonly specs: readonly RowSpec[];
-  /** In the order of the page. */
-  readonly rows: readonly OpenedRow[];
+  /** In the order of the page; null for those that were not asked for. */
+  readonly rows: readonly (OpenedRow | null)[];
   /** Videos of begun rows that a batch of this plan has bought, by their places: nothing is looked up for those. */
   readonly created?: readonly (readonly [row: number, created: CreatedVideo])[];
   /** Another run of the batch has opened its pages: this one spends nothing, and is told nothing. */

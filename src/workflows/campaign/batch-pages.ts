@@ -49,9 +49,8 @@ export class OpenSet {
 
   row(index: number): { readonly opened: OpenedRow; readonly spec: RowSpec } {
     const opened = this.opened?.rows[index];
-    const spec = opened === undefined ? undefined : this.opened?.specs[opened.spec];
-    if (opened === undefined || spec === undefined)
-      throw new Error(`Page ${this.set.page} has no row ${index}`);
+    const spec = opened ? this.opened?.specs[opened.spec] : undefined;
+    if (!opened || spec === undefined) throw new Error(`Page ${this.set.page} has no row ${index}`);
     return { opened, spec };
   }
 

@@ -1,12 +1,11 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { type ActiveRow, type BatchReport, type BatchResult } from '../../domain/campaign/messages';
 import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/state';
-import { type Batch } from './batch';
-import { heldNow } from './hold-row';
+import { type BatchWork } from './batch-work';
 import { costOf, isBegun, type Row } from './row';
 
 /** Answer of the query `batch_state`. */
-export function batchState({ rows }: Batch): BatchState {
+export function batchState({ rows }: BatchWork): BatchState {
   return { active: [...rows].slice(0, SHOWN_ROWS).map(activeRow) };
 }
 
@@ -27,7 +26,7 @@ function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow
 const SAMPLE = 3;
 
 /** Everything that the campaign should know of a batch. */
-export function batchReport(batch: Batch, n: number): BatchReport {
+export function batchReport(batch: BatchWork, n: number): BatchReport {
   const { account, input, rows, results } = batch;
   const needs = account.needs();
   return {
@@ -42,14 +41,14 @@ export function batchReport(batch: Batch, n: number): BatchReport {
     needs: needs === null ? null : { row: needs, all: Math.max(needs, lacking(batch)) },
     ended: batch.pages.ended(),
     results: results.written(),
-    held: heldNow(batch, Date.now()),
+    held: batch.heldNow(Date.now()),
     sample: [...rows].slice(0, SAMPLE).map(activeRow),
     limits: batch.limitShares(),
   };
 }
 
 /** Micro-units that the rows of this batch may yet need beyond what it has. */
-function lacking({ rows, pages, account, input }: Batch): number {
+function lacking({ rows, pages, account, input }: BatchWork): number {
   let wanted = 0;
   for (const row of rows)
     if (row.phase === 'waiting' && !isBegun(row) && row.create === null && row.cost === 0)
@@ -61,15 +60,17 @@ function lacking({ rows, pages, account, input }: Batch): number {
   return wanted - ((account.granted() ?? 0) - account.taken());
 }
 
-/** What the batch came to. */
-export function batchResult(batch: Batch): BatchResult {
+/**
+ * What the batch came to.
+ * @param polledAt when its rows may have been polled last, in workflow time
+ */
+export function batchResult(batch: BatchWork, polledAt: number): BatchResult {
   const begun = new Map<object, Set<number>>();
   for (const row of batch.rows) {
     if (!isPaid(row)) continue;
     const rows = begun.get(row.set) ?? new Set();
     begun.set(row.set, rows.add(row.index));
   }
-  const polledAt = batch.watches.lastTickAt();
   const left = batch.pages.all.flatMap((set) =>
     set.left((row) => begun.get(set)?.has(row) === true, polledAt),
   );

@@ -14,7 +14,7 @@ const batchStateQuery = defineQuery<BatchState>(QUERY.batchState);
  */
 export async function campaignBatch(input: BatchInput): Promise<BatchResult> {
   const batch = new Batch(input);
-  setHandler(campaignOrdersSignal, (orders) => batch.order(orders));
-  setHandler(batchStateQuery, () => batchState(batch));
+  setHandler(campaignOrdersSignal, (orders) => batch.work.order(orders));
+  setHandler(batchStateQuery, () => batchState(batch.work));
   return batch.run();
 }

@@ -15,7 +15,7 @@ import { type BatchSettings } from '../../domain/campaign/messages';
 import { createScheduleToCloseMs, createVideosActivity } from '../proxies';
 import { raceTimer } from '../race-timer';
 import { NO_ANSWER, noValue, type NoValue, reconcileEpoch, senderTrace } from '../reconcile-epoch';
-import { type Batch } from './batch';
+import { type BatchWork } from './batch-work';
 import { isBatchClosed } from './batch-closed';
 import { creationKeyOf, isBegun, type Row } from './row';
 
@@ -36,7 +36,7 @@ export interface RowAnswer {
  */
 export async function createRows(
   rows: readonly Row[],
-  { input: { campaign, settings }, payer }: Batch,
+  { input: { campaign, settings }, payer }: BatchWork,
   onRow: (row: Row, answer: RowAnswer) => void,
 ): Promise<void> {
   const states = rows.map((row) => row.create ?? beginCreate(creationKeyOf(campaign, row), Date.now()));

@@ -6,9 +6,8 @@ import { afterImage, isWaitingImage } from '../image-call';
 import { isBatchClosed } from './batch-closed';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './end-unbought';
-import { holdRow } from './hold-row';
 import { drawRow } from './images';
-import { type Batch } from './batch';
+import { type BatchWork } from './batch-work';
 import { costOf, creationKeyOf, isBegun, limitKeyOf, type Row } from './row';
 
 /** Image calls of one batch that are open at a time: each takes a minute and a place in the worker. */
@@ -18,10 +17,7 @@ const OPEN_DRAWS = 25;
 export class Draws {
   private open = 0;
 
-  constructor(
-    private readonly batch: Batch,
-    private readonly onChange: () => void,
-  ) {}
+  constructor(private readonly batch: BatchWork) {}
 
   areOpen(): boolean {
     return this.open > 0;
@@ -63,7 +59,7 @@ export class Draws {
     const step = afterImage(state, got, { startLimitMs: DEFAULT_START_LIMIT_MS, patient: true });
     if ('outcome' in step) return step;
     Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
-    holdRow(batch, callWait(step, got));
+    batch.hold(callWait(step, got));
     return undefined;
   }
 
@@ -87,7 +83,7 @@ export class Draws {
       }
       if (outcome.outcome === 'completed') {
         batch.limitOf(row).onSuccess();
-        batch.held = null;
+        batch.hold(null);
       }
       if (outcome.outcome === 'rejected' && NO_ROOM.includes(outcome.reason)) {
         const until = outcome.notBefore === undefined ? null : Date.parse(outcome.notBefore);
@@ -96,7 +92,7 @@ export class Draws {
       endOrRetry(batch, row, outcome);
     } finally {
       this.open -= 1;
-      this.onChange();
+      batch.wake();
     }
   }
 }

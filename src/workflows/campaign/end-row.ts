@@ -1,7 +1,7 @@
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { rowResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
-import { type Batch } from './batch';
+import { type BatchWork } from './batch-work';
 import { creationKeyOf, factsOf, isBegun, type Row } from './row';
 
 /** Pause before another attempt: doubled each time, up to the longest. */
@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 5 * 60_000;
  * The attempt is over: the row ends, or waits for another attempt under a key of its own. Only what the service had no
  * room for is tried again by itself; moderation, wrong requests and quota are final (C3.7).
  */
-export function endOrRetry(batch: Batch, row: Row, outcome: VideoOutcome | ImageOutcome): void {
+export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | ImageOutcome): void {
   const now = Date.now();
   const result = rowResult(factsOf(batch.input.campaign, row), outcome, now);
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;

@@ -1,14 +1,14 @@
 import { outcomes } from '../../domain/outcomes';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { endOrRetry } from './end-row';
-import { type Batch } from './batch';
+import { type BatchWork } from './batch-work';
 import { creationKeyOf, factsOf, isBegun, isBought, type Row } from './row';
 
 /**
  * No money, or cancelled: rows that are not bought end. Without money, what is bought already goes on; cancelled, what
  * was bought and has no result yet.
  */
-export function endUnbought(batch: Batch, now: number): void {
+export function endUnbought(batch: BatchWork, now: number): void {
   const { stop } = batch.orders;
   // A batch that leaves gives back what has not ended: what the journal has of it by now, the next one looks up.
   if (stop === null || batch.isLeaving()) return;
@@ -28,7 +28,7 @@ function hasUnbooked({ opened }: Row): boolean {
   return (opened.bought ?? 0) > 0;
 }
 
-function end(batch: Batch, row: Row, stop: 'budget' | 'cancel', now: number): void {
+function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number): void {
   const facts = factsOf(batch.input.campaign, row);
   const { was } = row.opened;
   const unknown = row.create?.unknown;
@@ -48,7 +48,7 @@ function end(batch: Batch, row: Row, stop: 'budget' | 'cancel', now: number): vo
  * Nothing is in the journal of the last attempt that was begun before: it is bought now. One that the books hold never
  * is, whatever the journal has forgotten: its row stays what it was.
  */
-export function buyOrKeep(batch: Batch, row: Row): void {
+export function buyOrKeep(batch: BatchWork, row: Row): void {
   const { was } = row.opened;
   if (was === undefined || !isBought(batch.input.campaign, row)) {
     Object.assign(row, { phase: 'waiting', begun: -1 });

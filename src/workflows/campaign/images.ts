@@ -3,11 +3,11 @@ import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
 import { imageOf, type RunImage } from '../image-call';
 import { campaignImageActivity } from '../proxies';
-import { type Batch } from './batch';
+import { type BatchWork } from './batch-work';
 import { creationKeyOf, isBegun, type Row } from './row';
 
 /** One image row: a plain activity with its own retries, as for single images. Never throws. */
-export function drawRow(row: Row, { input, payer }: Batch): Promise<ImageOutcome | WaitingImage> {
+export function drawRow(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
   const { campaign, settings } = input;
   const { account, policy, queues } = settings;
   const creationKey = creationKeyOf(campaign, row);

@@ -1,12 +1,12 @@
 import { callWait } from '../../domain/call-wait';
 import { outcomes } from '../../domain/outcomes';
 import { unboughtResult } from '../../domain/campaign/row-result';
-import { type Batch } from './batch';
+import { type BatchWork } from './batch-work';
 import { createRows, type RowAnswer } from './creates';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './end-unbought';
-import { holdRow } from './hold-row';
 import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type Row } from './row';
+import { type Watches } from './watches';
 
 /** Creates per activity at most; fewer than `WORTH` wait a moment for company. */
 const GROUP = 25;
@@ -26,8 +26,8 @@ export class Starts {
   private lastAt = 0;
 
   constructor(
-    private readonly batch: Batch,
-    private readonly onChange: () => void,
+    private readonly batch: BatchWork,
+    private readonly watches: Watches,
   ) {}
 
   start(now: number): void {
@@ -42,7 +42,7 @@ export class Starts {
     const mostGroups = cap === null ? Math.max(1, Math.floor(batch.size / ROWS_PER_GROUP)) : 1;
     if (this.sending >= mostGroups) return false;
     const free = slots - batch.inFlight();
-    if (free <= 0 || batch.watches.backlog() > 0 || batch.watches.serviceIsAway()) return false;
+    if (free <= 0 || this.watches.backlog() > 0 || this.watches.serviceIsAway()) return false;
     if (free < Math.min(WORTH, slots) && now - this.lastAt < COMPANY_MS) {
       batch.alarm.at(this.lastAt + COMPANY_MS);
       return false;
@@ -54,7 +54,7 @@ export class Starts {
     this.sending += 1;
     void this.send(cap === null ? [group] : group.map((row) => [row])).finally(() => {
       this.sending -= 1;
-      this.onChange();
+      this.batch.wake();
     });
     return true;
   }
@@ -70,14 +70,14 @@ export class Starts {
     this.looking = true;
     void this.send([found]).finally(() => {
       this.looking = false;
-      this.onChange();
+      this.batch.wake();
     });
   }
 
   private async send(groups: readonly (readonly Row[])[]): Promise<void> {
     const onRow = (row: Row, answer: RowAnswer) => {
       this.onAnswer(row, answer);
-      this.onChange();
+      this.batch.wake();
     };
     for (const rows of groups) for (const row of rows) row.phase = 'creating';
     await Promise.all(groups.map((rows) => createRows(rows, this.batch, onRow)));
@@ -126,12 +126,12 @@ export class Starts {
         continue;
       }
       if (isLookedUp(row)) {
-        this.onChange();
+        this.batch.wake();
         continue;
       }
       if (row.spec.operation !== 'create_video') {
         waiting += 1;
-        this.onChange();
+        this.batch.wake();
         continue;
       }
       if (fits(row)) picked.push(row);
@@ -154,15 +154,15 @@ export class Starts {
     }
     if (step.do === 'wait') {
       Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
-      if (answer.outcome !== 'refused_for_now') holdRow(batch, callWait(step, answer));
+      if (answer.outcome !== 'refused_for_now') batch.hold(callWait(step, answer));
       return;
     }
     const settled = step.answer;
     const key = creationKeyOf(batch.input.campaign, row);
     switch (settled.outcome) {
       case 'created':
-        batch.held = null;
-        return batch.watches.begin(row, settled, now);
+        batch.hold(null);
+        return this.watches.begin(row, settled, now);
       case 'rejected':
         return endOrRetry(batch, row, outcomes.rejected(settled, key, settled.sent ? 1 : 0));
       case 'unconfirmed':

@@ -6,7 +6,7 @@ import { type CreatedVideo } from '../../domain/paid-call';
 import { type FollowResult, PollLoop, type Watcher } from '../poll-loop';
 import { endOrRetry } from './end-row';
 import { downloadRows } from './downloads';
-import { type Batch } from './batch';
+import { type BatchWork } from './batch-work';
 import { limitKeyOf, type Row, sinceOf } from './row';
 import { SharedValues } from './shared-values';
 
@@ -26,15 +26,12 @@ export class Watches {
   private fetching = 0;
   private open = 0;
 
-  constructor(
-    private readonly batch: Batch,
-    private readonly onChange: () => void,
-  ) {
+  constructor(private readonly batch: BatchWork) {
     this.loop = new PollLoop({
       taskQueue: batch.input.settings.queues.poll,
       bandMargin: POLL_BAND_MARGIN,
       keepsPace: true,
-      onTick: onChange,
+      onTick: batch.wake,
     });
   }
 
@@ -103,7 +100,7 @@ export class Watches {
   private readonly settled = (row: Row, result: FollowResult): void => {
     this.open -= 1;
     this.ended(row, result);
-    this.onChange();
+    this.batch.wake();
   };
 
   private ended(row: Row, result: FollowResult): void {
@@ -133,18 +130,18 @@ export class Watches {
     const landed = (place: number, result: DownloadVideoResult | null) => {
       const row = rows[place];
       if (row !== undefined) endOrRetry(this.batch, row, ofDownload(row, result, now));
-      this.onChange();
+      this.batch.wake();
     };
     const tried = () => {
       this.openGroups -= 1;
-      this.onChange();
+      this.batch.wake();
     };
     this.fetching += 1;
     try {
       await downloadRows(videos, this.batch.input.settings, landed, tried);
     } finally {
       this.fetching -= 1;
-      this.onChange();
+      this.batch.wake();
     }
   }
 }

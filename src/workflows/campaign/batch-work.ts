@@ -1,0 +1,164 @@
+import { type CallWait } from '../../domain/call-wait';
+import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
+import { batchWorkflowId } from '../../domain/campaign/book';
+import { type BatchInput, type BatchOrders, type LimitShares } from '../../domain/campaign/messages';
+import { type CampaignRowResult } from '../../domain/campaign/row';
+import { sizeOf } from '../../domain/campaign/row-set';
+import { Alarm } from './alarm';
+import { BatchAccount } from './batch-account';
+import { BatchPages, type OpenSet } from './batch-pages';
+import { BatchParent } from './batch-parent';
+import { BatchResults } from './batch-results';
+import { isBought, limitKeyOf, newRow, type Row } from './row';
+
+/** A segment is told at latest after this, in milliseconds. */
+const SEGMENT_TOLD_MS = 15_000;
+/** How long after the end of a wait it is still told: the next try needs a moment, and says it again. */
+const HELD_FOR_MS = 60_000;
+
+/** What the parts of a batch share: its rows, its orders, its money and its pace. */
+export class BatchWork {
+  readonly payer: string;
+  readonly size: number;
+  readonly rows = new Set<Row>();
+  readonly pages: BatchPages;
+  readonly account: BatchAccount;
+  readonly results: BatchResults;
+  readonly parent: BatchParent;
+  readonly alarm: Alarm;
+  private readonly limits = new Map<string, AdaptiveLimit>();
+  private held: CallWait | null = null;
+  orders: BatchOrders;
+  /** Its account was closed, or its number is another run's: nothing of it is sent any more. */
+  closed = false;
+  /** Since when it hands back, in workflow time; null while it does not. */
+  leavingSince: number | null = null;
+  endedSinceTold = 0;
+
+  constructor(
+    readonly input: BatchInput,
+    readonly wake: () => void,
+  ) {
+    this.orders = input.orders;
+    this.payer = batchWorkflowId(input.campaign, input.batch);
+    this.pages = new BatchPages(input.rows);
+    this.size = sizeOf(input.rows);
+    this.account = new BatchAccount(input.orders.granted);
+    this.results = new BatchResults(wake, () => {
+      this.parent.tell(SEGMENT_TOLD_MS);
+      wake();
+    });
+    this.parent = new BatchParent(input.campaign, Date.now(), wake);
+    this.alarm = new Alarm(wake);
+  }
+
+  /** A newer order replaces everything that was ordered before. */
+  order(orders: BatchOrders): void {
+    // Anybody may send a signal: one that is no order changes nothing, and a throw here would hang the batch.
+    if (typeof orders?.n !== 'number' || orders.n <= this.orders.n) return;
+    const { granted } = this.orders;
+    this.orders = orders;
+    this.account.grantNow(orders.granted);
+    for (const limit of this.limits.values()) limit.setCeiling(orders.slots);
+    if (orders.granted !== granted) this.parent.tell();
+    this.wake();
+  }
+
+  begin(set: OpenSet, index: number, now: number): Row {
+    const row = newRow(set, index, now);
+    if (isBought(this.input.campaign, row)) row.begun = Math.max(row.begun, row.attempt);
+    set.begin(index);
+    this.rows.add(row);
+    return row;
+  }
+
+  /** The row is over; its result goes into the next segment. */
+  end(row: Row, result: CampaignRowResult): void {
+    this.rows.delete(row);
+    this.endedSinceTold += 1;
+    const { set, index, opened, spec } = row;
+    const { estimate } = spec;
+    this.results.add({ set, index, result, was: opened.was, estimate, endedAt: Date.now() });
+  }
+
+  /** A row has to wait: news for the campaign unless others do already. Null: the service takes rows again. */
+  hold(wait: CallWait | null): void {
+    const isNews = wait !== null && this.heldNow(Date.now()) === null;
+    this.held = wait;
+    if (isNews) this.parent.tell();
+  }
+
+  heldNow(now: number): CallWait | null {
+    return this.held !== null && now < this.held.until + HELD_FOR_MS ? this.held : null;
+  }
+
+  /** Somebody else has closed the account of this batch, or runs under its number. */
+  close(): void {
+    this.closed = true;
+    this.wake();
+  }
+
+  isLeaving(): boolean {
+    return this.leavingSince !== null;
+  }
+
+  mayBuy(): boolean {
+    // Without money only what is bought already goes on: everything else has ended.
+    const { paused, stop } = this.orders;
+    return !paused && stop !== 'cancel' && !this.isLeaving();
+  }
+
+  /** Whether a paid call is open. */
+  isBuying(): boolean {
+    for (const { phase } of this.rows) if (phase === 'creating' || phase === 'drawing') return true;
+    return false;
+  }
+
+  limitOf(row: Row): AdaptiveLimit {
+    const key = limitKeyOf(row);
+    let limit = this.limits.get(key);
+    if (limit === undefined) {
+      limit = new AdaptiveLimit(this.orders.slots, this.input.limits[key]);
+      this.limits.set(key, limit);
+    }
+    return limit;
+  }
+
+  /** What part of its slots the service takes, per (account, model); 1 where it takes all. */
+  limitShares(): LimitShares {
+    const shares: { [accountModel: string]: number } = {};
+    for (const [key, limit] of this.limits) {
+      shares[key] = Math.round(limit.share() * 100) / 100;
+    }
+    return shares;
+  }
+
+  /** Rows at the service. */
+  inFlight(model?: string): number {
+    let count = 0;
+    for (const row of this.rows)
+      if (row.phase !== 'waiting' && (model === undefined || limitKeyOf(row) === model)) count += 1;
+    return count;
+  }
+
+  /** Rows at the service, and rows that have ended and stand in no segment yet. */
+  settling(): number {
+    return this.inFlight() + this.results.unwritten();
+  }
+
+  /** Rows that are not at the service, and have no result. */
+  waiting(): number {
+    let count = this.pages.unbegun();
+    for (const { phase } of this.rows) if (phase === 'waiting') count += 1;
+    return count;
+  }
+
+  /** Rows that wait for the service hold money that nothing was bought for. */
+  dropReserved(): void {
+    for (const row of this.rows)
+      if (row.phase === 'waiting' && row.create?.unknown === undefined) {
+        this.account.giveBack(row.cost);
+        row.cost = 0;
+      }
+  }
+}

@@ -5,7 +5,7 @@ import { type CreatePolicy } from './domain/create-policy';
 import { idempotencyPolicySchema } from './models/idempotency-schema';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
 
-/** Everything a worker reads from its environment, resolved once (design 5). */
+/** Everything a worker reads from its environment, resolved once (architecture: Configuration). */
 export interface MediaConfig {
   readonly baseUrl: string | undefined;
   /** Read at every use, so that a rotated file is picked up; throws a message without the key. */

@@ -17,7 +17,7 @@ export interface BundleManifest {
 export type ShippedBundle = { readonly codePath: string } | { readonly because: string };
 
 /**
- * Only on an exact match (design 4.12): another version of the SDK would run code that was not made for it.
+ * Only on an exact match (architecture: Bundle): another version of the SDK would run code that was not made for it.
  * @param folder of `manifest.json` and `workflows.js`
  */
 export async function shippedBundle(folder: string = SHIPPED_BUNDLE): Promise<ShippedBundle> {

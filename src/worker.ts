@@ -182,7 +182,7 @@ async function makeWorker(
   const workers = await createWorkers(
     {
       // For what heeds the end of it, such as downloads. A paid call that is under way is finished however long it takes:
-      // cutting it off would make its fate unknown (failure-model row 12).
+      // cutting it off would make its fate unknown (failure model: row 12).
       shutdownGraceTime: CREATE_TIMEOUTS.httpBudgetMs + 15_000,
       // The id of a new task is heartbeated at once instead of at the next slot of a long throttle.
       maxHeartbeatThrottleInterval: '1 second',

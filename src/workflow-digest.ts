@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { packagedWorkflows } from './packaged-workflows';
 
-/** Folders that the workflow code of this package consists of (design 3). */
+/** Folders that the workflow code of this package consists of (architecture: Folders). */
 const FOLDERS = ['workflows', 'domain'];
 
 /** What of the SDK goes into a bundle, and the worker that runs it: a bundle needs exactly these. */

@@ -3,7 +3,7 @@ import { type MediaClient } from '../service/media-client';
 
 /** One credential at one service: the only place where a key and a base address meet. */
 export interface Account {
-  /** Credential name + `@` + 8 hex digits of the base address's digest (design 4.2). */
+  /** Credential name + `@` + 8 hex digits of the base address's digest (architecture: Requests). */
   readonly name: string;
   readonly client: MediaClient;
   /** Whether a key can be read now. */

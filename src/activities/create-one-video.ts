@@ -14,7 +14,7 @@ type VideoCall = CreateVideoInput &
   Pick<PaidSpec<WireJsonBody | WireMultipartBody, Answer>, 'agreedPrice' | 'keepsBooks' | 'payer'>;
 
 /**
- * One POST at most for one epoch of one creation key (design 4.3), alone or as a row of a group. Every outcome is a
+ * One POST at most for one epoch of one creation key (architecture: Create), alone or as a row of a group. Every outcome is a
  * value; what is thrown here was thrown before anything could be sent.
  * @param sender told the id as soon as the service named it, before it is recorded: best effort, the journal keeps it
  */

@@ -31,7 +31,7 @@ export type Fetched = { readonly part: StagedArtifact } | { readonly problem: Do
 
 /**
  * Fetches one place into a part of this execution, going on where the last try stopped when the entity is provably
- * the same (failure-model 3). Whole by its length; what it is has still to be checked. Storage errors are thrown.
+ * the same (failure model: Foreign bytes). Whole by its length; what it is has still to be checked. Storage errors are thrown.
  * @param place names the place in parts and heartbeats: never its address
  */
 export async function fetchPlace(turn: DownloadTry, place: string, url: URL): Promise<Fetched> {

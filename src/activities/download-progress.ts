@@ -58,7 +58,7 @@ export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind)
   progress.fault = kind;
 }
 
-/** Owner of a part: one execution, one place, one entity. Bytes of two entities never meet in one part (failure-model 3). */
+/** Owner of a part: one execution, one place, one entity. Bytes of two entities never meet in one part (failure model: Foreign bytes). */
 export function partOwner(owner: string, place: string, etag: string | null): string {
   return digestOf(owner, place, etag ?? '');
 }

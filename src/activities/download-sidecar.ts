@@ -21,7 +21,7 @@ export interface SidecarInput {
   readonly prompt: string | undefined;
 }
 
-/** Stores what is known of a video beside it (design 4.9): no key, no address, and the prompt only when it was asked for. */
+/** Stores what is known of a video beside it (architecture: Stores): no key, no address, and the prompt only when it was asked for. */
 export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput): Promise<ArtifactRef> {
   const { video, downloaded, reported, usage, warnings, timings, prompt } = input;
   const { sha256, bytes, mediaType, uri } = downloaded.artifact;

@@ -23,7 +23,7 @@ export interface DownloadDeps {
 }
 
 /**
- * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (design 4.7, C3.2, C4.1 to C4.3).
+ * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (architecture: Download, C3.2, C4.1 to C4.3).
  * One pass over the places of the result per attempt. It throws only to be tried again (BENIGN, never before
  * Retry-After) or when it is cancelled; the last try returns `content_unavailable`. It never creates anything.
  */

@@ -99,7 +99,7 @@ export async function claimEpoch(
   if (journal === 'none') return 'won';
   const claim = await takeSlot(journal, key, epoch, intent).catch((error: unknown) => ({ error }));
   if (claim === 'won') return claim;
-  // An ambiguous write is read back: the nonce tells our own intent from another's (failure-model 2.5).
+  // An ambiguous write is read back: the nonce tells our own intent from another's (failure model: The journal).
   const { slot } = await journal.read(key, epoch);
   if (slot?.nonce === intent.nonce) return claim === 'lost' ? 'won' : 'unsure';
   if (claim === 'lost') return claim;

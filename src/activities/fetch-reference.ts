@@ -10,7 +10,7 @@ export const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
 /** An activity has 10 s besides the exchange itself; the send needs some of them. */
 const FETCH_MS = 8_000;
 
-/** Bytes of a reference URL, through the same address filter as downloads (design 4.2), stored by hash. */
+/** Bytes of a reference URL, through the same address filter as downloads (architecture: Requests), stored by hash. */
 export async function fetchReference(
   url: string,
   field: string,

@@ -4,7 +4,7 @@ import { videoTaskById } from '../domain/video-task';
 import { type AccountRegistry } from './accounts';
 import { journalUnavailable } from './failures';
 
-/** What this worker's journal knows of a task id; by the id alone when it knows nothing (design 4.5). */
+/** What this worker's journal knows of a task id; by the id alone when it knows nothing (architecture: Wait). */
 export function createFindVideoTask(deps: {
   readonly accounts: AccountRegistry;
   readonly journal: CreateJournal | 'none';

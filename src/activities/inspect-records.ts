@@ -32,7 +32,7 @@ export interface Inspection {
 }
 
 /**
- * Looks for the task in the service's own records (failure-model 2.5). Found: adopted. Absent: only two looks, at least a
+ * Looks for the task in the service's own records (failure model: The journal). Found: adopted. Absent: only two looks, at least a
  * minute apart and the second after the service's longest request time, prove anything, and what follows is the policy's.
  */
 export async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {

@@ -44,7 +44,7 @@ const FETCH_MAX_DELAY_MS = 20_000;
 
 /**
  * Fetches or decodes every result at once, inside the call (C2.5.3), and stores it. A result that cannot be kept
- * makes the whole call `results_lost`: it is paid and never sent again by itself (design 4.8).
+ * makes the whole call `results_lost`: it is paid and never sent again by itself (architecture: Images).
  */
 export async function keepImages(
   reply: Pick<ImagesAccepted, 'items' | 'created' | 'usage'>,

@@ -3,7 +3,7 @@ import { type TaskError } from '../domain/task-error';
 import { type GetVideoResult } from '../service/media-client';
 import { recordDigest } from '../service/record-digest';
 
-/** What a GET came to, without what never leaves the activity (design 4.4). */
+/** What a GET came to, without what never leaves the activity (architecture: Poll). */
 export type PollReply =
   | { readonly digest: string; readonly record: PolledRecord }
   | {

@@ -59,7 +59,7 @@ export function caller(now: number): Caller {
   };
 }
 
-/** Without a journal nothing stops a second attempt from buying again, so none may be allowed (design 4.3). */
+/** Without a journal nothing stops a second attempt from buying again, so none may be allowed (architecture: Create). */
 export function refuseUnsafeRetries(journal: CreateJournal | 'none'): void {
   if (journal !== 'none') return;
   const info = activityInfo();

@@ -33,7 +33,7 @@ interface PollTarget {
 }
 
 /**
- * One tick: a GET per task, answered with what changed (design 4.4). Throws for nothing that the service answers.
+ * One tick: a GET per task, answered with what changed (architecture: Poll). Throws for nothing that the service answers.
  * A task without an answer when the budget ends is `late`; its GET goes on, and the next tick takes its answer, also where
  * it came between the two.
  */

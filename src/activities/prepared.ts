@@ -12,7 +12,7 @@ export type Prepared<Body> =
       readonly issue: ValidationIssue;
       readonly fileHashes: ReadonlyMap<string, string>;
     }
-  /** The model configuration is down: the call waits unsent (design 4.10). */
+  /** The model configuration is down: the call waits unsent (architecture: Models). */
   | {
       readonly kind: 'unavailable';
       readonly message: string;

@@ -37,7 +37,7 @@ const SENDER = {
 const OF_ANOTHER_RUN = 'Another run has a record under this key.';
 
 /**
- * Finds out what a create came to that brought no value (failure-model 2.5): its recorded outcome; "not sent", proved by
+ * Finds out what a create came to that brought no value (failure model: The journal): its recorded outcome; "not sent", proved by
  * taking the fence; or unconfirmed, once no sender can be alive any more. It looks where the sender was allowed to act:
  * beyond the epochs that ended in a proven refusal of an earlier run. Sends nothing.
  */

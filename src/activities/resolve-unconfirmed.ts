@@ -26,7 +26,7 @@ import { caller, type PaidDeps } from './paid-context';
 import { type DecidedEpoch, followResolution, writeResolution } from './write-resolution';
 
 /**
- * Writes a person's decision about a paid call of unknown fate into the journal (failure-model 2.5). Sends nothing paid:
+ * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The journal). Sends nothing paid:
  * an adoption asks the service for the record of the task once, and a resubmission only opens the next epoch for
  * whoever starts the same id again. One decision, carried out twice, authorises one send.
  */

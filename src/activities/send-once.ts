@@ -108,7 +108,7 @@ export type SendOnceResult<Answer> =
     };
 
 /**
- * The order that makes a send happen once (failure-model 2.5): validate, write the intent, send, write the outcome,
+ * The order that makes a send happen once (failure model: The journal): validate, write the intent, send, write the outcome,
  * and only then tell anybody. Everything that happens is a value.
  */
 export async function sendOnce<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer>(

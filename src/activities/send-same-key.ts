@@ -78,7 +78,7 @@ export interface RepeatedSend<Answer> {
 }
 
 /**
- * Sends the call once more under its key (failure-model 2.5), in its epoch and with its intent: one purchase, as long as
+ * Sends the call once more under its key (failure model: The journal), in its epoch and with its intent: one purchase, as long as
  * the service keeps its promise. What comes is the purchase itself, or what is unknown still; never a refusal.
  */
 export async function sendSameKey<Answer extends RecordedAnswer>(

@@ -4,7 +4,7 @@ import { type AnswerBase } from './paid-answers';
 import { type Caller } from './paid-context';
 import { type SendWindow } from './send-window';
 
-/** Before the marker a shutdown or a late start is settled as not sent; after it nothing is cut off (failure-model row 12). */
+/** Before the marker a shutdown or a late start is settled as not sent; after it nothing is cut off (failure model: row 12). */
 export function stopsBeforeSend(
   base: AnswerBase,
   who: Caller,

@@ -27,7 +27,7 @@ export type TaskRecord =
 
 /**
  * Where a service lets its tasks be listed (a console's API, a bill, a gateway's log), this is how a create of unknown
- * fate is settled without a person (failure-model 2.5). The contract of the service itself shows no such endpoint.
+ * fate is settled without a person (failure model: The journal). The contract of the service itself shows no such endpoint.
  */
 export interface TaskRecords {
   /** How long the service may work on a request before its record appears, in milliseconds; at most 10 minutes. */

@@ -7,7 +7,7 @@ export interface PutOptions {
 }
 
 /**
- * Where bytes go (design 4.9): named by their SHA-256, written once, never changed.
+ * Where bytes go (architecture: Stores): named by their SHA-256, written once, never changed.
  * Every method rejects with an {@link ArtifactError}; no message holds a path, a bucket or a key.
  */
 export interface ArtifactStore {

@@ -22,7 +22,7 @@ const NO_PARTS = { all: [], resumable: undefined } as const;
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
- * Artifacts in a directory (design 4.9): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`,
+ * Artifacts in a directory (architecture: Stores): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`,
  * refused bytes as `<root>/rejected/<hash>.rejected`. Files are 0600, directories 0700; every name is made here,
  * none comes from a service.
  */

@@ -21,7 +21,7 @@ const MAX_BOXES = 100_000;
 const truncated = (message: string): BoxWalk => ({ ok: false, reason: 'truncated', message });
 
 /**
- * Walks the top-level boxes to the end of the file (C4.3, design 4.7): `ftyp` first, `moov` and `mdat` there,
+ * Walks the top-level boxes to the end of the file (C4.3, architecture: Download): `ftyp` first, `moov` and `mdat` there,
  * every box ends within the file, nothing after the last one. Reads the headers, and never the media data.
  */
 export async function walkBoxes(bytes: ByteSource, size: number): Promise<BoxWalk> {

@@ -8,7 +8,7 @@ export type Mp4Check =
   | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
 
 /**
- * Whether a file is a whole MP4 (C4.3, design 4.7): all top-level boxes to the file's end, then every sample
+ * Whether a file is a whole MP4 (C4.3, architecture: Download): all top-level boxes to the file's end, then every sample
  * within its media data. What it cannot see is damage inside the media data: that needs a decoder.
  * Rejects only when the file cannot be read.
  */

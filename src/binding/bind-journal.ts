@@ -35,7 +35,7 @@ export interface BindJournalOptions {
 }
 
 /**
- * Binds a task queue to this journal, or finds it bound to it (design 4.3). Paid activities do so by themselves before
+ * Binds a task queue to this journal, or finds it bound to it (architecture: Create). Paid activities do so by themselves before
  * they send; a worker does it before it polls, so that one that differs does not start.
  * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or nobody can tell
  */

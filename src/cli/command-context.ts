@@ -23,7 +23,7 @@ export function withCommonOptions(command: Command): Command {
   );
 }
 
-/** The environment with the flags on top: flag > environment > default (design 5). */
+/** The environment with the flags on top: flag > environment > default (architecture: Configuration). */
 export function effectiveEnvironment(context: CommandContext, options: CommonOptions): NodeJS.ProcessEnv {
   return options.dataDir === undefined ? context.env : { ...context.env, MEDIA_DATA_DIR: options.dataDir };
 }

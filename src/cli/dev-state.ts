@@ -26,7 +26,7 @@ export interface DevSandbox {
   readonly adminUrl: string;
 }
 
-/** Ports that the next start takes again: the account of every task is a digest of the base address (design 4.2). */
+/** Ports that the next start takes again: the account of every task is a digest of the base address (architecture: Requests). */
 export interface DevPorts {
   readonly temporal?: number;
   readonly ui?: number;

@@ -23,7 +23,7 @@ import {
 import { supervise } from './supervise';
 import { temporalEnvironment } from './worker-environment';
 
-/** A worker drains: a create under way is finished (failure-model row 12). */
+/** A worker drains: a create under way is finished (failure model: row 12). */
 const WORKER_GRACE_MS = 90_000;
 const SANDBOX_GRACE_MS = 10_000;
 

@@ -39,7 +39,7 @@ export const FIND_VIDEO_TASK_KEYS = {
   askService: true,
 } satisfies KeysOf<FindVideoTaskInput>;
 
-/** What the service itself says of a task: never a URL, nor the text of its error (design 4.9). */
+/** What the service itself says of a task: never a URL, nor the text of its error (architecture: Stores). */
 export type ServiceView =
   | {
       readonly known: true;
@@ -68,7 +68,7 @@ export interface ArtifactStoreFacts {
   readonly storeId: string | null;
 }
 
-/** Activity types and shapes, without their code: what workflow code may know (design 3). */
+/** Activity types and shapes, without their code: what workflow code may know (architecture: Folders). */
 export interface MediaActivities extends CampaignActivities {
   [ACTIVITY.createVideo](input: CreateVideoInput): Promise<CreateVideoAnswer>;
   [ACTIVITY.reconcileCreate](input: ReconcileCreateInput): Promise<CreateVideoAnswer>;

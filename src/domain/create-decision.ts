@@ -1,7 +1,7 @@
 import { type ResolvedCreatePolicy } from './create-policy';
 import { type ErrorKind } from './task-error';
 
-/** What one reply to a paid call proves (failure-model 2.1 and 2.3). */
+/** What one reply to a paid call proves (failure model: Four classes and Every point of failure). */
 export type ReplyClass =
   | 'accepted'
   | 'refused_for_now'
@@ -22,7 +22,7 @@ export interface PaidReply {
   readonly readable: boolean;
 }
 
-/** Rows 23, 24: refused before processing, for good. */
+/** Refused before anything was done, for good (failure model: row 23). */
 const REFUSED_FOR_GOOD: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422]);
 
 function forKind(kind: ErrorKind): ReplyClass | undefined {
@@ -34,7 +34,7 @@ function forKind(kind: ErrorKind): ReplyClass | undefined {
 
 /**
  * Status, body kind and policy → class. Total: a status that is in no row is unconfirmed.
- * The body's kind overrides only where the status alone already proves a refusal (design 4.3).
+ * The body's kind overrides only where the status alone already proves a refusal (architecture: Create).
  */
 export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
   const { status, kind } = reply;

@@ -19,7 +19,7 @@ export interface JournalKey {
   readonly creationKey: string;
 }
 
-/** Written before the send: from here on a request of this epoch may be on its way (failure-model 2.5). No prompt, key or address. */
+/** Written before the send: from here on a request of this epoch may be on its way (failure model: The journal). No prompt, key or address. */
 export interface SlotIntent {
   readonly v: 1;
   readonly kind: 'intent';
@@ -123,7 +123,7 @@ export interface JournalPage {
   readonly next: string | null;
 }
 
-/** Which journal this is, for the binding of a create task queue (design 4.3). */
+/** Which journal this is, for the binding of a create task queue (architecture: Create). */
 export interface JournalIdentity {
   readonly journalId: string;
   /** The one host that may use it; null when it is shared by design (S3). */

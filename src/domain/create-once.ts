@@ -7,7 +7,7 @@ import {
 } from './paid-call';
 
 /**
- * The decisions of create-once, without timers or activities (design 4.3, failure-model 2.3 to 2.5).
+ * The decisions of create-once, without timers or activities (architecture: Create, failure model: The journal).
  * Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives continue-as-new.
  */
 export interface CreateOnceState {
@@ -31,7 +31,7 @@ export interface CreateOnceState {
   readonly unknown?: UnconfirmedCall;
 }
 
-/** At most so many sends of one creation reach the wire (failure-model 2.4). */
+/** At most so many sends of one creation reach the wire (failure model: Refusals that are sent again). */
 export const MAX_SENDS = 5;
 /** All re-sends of proven refusals happen within this time of the first. */
 export const RESEND_WINDOW_MS = 15 * 60_000;

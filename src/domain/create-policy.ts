@@ -1,7 +1,7 @@
 import { type KeysOf } from './known-keys';
 
 /**
- * What an operator may vouch for about the service's replies to a paid call (design 4.3, failure-model 2.4).
+ * What an operator may vouch for about the service's replies to a paid call (architecture: Create, failure model: Refusals that are sent again).
  * Evaluated in the activity. The first value of each is the default and the strict one.
  */
 export interface CreatePolicy {

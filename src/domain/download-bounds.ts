@@ -1,4 +1,4 @@
-/** Bounds of `media.downloadVideo` (C4.2, C8.6, design 4.7); times in milliseconds. */
+/** Bounds of `media.downloadVideo` (C4.2, C8.6, architecture: Download); times in milliseconds. */
 export interface DownloadBounds {
   /** Tries in total; the last one returns instead of throwing. */
   readonly maxTries: number;

@@ -5,11 +5,11 @@ import { type VideoTask } from './video-task';
 
 export interface DownloadVideoInput {
   readonly video: VideoTask;
-  /** Written into the side-car only when the caller asked for it (design 4.9). */
+  /** Written into the side-car only when the caller asked for it (architecture: Stores). */
   readonly sidecarPrompt?: string;
 }
 
-/** Why a completed video could not be fetched (design 4.7). */
+/** Why a completed video could not be fetched (architecture: Download). */
 export type ContentUnavailableReason =
   'not_ready' | 'expired' | 'not_video' | 'truncated' | 'auth' | 'blocked' | 'storage';
 

@@ -22,7 +22,7 @@ export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cau
   };
 }
 
-/** A call that no worker took before its start limit: the server refuses to start it any more (failure-model row 2). */
+/** A call that no worker took before its start limit: the server refuses to start it any more (failure model: row 2). */
 export function noWorker(taskQueue: string): string {
   const media = baseTaskQueue(taskQueue);
   return `No worker took the call from the task queue "${taskQueue}" before its start limit: nothing was sent. Start a media worker of "${media}" (MEDIA_TASK_QUEUE), or name the task queue of one that runs.`;

@@ -1,5 +1,5 @@
 /**
- * The one table of everything that is not a finished result (design 4.6): docs/failures.md shows it row by row, the
+ * The one table of everything that is not a finished result (architecture: Outcomes): docs/failures.md shows it row by row, the
  * command line takes its hints from it. A row's type is an outcome word, or `rejected/<reason>`, `failed/<kind>`,
  * `content_unavailable/<reason>`.
  */

@@ -3,7 +3,7 @@ import { type MediaSource } from './media';
 import { type PaidRequest } from './request';
 
 /**
- * The text whose SHA-256 is the fingerprint of a paid request (design 4.3): operation, account, model and the
+ * The text whose SHA-256 is the fingerprint of a paid request (architecture: Create): operation, account, model and the
  * fields that were given, keys sorted, undefined dropped, stored files by their hash; without wait, output or key.
  * `hashOfFile` resolves `{file}` sources to the SHA-256 of their bytes, so that the same bytes are the same request.
  */

@@ -2,7 +2,7 @@ import { detailsText, inCode } from './details-text';
 import { type CallWait } from './call-wait';
 import { type ImageOutcome } from './outcome';
 
-/** The details panel of an image workflow in the UI; `outcome` is null while the call is under way (design 4.8). */
+/** The details panel of an image workflow in the UI; `outcome` is null while the call is under way (architecture: Images). */
 export function imageDetails(
   creationKey: string | null,
   outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null,

@@ -1,4 +1,4 @@
-/** Which journal a task queue belongs to (design 4.3). */
+/** Which journal a task queue belongs to (architecture: Create). */
 export interface JournalBinding {
   readonly journalId: string;
   /** Null for a journal that is shared by design; otherwise the one host that may use it. */

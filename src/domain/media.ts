@@ -4,7 +4,7 @@ import { type KeysOf } from './known-keys';
 export type ReferenceKind = 'image' | 'video' | 'audio';
 
 /**
- * Stored bytes, named by their content: no machine's path ever enters a history (design 4.9).
+ * Stored bytes, named by their content: no machine's path ever enters a history (architecture: Stores).
  * `uri` is `artifact:sha256/<hash>` and is resolved by the worker's artifact store.
  */
 export interface ArtifactRef {
@@ -56,7 +56,7 @@ export function isArtifactRef(value: unknown): value is ArtifactRef {
   );
 }
 
-/** References as kept facts: `none`, or kinds with counts such as `image:2+audio:1` (design 4.2, C4.4b). */
+/** References as kept facts: `none`, or kinds with counts such as `image:2+audio:1` (architecture: Requests, C4.4b). */
 export function referenceModeOf(references: readonly VideoReference[] | undefined): string {
   // An untyped caller may hand over anything; the shape is judged elsewhere.
   if (!Array.isArray(references) || references.length === 0) return 'none';

@@ -2,7 +2,7 @@ import { type IdempotencyPolicy } from './create-policy';
 import { type PollingProfile } from './polling-profile';
 import { type ReferenceKind } from './media';
 
-/** How one kind of reference goes on the wire (design 4.2): nothing about it is ever assumed (C2.1.5). */
+/** How one kind of reference goes on the wire (architecture: Requests): nothing about it is ever assumed (C2.1.5). */
 export interface ReferenceMapping {
   readonly kind: ReferenceKind;
   /** Wire field name. */
@@ -76,7 +76,7 @@ export interface ImageModel {
 
 export type ModelEntry = VideoModel | ImageModel;
 
-/** The live model configuration (contract 2.3, design 4.10): data, re-read with a time to live. */
+/** The live model configuration (contract 2.3, architecture: Models): data, re-read with a time to live. */
 export interface ModelConfiguration {
   readonly version: 1;
   readonly models: readonly ModelEntry[];

@@ -3,7 +3,7 @@
  * They are API from the first commit: changing one breaks running workflows.
  */
 
-/** Activity types (design 4.1). */
+/** Activity types (architecture: Names). */
 export const ACTIVITY = {
   createVideo: 'media.createVideo',
   reconcileCreate: 'media.reconcileCreate',
@@ -26,7 +26,7 @@ export const ACTIVITY = {
   settleBatch: 'media.settleBatch',
 } as const;
 
-/** Workflow types (design 4.1). */
+/** Workflow types (architecture: Names). */
 export const WORKFLOW = {
   generateVideo: 'generateVideo',
   awaitVideo: 'awaitVideo',
@@ -91,17 +91,17 @@ export function baseTaskQueue(taskQueue: string): string {
   return taskQueue.replace(/(?:\/(?:create|poll|download|image))+$/, '');
 }
 
-/** Queue of the ledgers' one workflow task: no worker polls it (design 4.3). */
+/** Queue of the ledgers' one workflow task: no worker polls it (architecture: Create). */
 export function ledgerTaskQueue(taskQueue: string): string {
   return `${baseTaskQueue(taskQueue)}/ledger`;
 }
 
-/** Workflow id of the ledger that binds a task queue, and those beside it, to one journal (design 4.3). */
+/** Workflow id of the ledger that binds a task queue, and those beside it, to one journal (architecture: Create). */
 export function mediaJournalWorkflowId(taskQueue: string): string {
   return `media-journal/${baseTaskQueue(taskQueue)}`;
 }
 
-/** Memo field of a paid start: the fingerprint of the request, compared when a second caller attaches (design 4.3). */
+/** Memo field of a paid start: the fingerprint of the request, compared when a second caller attaches (architecture: Create). */
 export const FINGERPRINT_MEMO = 'mediaFingerprint';
 
 /** Failure type of a paid activity that refuses to run without a journal; its details say in which attempt. */

@@ -115,7 +115,7 @@ export interface Cancelled extends WithBilling {
   readonly creationKey: string | null;
 }
 
-/** Every way a video workflow ends by itself; returned, never thrown (design 4.6). */
+/** Every way a video workflow ends by itself; returned, never thrown (architecture: Outcomes). */
 export type VideoOutcome =
   | CompletedVideo
   | StillRunning
@@ -134,7 +134,7 @@ export interface CompletedImage extends WithBilling {
   readonly warnings: readonly string[];
 }
 
-/** Paid for, but results could not be kept. Never sent again by itself (design 4.8). */
+/** Paid for, but results could not be kept. Never sent again by itself (architecture: Images). */
 export interface ImageResultsLost extends WithBilling {
   readonly outcome: 'results_lost';
   readonly creationKey: string;
@@ -146,5 +146,5 @@ export interface ImageResultsLost extends WithBilling {
   readonly fetchable: boolean;
 }
 
-/** Every way an image call ends (design 4.6). */
+/** Every way an image call ends (architecture: Outcomes). */
 export type ImageOutcome = CompletedImage | ImageResultsLost | Unconfirmed | Rejected | Cancelled;

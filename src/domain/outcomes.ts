@@ -19,7 +19,7 @@ import { type ErrorKind, type TaskError } from './task-error';
 import { type JsonValue } from './json';
 import { type VideoTask } from './video-task';
 
-/** Builders of outcomes: one place where facts, words and money come together (design 4.6). */
+/** Builders of outcomes: one place where facts, words and money come together (architecture: Outcomes). */
 
 export function requestedFacts(video: VideoTask): RequestedFacts {
   const { model, durationSeconds, resolution, referenceMode } = video;

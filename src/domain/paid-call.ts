@@ -8,7 +8,7 @@ import { type VideoTask } from './video-task';
 import { type ArtifactRef } from './media';
 import { type KeysOf } from './known-keys';
 
-/** One epoch of one creation key: at most one request leaves in it (failure-model 2.5). */
+/** One epoch of one creation key: at most one request leaves in it (failure model: The journal). */
 export interface EpochKey {
   readonly creationKey: string;
   /** 0 for the first send; the next opens only after a proven refusal or an authorisation. */
@@ -110,7 +110,7 @@ export type RejectReason =
   | 'declared_lost'
   | 'price_changed';
 
-/** What a person needs to settle a create of unknown fate; no prompt, key or address (failure-model 3, issue text). */
+/** What a person needs to settle a create of unknown fate; no prompt, key or address (failure model: Foreign bytes). */
 export interface CreateEvidence {
   /** Why the fate is unknown, in public words such as `connection_lost_after_send`, `http_502`, `no_outcome_recorded`. */
   readonly cause: string;
@@ -245,7 +245,7 @@ export interface CompletedImages extends PaidAnswer {
   readonly warnings: readonly string[];
 }
 
-/** The reply was read and the call is paid, but results could not be fetched or stored. Never sent again by itself (design 4.8). */
+/** The reply was read and the call is paid, but results could not be fetched or stored. Never sent again by itself (architecture: Images). */
 export interface ResultsLost extends PaidAnswer {
   readonly outcome: 'results_lost';
   /** What could be stored all the same, in order; null for each lost one. */

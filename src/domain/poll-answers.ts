@@ -11,7 +11,7 @@ export interface PollBatch {
   readonly seenRuns?: readonly (readonly [digest: string, tasks: number])[];
 }
 
-/** One tick of one group: one account, one cadence band (design 4.4). */
+/** One tick of one group: one account, one cadence band (architecture: Poll). */
 export interface PollVideosInput {
   readonly account: string;
   /** Soft budget in milliseconds: tasks without an answer by then are `late`. */
@@ -31,7 +31,7 @@ export interface PollSpread {
   readonly overMs: number;
 }
 
-/** What of a service's record crosses into workflow code: never a URL (design 4.4). */
+/** What of a service's record crosses into workflow code: never a URL (architecture: Poll). */
 export interface PolledRecord {
   /** The service's own word, lower case. */
   readonly status: string;

@@ -6,7 +6,7 @@ type PollFacts = Pick<
   'watch' | 'lastChangeAt' | 'lastPollAt' | 'polls' | 'lastHttpStatus' | 'consecutiveErrors'
 >;
 
-/** What a watch tells about its polls; `undefined` before there is one (design 4.4). */
+/** What a watch tells about its polls; `undefined` before there is one (architecture: Poll). */
 export function pollFacts(state: WatchState | undefined): PollFacts {
   if (state === undefined) {
     const none = { watch: null, lastChangeAt: null, lastPollAt: null, lastHttpStatus: null };

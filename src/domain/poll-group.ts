@@ -16,7 +16,7 @@ import {
   type WatchVerdict,
 } from './poll-watch';
 
-/** The soft budget of a tick ends this long before the next one is due (design 4.4). */
+/** The soft budget of a tick ends this long before the next one is due (architecture: Poll). */
 const BUDGET_MARGIN_MS = 1000;
 /** Share of a band kept from both its ends, so that scheduling noise does not push an interval out of it. */
 const BAND_MARGIN = 0.1;

@@ -1,6 +1,6 @@
 import { type WatchState } from './poll-watch';
 
-/** A PollLoop between two ticks: everything that continue-as-new must carry (design 4.4). */
+/** A PollLoop between two ticks: everything that continue-as-new must carry (architecture: Poll). */
 export interface PollLoopSnapshot {
   readonly v: 1;
   readonly groups: readonly PollGroupSnapshot[];

@@ -11,7 +11,7 @@ export interface WatchState {
   readonly video: VideoTask;
   readonly startedAt: number;
   readonly deadlineAt: number;
-  /** Time at which the execution expires, less what a last poll needs; null when it never does (design 4.5). */
+  /** Time at which the execution expires, less what a last poll needs; null when it never does (architecture: Wait). */
   readonly hardEndAt: number | null;
   /** Earliest time of the next ordinary poll. */
   readonly dueAt: number;
@@ -45,7 +45,7 @@ export type WatchVerdict =
 
 /**
  * `task_unknown` needs at least this many answers in a row over at least this time, of a task of which no record was ever
- * seen (design 4.4). A service that once knew a task and forgets it is in trouble: it is asked on until the deadline.
+ * seen (architecture: Poll). A service that once knew a task and forgets it is in trouble: it is asked on until the deadline.
  */
 export const UNKNOWN_MIN_ANSWERS = 3;
 export const UNKNOWN_GRACE_MS = 60_000;
@@ -215,7 +215,7 @@ function isKnown({ seen }: WatchState): boolean {
   return seen !== '';
 }
 
-/** The whole tick was lost: a missed tick, never a failed watch (design 4.4). */
+/** The whole tick was lost: a missed tick, never a failed watch (architecture: Poll). */
 export function onMissedTick(state: WatchState, at: number): WatchState {
   return {
     ...state,
@@ -250,7 +250,7 @@ export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdi
   return polledAtDeadline || forbidden || givenUp ? { kind: 'still_running' } : undefined;
 }
 
-/** Before the execution expires there is time for one last poll, and not for making up a lost one (design 4.5). */
+/** Before the execution expires there is time for one last poll, and not for making up a lost one (architecture: Wait). */
 function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: number): boolean {
   if (hardEndAt === null || now < hardEndAt) return false;
   return missedAtDeadline > 0 || now >= hardEndAt + video.polling.maxSeconds * 1000;
@@ -272,7 +272,7 @@ export function wakeAt(state: WatchState, cadence: Cadence): number {
     state.notBefore,
     cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.intervalMs,
   );
-  // At the deadline one more poll is owed, unless Retry-After forbids it: then the wait ends there (design 4.5).
+  // At the deadline one more poll is owed, unless Retry-After forbids it: then the wait ends there (architecture: Wait).
   return Math.min(ordinary, Math.max(state.deadlineAt, soonest));
 }
 

@@ -33,7 +33,7 @@ export interface RawFieldRules {
 }
 
 /**
- * Checks the explicit way out (design 4.10): names that are covered elsewhere, names that the model does not have,
+ * Checks the explicit way out (architecture: Models): names that are covered elsewhere, names that the model does not have,
  * and local paths, which never reach JSON (C2.4.6).
  */
 export function validateRawFields(

@@ -14,7 +14,7 @@ export interface VideoRequest {
   /** For example `16:9`. */
   readonly aspectRatio?: string;
   readonly references?: readonly VideoReference[];
-  /** Model-specific fields, sent as they are under their wire name: the explicit way out (design 4.10). */
+  /** Model-specific fields, sent as they are under their wire name: the explicit way out (architecture: Models). */
   readonly fields?: { readonly [name: string]: JsonValue };
 }
 

@@ -3,7 +3,7 @@ export type ErrorKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unkno
 
 /**
  * An error that the service reported, cleaned: URLs and keys are stripped, the text is capped.
- * It appears only in outcomes; failures, logs and details carry `kind` and `code` (design 4.9).
+ * It appears only in outcomes; failures, logs and details carry `kind` and `code` (architecture: Stores).
  */
 export interface TaskError {
   readonly kind: ErrorKind;

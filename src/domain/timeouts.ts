@@ -1,5 +1,5 @@
 /**
- * One table of timeouts, in milliseconds (design 4.3): a change here changes what old histories waited for,
+ * One table of timeouts, in milliseconds (architecture: Create): a change here changes what old histories waited for,
  * not whether they replay.
  */
 
@@ -21,7 +21,7 @@ export const CREATE_TIMEOUTS = {
   heartbeatMs: 10_000,
   /** Added to the time of a sender: after that it is certainly done. */
   zombieMarginMs: 10_000,
-  /** The workflow's own timer outlasts the activity by this: some operator commands leave it without any timeout (failure-model 1.3). */
+  /** The workflow's own timer outlasts the activity by this: some operator commands leave it without any timeout (failure model: What Temporal runs again). */
   raceMarginMs: 30_000,
 } as const;
 
@@ -47,7 +47,7 @@ export const IMAGE_TIMEOUTS = {
 } as const;
 
 export const POLL_TIMEOUTS = {
-  /** Start-to-close of a tick is its soft budget plus this (design 4.4). */
+  /** Start-to-close of a tick is its soft budget plus this (architecture: Poll). */
   overBudgetMs: 10_000,
   /** A tick is given up after this and counts as missed. */
   scheduleToCloseMs: 60_000,

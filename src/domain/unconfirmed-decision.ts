@@ -4,7 +4,7 @@ import { type PaidRequest } from './request';
 import { type KeysOf } from './known-keys';
 
 /**
- * What a person may decide about a paid call of unknown fate (failure-model 2.5).
+ * What a person may decide about a paid call of unknown fate (failure model: The journal).
  * - `adopt`: it was accepted, and this is its task.
  * - `declareLost`: nothing was accepted. It stays unsent under this key.
  * - `resubmit`: send once more; the first send may have been accepted and cost as well.

@@ -16,7 +16,7 @@ export interface ModelValidation {
 }
 
 /**
- * Checks a paid request against the live model configuration (C8.1, design 4.10). Pure; adds and changes nothing.
+ * Checks a paid request against the live model configuration (C8.1, architecture: Models). Pure; adds and changes nothing.
  * A list that an entry does not have says nothing, so the value passes; what the contract sends only where it is
  * listed (`auto`, quality, response_format, mask, other fields of an edit) needs the list.
  */
@@ -115,7 +115,7 @@ function imageValues(request: ImageGenerationRequest, entry: ImageModel): Valida
   return issues;
 }
 
-/** Without an entry only what every model can be given passes; the rest would be a guess (design 4.10, C2.1.5). */
+/** Without an entry only what every model can be given passes; the rest would be a guess (architecture: Models, C2.1.5). */
 function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
   const { request, operation } = paid;
   const issues: ValidationIssue[] = [];

@@ -15,7 +15,7 @@ import { type ValidationIssue } from './validation-issue';
 /** `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero (C2.3.2). No largest size is invented (C8.8). */
 const SIZE = /^[1-9][0-9]*x[1-9][0-9]*$/;
 
-/** Largest `data:` reference that may travel in an input, in characters: a history is no file store (design 4.2). */
+/** Largest `data:` reference that may travel in an input, in characters: a history is no file store (architecture: Requests). */
 export const MAX_INLINE_DATA_URL = 64 * 1024;
 
 /**

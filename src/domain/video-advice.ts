@@ -12,7 +12,7 @@ export interface VideoSituation {
 }
 
 /**
- * What is safe to do now, in one or two sentences for a person (design 4.4, 4.6). Total; holds no prompt, key or
+ * What is safe to do now, in one or two sentences for a person (architecture: Poll, 4.6). Total; holds no prompt, key or
  * address, and a task id only when it can be pasted into a shell as it is.
  */
 export function safeNow(situation: VideoSituation): string {

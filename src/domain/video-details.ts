@@ -13,7 +13,7 @@ const TITLES: { readonly [phase in VideoState['phase']]: string } = {
   done: 'Done',
 };
 
-/** The details panel of a video workflow in the UI: the facts of the query `video_state` as Markdown (design 4.4). */
+/** The details panel of a video workflow in the UI: the facts of the query `video_state` as Markdown (architecture: Poll). */
 export function videoDetails(state: VideoState): string {
   const { account } = state.video ?? { account: null };
   return detailsText(title(state), state.safe, [

@@ -31,7 +31,7 @@ export interface VideoState {
   readonly lastHttpStatus: number | null;
   /** Polls in a row that brought no record. A tick that no worker could do is none: `watch.lastError` tells of it. */
   readonly consecutiveErrors: number;
-  /** What is safe to do now, for a person: one or two sentences (design 4.4, 4.6). */
+  /** What is safe to do now, for a person: one or two sentences (architecture: Poll, 4.6). */
   readonly safe: string;
   readonly outcome: string | null;
 }

@@ -33,7 +33,7 @@ export const VIDEO_TASK_KEYS = {
   source: true,
 } satisfies KeysOf<VideoTask>;
 
-/** A task of which only the id is known: adopted, or resumed without a journal (design 4.2). */
+/** A task of which only the id is known: adopted, or resumed without a journal (architecture: Requests). */
 export function videoTaskById(
   taskId: string,
   account: string,
@@ -56,10 +56,10 @@ export function videoTaskById(
 // eslint-disable-next-line no-control-regex
 const UNUSABLE = /[\u0000-\u001f\u007f]|\p{Cs}/u;
 
-/** Longest task id that is accepted, in characters (failure-model row 33). */
+/** Longest task id that is accepted, in characters (failure model: row 33). */
 export const MAX_TASK_ID_LENGTH = 512;
 
-/** Whether a value from the wire may be kept as a task id: anything else is percent-encoded in paths (failure-model row 33). */
+/** Whether a value from the wire may be kept as a task id: anything else is percent-encoded in paths (failure model: row 33). */
 export function isUsableTaskId(value: unknown): value is string {
   return (
     typeof value === 'string' &&

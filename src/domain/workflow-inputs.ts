@@ -17,7 +17,7 @@ export interface MediaQueues {
   readonly image?: string;
 }
 
-/** How long and how a task is watched (design 4.5). */
+/** How long and how a task is watched (architecture: Wait). */
 export interface WaitOptions {
   /** How long to wait for the video; days are fine. @default '15 minutes' */
   readonly waitFor?: DurationInput;

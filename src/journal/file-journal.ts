@@ -35,7 +35,7 @@ export interface FileJournalOptions {
 
 /**
  * A journal in files: `<h[0:2]>/<h>/<epoch>.slot|.outcome|.resolution` with h = SHA-256 of namespace and creation key
- * (design 4.9), and `campaigns/…/<n>.record` for the logs of campaigns. Create-if-absent by a hard link, every record fsynced with its folder before the call returns.
+ * (architecture: Stores), and `campaigns/…/<n>.record` for the logs of campaigns. Create-if-absent by a hard link, every record fsynced with its folder before the call returns.
  */
 export function createFileJournal(options: FileJournalOptions): CreateJournal {
   const { root } = options;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type CampaignLog } from '../domain/campaign/book';
 import { type JournalKey, type JournalPlace } from '../domain/create-journal';
 
-/** Where the records of a creation key lie: `<h[0:2]>/<h>` (design 4.9). */
+/** Where the records of a creation key lie: `<h[0:2]>/<h>` (architecture: Stores). */
 export function keyFolder(root: string, { namespace, creationKey }: JournalKey): string {
   const hash = sha256(`${namespace}\n${creationKey}`);
   return join(root, hash.slice(0, 2), hash);

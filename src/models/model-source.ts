@@ -3,7 +3,7 @@ import { type ModelConfiguration, type ModelEntry, type ModelLookup } from '../d
 import { isUrl, LocationError, readLocation, type ReadLocation } from './read-location';
 import { readModelConfiguration } from './schema';
 
-/** The configuration cannot be read and no good copy is young enough: a paid call waits unsent with this reason (design 4.10). */
+/** The configuration cannot be read and no good copy is young enough: a paid call waits unsent with this reason (architecture: Models). */
 export interface ModelsUnavailable {
   readonly found: 'unavailable';
   readonly message: string;

@@ -173,7 +173,7 @@ const SHOWN = 5;
 const MAX_ISSUE = 500;
 
 /**
- * Reads the live model configuration (contract 2.3, design 4.10). Strict: a misspelt key would silently mean
+ * Reads the live model configuration (contract 2.3, architecture: Models). Strict: a misspelt key would silently mean
  * "no limit". The message names model id and field.
  */
 export function readModelConfiguration(document: unknown): ConfigurationReading {

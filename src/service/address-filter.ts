@@ -6,7 +6,7 @@ import { buildConnector } from 'undici';
 /** Code of the error with which a connection to a forbidden address ends. */
 export const ADDRESS_BLOCKED = 'MEDIA_ADDRESS_BLOCKED';
 
-/** Keeps result URLs away from private networks (design 4.7, failure-model 3). */
+/** Keeps result URLs away from private networks (architecture: Download, failure model: Foreign bytes). */
 export interface AddressFilter {
   /** False when the host is a literal of a forbidden address; a name is checked when it is resolved. */
   allowsLiteral(url: URL): boolean;

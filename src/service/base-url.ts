@@ -31,7 +31,7 @@ function withoutTrailingSlashes(path: string): string {
 }
 
 /**
- * `name@digest` (design 4.2): the digest of the address tells one service from another, so that a changed
+ * `name@digest` (architecture: Requests): the digest of the address tells one service from another, so that a changed
  * environment never polls the wrong one. `baseUrl` may be given in any spelling.
  */
 export function accountName(credential: string, baseUrl: string): string {
@@ -40,7 +40,7 @@ export function accountName(credential: string, baseUrl: string): string {
 }
 
 /**
- * A path below `/v1` of a normalised base address; each segment is percent-encoded (C9.1, failure-model row 33).
+ * A path below `/v1` of a normalised base address; each segment is percent-encoded (C9.1, failure model: row 33).
  * Throws a TypeError for a segment that no encoding can keep in its place.
  */
 export function apiUrl(baseUrl: string, ...segments: readonly string[]): URL {

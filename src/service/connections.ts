@@ -30,7 +30,7 @@ export type ConnectionFactory = (origin: URL, settings: ConnectionSettings) => C
 
 /**
  * Direct sockets, or a tunnel through the proxy that the environment names. HTTP/1.1 without pipelining and without
- * retry or redirect interceptors: a request leaves once or not at all (failure-model 2.2, assumption A3).
+ * retry or redirect interceptors: a request leaves once or not at all (failure model: What a client can prove, assumption A3).
  */
 export function environmentConnections(env: NodeJS.ProcessEnv = process.env): ConnectionFactory {
   return (origin, settings) => {

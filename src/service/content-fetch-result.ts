@@ -3,7 +3,7 @@ import { type TaskError } from '../domain/task-error';
 
 export interface ContentFetchRequest {
   readonly url: URL;
-  /** Resume: only with the strong ETag of the bytes that are there already (failure-model 3). */
+  /** Resume: only with the strong ETag of the bytes that are there already (failure model: Foreign bytes). */
   readonly range?: { readonly from: number; readonly etag: string };
   readonly signal?: AbortSignal;
   /** @default 30000 */

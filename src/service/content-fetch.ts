@@ -145,7 +145,7 @@ function requestHeaders(
     credentials === undefined
       ? { 'accept-encoding': 'identity', 'user-agent': caller.userAgent }
       : apiHeaders(caller, credentials);
-  // Without a strong ETag a resumed body may continue another file (failure-model 3).
+  // Without a strong ETag a resumed body may continue another file (failure model: Foreign bytes).
   if (range !== undefined && /^"[^"]*"$/.test(range.etag))
     Object.assign(headers, { range: `bytes=${range.from}-`, 'if-range': range.etag });
   return headers;

@@ -33,7 +33,7 @@ export type KindSignal = { readonly kind: ErrorKind } & (
 );
 
 /**
- * The one table (wire-facts, C7.8): the first line that fits decides. A new code is one line here, beside its kind, with
+ * The one table (test/fixtures/wire, C7.8): the first line that fits decides. A new code is one line here, beside its kind, with
  * an example.
  */
 export const KIND_SIGNALS: readonly KindSignal[] = [

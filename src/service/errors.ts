@@ -3,7 +3,7 @@ import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/paid-call';
 import { type PollErrorClass } from '../domain/poll-answers';
 
-/** HTTP status of a GET → what it means, once (contract 7, failure-model 2.4). Total. */
+/** HTTP status of a GET → what it means, once (contract 7, failure model: Refusals that are sent again). Total. */
 export function meaningOfGet(status: number): PollErrorClass | 'record' {
   if (status >= 200 && status < 300) return 'record';
   switch (status) {
@@ -57,7 +57,7 @@ const REJECTED: {
   ],
 };
 
-/** HTTP status, body and policy of a reply to a paid call → what it means, once (failure-model rows 23 to 37). */
+/** HTTP status, body and policy of a reply to a paid call → what it means, once (failure model: rows 23 to 37). */
 export function meaningOfPaid(reply: PaidReply, policy: ResolvedCreatePolicy): PaidMeaning {
   const replyClass = classifyPaidReply(reply, policy);
   if (replyClass === 'accepted' || replyClass === 'refused_for_now' || replyClass === 'unconfirmed')

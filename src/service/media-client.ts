@@ -48,7 +48,7 @@ export interface MediaClient {
   generateImage(body: WireJsonBody, options: PaidSendOptions): Promise<ImageSendResult>;
   /** POST /v1/images/edits, sent at most once; files are streamed from where they are. */
   editImage(body: WireMultipartBody, options: PaidSendOptions): Promise<ImageSendResult>;
-  /** GET /v1/videos/{task_id}: one try. A non-2xx with a full record in its body is a record (wire-facts). */
+  /** GET /v1/videos/{task_id}: one try. A non-2xx with a full record in its body is a record (test/fixtures/wire). */
   getVideo(taskId: string, options?: GetVideoOptions): Promise<GetVideoResult>;
   /** Address of GET /v1/videos/{task_id}/content. Throws a TypeError for an id that can be in no path. */
   contentUrl(taskId: string): URL;

@@ -30,7 +30,7 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
 const CERTIFICATE =
   /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$)/;
 
-/** For errors with an unset marker only: codes alone prove nothing (failure-model 2.2). */
+/** For errors with an unset marker only: codes alone prove nothing (failure model: What a client can prove). */
 export function unsentCause(error: unknown): UnsentCause {
   const code = networkCode(error);
   if (CERTIFICATE.test(code)) {

@@ -16,7 +16,7 @@ export interface PaidCall {
   readonly onSend?: () => void;
 }
 
-/** What one exchange came to. The marker alone tells `not_sent` from `lost` (failure-model 2.2). */
+/** What one exchange came to. The marker alone tells `not_sent` from `lost` (failure model: What a client can prove). */
 export type PaidExchange =
   | ({ readonly kind: 'not_sent' } & UnsentCause)
   | {

@@ -8,7 +8,7 @@ export type TunnelOptions = Pick<ConnectionSettings, 'connections' | 'connectTim
 
 /**
  * Connections inside tunnels (CONNECT) through a proxy, also for http: only inside a tunnel does the marker prove that
- * nothing was sent (failure-model row 21). Throws for an address that is none; the error may repeat it.
+ * nothing was sent (failure model: row 21). Throws for an address that is none; the error may repeat it.
  */
 export function proxyTunnel(
   proxy: string,

@@ -3,7 +3,7 @@ export interface Redactor {
   /** One line, at most `maxLength` characters (default 500), without keys, addresses, paths and data. */
   text(value: string, maxLength?: number): string;
   /**
-   * A code, a status word, a name or a fact: kept where an error's text may not be (design 4.9). A sentence is no name,
+   * A code, a status word, a name or a fact: kept where an error's text may not be (architecture: Stores). A sentence is no name,
    * and may be a prompt that is echoed: `[text]`. At most `maxLength` characters (default 100).
    */
   name(value: string, maxLength?: number): string;

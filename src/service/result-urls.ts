@@ -2,7 +2,7 @@ import { type JsonValue } from '../domain/json';
 import { asObject, field, type JsonRecord } from './json-read';
 
 /**
- * Where services of this family put the result, in order of likelihood (wire-facts, C2.2.7). A new name is one line here;
+ * Where services of this family put the result, in order of likelihood (test/fixtures/wire, C2.2.7). A new name is one line here;
  * a dot leads into an object.
  */
 export const RESULT_URL_PLACES: readonly string[] = [
@@ -25,7 +25,7 @@ export const RESULT_URL_PLACES: readonly string[] = [
 const MAX_URLS = 16;
 /** Longest URL that is tried; a `data:` URL holds the whole file. */
 const MAX_LENGTH = 16_384;
-/** Roots of a server's own disk: a path below them is no address (wire-facts). */
+/** Roots of a server's own disk: a path below them is no address (test/fixtures/wire). */
 const DISK =
   /^\/(?:tmp|var|home|root|mnt|srv|opt|usr|etc|data|app|workspace|work|users|private|volumes|storage|nfs)\//i;
 

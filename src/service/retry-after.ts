@@ -3,7 +3,7 @@ import { dateMs } from './http-date';
 /** Header values as they come from the wire: a repeated header is an array. */
 export type HeaderValues = { readonly [name: string]: string | readonly string[] | undefined };
 
-/** `retry-after`, `retry-after-ms` and what gateways make of them, such as `x-provider-retry-after` (wire-facts). */
+/** `retry-after`, `retry-after-ms` and what gateways make of them, such as `x-provider-retry-after` (test/fixtures/wire). */
 const NAME = /^(?:[a-z0-9-]{1,60}-)?retry-after(-ms|-seconds)?$/;
 const NUMBERS = /^\d+(?:\.\d+)?(?:\s*,\s*\d+(?:\.\d+)?)*$/;
 /** Last moment that a Date can hold. */

@@ -17,7 +17,7 @@ export interface PaidSendOptions {
 /** Allow-listed reply headers, such as a request id: cleaned and capped. */
 export type ReplyHeaders = { readonly [name: string]: string };
 
-/** Everything that one paid send can come to besides success (failure-model rows 20 to 37). Always a value. */
+/** Everything that one paid send can come to besides success (failure model: rows 20 to 37). Always a value. */
 export type PaidFailure =
   | {
       /** Class N: provably no byte of the request left (rows 20, 21). */

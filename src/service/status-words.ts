@@ -1,7 +1,7 @@
 import { type TaskPhase } from '../domain/poll-answers';
 
 /**
- * Every status word that services of this family are known to send (wire-facts), in lower case with underscores. Only
+ * Every status word that services of this family are known to send (test/fixtures/wire), in lower case with underscores. Only
  * these decide anything (C2.2.2). A new word is one line here.
  */
 export const STATUS_WORDS: { readonly [word: string]: Exclude<TaskPhase, 'unknown'> } = {

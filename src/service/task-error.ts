@@ -37,7 +37,7 @@ interface Found {
 }
 
 /**
- * Reads an error of any shape (wire-facts, C2.2.8, C7.13): `error` of a record, or the body of an HTTP reply as JSON
+ * Reads an error of any shape (test/fixtures/wire, C2.2.8, C7.13): `error` of a record, or the body of an HTTP reply as JSON
  * value or text. Never throws; what cannot be read is `unknown` with nulls. `httpStatus` is only a last resort.
  */
 export function readTaskError(

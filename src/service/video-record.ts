@@ -77,7 +77,7 @@ export function readVideoRecord(json: JsonValue | undefined, context: ReadContex
 }
 
 /**
- * Whether the body of an error reply is a full record: an id and a status word that is known (wire-facts: a poll of
+ * Whether the body of an error reply is a full record: an id and a status word that is known (test/fixtures/wire: a poll of
  * a failed task may answer with a non-2xx). `{"status": "error", "message": …}` alone is an error body, also with the id
  * of a request beside it.
  */

@@ -30,7 +30,7 @@ export function imageFields(request: ImageGenerationRequest): WireFields {
   };
 }
 
-/** Merges the caller's raw fields: never over a field that is there, never a local path (design 4.10, C2.4.6). */
+/** Merges the caller's raw fields: never over a field that is there, never a local path (architecture: Models, C2.4.6). */
 export function addRawFields(
   fields: WireFields,
   raw: { readonly [name: string]: JsonValue } | undefined,

@@ -25,7 +25,7 @@ export interface AwaitDecisionOptions {
 }
 
 /**
- * Waits until somebody decides about a create of unknown fate (failure-model 2.5, issue of the input `onUnconfirmed`).
+ * Waits until somebody decides about a create of unknown fate (failure model: The journal, issue of the input `onUnconfirmed`).
  * The decision counts once it is in the journal. Cancelled, or about to expire, the fate is still unknown and is told so.
  */
 export async function awaitDecision(

@@ -11,7 +11,7 @@ import { startWatching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';
 
 /**
- * Waits for a task that exists and fetches it: poll and download only, no validation and never a create (design 4.5).
+ * Waits for a task that exists and fetches it: poll and download only, no validation and never a create (architecture: Wait).
  * The wait counts from the start of this workflow.
  */
 export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {

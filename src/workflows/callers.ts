@@ -16,7 +16,7 @@ export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue
 
 /**
  * Runs `generateVideo` as a child of the calling workflow, with a creation key made from the caller's own ids:
- * a caller that is reset or retried adopts the video that it bought before (failure-model 16, 16b).
+ * a caller that is reset or retried adopts the video that it bought before (failure model: What Temporal runs again).
  */
 export async function executeVideo(
   input: Omit<GenerateVideoInput, 'carried'>,

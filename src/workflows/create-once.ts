@@ -53,7 +53,7 @@ export type CreateOnceResult =
   | { readonly kind: 'cancelled'; readonly mayBeOwed: boolean };
 
 /**
- * Creates one video at most once for one creation key (C4.4a, design 4.3). Decisions are the domain's; here are the
+ * Creates one video at most once for one creation key (C4.4a, architecture: Create). Decisions are the domain's; here are the
  * commands: the create activity raced by a timer, the reconciliation, and durable timers between proven refusals.
  */
 export async function createOnce(

@@ -17,7 +17,7 @@ export function creationKey(given: unknown): OwnKey {
 }
 
 /**
- * workflowId + R + ordinal (design 4.3). R is the original run id, which a reset keeps and a fresh start or cron
+ * workflowId + R + ordinal (architecture: Create). R is the original run id, which a reset keeps and a fresh start or cron
  * run renews; for a workflow retry it is the first run id, so that the retry adopts what the first attempt bought.
  * Behind a cron schedule or a continue-as-new the first run id is that of another iteration: then a key must be given.
  */

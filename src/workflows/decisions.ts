@@ -35,7 +35,7 @@ export interface OpenDecision {
 }
 
 /**
- * Takes the decisions of people about a create of unknown fate (design 4.1): the handlers only validate and enqueue, the
+ * Takes the decisions of people about a create of unknown fate (architecture: Names): the handlers only validate and enqueue, the
  * workflow carries out. An Update is refused while there is nothing to decide, and then leaves no event.
  */
 export class Decisions {

@@ -65,7 +65,7 @@ async function download(record: PolledRecord, end: VideoEnd, options: FinishOpti
     }
     if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
     // The execution is about to expire, or no worker could finish the download: nothing is known against the file, the
-    // task is kept, and a later await fetches it (design 4.5).
+    // task is kept, and a later await fetches it (architecture: Wait).
     return outcomes.stillRunning(end, record.status);
   }
 }

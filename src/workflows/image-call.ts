@@ -273,12 +273,12 @@ function detailsOf(cause: unknown, type: string): FailureDetails | undefined {
     : undefined;
 }
 
-/** Generates images: one activity, for callers that have no workflow of their own (contract 2.3, design 4.8). */
+/** Generates images: one activity, for callers that have no workflow of their own (contract 2.3, architecture: Images). */
 export async function generateImage(input: GenerateImageWorkflowInput): Promise<ImageOutcome> {
   return shownImageCall('generate_image', input);
 }
 
-/** Edits images: one activity, for callers that have no workflow of their own (contract 2.4, design 4.8). */
+/** Edits images: one activity, for callers that have no workflow of their own (contract 2.4, architecture: Images). */
 export async function editImage(input: EditImageWorkflowInput): Promise<ImageOutcome> {
   return shownImageCall('edit_image', input);
 }

@@ -35,7 +35,7 @@ export interface Watcher {
 
 /**
  * Polls any number of tasks with one timer and one activity per group, a group being an account and a cadence band
- * (design 4.4). Decisions are in the domain's {@link PollGroup}; here are only the commands.
+ * (architecture: Poll). Decisions are in the domain's {@link PollGroup}; here are only the commands.
  */
 export class PollLoop {
   private readonly groups = new Map<string, RunningGroup>();

@@ -27,7 +27,7 @@ const placed = ({ taskQueue, summary }: Placement): { taskQueue?: string; summar
   ...(summary === undefined ? {} : { summary }),
 });
 
-/** Never retried, by no timeout either: `update-options` cannot make it run again (failure-model 2.5). */
+/** Never retried, by no timeout either: `update-options` cannot make it run again (failure model: The journal). */
 const ONCE = {
   maximumAttempts: 1,
   nonRetryableErrorTypes: ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'],
@@ -106,7 +106,7 @@ export function downloadVideoActivity(placement: Placement): MediaActivities[typ
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
     scheduleToCloseTimeout: DOWNLOAD_TIMEOUTS.scheduleToCloseMs,
     heartbeatTimeout: DOWNLOAD_TIMEOUTS.heartbeatMs,
-    // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat (design 4.5).
+    // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat (architecture: Wait).
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
   })[ACTIVITY.downloadVideo];
@@ -128,7 +128,7 @@ interface WaitedImages {
   ): Promise<ImageOutcome | WaitingImage>;
 }
 
-/** Images are plain activities: the journal lets a retry send again only after a proven refusal (design 4.8). */
+/** Images are plain activities: the journal lets a retry send again only after a proven refusal (architecture: Images). */
 export function imageActivities(placement: Placement & { readonly startLimitMs: number }): WaitedImages {
   return proxyActivities<WaitedImages>({
     ...placed(placement),

@@ -11,7 +11,7 @@ export interface RaceLimits {
 
 /**
  * The work, or `lost` when this workflow's own timer is faster: some operator commands leave an activity without any
- * timeout (failure-model 1.3). The timers outlive a cancellation of the caller, because the work is still awaited then;
+ * timeout (failure model: What Temporal runs again). The timers outlive a cancellation of the caller, because the work is still awaited then;
  * but whoever cancelled does not wait a day for a worker that was killed while its activity was paused.
  */
 export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promise<T | 'lost'> {

@@ -10,7 +10,7 @@ import { reconcileCreateActivity } from './proxies';
 /** How an activity ended without a value: a person reads the word in the evidence. */
 export interface NoValue {
   readonly cause: string;
-  /** The server refused to start it any more: no worker ever had it (failure-model row 2). */
+  /** The server refused to start it any more: no worker ever had it (failure model: row 2). */
   readonly neverStarted: boolean;
   /** Details of the last heartbeat; null where the server has told of none. */
   readonly heartbeat: unknown;
@@ -63,7 +63,7 @@ export function comparedIn(answer: CreateVideoAnswer): Pick<ReconcileCreateInput
 }
 
 /**
- * One reconciliation of one epoch (failure-model 2.5), after a create that brought no value.
+ * One reconciliation of one epoch (failure model: The journal), after a create that brought no value.
  * @param got why the create brought nothing, or its answer: somebody else holds its epoch, or the fate is unknown
  * @param senders what is known of those who may have sent
  */

@@ -14,7 +14,7 @@ import { resolveUnconfirmedActivity, reviewJournalActivity } from './proxies';
 
 /**
  * Carries out a person's decision about a paid call of unknown fate, after the workflow that sent it has ended
- * (failure-model 2.5). What was decided is in the journal then: whoever starts the same id again gets it. Sends nothing.
+ * (failure model: The journal). What was decided is in the journal then: whoever starts the same id again gets it. Sends nothing.
  */
 export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
   const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';

@@ -63,7 +63,7 @@ export async function watchVideo(
   }
 }
 
-/** Where a wait begins. `now` is workflow time: the deadline never depends on a worker's clock (design 4.5). */
+/** Where a wait begins. `now` is workflow time: the deadline never depends on a worker's clock (architecture: Wait). */
 export function startWatching(
   input: GenerateVideoInput | AwaitVideoInput,
   start: {
@@ -110,7 +110,7 @@ function loopOptions(input: GenerateVideoInput | AwaitVideoInput): PollLoopOptio
 
 /**
  * The last moment at which a wait may still end by itself: one interval, one poll and a margin before the execution
- * or this run expires (design 4.5). Null when nothing expires. Workflow time, milliseconds.
+ * or this run expires (architecture: Wait). Null when nothing expires. Workflow time, milliseconds.
  */
 function hardEnd(polling: PollingProfile): number | null {
   const expiresAt = executionExpiresAt();

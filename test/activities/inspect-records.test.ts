@@ -17,7 +17,7 @@ import { paidDeps } from './paid-deps';
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const MINUTE = 60_000;
 
-/** The service's own records settle a create of unknown fate only where they prove something (failure-model 2.5). */
+/** The service's own records settle a create of unknown fate only where they prove something (failure model: The journal). */
 describe('task records', () => {
   let folder: string;
   let journal: CreateJournal;

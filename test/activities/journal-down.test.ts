@@ -11,7 +11,7 @@ import { createFileJournal } from '../../src/journal';
 import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 
-/** A journal that cannot be read says nothing about the attempts before this one (failure-model rows 6 and 19). */
+/** A journal that cannot be read says nothing about the attempts before this one (failure model: rows 6 and 19). */
 describe('a journal that is down', () => {
   const client = createMediaClient({ baseUrl: 'http://127.0.0.1:9', apiKey: () => 'key' });
   afterAll(() => client.close());

@@ -9,7 +9,7 @@ import { seenOf } from '../../src/domain/seen-runs';
 import { connectTestServer, type TestServer } from '../support/temporal';
 import { type ManyWatchesInput } from './many-watches';
 
-/** Bytes of input and result per task and poll (design 4.4). */
+/** Bytes of input and result per task and poll (architecture: Poll). */
 const BUDGET = 48;
 const ID_LENGTH = 32;
 const FIGURES = join(__dirname, '..', '..', 'docs', 'figures.md');

@@ -14,7 +14,7 @@ Object.assign(CREATE_TIMEOUTS, { httpBudgetMs: 4_000 });
 Object.assign(IMAGE_TIMEOUTS, { httpBudgetMs: 4_000, keepMarginMs: 500 });
 
 /**
- * No timeout of the server fires for an activity that was paused while it ran (failure-model 1.3). Its sender here does
+ * No timeout of the server fires for an activity that was paused while it ran (failure model: What Temporal runs again). Its sender here does
  * what one does that was killed after its record: it is never heard of again.
  */
 describe('a paid call that is cancelled after it was paused and its sender was lost', () => {

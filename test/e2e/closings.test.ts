@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 
 /**
- * Ways in which a video workflow closes; once a task exists, each of them names it (design 4.6). Cancellations and limits
+ * Ways in which a video workflow closes; once a task exists, each of them names it (architecture: Outcomes). Cancellations and limits
  * of time are among the faults of test/proof/temporal-faults.test.ts.
  */
 describe('a video workflow closes', () => {

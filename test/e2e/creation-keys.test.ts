@@ -25,7 +25,7 @@ export async function buyOfBothCopies(request: any): Promise<unknown[]> {
 }
 `;
 
-/** Whoever makes a key makes one of its own: a key is one authorisation to create (design 4.3). */
+/** Whoever makes a key makes one of its own: a key is one authorisation to create (architecture: Create). */
 describe('keys that nobody gave', () => {
   const both = sharedStack({}, (stack) =>
     stack.startWorker({ media: { workflows: { workflowsPath: BUYERS } } }),

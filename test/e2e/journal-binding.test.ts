@@ -8,7 +8,7 @@ import { received } from '../support/accepted';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 
-/** One create queue, one journal: two could buy one video twice (failure-model 2.5, assumption A1). */
+/** One create queue, one journal: two could buy one video twice (failure model: The journal, assumption A1). */
 describe('the journal of a create queue', () => {
   let stack: MediaStack;
 

@@ -6,7 +6,7 @@ import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 
-/** One key is one authorisation to create: whoever comes with it gets what the first one got (design 4.3). */
+/** One key is one authorisation to create: whoever comes with it gets what the first one got (architecture: Create). */
 describe('a creation key', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 1_000 } } });
 

@@ -12,7 +12,7 @@ const KINDS = [
   ['an image', WORKFLOW.generateImage, { model: 'image-2' }],
 ] as const;
 
-/** What nobody wants any more is not bought, however late a worker comes (C4.4a, failure-model 1.3). */
+/** What nobody wants any more is not bought, however late a worker comes (C4.4a, failure model: What Temporal runs again). */
 describe('cancelled', () => {
   const stack = sharedStack({});
 

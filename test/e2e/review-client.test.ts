@@ -15,7 +15,7 @@ import { handMadeWorker } from '../support/hand-made-worker';
 import { SANDBOX_KEY } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
 
-/** What the first wait could not bring, a person gets by asking again: never by buying again (design 4.5). */
+/** What the first wait could not bring, a person gets by asking again: never by buying again (architecture: Wait). */
 describe('asking again', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
 

@@ -8,7 +8,7 @@ import { type Bought } from '../support/workflows/buyers';
 
 const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'buyers.ts');
 
-/** Untyped callers send null or '' for "no key": two of them must never share one (design 4.3). */
+/** Untyped callers send null or '' for "no key": two of them must never share one (architecture: Create). */
 describe('a creation key that is none', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, (started) =>
     started.startWorker({ media: { workflows: { workflowsPath } } }),

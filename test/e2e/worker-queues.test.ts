@@ -8,7 +8,7 @@ import { accepted } from '../support/accepted';
 import { storedManifest } from '../support/campaign';
 import { placesOf } from '../support/places';
 
-/** A worker serves an activity queue of each kind beside its own, all bound to its journal (design 4.3 and 4.11). */
+/** A worker serves an activity queue of each kind beside its own, all bound to its journal (architecture: Create and 4.11). */
 describe('the queues of a worker', () => {
   let stack: MediaStack;
 

@@ -55,12 +55,9 @@ describe('the examples of the README', () => {
     expect(film.film).toMatchObject({ outcome: 'completed', video: { referenceMode: 'image:1' } });
   });
 
-  it.each(['workflows', 'worker', 'client', 'save'])(
-    'the README shows examples/%s.ts as it is',
-    async (name) => {
-      const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-      const example = await readFile(join(ROOT, 'examples', `${name}.ts`), 'utf8');
-      expect(readme).toContain('```ts\n' + example + '```');
-    },
-  );
+  it.each(['workflows', 'worker', 'client'])('the README shows examples/%s.ts as it is', async (name) => {
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+    const example = await readFile(join(ROOT, 'examples', `${name}.ts`), 'utf8');
+    expect(readme).toContain('```ts\n' + example + '```');
+  });
 });

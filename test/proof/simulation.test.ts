@@ -6,7 +6,7 @@ import { inThread, inThreads } from './simulation/threads';
 
 /**
  * The real activities, the real paid exchange and the real `createOnce` in virtual time, under seeded faults of workers,
- * journal, service, server and people (failure-model 2.3 to 2.5).
+ * journal, service, server and people (failure model: The journal).
  *
  * `SIM_SEED=… npx jest test/proof/simulation.test.ts` repeats one schedule and prints what happens in it;
  * `SIM_FROM=…` begins with another seed.

@@ -45,7 +45,7 @@ const titleOf = ({ rules = '', operation, name, expected }: Omit<Schedule, 'run'
   return `${rules} ${operation} ${name}: ${sends} sent, ${accepted} accepted, ${words}`.trim();
 };
 
-/** Everything that Temporal, an operator and a caller can do to a paid call, on the real server (failure-model 2.3). */
+/** Everything that Temporal, an operator and a caller can do to a paid call, on the real server (failure model: Every point of failure). */
 describe('faults of Temporal', () => {
   const benches = new Map<MediaStack, Bench>();
   const tally = new Tally();

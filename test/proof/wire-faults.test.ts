@@ -20,7 +20,7 @@ import { openWitness, type Witness } from './wire-faults/witness';
 
 /**
  * Every way in which a wire can fail, against the activities of production, with the server's own counts as the judge
- * (failure-model 2.2 to 2.4). `wire-faults/fault-table.ts` says what each of them must come to.
+ * (failure model: What a client can prove). `wire-faults/fault-table.ts` says what each of them must come to.
  */
 let bench: Bench;
 let witness: Witness;
@@ -170,7 +170,7 @@ describe('a service that breaks assumption A6', () => {
   );
 });
 
-/** Deep: the same faults behind networks that are slow, and behind networks that lose (failure-model 2.2). */
+/** Deep: the same faults behind networks that are slow, and behind networks that lose (failure model: What a client can prove). */
 const missing = PROOF_SIZE === 'deep' ? toxiproxyIsMissing() : 'change';
 const toxicCounts = { cells: 0, broken: 0, cut: 0 };
 if (PROOF_SIZE === 'deep' && missing !== undefined)

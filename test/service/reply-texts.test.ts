@@ -9,7 +9,7 @@ const PROMPT = 'an echoed prompt of a lonely heron in the reeds';
 const redactor = createRedactor([KEY]);
 const context = { baseUrl: 'https://api.example.com', redactor };
 
-/** Everything of a reply that is kept where the text of an error may not be (design 4.9). */
+/** Everything of a reply that is kept where the text of an error may not be (architecture: Stores). */
 describe('what a reply says beside its error text', () => {
   it.each([
     ['a key', `Bearer ${KEY}`],

@@ -23,7 +23,7 @@ export interface OwnSide {
   readonly account: string | null;
 }
 
-/** Whether a worker with this journal and this artifact store may serve the task queue (design 4.3). */
+/** Whether a worker with this journal and this artifact store may serve the task queue (architecture: Create). */
 export const binding: Check = {
   name: 'binding',
   title: 'Journal binding',

@@ -13,7 +13,7 @@ export interface ServiceAnswer {
   readonly cause: unknown;
 }
 
-/** Unknown tasks are answered like this (contract 7: a 400 on a task query; wire-facts). */
+/** Unknown tasks are answered like this (contract 7: a 400 on a task query; test/fixtures/wire). */
 const NO_SUCH_TASK: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
 const CERTIFICATE_REMEDY =
   'Name the certificate of your proxy or service in NODE_EXTRA_CA_CERTS, for the worker too.';

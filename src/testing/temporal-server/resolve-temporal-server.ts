@@ -36,7 +36,7 @@ interface Step {
 
 /**
  * Finds a Temporal server, first hit wins: TEMPORAL_ADDRESS or TEMPORAL_PROFILE, TEMPORAL_CLI_PATH, `temporal` on
- * PATH, our cache, the SDK's download, `go install` (design 5).
+ * PATH, our cache, the SDK's download, `go install` (architecture: Temporal server).
  * @throws TemporalServerNotFoundError listing every step with its reason and remedy.
  * @throws Error when TEMPORAL_PROFILE is set but names no usable profile.
  */

@@ -7,7 +7,7 @@ export interface ServerConnectionOptions {
   readonly metadata?: Record<string, string | Buffer>;
 }
 
-/** Which step of the search produced a `temporal` executable (design 5). */
+/** Which step of the search produced a `temporal` executable (architecture: Temporal server). */
 export type ExecutableFinder = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'sdk-download' | 'go-install';
 
 /** A server that somebody else runs: we connect to it and never stop it. */
@@ -29,7 +29,7 @@ export interface ExecutableSource {
   readonly foundBy: ExecutableFinder;
 }
 
-/** Where a Temporal server comes from (design 5). */
+/** Where a Temporal server comes from (architecture: Temporal server). */
 export type TemporalServerSource = AddressSource | ExecutableSource;
 
 /** Environment variables as `process.env` has them. */

@@ -8,7 +8,7 @@ export interface FailedStep {
   readonly remedy: string;
 }
 
-/** No step of the search for a Temporal server gave one; the message lists each with its reason and remedy (design 5). */
+/** No step of the search for a Temporal server gave one; the message lists each with its reason and remedy (architecture: Temporal server). */
 export class TemporalServerNotFoundError extends Error {
   override readonly name = 'TemporalServerNotFoundError';
 

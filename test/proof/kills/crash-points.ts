@@ -63,7 +63,7 @@ function withoutUnsent(facts: CellFacts): CellFacts {
   return { ...facts, epochs: facts.epochs.filter((epoch) => !UNSENT_EPOCHS.has(epoch)) };
 }
 
-/** The named moments of a paid video, in the order in which a worker comes by (failure-model rows 4 to 10 and 12). */
+/** The named moments of a paid video, in the order in which a worker comes by (failure model: rows 4 to 10 and 12). */
 export const CRASH_POINTS: readonly CrashPoint[] = [
   {
     name: 'before_slot',

@@ -18,7 +18,7 @@ function* placesIn(value: unknown, path: string): Generator<Place> {
     }
 }
 
-/** Where design 4.9 lets a prompt be: inputs of workflows and of paid calls. */
+/** Where architecture: Stores lets a prompt be: inputs of workflows and of paid calls. */
 const INPUT =
   /^(?:workflowExecutionStarted|startChildWorkflowExecutionInitiated|workflowExecutionContinuedAsNew)EventAttributes\.input\./;
 const PAID_INPUT = /^activityTaskScheduledEventAttributes\.input\./;

@@ -34,7 +34,7 @@ export interface Seen {
 
 export interface Sinks {
   readonly sinks: ReadonlyMap<string, Sink>;
-  /** Places that design 4.9 lists for prompts. */
+  /** Places that architecture: Stores lists for prompts. */
   readonly listed: ReadonlyMap<string, readonly Searched[]>;
   readonly events: number;
 }
@@ -131,7 +131,7 @@ export async function collectSinks(stack: SecretStack, seen: Seen): Promise<Sink
   return { sinks, listed, events: histories.events };
 }
 
-/** Outcomes may repeat the service's words (design 4.9): as JSON, or as the line of an error for people. */
+/** Outcomes may repeat the service's words (architecture: Stores): as JSON, or as the line of an error for people. */
 function withoutOutcomeText({ where, bytes }: Searched): Searched {
   const lines = bytes.toString('utf8').split('\n');
   const kept = lines.map((line) => (line.startsWith('error: ') ? 'error: …' : withoutErrorText(line).rest));

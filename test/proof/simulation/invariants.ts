@@ -11,7 +11,7 @@ interface Invariant {
 const by = <T extends { readonly key: string }>(all: readonly T[], key: string): readonly T[] =>
   all.filter((one) => one.key === key);
 
-/** What must be true after every schedule (failure-model 2.5). */
+/** What must be true after every schedule (failure model: The journal). */
 export const INVARIANTS = [
   {
     name: 'accepted without authorisation',

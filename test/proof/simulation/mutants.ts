@@ -8,7 +8,7 @@ import { type VideoSendResult } from '../../../src/service/send-result';
 import { currentTime } from './virtual-globals';
 import { type Mutant } from './world';
 
-/** Rules of failure-model 2.2 to 2.5, each broken at a seam. The simulation has to find every one of them. */
+/** Rules of failure model: The journal, each broken at a seam. The simulation has to find every one of them. */
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a fence is believed without being written',

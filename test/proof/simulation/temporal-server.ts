@@ -11,9 +11,9 @@ import { type ActivityOptions, type CancellationScope, type Run } from './workfl
 export type ActivityFunctions = Readonly<Record<string, (input: never) => Promise<unknown>>>;
 
 export interface ServerFaults {
-  /** Probability that a worker takes a task and the answer to its poll is lost (failure-model row 3). */
+  /** Probability that a worker takes a task and the answer to its poll is lost (failure model: row 3). */
   pollLost: number;
-  /** Probability that an activity is left started without any timeout (failure-model 1.3). */
+  /** Probability that an activity is left started without any timeout (failure model: What Temporal runs again). */
   stuck: number;
   /** Longest time until a worker takes a task, and until a completion arrives. */
   slowestMs: number;

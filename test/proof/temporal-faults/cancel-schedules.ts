@@ -81,7 +81,7 @@ async function refusalSeen(cell: Cell, handle: WorkflowHandle): Promise<boolean>
 const phasesOf = (operation: Schedule['operation']): readonly Phase[] =>
   PHASES.filter(({ videoOnly }) => videoOnly !== true || operation === 'create_video');
 
-/** A cancellation lets what was sent land, and every outcome names the task (failure-model row 13, C1.8). */
+/** A cancellation lets what was sent land, and every outcome names the task (failure model: row 13, C1.8). */
 const cancelled = OPERATIONS.flatMap((operation) =>
   phasesOf(operation).map(({ name, directives = '', reach, cancelled: expected }): Schedule => ({
     operation,
@@ -156,7 +156,7 @@ const CALLS: readonly (readonly [Schedule['operation'], Call, 'change' | 'deep']
   ['edit_image', 'raw edit', 'deep'],
 ];
 
-/** A caller that does not wait for what it cancels, and asks again (failure-model row 13). */
+/** A caller that does not wait for what it cancels, and asks again (failure model: row 13). */
 const impatient = CALLS.map(([operation, call, size]): Schedule => ({
   operation,
   name: `its caller (${call}, TRY_CANCEL) cancelled while the request is on its way, asks again under the same key`,

@@ -11,7 +11,7 @@ import { type Call } from './workflows/buyers';
 import { FAILS_ONCE } from './workflows/fails-once';
 
 /**
- * How often each way to call buys when its workflow runs again in each way (failure-model rows 16 to 17). `self` is the
+ * How often each way to call buys when its workflow runs again in each way (failure model: rows 16 to 17). `self` is the
  * workflow that pays, `above` the one that started it. Every run that is meant to buy anew is an authorisation.
  */
 interface Column {
@@ -48,7 +48,7 @@ const AGAIN = { retry: { maximumAttempts: 2, initialInterval: '1s' } } as const;
 const ROWS: readonly Row[] = [
   {
     name: 'reset',
-    // A raw activity without a key is not reset-safe, as the README says.
+    // A raw activity without a key is not reset-safe, as docs/created-once.md says.
     sends: [1, 1, 1, 2],
     runs: 2,
     run: async (cell, column, key) => {

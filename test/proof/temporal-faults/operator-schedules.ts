@@ -4,7 +4,7 @@ import { pendingOf, type Cell, type Operator } from './cell';
 import { startFlakyWorker } from './flaky-worker';
 import { ONCE, OPERATIONS, type Schedule } from './schedule';
 
-/** What an operator may do to a paid activity that runs (failure-model rows 10, 11 and 15). */
+/** What an operator may do to a paid activity that runs (failure model: rows 10, 11 and 15). */
 const COMMANDS: readonly {
   readonly name: string;
   readonly reconciled?: true;
@@ -170,7 +170,7 @@ const drained = OPERATIONS.map((operation): Schedule => ({
   },
 }));
 
-/** Nobody serves the create queue while the create's fate is looked up (failure-model 2.5). */
+/** Nobody serves the create queue while the create's fate is looked up (failure model: The journal). */
 const awayDuringReconcile: Schedule = {
   operation: 'create_video',
   name: 'its result is lost after the record, and no worker is there for the reconciliation until later',

@@ -4,7 +4,7 @@ import { ONCE, OPERATIONS, type Schedule, type Seen } from './schedule';
 
 const NOTHING: Seen = { sends: 0, accepted: 0, outcomes: ['rejected'] };
 
-/** What is too short for the service's answer is refused before it is sent (design 4.5). */
+/** What is too short for the service's answer is refused before it is sent (architecture: Wait). */
 const tooShort = OPERATIONS.flatMap((operation) =>
   (['workflowExecutionTimeout', 'workflowRunTimeout'] as const).map((limit): Schedule => ({
     operation,
@@ -74,7 +74,7 @@ const cutShort = (['workflowExecutionTimeout', 'workflowRunTimeout'] as const).f
   ],
 );
 
-/** No worker within the start limit: nothing is sent, also when one comes afterwards (failure-model row 2). */
+/** No worker within the start limit: nothing is sent, also when one comes afterwards (failure model: row 2). */
 const noWorker = OPERATIONS.map((operation): Schedule => ({
   operation,
   name: 'no worker serves its queue within the start limit, and one that comes later sends nothing',

@@ -4,14 +4,14 @@ import { type Operation, type Script } from './script';
 
 /**
  * What one fault must come to. Paid calls: `C` a task or images, `N cause` nothing was sent, `R reason` refused, `U cause`
- * nobody knows (failure-model 2.1). Poll: `record` or the class of the error. Content: `downloaded`, or `again` and
+ * nobody knows (failure model: Four classes). Poll: `record` or the class of the error. Content: `downloaded`, or `again` and
  * `end` with the typed reason. An operation that is not named cannot meet the fault.
  */
 export type Expected = { readonly [operation in Operation]?: string };
 
 export interface Fault extends Expected {
   readonly name: string;
-  /** Row of failure-model 2.3; null for a status that is in none, which proves nothing. */
+  /** Row of failure model: Every point of failure; null for a status that is in none, which proves nothing. */
   readonly row: number | null;
   readonly does: Script;
   /** Two ends race each other: begins of words that may come out, each of them true when it does. */

@@ -1,7 +1,7 @@
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 
 /**
- * What every knob of the create policy does to the status that it is for (design 4.3, failure-model 2.4): without a
+ * What every knob of the create policy does to the status that it is for (architecture: Create, failure model: Refusals that are sent again): without a
  * Retry-After, and with one, be it understood or not. After a `*` the kind that the body names decides instead, when it
  * is one of KINDS: only there does the status, or who vouches for it, prove a refusal.
  */

@@ -25,7 +25,7 @@ function parse(words: readonly string[]): void {
 }
 
 describe('docs/campaigns.md', () => {
-  const commands = [page, read('README.md')].flatMap((text) =>
+  const commands = [page, read('README.md'), read('docs', 'command-line.md')].flatMap((text) =>
     text.split('\n').filter((line) => line.startsWith('temporal-media campaign ')),
   );
 

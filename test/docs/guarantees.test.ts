@@ -26,8 +26,8 @@ describe('docs/guarantees.md', () => {
     await promisify(execFile)(process.execPath, [inRoot('scripts/write-guarantees.js'), '--check']);
   });
 
-  it('rests on the assumptions of the README, in its words', () => {
-    const readme = readFileSync(inRoot('README.md'), 'utf8').replace(/\s+/g, ' ');
+  it('rests on the assumptions of docs/created-once.md, in its words', () => {
+    const readme = readFileSync(inRoot('docs/created-once.md'), 'utf8').replace(/\s+/g, ' ');
     for (const [id, text] of Object.entries(data.assumptions)) expect(readme).toContain(`**${id}** ${text}`);
     const used = data.promises.flatMap(({ assumes }) => assumes);
     expect([...new Set(used)].sort()).toEqual(Object.keys(data.assumptions).sort());

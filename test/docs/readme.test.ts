@@ -6,16 +6,20 @@ import { readModelConfiguration } from '../../src/models/schema';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 const read = (...names: string[]) => readFileSync(path.join(ROOT, ...names), 'utf8');
-const readme = read('README.md');
+const configuration = read('docs', 'configuration.md');
 
-describe('README.md', () => {
-  test('its model configuration is one', () => {
-    const [, text = ''] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
+describe('README.md and the pages that it names', () => {
+  test('the README is a page that is read in one go', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(201);
+  });
+
+  test('the model configuration of docs/configuration.md is one', () => {
+    const [, text = ''] = /```json\n([\s\S]*?)```/.exec(configuration) ?? [];
     expect(readModelConfiguration(JSON.parse(text))).toMatchObject({ ok: true });
   });
 
-  test('names every variable', () => {
-    const unnamed = MEDIA_VARIABLES.filter(({ name }) => !readme.includes(`\`${name}\``));
+  test('docs/configuration.md names every variable', () => {
+    const unnamed = MEDIA_VARIABLES.filter(({ name }) => !configuration.includes(`\`${name}\``));
     expect(unnamed).toEqual([]);
   });
 
@@ -34,6 +38,12 @@ describe('README.md', () => {
     'docs/campaigns.md',
     'docs/on-call.md',
     'docs/figures.md',
+    'docs/architecture.md',
+    'docs/failure-model.md',
+    'docs/glossary.md',
+    'docs/configuration.md',
+    'docs/created-once.md',
+    'docs/command-line.md',
   ])('the files that %s links to are there', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link as string);
     expect(links.length).toBeGreaterThan(0);

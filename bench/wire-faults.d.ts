@@ -1,4 +1,4 @@
-import { type FaultRule } from '../src/testing/sandbox/fault-rule';
+import { type FaultRule } from '../src/testing/sandbox/faults';
 
 export type WireFault = 'reset' | '502' | '500' | '504' | '429' | 'stall' | 'body stall' | 'body cut';
 

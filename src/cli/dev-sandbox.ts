@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isPortFree } from '../testing/temporal-server/free-port';
+import { isPortFree } from '../testing/temporal-server/process';
 import { type RunningChild, startChild } from './child-process';
 import { CliError } from './cli-error';
 import { type DevPorts, type DevSandbox } from './dev-state';

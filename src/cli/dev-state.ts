@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processIdentity } from '../testing/temporal-server/process-identity';
+import { processIdentity } from '../testing/temporal-server/owner-lock';
 
 /** What `dev` tells other commands about itself, in `dev.json` of the data directory. Never a key. */
 export interface DevState {

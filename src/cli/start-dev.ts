@@ -1,8 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MediaConfig } from '../config';
-import { acquireOwnerLock, LockHeldError, type OwnerLock } from '../testing/temporal-server/owner-lock';
-import { processIdentity } from '../testing/temporal-server/process-identity';
+import {
+  acquireOwnerLock,
+  LockHeldError,
+  type OwnerLock,
+  processIdentity,
+} from '../testing/temporal-server/owner-lock';
 import {
   type RunningTemporalServer,
   startTemporalServer,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readDevState, type DevState } from '../../src/cli/dev-state';
 import { SandboxAdmin } from '../../src/testing/sandbox';
-import { processIdentity } from '../../src/testing/temporal-server/process-identity';
+import { processIdentity } from '../../src/testing/temporal-server/owner-lock';
 import { type CliProcess, runCli, runJson, startCli } from './support/run-cli';
 
 describe('temporal-media dev', () => {

@@ -5,8 +5,8 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writeDevState } from '../../src/cli/dev-state';
-import { sandboxModels } from '../../src/testing/sandbox/model-catalog';
-import { processIdentity } from '../../src/testing/temporal-server/process-identity';
+import { sandboxModels } from '../../src/testing/sandbox/models';
+import { processIdentity } from '../../src/testing/temporal-server/owner-lock';
 import { runCli, runJson } from './support/run-cli';
 
 describe('temporal-media models', () => {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sandboxModels } from '../../src/testing/sandbox/model-catalog';
+import { sandboxModels } from '../../src/testing/sandbox/models';
 import { startCampaign, type Row } from '../support/campaign';
 import { sharedStack } from '../support/shared-stack';
 

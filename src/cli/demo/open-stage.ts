@@ -8,7 +8,7 @@ import { FileArtifactStore } from '../../artifacts/file-store';
 import { TemporalMediaClient } from '../../client';
 import { mediaJournalWorkflowId } from '../../domain/names';
 import { promptHash } from '../../testing/sandbox/counters';
-import { SandboxAdmin } from '../../testing/sandbox/sandbox-admin';
+import { SandboxAdmin } from '../../testing/sandbox/process';
 import {
   type RunningTemporalServer,
   startTemporalServer,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SANDBOX_OPERATIONS } from '../../testing/sandbox/fault-rule';
+import { SANDBOX_OPERATIONS } from '../../testing/sandbox/faults';
 
 const replyFields = {
   status: z.number(),

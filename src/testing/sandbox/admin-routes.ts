@@ -1,13 +1,13 @@
 import { type FastifyInstance } from 'fastify';
-import { apiRoute } from './api-route';
-import { type FaultRule } from './fault-rule';
-import { sandboxModels } from './model-catalog';
-import { openapiDocument } from './openapi/openapi-document';
+import { apiRoute } from './exchange';
+import { type FaultRule } from './faults';
+import { sandboxModels } from './models';
+import { openapiDocument } from './openapi/document';
 import { promptDirectives } from './prompt-directives';
 import { answerReadCall } from './read-call';
 import { type SandboxCore } from './sandbox-core';
-import { jsonReply } from './sandbox-reply';
-import { statusAt, type SandboxTaskPatch } from './sandbox-task';
+import { jsonReply } from './reply';
+import { type SandboxTaskPatch, statusAt } from './tasks';
 
 /** What tests and demos ask the sandbox itself, without credentials, under {url}/_sandbox. */
 export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {

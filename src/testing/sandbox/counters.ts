@@ -1,5 +1,5 @@
-import { SANDBOX_OPERATIONS, type SandboxOperation } from './fault-rule';
-import { sha256 } from './hash';
+import { SANDBOX_OPERATIONS, type SandboxOperation } from './faults';
+import { sha256 } from './request-log';
 
 export interface OperationCounter {
   received: number;

@@ -1,14 +1,14 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { compatCreate, formFields } from './compat';
 import { countReceived } from './counters';
-import { dialectOf } from './dialect';
-import { type FaultAction, type SandboxOperation } from './fault-rule';
+import { type FaultAction, type SandboxOperation } from './faults';
 import { isJsonObject, type JsonObject } from './json-value';
+import { dialectOf } from './options';
+import { errorReply, inErrorShape, type SandboxReply, sendReply } from './reply';
+import { sha256, shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
-import { inErrorShape, type SandboxReply } from './sandbox-reply';
-import { sendReply } from './send-reply';
-import { sha256 } from './hash';
-import { type SandboxFinish, type SandboxRequest } from './sandbox-request';
-import { shortened } from './request-log';
+import { type SandboxFinish, type SandboxPart, type SandboxRequest } from './sandbox-request';
 
 /** One request and its reply: owns the log entry and the counters of it. */
 export class Exchange {
@@ -84,4 +84,140 @@ export class Exchange {
     if (this.core.options.apiKeys.includes(key)) return 'valid';
     return this.core.options.forbiddenKeys.includes(key) ? 'forbidden' : 'invalid';
   }
+}
+
+/**
+ * Gives every request of an origin, unknown paths included, its log entry before the body is read, and takes the
+ * bodies over unparsed. Routes whose config says `silent` (the admin ones) stay out of the log.
+ */
+export function openExchanges(app: FastifyInstance, core: SandboxCore, origin: 'api' | 'media'): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', async (request, reply) => {
+    const config = request.routeOptions.config as { operation?: SandboxOperation; silent?: boolean };
+    if (config.silent === true) return;
+    const exchange = new Exchange(core, request, reply, origin, config.operation ?? 'unknown');
+    core.exchanges.set(request.raw, exchange);
+    if (!core.faults.takeEarlyReset(exchange.entry.operation)) return;
+    exchange.finish('reset');
+    reply.hijack();
+    request.raw.socket.resetAndDestroy();
+  });
+
+  app.setNotFoundHandler(async (request, reply) => {
+    const exchange = core.exchanges.get(request.raw);
+    reply.hijack();
+    exchange?.entry.violations.push('no such path or method');
+    await exchange?.send(errorReply(404, 'No such path.', { code: 'unknown_path' }));
+  });
+
+  app.setErrorHandler(async (error, request, reply) => {
+    const exchange = core.exchanges.get(request.raw);
+    const status = (error as { statusCode?: number }).statusCode ?? 500;
+    reply.hijack();
+    const message = error instanceof Error ? error.message : 'The request could not be read.';
+    exchange?.entry.violations.push(message);
+    if (exchange !== undefined) await exchange.send(errorReply(status, message));
+    else reply.raw.writeHead(status).end();
+  });
+}
+
+/** Method, path below the prefix, and the operation under which requests are logged. */
+export interface ApiRoute {
+  method: 'GET' | 'POST';
+  url: string;
+  operation: SandboxOperation;
+}
+
+/** Adds a route whose handler writes its own reply; `id` is the decoded path parameter, if there is one. */
+export function apiRoute(
+  app: FastifyInstance,
+  core: SandboxCore,
+  { method, url, operation }: ApiRoute,
+  handle: (exchange: Exchange, id: string) => Promise<void>,
+): void {
+  app.route({
+    method,
+    url,
+    exposeHeadRoute: false,
+    config: { operation },
+    handler: async (request, reply) => {
+      const exchange = core.exchanges.get(request.raw);
+      if (exchange === undefined) throw new Error('The request has no log entry.');
+      reply.hijack();
+      if (Buffer.isBuffer(request.body)) exchange.takeBody(request.body);
+      try {
+        await handle(exchange, (request.params as { id?: string }).id ?? '');
+      } catch (error) {
+        if (!reply.raw.headersSent) reply.raw.writeHead(500);
+        reply.raw.end();
+        process.stderr.write(`sandbox: ${error instanceof Error ? error.stack : String(error)}\n`);
+      }
+    },
+  });
+}
+
+/** Reads a multipart body part by part, in the order of the wire; undefined when the body is of another type. */
+export async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined> {
+  const { request, entry } = exchange;
+  if (!request.isMultipart()) return undefined;
+  const whole = createHash('sha256');
+  request.raw.on('data', (chunk: Buffer) => {
+    entry.bodyBytes += chunk.length;
+    whole.update(chunk);
+  });
+  const parts: SandboxPart[] = [];
+  entry.parts = parts;
+  for await (const part of request.parts()) {
+    if (part.type === 'file') {
+      const bytes = await part.toBuffer();
+      parts.push({
+        name: part.fieldname,
+        kind: 'file',
+        filename: part.filename,
+        contentType: part.mimetype,
+        bytes: bytes.length,
+        sha256: sha256(bytes),
+      });
+    } else {
+      const value = String(part.value);
+      parts.push({
+        name: part.fieldname,
+        kind: 'field',
+        value,
+        contentType: part.mimetype,
+        bytes: Buffer.byteLength(value),
+        sha256: sha256(value),
+      });
+    }
+  }
+  entry.bodySha256 = whole.digest('hex');
+  return parts;
+}
+
+/** As `readParts`; a body that breaks off is answered with a 400 and makes 'unreadable'. */
+export async function readPartsOrRefuse(
+  exchange: Exchange,
+): Promise<SandboxPart[] | undefined | 'unreadable'> {
+  try {
+    return await readParts(exchange);
+  } catch {
+    exchange.entry.violations.push('the multipart body could not be read');
+    const refusal = errorReply(400, 'The multipart body could not be read.', { code: 'invalid_multipart' });
+    await exchange.send(refusal);
+    return 'unreadable';
+  }
+}
+
+/**
+ * The body of a create: JSON, in `compat` mode also multipart, put into the names and types of the contract. Undefined
+ * when it is neither; 'unreadable' when it broke off and was answered.
+ */
+export async function readBody(exchange: Exchange): Promise<JsonObject | undefined | 'unreadable'> {
+  if (exchange.core.options.mode === 'strict') return exchange.json();
+  const parts = await readPartsOrRefuse(exchange);
+  if (parts === 'unreadable') return parts;
+  const body = parts === undefined ? exchange.json() : formFields(parts);
+  return body === undefined ? undefined : compatCreate(body);
 }

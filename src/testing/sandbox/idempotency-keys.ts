@@ -1,5 +1,5 @@
 import { type Exchange } from './exchange';
-import { errorReply, type SandboxReply } from './sandbox-reply';
+import { errorReply, type SandboxReply } from './reply';
 
 interface KnownCall {
   /** The parts of a form, which every client cuts with a boundary of its own; else the digest of the body. */

@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { type FastifyInstance } from 'fastify';
-import { apiRoute } from './api-route';
-import { dialectOf } from './dialect';
-import { type Exchange } from './exchange';
-import { type GeneratedFile } from './generated-files';
+import { apiRoute, type Exchange, readPartsOrRefuse } from './exchange';
+import { dialectOf } from './options';
+import { type GeneratedFile } from './media-store';
 import { type JsonObject, textOf } from './json-value';
-import { behaviourOf } from './model-behaviour';
+import { behaviourOf } from './models';
 import { type ImageSpec } from './media-spec';
 import { answerPaidCall, wait } from './paid-call';
 import { readDirectives } from './prompt-directives';
-import { rangedReply } from './ranged-reply';
+import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
 import { answerReadCall } from './read-call';
-import { readPartsOrRefuse } from './read-parts';
 import { requestJudges } from './request-judge';
 import { type SandboxCore } from './sandbox-core';
-import { errorReply, jsonReply, type SandboxReply } from './sandbox-reply';
 
 /** Generate and edit images, and fetch the results (contract 2.3 to 2.5 and 4). */
 export function addImageRoutes(app: FastifyInstance, core: SandboxCore): void {

@@ -3,13 +3,13 @@
  * It shares no code with the client that it judges.
  */
 export { type OperationCounter, promptHash, type SandboxCounters } from './counters';
-export { type FaultAction, type FaultRule, type LostReply, type SandboxOperation } from './fault-rule';
-export { sandboxModels } from './model-catalog';
+export { type FaultAction, type FaultRule, type LostReply, type SandboxOperation } from './faults';
+export { sandboxModels } from './models';
 export { type SandboxPollGaps } from './poll-gaps';
 export { promptDirectives } from './prompt-directives';
 export { inputColour } from './render-image';
 export { createSandbox, type Sandbox, type SandboxAddresses } from './sandbox';
-export { SandboxAdmin } from './sandbox-admin';
+export { SandboxAdmin } from './process';
 export {
   type SandboxImageModel,
   type SandboxModel,
@@ -17,8 +17,8 @@ export {
   type SandboxPrice,
   type SandboxReference,
   type SandboxVideoModel,
-} from './sandbox-model';
-export { type SandboxIdempotency, type SandboxMode, type SandboxOptions } from './sandbox-options';
-export { type SandboxProcess, type SandboxProcessOptions, startSandboxProcess } from './sandbox-process';
+} from './models';
+export { type SandboxIdempotency, type SandboxMode, type SandboxOptions } from './options';
+export { type SandboxProcess, type SandboxProcessOptions, startSandboxProcess } from './process';
 export { type SandboxFinish, type SandboxPart, type SandboxRequest } from './sandbox-request';
-export { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './sandbox-task';
+export { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';

@@ -1,9 +1,7 @@
-import { judgeText } from './judge-video';
+import { judgeText, type Violation } from './judge-video';
 import { type JsonObject, textOf } from './json-value';
-import { localPathFields } from './local-path';
-import { type SandboxImageModel, type SandboxModelDocument } from './sandbox-model';
-import { type SandboxPart } from './sandbox-request';
-import { type Violation } from './violation';
+import { localPathFields, type SandboxPart } from './sandbox-request';
+import { type SandboxImageModel, type SandboxModelDocument } from './models';
 
 const optional = ['size', 'quality', 'n', 'response_format'];
 

@@ -1,7 +1,6 @@
 import { type JsonObject } from './json-value';
-import { localPathFields } from './local-path';
-import { type SandboxModelDocument, type SandboxReference, type SandboxVideoModel } from './sandbox-model';
-import { type Violation } from './violation';
+import { type SandboxModelDocument, type SandboxReference, type SandboxVideoModel } from './models';
+import { localPathFields } from './sandbox-request';
 
 const known = ['model', 'prompt', 'duration', 'seconds', 'resolution', 'aspect_ratio'];
 
@@ -105,4 +104,12 @@ function isBase64(text: string): boolean {
   if (text.length < 16 || text.length % 4 !== 0) return false;
   // No pattern over megabytes: what is not of the alphabet does not survive the round trip.
   return Buffer.from(text, 'base64').toString('base64') === text;
+}
+
+/** One breach of the contract in a request. */
+export interface Violation {
+  message: string;
+  /** The field at fault. */
+  param?: string;
+  code?: string;
 }

@@ -1,5 +1,5 @@
 import { createSandbox } from './sandbox';
-import { type SandboxOptions } from './sandbox-options';
+import { type SandboxOptions } from './options';
 
 /**
  * @module A sandbox as a process: options as JSON in SANDBOX_OPTIONS or the first argument, one JSON line with the

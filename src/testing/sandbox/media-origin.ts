@@ -1,12 +1,8 @@
 import fastify, { type FastifyInstance } from 'fastify';
-import { apiRoute } from './api-route';
-import { type Exchange } from './exchange';
-import { openExchanges } from './open-exchange';
-import { rangedReply } from './ranged-reply';
+import { apiRoute, type Exchange, openExchanges } from './exchange';
+import { errorReply, rangedReply, type SandboxReply } from './reply';
 import { answerReadCall } from './read-call';
-import { type SandboxCore } from './sandbox-core';
-import { errorReply, type SandboxReply } from './sandbox-reply';
-import { serverOptions } from './server-options';
+import { type SandboxCore, serverOptions } from './sandbox-core';
 import { taskVideo } from './task-video';
 
 /**

@@ -1,9 +1,10 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { sha256 } from './hash';
-import { type MediaSpec } from './media-spec';
-import { renderMedia } from './render-media';
+import { type ImageSpec, type MediaSpec, type VideoSpec } from './media-spec';
+import { renderMedia } from './render-video';
+import { sha256 } from './request-log';
 
 /** Rendered bytes and their strong ETag. */
 export interface RenderedMedia {
@@ -94,4 +95,66 @@ export class MediaStore {
     });
     return thread;
   }
+}
+
+/** An image that can be fetched below {base_url}/generated/ until it expires (contract 2.5). */
+export interface GeneratedFile {
+  name: string;
+  spec: ImageSpec;
+  /** Unix time in milliseconds. */
+  createdAt: number;
+}
+
+/** Makes and checks the expiring links of the media origin. */
+export class LinkSigner {
+  constructor(private readonly secret: string) {}
+
+  /** Query string for a path, valid until `expires` (Unix time in milliseconds). */
+  sign(path: string, expires: number): string {
+    return `expires=${expires}&signature=${this.signature(path, expires)}`;
+  }
+
+  check(path: string, query: URLSearchParams, now: number): 'valid' | 'expired' | 'invalid' {
+    const expires = Number(query.get('expires'));
+    const given = Buffer.from(query.get('signature') ?? '');
+    const wanted = Buffer.from(this.signature(path, expires));
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return 'invalid';
+    return expires >= now ? 'valid' : 'expired';
+  }
+
+  private signature(path: string, expires: number): string {
+    return createHmac('sha256', this.secret).update(`${path}\n${expires}`).digest('base64url');
+  }
+}
+
+type Shape = Pick<VideoSpec, 'resolution' | 'aspectRatio'>;
+
+const shortSides: Record<string, number> = { '480p': 480, '720p': 720, '1080p': 1080, '4K': 2160 };
+const EVERY_RATIO = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'];
+
+/** Every resolution with every aspect ratio; each has a size of its own. */
+const shapes = Object.keys(shortSides).flatMap((resolution) =>
+  EVERY_RATIO.map((aspectRatio): Shape => ({ resolution, aspectRatio })),
+);
+
+/** What the published videos API calls `size`, for a resolution and an aspect ratio: WIDTHxHEIGHT, both even. */
+export function nominalSize({ resolution, aspectRatio }: Shape): string {
+  const short = shortSides[resolution] ?? 480;
+  // A ratio in words has no numbers; the published API still calls it by a size.
+  const [, width = 16, height = 9] = /^([1-9]\d*):([1-9]\d*)$/.exec(aspectRatio)?.map(Number) ?? [];
+  const long = Math.round((short * Math.max(width, height)) / Math.min(width, height) / 2) * 2;
+  return width >= height ? `${long}x${short}` : `${short}x${long}`;
+}
+
+/** Resolution and aspect ratio of a `size`; undefined when no model could make it. */
+export function readNominalSize(size: string): Shape | undefined {
+  return shapes.find((shape) => nominalSize(shape) === size);
+}
+
+/** The sizes that a model with these resolutions and EVERY_RATIO can make; without a list every one counts. */
+export function nominalSizes(resolutions?: readonly string[], aspectRatios?: readonly string[]): string[] {
+  return shapes
+    .filter((one) => resolutions?.includes(one.resolution) ?? true)
+    .filter((one) => aspectRatios?.includes(one.aspectRatio) ?? true)
+    .map(nominalSize);
 }

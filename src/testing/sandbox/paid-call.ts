@@ -1,8 +1,7 @@
 import { type Exchange } from './exchange';
-import { type FaultAction } from './fault-rule';
-import { replaceReply } from './replace-reply';
-import { errorReply, type SandboxReply } from './sandbox-reply';
-import { type Violation } from './violation';
+import { type FaultAction } from './faults';
+import { errorReply, replaceReply, type SandboxReply } from './reply';
+import { type Violation } from './judge-video';
 
 /** A paid call that was read and judged. */
 export interface PaidCall {

@@ -1,4 +1,4 @@
-import { type FaultAction } from './fault-rule';
+import { type FaultAction } from './faults';
 import { type FailureKind } from './task-failure';
 
 /** What the directives of one prompt ask for. */

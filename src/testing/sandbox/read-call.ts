@@ -1,8 +1,7 @@
 import { type Exchange } from './exchange';
-import { type FaultAction } from './fault-rule';
+import { type FaultAction } from './faults';
 import { wait } from './paid-call';
-import { replaceReply } from './replace-reply';
-import { type SandboxReply } from './sandbox-reply';
+import { replaceReply, type SandboxReply } from './reply';
 
 /** A request that changes nothing: a poll or a download. */
 export interface ReadCall {

@@ -1,7 +1,102 @@
-import { encodePng } from './encode-png';
-import { sha256 } from './hash';
+import { crc32, deflateSync } from 'node:zlib';
 import { type ImageSpec } from './media-spec';
-import { characterAdvance, drawText, lineAdvance, wrapText } from './pixel-font';
+import { sha256 } from './request-log';
+
+/** Rows of a 3 x 5 glyph from top to bottom as five octal digits; the left pixel is the highest bit. */
+const glyphs: Record<string, string> = {
+  A: '25755',
+  B: '65656',
+  C: '34443',
+  D: '65556',
+  E: '74647',
+  F: '74644',
+  G: '34553',
+  H: '55755',
+  I: '72227',
+  J: '11152',
+  K: '55655',
+  L: '44447',
+  M: '57755',
+  N: '65555',
+  O: '25552',
+  P: '65644',
+  Q: '25563',
+  R: '65655',
+  S: '34216',
+  T: '72222',
+  U: '55557',
+  V: '55552',
+  W: '55775',
+  X: '55255',
+  Y: '55222',
+  Z: '71247',
+  0: '75557',
+  1: '26227',
+  2: '61247',
+  3: '61216',
+  4: '55711',
+  5: '74616',
+  6: '34757',
+  7: '71222',
+  8: '75757',
+  9: '75716',
+  ' ': '00000',
+  '.': '00002',
+  ',': '00024',
+  ':': '02020',
+  ';': '02024',
+  '!': '22202',
+  '?': '61202',
+  '-': '00700',
+  '+': '02720',
+  '/': '11244',
+  '(': '24442',
+  ')': '21112',
+  '[': '64446',
+  ']': '31113',
+  "'": '22000',
+  '"': '55000',
+  '=': '07070',
+  '%': '51245',
+  '&': '25256',
+  _: '00007',
+  '#': '57575',
+  '*': '05250',
+};
+const unknownGlyph = '75557';
+
+/** Fills a rectangle of the picture. */
+export type FillRectangle = (x: number, y: number, width: number, height: number) => void;
+
+/** Pixels from one character, or one line, to the next at scale 1. */
+export const characterAdvance = 4;
+export const lineAdvance = 7;
+
+/** Draws one line of text; a glyph is 3 x 5 squares of `scale` pixels, letters without a glyph are boxes. */
+export function drawText(text: string, x: number, y: number, scale: number, fill: FillRectangle): void {
+  [...text.toUpperCase()].forEach((letter, position) => {
+    const rows = glyphs[letter] ?? unknownGlyph;
+    for (let row = 0; row < 5; row += 1) {
+      for (let column = 0; column < 3; column += 1) {
+        if ((Number(rows[row]) & (4 >> column)) === 0) continue;
+        fill(x + (position * characterAdvance + column) * scale, y + row * scale, scale, scale);
+      }
+    }
+  });
+}
+
+/** Breaks text into lines of at most `columns` characters, at blanks where there are any. */
+export function wrapText(text: string, columns: number, lines: number): string[] {
+  const result: string[] = [];
+  let rest = text.replaceAll(/\s+/g, ' ').trim();
+  while (rest !== '' && result.length < lines) {
+    const blank = rest.length <= columns ? rest.length : rest.lastIndexOf(' ', columns);
+    const end = blank > 0 ? blank : columns;
+    result.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return result;
+}
 
 type Colour = readonly [number, number, number];
 
@@ -49,4 +144,36 @@ function brush(data: Buffer, width: number, height: number) {
       data.fill(pixel, (row * width + x) * 3, (row * width + right) * 3);
     }
   };
+}
+
+/**
+ * Encodes 8-bit RGB pixels as a PNG without filtering. All the work is in native code: a library that loops over
+ * pixels in JavaScript takes many seconds for 4K inside a test runner.
+ */
+export function encodePng(pixels: Buffer, width: number, height: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2, 0, 0, 0], 8);
+  const stride = width * 3;
+  const rows = Buffer.alloc((stride + 1) * height);
+  for (let row = 0; row < height; row += 1) {
+    pixels.copy(rows, row * (stride + 1) + 1, row * stride, (row + 1) * stride);
+  }
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const parts = [
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows, { level: 1 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ];
+  return Buffer.concat([signature, ...parts]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const framed = Buffer.alloc(typed.length + 8);
+  framed.writeUInt32BE(data.length, 0);
+  typed.copy(framed, 4);
+  framed.writeUInt32BE(crc32(typed), typed.length + 4);
+  return framed;
 }

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { type MediaSpec } from './media-spec';
-import { renderMedia } from './render-media';
+import { renderMedia } from './render-video';
 
 /** Thread of the media store: renders one spec after the other. */
 parentPort?.on('message', (job: { id: number; spec: MediaSpec }) => {

@@ -1,13 +1,11 @@
 import { type Exchange } from './exchange';
-import { compatGeneration } from './compat-request';
-import { judgeCompatEdit, judgeCompatGeneration, judgeCompatVideo } from './judge-compat';
+import { compatGeneration, judgeCompatEdit, judgeCompatGeneration, judgeCompatVideo } from './compat';
 import { judgeEdit, judgeGeneration } from './judge-image';
-import { judgeVideo } from './judge-video';
+import { judgeVideo, type Violation } from './judge-video';
 import { type JsonObject } from './json-value';
-import { sandboxModels } from './model-catalog';
-import { type SandboxMode } from './sandbox-options';
+import { sandboxModels } from './models';
+import { type SandboxMode } from './options';
 import { type SandboxPart } from './sandbox-request';
-import { type Violation } from './violation';
 
 /** What a mode of the sandbox says about requests. */
 export interface RequestJudge {

@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { type Socket } from 'node:net';
-import { type SandboxOperation } from './fault-rule';
-import { sha256 } from './hash';
+import { join } from 'node:path';
+import { type SandboxOperation } from './faults';
 import { isJsonObject } from './json-value';
 import { type SandboxRequest } from './sandbox-request';
 
@@ -127,4 +127,9 @@ export function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shortened);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]));
+}
+
+/** SHA-256 in lower-case hexadecimal digits. */
+export function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
 }

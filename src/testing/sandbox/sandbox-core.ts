@@ -1,20 +1,15 @@
 import { type FastifyRequest } from 'fastify';
 import { countAccepted, emptyCounters, type SandboxCounters } from './counters';
-import { DataDir } from './data-dir';
 import { type Exchange } from './exchange';
-import { FaultBook } from './fault-book';
-import { type FaultAction } from './fault-rule';
-import { type GeneratedFile } from './generated-files';
-import { sha256 } from './hash';
+import { type FaultAction, FaultBook } from './faults';
 import { IdempotencyKeys } from './idempotency-keys';
-import { MediaStore } from './media-store';
-import { behaviourOf } from './model-behaviour';
+import { type GeneratedFile, LinkSigner, MediaStore } from './media-store';
+import { behaviourOf } from './models';
+import { DataDir, type ResolvedSandboxOptions } from './options';
 import { PollGaps } from './poll-gaps';
 import { readDirectives } from './prompt-directives';
-import { RequestLog } from './request-log';
-import { type ResolvedSandboxOptions } from './sandbox-options';
-import { type SandboxTask, type SandboxTaskPatch } from './sandbox-task';
-import { LinkSigner } from './signed-link';
+import { RequestLog, sha256 } from './request-log';
+import { type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /** Everything that the routes of one sandbox share. */
 export class SandboxCore {
@@ -166,3 +161,12 @@ export class SandboxCore {
     return counters;
   }
 }
+
+/** Options of both servers: long ids, large uploads, connections that outlive a poll interval, a quick close. */
+export const serverOptions = {
+  bodyLimit: 512 * 1024 * 1024,
+  forceCloseConnections: true,
+  keepAliveTimeout: 72_000,
+  requestTimeout: 0,
+  routerOptions: { maxParamLength: 2_048 },
+} as const;

@@ -3,10 +3,9 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { addAdminRoutes } from './admin-routes';
 import { addImageRoutes } from './image-routes';
 import { createMediaOrigin } from './media-origin';
-import { openExchanges } from './open-exchange';
-import { SandboxCore } from './sandbox-core';
-import { resolveSandboxOptions, type SandboxOptions } from './sandbox-options';
-import { serverOptions } from './server-options';
+import { openExchanges } from './exchange';
+import { SandboxCore, serverOptions } from './sandbox-core';
+import { resolveSandboxOptions, type SandboxOptions } from './options';
 import { addVideoRoutes } from './video-routes';
 
 /** Addresses of a running sandbox, all without a trailing slash. */

@@ -1,6 +1,5 @@
 import { type SandboxCore } from './sandbox-core';
-import { type SandboxTask } from './sandbox-task';
-import { type ResultLinks } from './task-record';
+import { type ResultLinks, type SandboxTask } from './tasks';
 
 /** Every address under which the video of a task can be had; the signed one lives `linkTtlMs` from now on. */
 export function linksOf(core: SandboxCore, task: SandboxTask): ResultLinks {

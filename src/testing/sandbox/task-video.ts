@@ -1,8 +1,7 @@
-import { sha256 } from './hash';
+import { sha256 } from './request-log';
 import { type RenderedMedia } from './media-store';
 import { type SandboxCore } from './sandbox-core';
-import { type SandboxTask } from './sandbox-task';
-import { videoSpecOf } from './task-record';
+import { type SandboxTask, videoSpecOf } from './tasks';
 
 /** The video of a task: a picture of its own, or as `videos` says. */
 export async function taskVideo(core: SandboxCore, task: SandboxTask): Promise<RenderedMedia> {

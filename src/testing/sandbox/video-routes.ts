@@ -1,19 +1,21 @@
 import { type FastifyInstance } from 'fastify';
-import { acceptTask } from './accept-task';
-import { apiRoute } from './api-route';
-import { contentReply } from './content-reply';
-import { type Exchange } from './exchange';
-import { type FaultAction } from './fault-rule';
-import { textOf } from './json-value';
-import { behaviourOf } from './model-behaviour';
+import { compatFailure } from './compat';
+import { apiRoute, type Exchange, readBody } from './exchange';
+import { type FaultAction } from './faults';
+import { type JsonObject, textOf } from './json-value';
+import { behaviourOf } from './models';
+import { dialectOf } from './options';
 import { answerPaidCall, refuseCredentials, refuseViolations } from './paid-call';
-import { pollReply } from './poll-reply';
-import { readBody } from './read-body';
+import { readDirectives } from './prompt-directives';
 import { answerReadCall } from './read-call';
+import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
 import { requestJudges } from './request-judge';
+import { shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
-import { errorReply, jsonReply, type SandboxReply } from './sandbox-reply';
-import { type SandboxTask } from './sandbox-task';
+import { failureFields } from './task-failure';
+import { linksOf } from './task-links';
+import { taskVideo, warmTaskVideo } from './task-video';
+import { mergeRecord, newTaskId, type SandboxTask, statusAt } from './tasks';
 import { writeRecord } from './write-record';
 
 /** Create, poll and download a video (contract 4). */
@@ -69,4 +71,76 @@ function readTask(mediaType: string, reply: TaskReply): (exchange: Exchange, id:
 function noSuchTask(id: string): SandboxReply {
   const possible = /^[A-Za-z0-9:_-]{8,64}$/.test(id);
   return errorReply(possible ? 404 : 400, 'No such task.', { param: 'task_id', code: 'task_not_found' });
+}
+
+/** Makes a task of a create request that was judged, at once and for good. */
+export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
+  const model = textOf(body.model);
+  const prompt = textOf(body.prompt);
+  const effects = readDirectives(prompt);
+  const usual = { ...behaviourOf(model), ...core.options.timing };
+  const { prompt: _, ...request } = shortened(body) as JsonObject;
+  const failures = core.options.mode === 'compat' ? compatFailure(model) : failureFields;
+  const failure = effects.fails && failures(effects.fails, core.tasks.size);
+  return core.acceptTask({
+    id: newTaskId(model),
+    model,
+    prompt,
+    request,
+    createdAt: Date.now(),
+    queuedMs: effects.queuedMs ?? usual.queuedMs,
+    runningMs: effects.runningMs ?? usual.runningMs,
+    ...(failure === undefined ? {} : { failure }),
+  });
+}
+
+/** The record of a task as a poll sees it now; faults of the record change it, for good or this once. */
+export async function pollReply(
+  { core }: Exchange,
+  task: SandboxTask,
+  fault?: FaultAction,
+): Promise<SandboxReply> {
+  const compat = core.options.mode === 'compat';
+  if (fault?.type === 'task_fails') {
+    const failures = compat ? compatFailure(task.model) : failureFields;
+    const failure = fault.error === undefined ? failures('unknown', task.turn) : { error: fault.error };
+    const progress = fault.progress === undefined ? {} : { failedProgress: fault.progress };
+    core.patchTask(task.id, { status: 'failed', failure, ...progress });
+  }
+  const now = Date.now();
+  const status = statusAt(task, now);
+  core.pollGaps.polled(task.id, now);
+  if (status === 'completed' || status === 'failed') core.pollGaps.forget(task.id);
+  // Encoding starts when completion is first seen, so that the download finds the file ready.
+  if (status === 'completed') warmTaskVideo(core, task);
+  const shown = await writeRecord(core, task, now);
+  if (fault?.type === 'status_word') return jsonReply(200, { ...shown, status: fault.status });
+  const httpStatus = compat && status === 'failed' ? dialectOf(task.model).failedPollStatus : 200;
+  return jsonReply(httpStatus, fault?.type === 'record' ? mergeRecord(shown, fault.patch) : shown);
+}
+
+/** The video of a completed task, or a redirect to it (contract 4); before that an error. */
+export async function contentReply(exchange: Exchange, task: SandboxTask): Promise<SandboxReply> {
+  const { core } = exchange;
+  const behaviour = behaviourOf(task.model);
+  const status = statusAt(task, Date.now());
+  if (status === 'failed') return errorReply(422, 'The task has failed.', { code: 'task_failed' });
+  if (status !== 'completed') {
+    exchange.entry.violations.push('content was asked for before the task was completed');
+    return errorReply(behaviour.notReadyStatus, 'The content is not available yet.', { code: 'not_ready' });
+  }
+  const variant = exchange.query.get('variant') ?? 'video';
+  if (core.options.mode === 'compat' && variant !== 'video') {
+    return errorReply(400, 'There is no such variant.', { param: 'variant', code: 'invalid_variant' });
+  }
+  if (behaviour.content === 'redirect') {
+    const headers = {
+      location: linksOf(core, task).signed,
+      // A cookie that must stay on this origin: the media origin reports it when it arrives there.
+      'set-cookie': 'sandbox_session=1; Path=/; HttpOnly',
+    };
+    return { status: 302, headers, body: Buffer.alloc(0) };
+  }
+  const media = await taskVideo(core, task);
+  return rangedReply(media, 'video/mp4', exchange.request.headers);
 }

@@ -1,10 +1,9 @@
-import { compatRecord } from './compat-record';
-import { dialectOf } from './dialect';
+import { compatRecord } from './compat';
+import { dialectOf } from './options';
 import { type JsonObject } from './json-value';
 import { type SandboxCore } from './sandbox-core';
-import { statusAt, type SandboxTask } from './sandbox-task';
+import { type SandboxTask, statusAt, taskRecord } from './tasks';
 import { linksOf } from './task-links';
-import { taskRecord } from './task-record';
 import { taskVideo } from './task-video';
 
 /** The record of a task at a time (Unix milliseconds), as the mode of the sandbox writes it. */

@@ -1,4 +1,4 @@
-import { type AddressSource, type Environment } from './source';
+import { type AddressSource, type Environment } from './resolve';
 
 /**
  * The server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read by @temporalio/envconfig, or null when neither is set.

@@ -9,13 +9,13 @@ export {
   type RunningTemporalServer,
   type StartTemporalServerOptions,
 } from './start-temporal-server';
-export { TemporalServerNotFoundError, type FailedStep } from './temporal-server-not-found-error';
+export { TemporalServerNotFoundError, type FailedStep } from './resolve';
 export { acquireOwnerLock, LockHeldError, type OwnerLock, type OwnerLockOptions } from './owner-lock';
-export { freePort } from './free-port';
-export { cliCacheDir } from './cache-dir';
-export { TEMPORAL_CLI_VERSION } from './cli-version';
-export { type SearchAttributeTypeName } from './server-arguments';
-export { type ServerExit } from './server-process';
+export { freePort } from './process';
+export { cliCacheDir } from './resolve';
+export { TEMPORAL_CLI_VERSION } from './resolve';
+export { type SearchAttributeTypeName } from './start';
+export { type ServerExit } from './process';
 export {
   type AddressSource,
   type Environment,
@@ -24,4 +24,4 @@ export {
   type ProgressListener,
   type ServerConnectionOptions,
   type TemporalServerSource,
-} from './source';
+} from './resolve';

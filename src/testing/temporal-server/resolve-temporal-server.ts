@@ -1,17 +1,21 @@
 import path from 'node:path';
 import { addressSource } from './address-source';
-import { cliCacheDir, executableName } from './cache-dir';
-import { TEMPORAL_CLI_PACKAGE, TEMPORAL_CLI_VERSION } from './cli-version';
-import { cliVersion, findTemporalOnPath, isExecutableFile } from './executable';
-import { goInstall } from './go-install';
-import { sdkDownload } from './sdk-download';
 import {
+  cliCacheDir,
+  cliVersion,
   type Environment,
   type ExecutableFinder,
+  executableName,
+  type FailedStep,
+  findTemporalOnPath,
+  isExecutableFile,
   type ProgressListener,
+  TEMPORAL_CLI_PACKAGE,
+  TEMPORAL_CLI_VERSION,
+  TemporalServerNotFoundError,
   type TemporalServerSource,
-} from './source';
-import { type FailedStep, TemporalServerNotFoundError } from './temporal-server-not-found-error';
+} from './resolve';
+import { goInstall, sdkDownload } from './download';
 
 /** Options of {@link resolveTemporalServer}. */
 export interface ResolveTemporalServerOptions {

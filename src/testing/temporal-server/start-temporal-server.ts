@@ -1,14 +1,18 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort, isPortFree } from './free-port';
-import { type Launch, LaunchError, type LaunchedServer, launchServer } from './launch-server';
-import { probeNamespace } from './namespace-probe';
+import {
+  freePort,
+  isPortFree,
+  type Launch,
+  type LaunchedServer,
+  LaunchError,
+  launchServer,
+  type ServerExit,
+} from './process';
+import { probeNamespace, retentionSeconds, type SearchAttributeTypeName } from './start';
 import { acquireOwnerLock, LockHeldError, type OwnerLock } from './owner-lock';
 import { resolveTemporalServer } from './resolve-temporal-server';
-import { retentionSeconds } from './retention';
-import { type SearchAttributeTypeName } from './server-arguments';
-import { type ServerExit } from './server-process';
 import {
   type AddressSource,
   type Environment,
@@ -16,7 +20,7 @@ import {
   type ProgressListener,
   type ServerConnectionOptions,
   type TemporalServerSource,
-} from './source';
+} from './resolve';
 
 /** Options of {@link startTemporalServer}. */
 export interface StartTemporalServerOptions {

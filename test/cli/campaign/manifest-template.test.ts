@@ -4,7 +4,7 @@ import { Report } from '../../../src/cli/report';
 import { type ModelEntry } from '../../../src/domain/model-config';
 import { planManifest } from '../../../src/manifest/plan-manifest';
 import { createModelSource, type ModelSource } from '../../../src/models/model-source';
-import { sandboxModels } from '../../../src/testing/sandbox/model-catalog';
+import { sandboxModels } from '../../../src/testing/sandbox/models';
 
 const models = sandboxModels.models as unknown as readonly ModelEntry[];
 

@@ -8,7 +8,7 @@ import { SCHEMAS } from '../../../src/cli/schemas/schema-list';
 import { imageSidecar, videoSidecar } from '../../../src/cli/schemas/sidecar';
 import { videoOutcome } from '../../../src/cli/schemas/video-outcome';
 import { readModelConfiguration } from '../../../src/models/schema';
-import { sandboxModels } from '../../../src/testing/sandbox/model-catalog';
+import { sandboxModels } from '../../../src/testing/sandbox/models';
 import { type CliBench, openCliBench } from '../support/cli-bench';
 import { type CliReply, runCli, runJson } from '../support/run-cli';
 import { expectDocumented } from './documented';

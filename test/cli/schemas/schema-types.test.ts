@@ -30,7 +30,7 @@ import { type videoOutcome } from '../../../src/cli/schemas/video-outcome';
 import { type videoState } from '../../../src/cli/schemas/video-state';
 import { type modelConfigurationSchema } from '../../../src/models/schema';
 import { type ResultRecord } from '../../../src/report/result-record';
-import { type FaultRule } from '../../../src/testing/sandbox/fault-rule';
+import { type FaultRule } from '../../../src/testing/sandbox/faults';
 
 /** The same type without readonly, and in one piece: a schema writes no intersections. JSON stays as it is. */
 type Plain<T> = [JsonValue] extends [T]

@@ -9,7 +9,7 @@ import {
   parseResolution,
   parseSlot,
 } from '../../../src/journal/records';
-import { sandboxModels } from '../../../src/testing/sandbox/model-catalog';
+import { sandboxModels } from '../../../src/testing/sandbox/models';
 import { slotIntent } from '../../activities/slot-intent';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wordsOf } from './wire-samples';

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
-import { compatCreate, compatGeneration } from '../../../src/testing/sandbox/compat-request';
 import {
+  compatCreate,
+  compatGeneration,
   judgeCompatEdit,
   judgeCompatGeneration,
   judgeCompatVideo,
-} from '../../../src/testing/sandbox/judge-compat';
+} from '../../../src/testing/sandbox/compat';
 import { judgeEdit, judgeGeneration } from '../../../src/testing/sandbox/judge-image';
 import { judgeVideo } from '../../../src/testing/sandbox/judge-video';
 import { type JsonObject } from '../../../src/testing/sandbox/json-value';
 import { sandboxModels } from '../../../src/testing/sandbox';
 import { type SandboxPart } from '../../../src/testing/sandbox/sandbox-request';
-import { type SandboxMode } from '../../../src/testing/sandbox/sandbox-options';
+import { type SandboxMode } from '../../../src/testing/sandbox/options';
 import { openapiSchemas } from './openapi-schema';
 
 const base64 = Buffer.alloc(60, 7).toString('base64');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validate } from '@readme/openapi-parser';
-import { openapiDocument } from '../../../src/testing/sandbox/openapi/openapi-document';
+import { openapiDocument } from '../../../src/testing/sandbox/openapi/document';
 import { sandboxModels } from '../../../src/testing/sandbox';
 import { multipartBody, type TestPart } from './multipart-body';
 import { openapiSchemas } from './openapi-schema';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dialectOf } from '../../../src/testing/sandbox/dialect';
+import { dialectOf } from '../../../src/testing/sandbox/options';
 import { sandboxModels } from '../../../src/testing/sandbox';
 
 const page = readFileSync(join(__dirname, '../../../docs/sandbox.md'), 'utf8');

@@ -1,4 +1,4 @@
-import { formatRetention, retentionSeconds } from '../../../src/testing/temporal-server/retention';
+import { formatRetention, retentionSeconds } from '../../../src/testing/temporal-server/start';
 
 test.each([
   ['72h', 259_200],

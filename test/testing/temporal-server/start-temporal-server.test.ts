@@ -13,7 +13,7 @@ import {
   startTemporalServer,
   type StartTemporalServerOptions,
 } from '../../../src/testing/temporal-server';
-import { processIdentity } from '../../../src/testing/temporal-server/process-identity';
+import { processIdentity } from '../../../src/testing/temporal-server/owner-lock';
 import { fakeHome } from './fake-commands';
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');

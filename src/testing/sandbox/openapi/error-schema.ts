@@ -1,4 +1,4 @@
-import { type SandboxMode } from '../sandbox-options';
+import { type SandboxMode } from '../options';
 import { type JsonSchema, object } from './json-schema';
 
 const text: JsonSchema = { type: 'string', minLength: 1 };

@@ -1,9 +1,8 @@
-import type * as encoderModule from 'h264-mp4-encoder';
 import { createRequire } from 'node:module';
-import { sha256 } from './hash';
-import { framesPerSecond, videoSize, type VideoSpec } from './media-spec';
-import { characterAdvance, drawText, lineAdvance, wrapText } from './pixel-font';
-import { withoutTimes } from './without-times';
+import type * as encoderModule from 'h264-mp4-encoder';
+import { framesPerSecond, type MediaSpec, videoSize, type VideoSpec } from './media-spec';
+import { characterAdvance, drawText, lineAdvance, renderImage, wrapText } from './render-image';
+import { sha256 } from './request-log';
 
 type Encoder = typeof encoderModule;
 
@@ -96,4 +95,29 @@ function brush(picture: Uint8Array, width: number, height: number, luma: number)
       if (x < right) picture.fill(luma, row * width + x, row * width + right);
     }
   };
+}
+
+const containers = ['moov', 'trak', 'mdia'];
+const dated = ['mvhd', 'tkhd', 'mdhd'];
+
+/**
+ * Clears the creation and modification times of an MP4, in place. The encoder writes the clock into them, but equal
+ * specs must give equal bytes: the strong ETag of a file stays the same when it is encoded again.
+ */
+export function withoutTimes(bytes: Buffer, start = 0, end = bytes.length): Buffer {
+  for (let at = start; at + 8 <= end;) {
+    const size = bytes.readUInt32BE(at);
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    if (size < 8) break;
+    if (containers.includes(type)) withoutTimes(bytes, at + 8, at + size);
+    // Version 1 has 64-bit times, version 0 has 32-bit ones.
+    if (dated.includes(type)) bytes.fill(0, at + 12, at + (bytes[at + 8] === 1 ? 28 : 20));
+    at += size;
+  }
+  return bytes;
+}
+
+/** The bytes of a spec: an MP4 or a PNG. Blocks its thread while it works. */
+export async function renderMedia(spec: MediaSpec): Promise<Buffer> {
+  return spec.kind === 'video' ? encodeVideo(spec) : renderImage(spec);
 }

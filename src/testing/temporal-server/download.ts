@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { executableName } from './cache-dir';
-import { TEMPORAL_CLI_PACKAGE } from './cli-version';
-import { findOnPath, isExecutableFile } from './executable';
+import { setTimeout as delay } from 'node:timers/promises';
 import { acquireOwnerLock } from './owner-lock';
-import { type Environment, type ProgressListener } from './source';
+import {
+  type Environment,
+  executableName,
+  findOnPath,
+  isExecutableFile,
+  type ProgressListener,
+  TEMPORAL_CLI_PACKAGE,
+} from './resolve';
 
 /** Measured: 3 minutes on 2 cores with an empty module cache. A busy machine gets five times that. */
 const BUILD_TIMEOUT_MS = 15 * 60_000;
@@ -72,4 +77,47 @@ async function runGo(go: string, env: Environment): Promise<void> {
   if (code === 0) return;
   const last = said.trim().split('\n').at(-1) ?? '';
   throw new Error(code === null ? 'the build was stopped' : `the build failed: ${last}`);
+}
+
+/** The SDK sets no limit of its own; a firewall that swallows packets must not stop the search for ever. */
+const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
+
+/**
+ * Path of the CLI that the TypeScript SDK downloads for its own version, fetched into `cacheDir` when it is not there.
+ * The SDK offers no download alone: it also starts a server, which is stopped again.
+ * @throws Error with the reason when the download fails; where its host cannot be reached that is at once.
+ */
+export async function sdkDownload(cacheDir: string): Promise<string> {
+  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
+  const manifest = await readFile(require.resolve('@temporalio/testing/package.json'), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
+  // The SDK's own naming of the file (sdk-core, ephemeral_server).
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  const file = path.join(cacheDir, `temporal-sdk-typescript-${version}${suffix}`);
+  if (await isExecutableFile(file)) return file;
+
+  await mkdir(cacheDir, { recursive: true });
+  const started = TestWorkflowEnvironment.createLocal({
+    server: { executable: { type: 'cached-download', downloadDir: cacheDir, ttl: '3650 days' } },
+  });
+  const limit = new AbortController();
+  const outcome = await Promise.race([
+    started.then(
+      (environment) => environment.teardown(),
+      // Downloaded but slow to start is still downloaded: the file decides, not the start.
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    ),
+    delay(DOWNLOAD_TIMEOUT_MS, new Error(`not finished within ${DOWNLOAD_TIMEOUT_MS / 60_000} minutes`), {
+      signal: limit.signal,
+      ref: false,
+    }),
+  ]).finally(() => limit.abort());
+  if (await isExecutableFile(file)) return file;
+  throw outcome instanceof Error
+    ? new Error(shorten(outcome.message))
+    : new Error('the SDK put its download somewhere else');
+}
+
+function shorten(message: string): string {
+  return message.length > 160 ? `${message.slice(0, 160)}…` : message;
 }

@@ -1,5 +1,3 @@
-import { type SandboxModelDocument } from './sandbox-model';
-
 /**
  * The models that the sandbox serves, as the live model configuration document.
  * Durations, resolutions, prices and reference forms differ on purpose, so that nothing about one model can be
@@ -106,3 +104,113 @@ export const sandboxModels: SandboxModelDocument = {
     },
   ],
 };
+
+/** What a model does that no configuration announces: its speed, its records and how it hands out content. */
+export interface ModelBehaviour {
+  queuedMs: number;
+  runningMs: number;
+  /** Contract 2.2: progress can be absent, stay 0 until 100, or grow. */
+  progress: 'absent' | 'zero_until_done' | 'growing';
+  /** Contract 4: the content endpoint answers itself or redirects; here the redirect leaves the origin. */
+  content: 'direct' | 'redirect';
+  /** Status of the content endpoint while the task is not completed. */
+  notReadyStatus: 400 | 404 | 409;
+  idStyle: 'plain' | 'colon' | 'uuid';
+  usage: 'absent' | 'seconds' | 'tokens' | 'cost';
+}
+
+const general: ModelBehaviour = {
+  queuedMs: 1_500,
+  runningMs: 5_000,
+  progress: 'growing',
+  content: 'redirect',
+  notReadyStatus: 404,
+  idStyle: 'plain',
+  usage: 'seconds',
+};
+
+const byModel = new Map<string, Partial<ModelBehaviour>>([
+  ['cine-1', {}],
+  [
+    'cine-1-pro',
+    { runningMs: 14_000, progress: 'zero_until_done', content: 'direct', usage: 'cost', notReadyStatus: 409 },
+  ],
+  [
+    'atlas-long',
+    {
+      queuedMs: 3_000,
+      runningMs: 24_000,
+      progress: 'absent',
+      idStyle: 'uuid',
+      usage: 'tokens',
+      notReadyStatus: 400,
+    },
+  ],
+  ['motion-omni', { content: 'direct', progress: 'absent', idStyle: 'colon', usage: 'tokens' }],
+  ['sketch-lite', { queuedMs: 500, runningMs: 2_500, progress: 'zero_until_done', usage: 'absent' }],
+  ['open-canvas', { usage: 'absent', idStyle: 'uuid' }],
+  ['image-2', { queuedMs: 0, runningMs: 200 }],
+  ['image-2 4K', { queuedMs: 0, runningMs: 400 }],
+]);
+
+/** Behaviour of a model; a model that is not listed behaves like a general one. */
+export function behaviourOf(model: string): ModelBehaviour {
+  return { ...general, ...byModel.get(model) };
+}
+
+/** How one kind of reference goes on the wire (contract 2.1: names and forms are model-specific). */
+export interface SandboxReference {
+  kind: 'image' | 'video' | 'audio';
+  field: string;
+  shape: 'array' | 'string';
+  form: 'url' | 'data_url' | 'base64';
+  max?: number;
+}
+
+/** Published price (contract 1): per task, per second or per specification, in integer micro-units. */
+export type SandboxPrice =
+  | { per: 'task' | 'second'; microUnits: number; currency: string }
+  | {
+      per: 'specification';
+      currency: string;
+      specifications: {
+        resolution?: string;
+        durationSeconds?: number;
+        size?: string;
+        quality?: string;
+        microUnits: number;
+      }[];
+    };
+
+export interface SandboxVideoModel {
+  id: string;
+  kind: 'video';
+  durationField?: 'seconds' | 'duration';
+  durationForm?: 'integer' | 'string';
+  durations?: number[];
+  resolutions?: string[];
+  aspectRatios?: string[];
+  references?: SandboxReference[];
+  fields?: string[];
+  polling?: { minSeconds: number; maxSeconds: number; firstPollSeconds?: number };
+  price?: SandboxPrice;
+}
+
+export interface SandboxImageModel {
+  id: string;
+  kind: 'image';
+  sizes?: string[];
+  qualities?: string[];
+  maxN?: number;
+  responseFormats?: ('url' | 'b64_json')[];
+  edit?: { mask?: boolean; fields?: string[]; maxImages?: number };
+  price?: SandboxPrice;
+}
+
+export type SandboxModel = SandboxVideoModel | SandboxImageModel;
+
+/** The live model configuration as one document (contract 2.3, 8). */
+export interface SandboxModelDocument {
+  version: 1;
+  models: SandboxModel[];
+}

@@ -1,0 +1,174 @@
+import { isJsonObject, type JsonObject, textOf } from './json-value';
+import { judgeEdit, judgeGeneration } from './judge-image';
+import { judgeVideo, type Violation } from './judge-video';
+import { nominalSize, readNominalSize } from './media-store';
+import { sandboxModels } from './models';
+import { type CompatLinks, dialectOf } from './options';
+import { localPathFields, type SandboxPart } from './sandbox-request';
+import { failureFields, type FailureKind } from './task-failure';
+import { mergeRecord, progressOf, type SandboxTask, statusAt, usageOf, videoSpecOf } from './tasks';
+
+/*
+ * What published clients send is put into the form that `strict` wants and then judged by it: other fields are ignored,
+ * names and order of parts are free, but the limits of the model's configuration hold as ever.
+ */
+
+const generationFields = ['model', 'prompt', 'size', 'quality', 'n', 'response_format'];
+const imageNames = ['image', 'image[]'];
+
+/** Breaches in a create, as `compatCreate` made it. */
+export function judgeCompatVideo(body: JsonObject): Violation[] {
+  const model = sandboxModels.models.find((one) => one.id === body.model);
+  const video = model?.kind === 'video' ? model : undefined;
+  const seconds = body.seconds ?? body.duration;
+  const duration =
+    seconds === undefined
+      ? {}
+      : { [video?.durationField ?? 'seconds']: video?.durationForm === 'string' ? textOf(seconds) : seconds };
+  const found = judgeVideo(
+    { ...picked(body, ['model', 'prompt', 'resolution', 'aspect_ratio']), ...duration },
+    sandboxModels,
+  );
+  if (body.size !== undefined && readNominalSize(textOf(body.size)) === undefined) {
+    found.push({ message: 'size is not allowed by this model', param: 'size', code: 'invalid_size' });
+  }
+  const base64 = (video?.references ?? []).filter((one) => one.form === 'base64').map((one) => one.field);
+  for (const field of localPathFields(body, ['prompt', ...base64])) {
+    found.push({ message: `${field} holds a local file path`, param: field, code: 'local_path' });
+  }
+  return found;
+}
+
+/** Breaches in a generation, as `compatGeneration` made it. */
+export function judgeCompatGeneration(body: JsonObject): Violation[] {
+  return judgeGeneration(picked(body, generationFields), sandboxModels);
+}
+
+/** Breaches in an edit, whatever the order of its parts and the names of its images. */
+export function judgeCompatEdit(parts: readonly SandboxPart[]): Violation[] {
+  const texts = parts.filter((part) => part.kind === 'field' && generationFields.includes(part.name));
+  const images = parts.filter((part) => part.kind === 'file' && imageNames.includes(part.name));
+  const mask = parts.filter((part) => part.name === 'mask');
+  const name = images.length === 1 ? 'image' : 'image[]';
+  return judgeEdit(
+    [
+      ...texts.filter((part) => part.name === 'model'),
+      ...texts.filter((part) => part.name !== 'model'),
+      ...images.map((part) => ({ ...part, name })),
+      ...mask,
+    ],
+    sandboxModels,
+  );
+}
+
+function picked(body: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));
+}
+
+/** What the record of a task depends on beside the task. */
+export interface CompatRecordContext {
+  /** `minimal`: the keys of the published videos API and no others. */
+  records: 'minimal' | 'full';
+  linkTtlMs: number;
+  links: () => CompatLinks;
+}
+
+/**
+ * The record of a task in `compat` mode: every key of the published videos API is there, null where it has no value;
+ * then what services of this family add: a result URL, usage, `task_id`.
+ */
+export function compatRecord(task: SandboxTask, now: number, context: CompatRecordContext): JsonObject {
+  const dialect = dialectOf(task.model);
+  const status = statusAt(task, now);
+  const spec = videoSpecOf(task, true);
+  const done = status === 'completed' || status === 'failed';
+  const endedAt = Math.floor((task.createdAt + task.queuedMs + task.runningMs) / 1000);
+  const record: JsonObject = {
+    id: task.id,
+    object: 'video',
+    created_at: Math.floor(task.createdAt / 1000),
+    completed_at: status === 'completed' ? endedAt : null,
+    error: null,
+    expires_at: status === 'completed' ? endedAt + Math.floor(context.linkTtlMs / 1000) : null,
+    model: task.model,
+    progress: progressOf(task, now).progress ?? null,
+    prompt: task.prompt,
+    remixed_from_video_id: null,
+    seconds: String(spec.seconds),
+    size: nominalSize(spec),
+    status: dialect.statusWords[status],
+  };
+  if (status === 'failed') Object.assign(record, task.failure);
+  if (context.records === 'full') {
+    if (dialect.errors === 'flat') record.task_id = task.id;
+    if (status === 'completed') Object.assign(record, dialect.result(context.links()));
+    record.usage = done ? (usageOf(task).usage ?? null) : null;
+  }
+  return mergeRecord(record, task.record ?? {});
+}
+
+/**
+ * The fields of a multipart body as published clients write them: `a[]` and repeated names are lists, `a[b]` is a field
+ * of an object; a file is known by its type, size and hash.
+ */
+export function formFields(parts: readonly SandboxPart[]): JsonObject {
+  const body: JsonObject = {};
+  for (const part of parts) {
+    const { kind, contentType, bytes, sha256 } = part;
+    const value = kind === 'field' ? (part.value ?? '') : { contentType, bytes, sha256 };
+    const [, name = part.name, inner] = /^([^[\]]+)\[([^[\]]*)\]$/.exec(part.name) ?? [];
+    const old = Object.hasOwn(body, name) ? body[name] : undefined;
+    if (inner === undefined) set(body, name, old === undefined ? value : [old, value].flat());
+    else if (inner === '') set(body, name, [old ?? [], value].flat());
+    else set(body, name, { ...(isJsonObject(old) ? old : {}), [inner]: value });
+  }
+  return body;
+}
+
+/** A create of a published client in the contract's terms: no nulls, numbers as numbers, `size` as its two parts. */
+export function compatCreate(body: JsonObject): JsonObject {
+  const given = withoutNulls(body);
+  const size = typeof given.size === 'string' ? readNominalSize(given.size) : undefined;
+  return {
+    ...(size === undefined ? {} : { resolution: size.resolution, aspect_ratio: size.aspectRatio }),
+    ...given,
+    ...numbers(given, ['seconds', 'duration']),
+  };
+}
+
+/** A generation of a published client in the contract's terms. */
+export function compatGeneration(body: JsonObject): JsonObject {
+  const given = withoutNulls(body);
+  return { ...given, ...numbers(given, ['n']) };
+}
+
+function withoutNulls(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/** Numbers that arrived as texts. */
+function numbers(body: JsonObject, names: readonly string[]): JsonObject {
+  const texts = names.filter((name) => typeof body[name] === 'string' && /^\d{1,9}$/.test(body[name]));
+  return Object.fromEntries(texts.map((name) => [name, Number(body[name])]));
+}
+
+/** An own field whatever its name, `__proto__` included. */
+function set(body: JsonObject, name: string, value: unknown): void {
+  Object.defineProperty(body, name, { value, enumerable: true, writable: true, configurable: true });
+}
+
+/** The published shape: both fields, both texts. */
+const published: Record<FailureKind, { code: string; message: string }> = {
+  moderation: { code: 'moderation_blocked', message: 'The request was blocked by our moderation system.' },
+  capacity: { code: 'ServerOverloaded', message: 'The service is overloaded, try again later.' },
+  invalid: { code: 'InvalidParameter', message: 'The reference image could not be decoded.' },
+  quota: { code: 'QuotaExceeded', message: 'Your quota is used up.' },
+  unknown: { code: 'video_generation_failed', message: 'An unexpected error occurred.' },
+};
+
+/** What writes the fields of a failed record of a model in `compat` mode; `turn` walks through varied shapes. */
+export function compatFailure(model: string): (kind: FailureKind, turn: number) => JsonObject {
+  return dialectOf(model).failures === 'published'
+    ? (kind) => ({ error: { ...published[kind] } })
+    : failureFields;
+}

@@ -1,0 +1,282 @@
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type SandboxCounters } from './counters';
+import { type FaultRule } from './faults';
+import { type JsonObject } from './json-value';
+import { type GeneratedFile } from './media-store';
+import { type ResultLinks, type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
+
+/**
+ * How requests are judged and answered. `strict` refuses and records every violation of the contract; `compat` takes what
+ * published clients send and answers as services of this family do, each model in a dialect of its own.
+ */
+export type SandboxMode = 'strict' | 'compat';
+
+/**
+ * What the header `Idempotency-Key` of a paid call means. `honoured`: calls with one key are one purchase, and each is
+ * answered with it. `claimed`: keys are looked at, and every call is a purchase all the same.
+ */
+export type SandboxIdempotency = 'ignored' | 'honoured' | 'claimed';
+
+/** Options of the sandbox service. All of them are plain JSON, so that they can cross a process boundary. */
+export interface SandboxOptions {
+  /** Port of the API. @default 0, a free one */
+  port?: number;
+  /** Port of the second origin, which serves signed links. @default 0, a free one */
+  mediaPort?: number;
+  /** @default '127.0.0.1' */
+  host?: string;
+  /** Keys that are let in. @default ['sandbox-key'] */
+  apiKeys?: string[];
+  /** Keys that are known but have no access: 403 (contract 5). @default [] */
+  forbiddenKeys?: string[];
+  /** @default 'strict' */
+  mode?: SandboxMode;
+  /** Kept in memory: a restarted sandbox knows no keys. @default 'ignored' */
+  idempotency?: SandboxIdempotency;
+  /**
+   * `minimal` records hold id, status and progress only (contract 4); in `compat` mode the keys of the published videos
+   * API and no others.
+   * @default 'full'
+   */
+  records?: 'minimal' | 'full';
+  /** Path prefix of the base address, for example '/proxy/media' (C0.2). @default '' */
+  pathPrefix?: string;
+  /** Replaces the time in the queue and in progress of every model, in milliseconds. */
+  timing?: { queuedMs?: number; runningMs?: number };
+  /** How long signed links and generated files live, in milliseconds. @default 900000 */
+  linkTtlMs?: number;
+  faults?: FaultRule[];
+  /** JSON file with an array of fault rules, added after `faults`. */
+  faultFile?: string;
+  /** Directory for tasks, counters, generated files and `requests.jsonl`: a restarted sandbox goes on there. */
+  dataDir?: string;
+  /**
+   * For load tests: `shared` is one video per model and duration instead of one per task; `stamped` the same picture, but
+   * bytes of its own for each task.
+   * @default 'per_task'
+   */
+  videos?: 'per_task' | 'shared' | 'stamped';
+  /** One line per request on stderr. @default false */
+  log?: boolean;
+}
+
+/** Options with every default filled in. */
+export interface ResolvedSandboxOptions {
+  port: number;
+  mediaPort: number;
+  host: string;
+  apiKeys: string[];
+  forbiddenKeys: string[];
+  mode: SandboxMode;
+  idempotency: SandboxIdempotency;
+  records: 'minimal' | 'full';
+  pathPrefix: string;
+  timing: { queuedMs?: number; runningMs?: number };
+  linkTtlMs: number;
+  faults: FaultRule[];
+  dataDir: string | undefined;
+  videos: 'per_task' | 'shared' | 'stamped';
+  log: boolean;
+}
+
+/** Fills in the defaults and reads the fault file. Throws for an unknown mode or when the file is no JSON array. */
+export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSandboxOptions {
+  const prefix = (options.pathPrefix ?? '').replace(/\/+$/, '');
+  return {
+    port: options.port ?? 0,
+    mediaPort: options.mediaPort ?? 0,
+    host: options.host ?? '127.0.0.1',
+    apiKeys: options.apiKeys ?? ['sandbox-key'],
+    forbiddenKeys: options.forbiddenKeys ?? [],
+    mode: readMode(options.mode),
+    idempotency: options.idempotency ?? 'ignored',
+    records: options.records ?? 'full',
+    pathPrefix: prefix === '' || prefix.startsWith('/') ? prefix : `/${prefix}`,
+    timing: options.timing ?? {},
+    linkTtlMs: options.linkTtlMs ?? 900_000,
+    faults: [...(options.faults ?? []), ...readFaultFile(options.faultFile)],
+    dataDir: options.dataDir,
+    videos: options.videos ?? 'per_task',
+    log: options.log ?? false,
+  };
+}
+
+function readMode(mode: string = 'strict'): SandboxMode {
+  if (mode === 'strict' || mode === 'compat') return mode;
+  throw new TypeError("The mode of the sandbox must be 'strict' or 'compat'.");
+}
+
+function readFaultFile(path: string | undefined): FaultRule[] {
+  if (path === undefined) return [];
+  const rules: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  if (!Array.isArray(rules)) throw new TypeError('The fault file must hold a JSON array of fault rules.');
+  return rules as FaultRule[];
+}
+
+/** One line of `accepted.jsonl`: what must not be forgotten, written before the reply is sent. */
+export type AcceptedLine =
+  | { type: 'task'; task: SandboxTask }
+  | { type: 'patch'; id: string; patch: SandboxTaskPatch }
+  | {
+      type: 'image';
+      operation: 'generate' | 'edit';
+      model: string;
+      prompt: string;
+      results: number;
+      files: GeneratedFile[];
+    };
+
+/** The directory of a sandbox that outlives its process; without a path nothing is kept. */
+export class DataDir {
+  constructor(private readonly path: string | undefined) {
+    if (path !== undefined) mkdirSync(path, { recursive: true });
+  }
+
+  /** The secret of signed links, so that links survive a restart. */
+  secret(): string {
+    const fresh = randomBytes(32).toString('hex');
+    if (this.path === undefined) return fresh;
+    const file = join(this.path, 'link-secret');
+    if (!existsSync(file)) writeFileSync(file, fresh, { mode: 0o600 });
+    return readFileSync(file, 'utf8');
+  }
+
+  append(line: AcceptedLine): void {
+    if (this.path !== undefined)
+      appendFileSync(join(this.path, 'accepted.jsonl'), `${JSON.stringify(line)}\n`);
+  }
+
+  /** All lines; a last line that a killed process left unfinished is skipped. */
+  accepted(): AcceptedLine[] {
+    return (this.read('accepted.jsonl') ?? '').split('\n').flatMap((line) => {
+      try {
+        return line === '' ? [] : [JSON.parse(line) as AcceptedLine];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  saveCounters(counters: SandboxCounters): void {
+    if (this.path === undefined) return;
+    const file = join(this.path, 'counters.json');
+    writeFileSync(`${file}.new`, JSON.stringify(counters));
+    renameSync(`${file}.new`, file);
+  }
+
+  counters(): SandboxCounters | undefined {
+    const text = this.read('counters.json');
+    return text === undefined ? undefined : (JSON.parse(text) as SandboxCounters);
+  }
+
+  /** Forgets what was accepted and counted. */
+  clear(): void {
+    if (this.path === undefined) return;
+    writeFileSync(join(this.path, 'accepted.jsonl'), '');
+  }
+
+  private read(name: string): string | undefined {
+    if (this.path === undefined || !existsSync(join(this.path, name))) return undefined;
+    return readFileSync(join(this.path, name), 'utf8');
+  }
+}
+
+/** Links of a completed task in `compat` mode; `dataUrl` is empty unless the dialect embeds the video. */
+export interface CompatLinks extends ResultLinks {
+  dataUrl: string;
+}
+
+/** The words and shapes of one service of this family (`compat` mode). The contract shows none of them. */
+export interface Dialect {
+  statusWords: Record<SandboxStatus, string>;
+  /** `{error: {…}}`, `{code, message, data}`, or `{detail: [{loc, msg, type}]}`. */
+  errors: 'nested' | 'flat' | 'detail';
+  /** Failed tasks carry `{error: {code, message}}` as published, or shapes that vary. */
+  failures: 'published' | 'varied';
+  /** Status of a poll that answers with the record of a failed task. */
+  failedPollStatus: number;
+  /** Where the result URL stands, if anywhere. */
+  result(links: CompatLinks): JsonObject;
+  /** True when `result` needs the video itself. */
+  embedsVideo: boolean;
+}
+
+/** What the published client knows: its four words, nested errors, no result URL. */
+const published: Dialect = {
+  statusWords: { queued: 'queued', in_progress: 'in_progress', completed: 'completed', failed: 'failed' },
+  errors: 'nested',
+  failures: 'published',
+  failedPollStatus: 200,
+  result: () => ({}),
+  embedsVideo: false,
+};
+
+const byModel = new Map<string, Partial<Dialect>>([
+  ['cine-1', {}],
+  // The API's own content path, relative to the origin.
+  ['cine-1-pro', { result: ({ contentPath }) => ({ video_url: contentPath }) }],
+  [
+    'atlas-long',
+    {
+      statusWords: {
+        queued: 'SUBMITTED',
+        in_progress: 'PROCESSING',
+        completed: 'SUCCESS',
+        failed: 'FAILURE',
+      },
+      errors: 'flat',
+      failures: 'varied',
+      result: ({ signed }) => ({ data: { result_url: signed } }),
+    },
+  ],
+  [
+    'motion-omni',
+    {
+      statusWords: { queued: 'pending', in_progress: 'running', completed: 'succeeded', failed: 'error' },
+      errors: 'detail',
+      failures: 'varied',
+      result: ({ dataUrl }) => ({ video_url: dataUrl }),
+      embedsVideo: true,
+    },
+  ],
+  [
+    'sketch-lite',
+    {
+      statusWords: { queued: 'created', in_progress: 'generating', completed: 'done', failed: 'cancelled' },
+      errors: 'flat',
+      failures: 'varied',
+      failedPollStatus: 500,
+      // Without the scheme: relative to the scheme of the API.
+      result: ({ signed }) => ({ output: [signed.replace(/^https?:/, '')] }),
+    },
+  ],
+  [
+    'open-canvas',
+    {
+      statusWords: {
+        queued: 'preparing',
+        in_progress: 'In_Progress',
+        completed: 'finished',
+        failed: 'expired',
+      },
+      failures: 'varied',
+      failedPollStatus: 422,
+      // A path of the API without a slash before it: relative to the base.
+      result: ({ contentPath }) => ({ url: contentPath.slice(contentPath.lastIndexOf('/v1/') + 1) }),
+    },
+  ],
+  ['image-2 4K', { errors: 'flat' }],
+]);
+
+/** Dialect of a model; a model that is not listed, or none, speaks the published one. */
+export function dialectOf(model: string): Dialect {
+  return { ...published, ...byModel.get(model) };
+}
+
+/** Every status word that any dialect says, sorted. */
+export function allStatusWords(): string[] {
+  const words = [...byModel.keys()].flatMap((model) => Object.values(dialectOf(model).statusWords));
+  return [...new Set(words)].sort();
+}

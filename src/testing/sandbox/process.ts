@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type SandboxCounters } from './counters';
+import { type FaultRule, type SandboxOperation } from './faults';
+import { type SandboxOptions } from './options';
+import { type SandboxPollGaps } from './poll-gaps';
+import { type SandboxAddresses } from './sandbox';
+import { type SandboxRequest } from './sandbox-request';
+import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
+
+/** Options of a sandbox in a process of its own. */
+export interface SandboxProcessOptions extends SandboxOptions {
+  /** The child stays when this process goes away. @default false */
+  detached?: boolean;
+}
+
+/** A sandbox in a process of its own. */
+export interface SandboxProcess extends SandboxAddresses {
+  pid: number;
+  admin: SandboxAdmin;
+  /** SIGTERM; resolves when the process is gone. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a sandbox in a process of its own and waits until it listens. Without `detached` the child ends with this
+ * process, however that ends. Throws when the package is not built or the child ends before it listens.
+ */
+export async function startSandboxProcess(options: SandboxProcessOptions = {}): Promise<SandboxProcess> {
+  const { detached = false, ...sandbox } = options;
+  const child = spawn(process.execPath, [mainFile()], {
+    stdio: [detached ? 'ignore' : 'pipe', 'pipe', 'inherit'],
+    detached,
+    env: { ...process.env, SANDBOX_OPTIONS: JSON.stringify(sandbox), SANDBOX_DETACHED: detached ? '1' : '' },
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const first = await firstLine(child);
+  const addresses = JSON.parse(first) as SandboxAddresses & { pid: number };
+  if (detached) child.unref();
+  return {
+    ...addresses,
+    admin: new SandboxAdmin(addresses.adminUrl),
+    close: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('The sandbox process has no output.');
+  const lines = createInterface({ input: child.stdout });
+  return new Promise<string>((resolve, reject) => {
+    lines.once('line', resolve);
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      reject(new Error(`The sandbox process ended with code ${code} before it listened.`)),
+    );
+  });
+}
+
+/** The compiled entry: beside this file, or below lib when this file runs as TypeScript under a test runner. */
+function mainFile(): string {
+  if (__filename.endsWith('.js')) return join(__dirname, 'main.js');
+  let root = __dirname;
+  while (!existsSync(join(root, 'package.json'))) root = dirname(root);
+  const file = join(root, 'lib', 'testing', 'sandbox', 'main.js');
+  if (!existsSync(file)) throw new Error('The sandbox is not compiled: run the build first.');
+  return file;
+}
+
+/** Asks a running sandbox what it saw and tells it how to misbehave. Every method rejects when it cannot be reached. */
+export class SandboxAdmin {
+  constructor(private readonly adminUrl: string) {}
+
+  /** Requests in order of arrival. */
+  requests(filter: { operation?: SandboxOperation } = {}): Promise<SandboxRequest[]> {
+    const query = filter.operation === undefined ? '' : `?operation=${filter.operation}`;
+    return this.call('GET', `/requests${query}`);
+  }
+
+  /** @param options.prompts false leaves `acceptedByPromptHash` empty, which has an entry for every prompt */
+  counters({ prompts = true }: { prompts?: boolean } = {}): Promise<SandboxCounters> {
+    return this.call('GET', prompts ? '/counters' : '/counters?prompts=none');
+  }
+
+  /** Times between polls of one task; `begin` counts anew from here. */
+  pollGaps(options: { begin?: boolean } = {}): Promise<SandboxPollGaps> {
+    return this.call('GET', `/poll-gaps${options.begin === true ? '?begin' : ''}`);
+  }
+
+  async addFaults(faults: FaultRule[]): Promise<void> {
+    await this.call('POST', '/faults', faults);
+  }
+
+  async clearFaults(): Promise<void> {
+    await this.call('DELETE', '/faults');
+  }
+
+  /** Forgets everything, back to the faults of the options. */
+  async reset(): Promise<void> {
+    await this.call('POST', '/reset');
+  }
+
+  /** Tasks with the status that a poll would show now. */
+  tasks(): Promise<(SandboxTask & { shown: SandboxStatus })[]> {
+    return this.call('GET', '/tasks');
+  }
+
+  async patchTask(id: string, patch: SandboxTaskPatch): Promise<void> {
+    await this.call('PATCH', `/tasks/${encodeURIComponent(id)}`, patch);
+  }
+
+  /** Lets stalled replies go on; the number of them. */
+  async releaseStalled(): Promise<number> {
+    return (await this.call<{ released: number }>('POST', '/release')).released;
+  }
+
+  private async call<Result>(method: string, path: string, body?: unknown): Promise<Result> {
+    const json =
+      body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const reply = await fetch(`${this.adminUrl}${path}`, { method, ...json });
+    if (!reply.ok) throw new Error(`The sandbox answered ${reply.status} to ${method} ${path}.`);
+    return (await reply.json()) as Result;
+  }
+}

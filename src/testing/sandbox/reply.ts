@@ -1,0 +1,247 @@
+import { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { type Exchange } from './exchange';
+import { type FaultAction, type LostReply, type ReplyFault } from './faults';
+import { type RenderedMedia } from './media-store';
+
+/** Writes a reply to the network, or what a fault leaves of it. Resolves when the sandbox is done with it. */
+export async function sendReply(exchange: Exchange, reply: SandboxReply, fault?: FaultAction): Promise<void> {
+  const whole = fault?.type === 'truncate' ? { ...reply, body: reply.body.subarray(0, fault.bytes) } : reply;
+  if (fault?.type === 'lose_reply') return lose(exchange, whole, fault.how);
+  if (fault?.type === 'reset_early') return lose(exchange, whole, 'reset');
+  if (fault?.type === 'cut_body') return cut(exchange, whole, fault.afterBytes, fault.how);
+  const raw = exchange.reply.raw;
+  head(exchange, whole);
+  if (fault?.type === 'slow_body') await trickle(exchange, whole.body, fault.bytesPerSecond);
+  else if (!raw.destroyed) sent(exchange, whole.body);
+  await new Promise<void>((resolve) => {
+    if (raw.destroyed) resolve();
+    raw.once('close', resolve);
+    // Head and body in one write, unless the body trickled.
+    if (fault?.type === 'slow_body') raw.end(resolve);
+    else raw.end(whole.body, resolve);
+  });
+}
+
+/** Loses the reply after the request was read. A stalled one goes on when the sandbox is told to release it. */
+async function lose(exchange: Exchange, reply: SandboxReply, how: LostReply): Promise<void> {
+  const socket = exchange.request.raw.socket;
+  const half = Math.floor(reply.body.length / 2);
+  switch (how) {
+    case 'reset':
+      exchange.finish('reset');
+      socket.resetAndDestroy();
+      return;
+    case 'close':
+      exchange.finish('cut');
+      socket.destroySoon();
+      return;
+    case 'cut_body':
+      return cut(exchange, reply, half, 'close');
+    case 'stall':
+      exchange.finish('stalled');
+      exchange.core.stalled.add(() => void sendReply(exchange, reply));
+      return;
+    case 'stall_body':
+      exchange.finish('stalled');
+      start(exchange, reply);
+      await write(exchange, reply.body.subarray(0, half));
+      exchange.core.stalled.add(() => exchange.reply.raw.end(reply.body.subarray(half)));
+  }
+}
+
+/** Sends fewer bytes than Content-Length says, then RST or FIN. */
+async function cut(
+  exchange: Exchange,
+  reply: SandboxReply,
+  bytes: number,
+  how: 'reset' | 'close',
+): Promise<void> {
+  const socket = exchange.request.raw.socket;
+  start(exchange, reply);
+  exchange.finish(how === 'reset' ? 'reset' : 'cut');
+  await write(exchange, reply.body.subarray(0, bytes));
+  if (how === 'close') {
+    socket.destroySoon();
+    return;
+  }
+  // An RST overtakes bytes that the peer has not read yet; leave the kernel a moment to hand them over.
+  setTimeout(() => socket.resetAndDestroy(), 50);
+}
+
+function head({ reply: { raw }, entry }: Exchange, { status, headers, body }: SandboxReply): void {
+  entry.status = status;
+  raw.writeHead(status, { 'content-length': String(body.length), ...headers });
+}
+
+function start(exchange: Exchange, reply: SandboxReply): void {
+  head(exchange, reply);
+  exchange.reply.raw.flushHeaders();
+}
+
+function sent({ core, entry }: Exchange, { length }: Buffer): void {
+  core.counters.operations[entry.operation].bytes += length;
+}
+
+async function trickle(exchange: Exchange, body: Buffer, bytesPerSecond: number): Promise<void> {
+  exchange.reply.raw.flushHeaders();
+  const step = Math.max(1, Math.floor(bytesPerSecond / 20));
+  for (let sent = 0; sent < body.length && !exchange.reply.raw.destroyed; sent += step) {
+    await write(exchange, body.subarray(sent, sent + step));
+    await new Promise((resolve) => setTimeout(resolve, (step / bytesPerSecond) * 1000));
+  }
+}
+
+async function write(exchange: Exchange, bytes: Buffer): Promise<void> {
+  const raw: ServerResponse = exchange.reply.raw;
+  if (bytes.length === 0 || raw.destroyed) return;
+  sent(exchange, bytes);
+  await new Promise<void>((resolve) => {
+    raw.once('close', resolve);
+    raw.write(bytes, () => {
+      raw.removeListener('close', resolve);
+      resolve();
+    });
+  });
+}
+
+/** A reply before it meets the network. */
+export interface SandboxReply {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+  /** What the body says, when it is an error of the sandbox's own: `compat` mode says it in other shapes. */
+  error?: ErrorFields;
+}
+
+/** An error in the words of the widely used APIs. */
+export interface ErrorFields {
+  message: string;
+  type: string;
+  param: string | null;
+  code: string | null;
+}
+
+/** A JSON reply. */
+export function jsonReply(
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): SandboxReply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+    body: Buffer.from(JSON.stringify(value)),
+  };
+}
+
+/** An error in the shape of the widely used APIs; the contract shows none (section 7). */
+export function errorReply(
+  status: number,
+  message: string,
+  detail: { param?: string | undefined; code?: string | undefined; type?: string } = {},
+): SandboxReply {
+  const type = detail.type ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+  const error: ErrorFields = { message, type, param: detail.param ?? null, code: detail.code ?? null };
+  return { ...jsonReply(status, { error }), error };
+}
+
+/** The same error in another shape: flat, or as a list of details. A reply that is no error stays as it is. */
+export function inErrorShape(reply: SandboxReply, shape: 'nested' | 'flat' | 'detail'): SandboxReply {
+  if (reply.error === undefined || shape === 'nested') return reply;
+  const { message, param, code, type } = reply.error;
+  const body =
+    shape === 'flat'
+      ? { code: code ?? type, message, data: null }
+      : { detail: [{ loc: ['body', ...(param === null ? [] : [param])], msg: message, type: code ?? type }] };
+  return { ...reply, body: Buffer.from(JSON.stringify(body)) };
+}
+
+const usual: Record<number, [string, string]> = {
+  400: ['The request is invalid.', 'invalid_request'],
+  401: ['The API key is missing or invalid.', 'invalid_api_key'],
+  402: ['The balance is used up.', 'insufficient_balance'],
+  403: ['This key has no access.', 'access_denied'],
+  404: ['Not found.', 'not_found'],
+  429: ['Too many requests.', 'rate_limit_exceeded'],
+  500: ['Internal error.', 'internal_error'],
+  502: ['Bad gateway.', 'bad_gateway'],
+  503: ['The service is unavailable.', 'service_unavailable'],
+};
+
+/** The reply of a fault rule; without a body the usual error of the status. */
+export function faultReply(fault: ReplyFault): SandboxReply {
+  const headers = fault.headers ?? {};
+  if (fault.raw !== undefined) {
+    return {
+      status: fault.status,
+      headers: { 'content-type': fault.contentType ?? 'text/plain', ...headers },
+      body: Buffer.from(fault.raw),
+    };
+  }
+  const type: Record<string, string> =
+    fault.contentType === undefined ? {} : { 'content-type': fault.contentType };
+  if (fault.body !== undefined) return jsonReply(fault.status, fault.body, { ...type, ...headers });
+  const [message, code] = usual[fault.status] ?? ['Unexpected status.', `status_${fault.status}`];
+  const reply = errorReply(fault.status, message, { code });
+  return { ...reply, headers: { ...reply.headers, ...type, ...headers } };
+}
+
+const page = JSON.stringify({
+  error: { message: 'The file could not be read.', type: 'server_error', code: null },
+});
+const html = '<!doctype html><html><head><title>502</title></head><body><h1>Bad gateway</h1></body></html>';
+
+/**
+ * The reply that a fault puts in the place of the normal one; undefined when the fault changes the record or the
+ * transport only. `mediaType` is what a page pretends to be, `notReady` the status of content that is not there yet.
+ */
+export function replaceReply(
+  action: FaultAction,
+  mediaType: string,
+  notReady: number = 404,
+): SandboxReply | undefined {
+  switch (action.type) {
+    case 'status':
+    case 'accept_then_status':
+      return faultReply(action);
+    case 'json_page':
+      return { status: 200, headers: { 'content-type': mediaType }, body: Buffer.from(page) };
+    case 'html_page':
+      return { status: 200, headers: { 'content-type': mediaType }, body: Buffer.from(html) };
+    case 'not_ready':
+      return errorReply(action.status ?? notReady, 'The content is not available yet.', {
+        code: 'not_ready',
+      });
+    case 'expired':
+      return errorReply(404, 'The file has expired.', { code: 'expired' });
+    case 'redirect':
+      return { status: action.status ?? 302, headers: { location: action.location }, body: Buffer.alloc(0) };
+    default:
+      return undefined;
+  }
+}
+
+/** The bytes of a file as 200, 206 or 416: one byte range, a strong ETag, If-Range. */
+export function rangedReply(
+  media: RenderedMedia,
+  mediaType: string,
+  request: IncomingHttpHeaders,
+): SandboxReply {
+  const size = media.bytes.length;
+  const headers = { 'content-type': mediaType, etag: media.etag, 'accept-ranges': 'bytes' };
+  const whole: SandboxReply = { status: 200, headers, body: media.bytes };
+  const match = /^bytes=(\d*)-(\d*)$/.exec(request.range ?? '');
+  const condition = request['if-range'];
+  if (match === null || (match[1] === '' && match[2] === '')) return whole;
+  if (condition !== undefined && condition !== media.etag) return whole;
+  const first = match[1] === '' ? Math.max(0, size - Number(match[2])) : Number(match[1]);
+  const last = match[1] === '' || match[2] === '' ? size - 1 : Math.min(size - 1, Number(match[2]));
+  if (first > last) {
+    return { status: 416, headers: { 'content-range': `bytes */${size}` }, body: Buffer.alloc(0) };
+  }
+  return {
+    status: 206,
+    headers: { ...headers, 'content-range': `bytes ${first}-${last}/${size}` },
+    body: media.bytes.subarray(first, last + 1),
+  };
+}

@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type ConnectionOptions } from '@temporalio/client';
+
+/** Credentials and TLS of an existing server; fits both `Connection.connect` and `NativeConnection.connect`. */
+export interface ServerConnectionOptions {
+  readonly apiKey?: string;
+  readonly tls?: NonNullable<ConnectionOptions['tls']>;
+  readonly metadata?: Record<string, string | Buffer>;
+}
+
+/** Which step of the search produced a `temporal` executable (architecture: Temporal server). */
+export type ExecutableFinder = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'sdk-download' | 'go-install';
+
+/** A server that somebody else runs: we connect to it and never stop it. */
+export interface AddressSource {
+  readonly kind: 'address';
+  /** host:port */
+  readonly address: string;
+  readonly namespace: string;
+  readonly foundBy: 'TEMPORAL_ADDRESS' | 'TEMPORAL_PROFILE';
+  readonly connection: ServerConnectionOptions;
+}
+
+/** A `temporal` executable that can start a development server. */
+export interface ExecutableSource {
+  readonly kind: 'executable';
+  readonly path: string;
+  /** What `temporal --version` says, without the leading words. */
+  readonly version: string;
+  readonly foundBy: ExecutableFinder;
+}
+
+/** Where a Temporal server comes from (architecture: Temporal server). */
+export type TemporalServerSource = AddressSource | ExecutableSource;
+
+/** Environment variables as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Receives one human-readable line without a line break. */
+export type ProgressListener = (line: string) => void;
+
+const run = promisify(execFile);
+/** A cold start of a 200 MB binary from a slow disk takes seconds. */
+const VERSION_TIMEOUT_MS = 20_000;
+
+/**
+ * Runs `<file> --version` and returns what it says.
+ * @throws Error with the reason when the file cannot be run, is no Temporal CLI, or carries a server that is too old.
+ */
+export async function cliVersion(file: string): Promise<string> {
+  const { stdout } = await run(file, ['--version'], { timeout: VERSION_TIMEOUT_MS, windowsHide: true }).catch(
+    (error: unknown) => {
+      throw new Error(`it cannot be run (${reasonOf(error)})`);
+    },
+  );
+  const version = /^temporal version (.+)$/m.exec(stdout)?.[1]?.trim();
+  if (version === undefined)
+    throw new Error('it is not the Temporal CLI (its --version says something else)');
+  const server = /Server (\d+\.\d+\.\d+)/.exec(version)?.[1];
+  if (server !== undefined && isOlder(server, MINIMUM_SERVER_VERSION)) {
+    throw new Error(`its server ${server} is older than ${MINIMUM_SERVER_VERSION}`);
+  }
+  return version;
+}
+
+/** Absolute path of the first `temporal` on PATH that may be executed, or null. */
+export async function findOnPath(
+  name: string,
+  env: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Promise<string | null> {
+  for (const dir of (env['PATH'] ?? env['Path'] ?? '').split(path.delimiter)) {
+    // An empty or relative entry means "here": whatever lies in the current folder is not to be run.
+    if (!path.isAbsolute(dir)) continue;
+    const file = path.join(dir, platform === 'win32' ? `${name}.exe` : name);
+    if (await isExecutableFile(file)) return file;
+  }
+  return null;
+}
+
+/** Path of the `temporal` on PATH, or null. */
+export function findTemporalOnPath(env: Environment): Promise<string | null> {
+  return findOnPath(path.parse(executableName()).name, env);
+}
+
+/** Whether the path is a file that this user may execute. */
+export async function isExecutableFile(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, killed } = error as { code?: string | number | null; killed?: boolean };
+  if (killed === true) return `no answer within ${VERSION_TIMEOUT_MS / 1000} s`;
+  return typeof code === 'number' ? `exit code ${code}` : String(code ?? 'unknown reason');
+}
+
+function isOlder(version: string, minimum: string): boolean {
+  const [left, right] = [version, minimum].map((text) => text.split('.').map(Number));
+  for (let i = 0; i < 3; i += 1) {
+    const difference = (left?.[i] ?? 0) - (right?.[i] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+/** Directory that holds our built or downloaded `temporal` of the pinned version. */
+export function cliCacheDir(env: Environment, platform: NodeJS.Platform = process.platform): string {
+  return path.join(userCacheDir(env, platform), 'temporal-media', 'cli', TEMPORAL_CLI_VERSION);
+}
+
+/** File name of the executable on this platform. */
+export function executableName(platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? 'temporal.exe' : 'temporal';
+}
+
+function userCacheDir(env: Environment, platform: NodeJS.Platform): string {
+  // The XDG rules say that a relative path is to be ignored.
+  const xdg = env['XDG_CACHE_HOME'];
+  if (xdg && path.isAbsolute(xdg)) return xdg;
+  const local = env['LOCALAPPDATA'];
+  if (platform === 'win32' && local) return local;
+  return path.join(env['HOME'] || homedir(), '.cache');
+}
+
+/**
+ * CLI tag that we build and cache: the newest that builds from a module proxy.
+ * Later tags need a nested module that no proxy has.
+ */
+export const TEMPORAL_CLI_VERSION = 'v1.5.1';
+
+/** Go package of the CLI, pinned to {@link TEMPORAL_CLI_VERSION}. */
+export const TEMPORAL_CLI_PACKAGE = `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_CLI_VERSION}`;
+
+/** Oldest server inside a CLI that has update-with-start switched on. */
+export const MINIMUM_SERVER_VERSION = '1.28.0';
+
+/** One step of the search that gave nothing. */
+export interface FailedStep {
+  /** What was looked for, for instance `temporal on PATH`. */
+  readonly step: string;
+  /** Why it gave nothing. */
+  readonly reason: string;
+  /** What the user can do to make this step succeed. */
+  readonly remedy: string;
+}
+
+/** No step of the search for a Temporal server gave one; the message lists each with its reason and remedy (architecture: Temporal server). */
+export class TemporalServerNotFoundError extends Error {
+  override readonly name = 'TemporalServerNotFoundError';
+
+  constructor(readonly steps: readonly FailedStep[]) {
+    super(
+      [
+        'No Temporal server could be found or started. Tried, in this order:',
+        ...steps.map(
+          ({ step, reason, remedy }, i) => `  ${i + 1}. ${step}: ${reason}.\n     Remedy: ${remedy}.`,
+        ),
+      ].join('\n'),
+    );
+  }
+}

@@ -1,5 +1,5 @@
 import { type Client } from '@temporalio/client';
-import { isPassed } from './activities/epochs';
+import { isPassed } from './activities/journal-epochs';
 import { type LostIntent, standIn } from './activities/stand-in';
 import { paidCallsOn } from './binding/earlier-calls';
 import { type PaidCallSeen } from './binding/paid-calls';

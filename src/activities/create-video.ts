@@ -1,9 +1,121 @@
 import { unknownKey } from '../domain/known-keys';
-import { CREATE_VIDEO_INPUT_KEYS, type CreateVideoAnswer, type CreateVideoInput } from '../domain/paid-call';
-import { createOneVideo } from './create-one-video';
-import { invalidAnswer, rejectedAnswer } from './paid-answers';
-import { caller, refuseUnsafeRetries, type PaidDeps } from './paid-context';
-import { withSender } from './sender';
+import { referenceModeOf } from '../domain/media';
+import { type VideoModel } from '../domain/model-config';
+import {
+  CREATE_VIDEO_INPUT_KEYS,
+  type CreatedVideo,
+  type CreateVideoAnswer,
+  type CreateVideoInput,
+} from '../domain/paid-call';
+import { DEFAULT_POLLING } from '../domain/polling-profile';
+import { type VideoRequest } from '../domain/request';
+import { requestBudgetMs } from '../domain/request-budget';
+import { validateAgainstModel } from '../domain/validate-model';
+import { validateRequest } from '../domain/validate-request';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { estimateFor } from '../models/price-of';
+import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
+import { type ResolvedReference, wireVideoBody } from '../service/wire-request';
+import { type Account } from './accounts';
+import { indexCreated } from './journal-epochs';
+import { failureAnswer, invalidAnswer, pendingAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
+import {
+  type Caller,
+  caller,
+  type MissingHere,
+  NOT_VALIDATED,
+  type PaidDeps,
+  type Prepared,
+  refuseUnsafeRetries,
+  UNSENDABLE,
+} from './paid-context';
+import { type PaidSpec, sendOnce } from './send-once';
+import { type Sender, withSender } from './sender';
+import { fetchReference, resolveSource } from './sources';
+
+type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
+type VideoCall = CreateVideoInput &
+  Pick<PaidSpec<WireJsonBody | WireMultipartBody, Answer>, 'agreedPrice' | 'keepsBooks' | 'payer'>;
+
+/**
+ * One POST at most for one epoch of one creation key (architecture: Create), alone or as a row of a group. Every outcome is a
+ * value; what is thrown here was thrown before anything could be sent.
+ * @param sender told the id as soon as the service named it, before it is recorded: best effort, the journal keeps it
+ */
+export async function createOneVideo(
+  deps: PaidDeps,
+  who: Caller,
+  input: VideoCall,
+  sender: Sender,
+): Promise<CreateVideoAnswer> {
+  const result = await sendOnce(deps, who, specOf(input, deps, sender));
+  const { slot, word } = result;
+  // A slot that is handed on was compared with this request.
+  const compared = {
+    ...(word !== undefined && { word }),
+    ...(slot !== null && { fingerprint: slot.fingerprint }),
+  };
+  if (result.kind === 'pending') return pendingAnswer(result.base, compared);
+  const key = { namespace: who.namespace, creationKey: input.creationKey };
+  await indexCreated(deps.journal, key, result.answer, slot);
+  // Not recorded: whether records can be looked into is a fact of the worker that answers.
+  return result.answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
+    ? { ...result.answer, inspectable: true, ...compared }
+    : result.answer;
+}
+
+function specOf(
+  input: VideoCall,
+  deps: PaidDeps,
+  sender: Sender,
+): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
+  const { request } = input;
+  const facts = {
+    durationSeconds: request.durationSeconds ?? null,
+    resolution: request.resolution ?? null,
+    referenceMode: referenceModeOf(request.references),
+  };
+  return {
+    paid: { operation: 'create_video', request },
+    creationKey: input.creationKey,
+    epoch: input.epoch,
+    account: input.account,
+    policy: input.policy,
+    refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
+    again: input.again,
+    facts,
+    afterReplyMs: 0,
+    reopenOwn: false,
+    sender,
+    agreedPrice: input.agreedPrice,
+    payer: input.payer,
+    ...(input.keepsBooks === true && { keepsBooks: true }),
+    ...(input.recordedOnly === true && { recordedOnly: true }),
+    ...(input.sameKey === true && { sameKey: true }),
+    prepare: (account) => prepareVideo(request, account, deps),
+    post: async ({ account, ready, intent, base, options }) => {
+      const reply = await account.client.createVideo(ready.body, options);
+      if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
+      sender.created(reply.taskId);
+      const created: CreatedVideo = {
+        ...base,
+        outcome: 'created',
+        status: reply.status,
+        warnings: warningsAfter(base, ready.warnings),
+        video: {
+          taskId: reply.taskId,
+          model: request.model,
+          ...facts,
+          account: account.name,
+          polling: ready.polling ?? DEFAULT_POLLING,
+          createdAt: new Date().toISOString(),
+          source: 'create_reply',
+        },
+      };
+      return created;
+    },
+  };
+}
 
 /** What an untyped caller may get wrong before there is anything to look up. */
 function rawInputIssue(input: CreateVideoInput): CreateVideoAnswer | undefined {
@@ -26,4 +138,83 @@ export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => 
     const startedAt = Date.now();
     return withSender(deps, (sender) => createOneVideo(deps, caller(startedAt), input, sender));
   };
+}
+
+/** Validates against the live configuration and makes the body. Sends nothing to the service. */
+export async function prepareVideo(
+  request: VideoRequest,
+  account: Account,
+  deps: PaidDeps,
+): Promise<Prepared<WireJsonBody | WireMultipartBody>> {
+  // First of all: what follows relies on the shape that only types promise.
+  const paid = { operation: 'create_video', request } as const;
+  const [shapeIssue] = validateRequest(paid);
+  if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
+  const references: ResolvedReference[] = [];
+  const fileHashes = new Map<string, string>();
+  let missing: MissingHere | undefined;
+  for (const [index, reference] of (request.references ?? []).entries()) {
+    const source = await resolveSource(reference.source, `references[${index}]`, deps);
+    if (source.kind === 'issue') return { kind: 'unreadable', issue: source.issue };
+    if (source.kind === 'missing') {
+      missing ??= source.missing;
+      continue;
+    }
+    if (source.kind === 'file' && 'file' in reference.source)
+      fileHashes.set(reference.source.file, source.file.sha256);
+    references.push({
+      kind: reference.kind,
+      source,
+      ...(reference.field === undefined ? {} : { field: reference.field }),
+    });
+  }
+  const lookup = await deps.models.lookup(request.model, 'video');
+  if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
+  const { issues, validated } = validateAgainstModel(paid, lookup);
+  if (issues[0] !== undefined) return { kind: 'invalid', issue: issues[0], fileHashes };
+  if (missing !== undefined) return { kind: 'missing', missing, fileHashes };
+  const model = lookup.found === 'entry' ? (lookup.entry as VideoModel) : undefined;
+  const readable = await fetchWhatMustBeSent(references, model, account, deps);
+  if ('issue' in readable) return { kind: 'invalid', issue: readable.issue, fileHashes };
+  const wire = await wireVideoBody(request, model, readable.references);
+  if (!wire.ok) return { kind: 'invalid', issue: wire.issues[0] ?? UNSENDABLE, fileHashes };
+  return {
+    kind: 'ready',
+    body: wire.body,
+    estimate: estimateFor(paid, model),
+    polling: model?.polling,
+    budgetMs: requestBudgetMs('video', model),
+    idempotency: model?.idempotency,
+    warnings: validated ? [] : [NOT_VALIDATED],
+    fileHashes,
+  };
+}
+
+/** A model that takes bytes gets them also for references that are given as URLs. */
+async function fetchWhatMustBeSent(
+  references: readonly ResolvedReference[],
+  model: VideoModel | undefined,
+  account: Account,
+  deps: PaidDeps,
+): Promise<{ readonly references: ResolvedReference[] } | { readonly issue: ValidationIssue }> {
+  const fetched: ResolvedReference[] = [];
+  for (const [index, reference] of references.entries()) {
+    const mapping = model?.references?.find(
+      ({ kind, field }) =>
+        kind === reference.kind && (reference.field === undefined || reference.field === field),
+    );
+    if (reference.source.kind === 'file' || mapping === undefined || mapping.form === 'url') {
+      fetched.push(reference);
+      continue;
+    }
+    const source = await fetchReference(
+      reference.source.url,
+      `references[${index}].source`,
+      account.client,
+      deps.artifacts,
+    );
+    if (source.kind === 'issue') return { issue: source.issue };
+    fetched.push({ ...reference, source });
+  }
+  return { references: fetched };
 }

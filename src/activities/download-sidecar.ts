@@ -3,7 +3,7 @@ import { type JsonValue } from '../domain/json';
 import { type ArtifactRef } from '../domain/media';
 import { type ReportedFacts } from '../domain/poll-answers';
 import { type VideoTask } from '../domain/video-task';
-import { type DownloadedVideo } from './download-try';
+import { type DownloadedVideo } from './fetch-video';
 
 export interface SidecarInput {
   readonly video: VideoTask;

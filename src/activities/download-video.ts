@@ -1,15 +1,22 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
+import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
 import { DOWNLOAD_BOUNDS, type DownloadBounds } from '../domain/download-bounds';
-import { type MediaClient } from '../service/media-client';
-import { decideDownload } from './download-decision';
-import { downloadOnce, factsOf, type FetchedVideo, isShutdown, NO_ACCOUNT, tryBudget } from './download-once';
-import { discardPart, type DownloadTry } from './download-place';
-import { type DownloadProblem, reasonOf } from './download-problem';
-import { digestOf, type DownloadProgress, freshProgress, noteFault, readProgress } from './download-progress';
-import { storeSidecar } from './download-sidecar';
+import { type PollErrorClass } from '../domain/poll-answers';
+import { type VideoTask } from '../domain/video-task';
+import { type GetVideoResult, type MediaClient } from '../service/media-client';
+import { type DownloadProblem, type DownloadProblemKind, isTransient, reasonOf } from './download-problem';
+import { differences, storeSidecar } from './download-sidecar';
 import { retryLater } from './failures';
+import { digestOf, type DownloadProgress, freshProgress, noteFault, readProgress } from './fetch-body';
+import {
+  discardPart,
+  type DownloadedVideo,
+  type DownloadTry,
+  tryPlaces,
+  type TryResult,
+} from './fetch-video';
 import { startHeartbeat } from './heartbeat';
 
 export interface DownloadDeps {
@@ -179,3 +186,157 @@ async function finish(
 }
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
+
+/** A video that is verified and stored, with what its record said at that time. */
+export interface FetchedVideo {
+  readonly video: DownloadedVideo;
+  readonly record: GetVideoResult;
+}
+
+/** The server ends an attempt at startToClose: a try stops by itself before that. */
+const CLOSE_MARGIN_MS = 10_000;
+
+/** Milliseconds that the tries of one activity execution may take. */
+export function tryBudget(info: Info, bounds: DownloadBounds): number {
+  return Math.min(
+    bounds.tryDeadlineMs,
+    Math.max(info.startToCloseTimeoutMs - CLOSE_MARGIN_MS, info.startToCloseTimeoutMs / 2),
+  );
+}
+
+/** Whether the worker ends, and not the wish for the video. */
+export function isShutdown({ aborted, reason }: AbortSignal): boolean {
+  return aborted && (reason as { message?: unknown } | undefined)?.message === 'WORKER_SHUTDOWN';
+}
+
+export const NO_ACCOUNT: DownloadProblem = {
+  kind: 'account_not_configured',
+  message: 'This worker does not have the account of the task: nothing was asked. The task is kept.',
+};
+
+/** One try for one video, alone or in a group: its record, then every place of its result. Storage is a problem, too. */
+export async function downloadOnce(
+  turn: DownloadTry,
+  taskId: string,
+): Promise<FetchedVideo | { readonly problem: DownloadProblem; readonly lives: boolean }> {
+  const record = await turn.client.getVideo(taskId, { signal: turn.signal, purpose: 'content' });
+  const result = await places(turn, taskId, record);
+  if ('video' in result) return { video: result.video, record };
+  // A service that answers nothing at all has said nothing against it: this is asked for completed tasks only.
+  const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
+  const problem = expired(result.problem, record, turn.now());
+  return { problem, lives: isKept && problem.final !== true && !turn.flowed };
+}
+
+/** Clocks differ by less. */
+const CLOCK_MARGIN_MS = 60_000;
+
+/** What the service has no more, after the time until which its record says that it is kept, will not come back. */
+function expired(problem: DownloadProblem, record: GetVideoResult, now: number): DownloadProblem {
+  const until = record.kind === 'record' ? record.record.expiresAt : undefined;
+  if (until === undefined || (problem.kind !== 'missing' && problem.kind !== 'expired')) return problem;
+  if (now < Date.parse(until) + CLOCK_MARGIN_MS) return problem;
+  const status = problem.httpStatus === undefined ? '' : ` (HTTP ${problem.httpStatus})`;
+  const message = `The service kept the result until ${until} and has it no more${status}.`;
+  return { ...problem, kind: 'expired', final: true, message };
+}
+
+const AWAY: ReadonlySet<PollErrorClass> = new Set(['network', 'rate_limited', 'unavailable']);
+const isAway = (error: PollErrorClass): boolean => AWAY.has(error);
+
+async function places(turn: DownloadTry, taskId: string, record: GetVideoResult): Promise<TryResult> {
+  try {
+    return await tryPlaces(turn, taskId, record);
+  } catch (error) {
+    if (!(error instanceof ArtifactError) && typeof (error as { code?: unknown }).code !== 'string')
+      throw error;
+    return { problem: { kind: 'storage', message: toArtifactError(error).message } };
+  }
+}
+
+type Facts = Omit<Extract<DownloadVideoResult, { outcome: 'downloaded' }>, 'outcome' | 'sidecar'>;
+
+/** What is known of a stored video: its file, what the service reported, and where the two differ (C2.2.5). */
+export function factsOf(task: VideoTask, { video, record }: FetchedVideo): Facts {
+  const { reported = {}, usage } = record.kind === 'record' ? record.record : {};
+  const warnings = [...video.warnings, ...differences(task, reported, video.facts)];
+  if (record.kind === 'error')
+    warnings.push('The record could not be read: reported facts and usage are unknown.');
+  return { artifact: video.artifact, reported, ...(usage === undefined ? {} : { usage }), warnings };
+}
+
+/** Where the activity stands when a try failed; times in milliseconds since the epoch. */
+export interface DownloadStanding {
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly now: number;
+  /** Start of the first try, or of the last one that brought a byte. */
+  readonly windowStart: number;
+  /** How many tries in a row ended with this very kind of problem, this one included. */
+  readonly sameFault: number;
+  /** Last try that the retry policy allows; undefined for no limit. */
+  readonly policyTries?: number;
+  /** The record says that the result is there, and no byte of it came in this try. */
+  readonly lives?: boolean;
+  /** Tries that workers without the account made, this one included: none of them asked the service. */
+  readonly elsewhere: number;
+  /** When the server ends the activity by itself. */
+  readonly closesAt?: number;
+}
+
+export type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
+
+/** Faults that a few tries settle: a whole damaged file, a link that says itself that it expired. */
+const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['truncated', 'no_picture', 'expired']);
+
+/** Time that the next try must have before the server would end the activity. */
+const MARGIN_MS = 30_000;
+
+/**
+ * Whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never below Retry-After:
+ * when that does not fit into the bounds, the tries end (C8.7).
+ */
+export function decideDownload(
+  problem: DownloadProblem,
+  standing: DownloadStanding,
+  bounds: DownloadBounds,
+): DownloadDecision {
+  const { kind, final } = problem;
+  const { now, windowStart, sameFault, policyTries = Infinity } = standing;
+  // A worker without the account decides nothing: another one gets its turn, for as long as the server allows.
+  if (kind === 'account_not_configured') {
+    const retryInMs = elsewhereDelay(standing.elsewhere, bounds);
+    const closes = now + retryInMs + MARGIN_MS > (standing.closesAt ?? Infinity);
+    return closes || standing.attempt >= policyTries ? { end: true } : { retryInMs };
+  }
+  const attempt = standing.attempt - standing.elsewhere;
+  if (final === true || kind === 'blocked' || kind === 'too_large') return { end: true };
+  if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
+  const lives = standing.lives === true && isTransient(kind);
+  const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;
+  if (attempt >= tries || standing.attempt >= policyTries) return { end: true };
+  const soon = delayAfter(problem, attempt, bounds);
+  const isOver = attempt >= bounds.maxTries || now + soon > windowStart + bounds.windowMs;
+  if (isOver && !lives) return { end: true };
+  const retryInMs = isOver ? Math.max(soon, bounds.livingDelayMs) : soon;
+  if (isOver && now + retryInMs > windowStart + bounds.livingWindowMs) return { end: true };
+  if (standing.closesAt !== undefined && now + retryInMs + MARGIN_MS > standing.closesAt)
+    return { end: true };
+  return { retryInMs };
+}
+
+/** Milliseconds before the next try, never below Retry-After (C7.4, C8.7). */
+export function delayAfter(problem: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
+  return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
+}
+
+/** Short: each try may meet the worker that has the account. */
+function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBounds): number {
+  return Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(Math.max(times - 1, 0), 2));
+}
+
+function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
+  if (kind === 'credentials') return bounds.authDelayMs;
+  if (kind === 'account_not_configured') return elsewhereDelay(attempt, bounds);
+  return Math.min(bounds.maxDelayMs, bounds.minDelayMs * 2 ** Math.min(attempt - 1, 20));
+}

@@ -1,7 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
-import { type Redactor } from '../service/redact';
-import { clearOf } from './clear-text';
+import { createRedactor, type Redactor } from '../service/redact';
+import { type AccountRegistry } from './accounts';
 
 /** Failure types that a history or an operator may see. After serialisation the type string is all that survives. */
 export const FAILURE = {
@@ -90,4 +90,15 @@ export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
     // Of a later attempt nobody can say that the ones before it sent nothing.
     details: [{ attempt }],
   });
+}
+
+/** What knows the keys of every account of this worker. */
+export async function redactorsOf(accounts: AccountRegistry): Promise<readonly Redactor[]> {
+  return Promise.all(accounts.all().map(({ client }) => client.redactor()));
+}
+
+/** Takes keys and signed addresses out of a text: those that are known, and those that have the shape. */
+export function clearOf(redactors: readonly Redactor[]): (text: string, max?: number) => string {
+  const known = [...redactors, createRedactor([])];
+  return (text, max) => known.reduce((rest, redactor) => redactor.text(rest, max), text);
 }

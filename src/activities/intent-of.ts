@@ -4,8 +4,7 @@ import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { honouredKey } from '../domain/same-key';
 import { type Account } from './accounts';
 import { type AnswerBase } from './paid-answers';
-import { type Caller } from './paid-context';
-import { type ReadyCall } from './prepared';
+import { type Caller, type ReadyCall } from './paid-context';
 import { type PaidSpec } from './send-once';
 import { certainlyOverAt, type SendWindow } from './send-window';
 

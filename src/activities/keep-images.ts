@@ -10,7 +10,7 @@ import { type ImageItem, type MediaClient } from '../service/media-client';
 import { type ImagesAccepted } from '../service/send-result';
 import { blockedPlace } from './blocked-place';
 import { type AnswerBase } from './paid-answers';
-import { readBounded } from './read-bounded';
+import { readBounded } from './sources';
 
 export interface KeepImages {
   readonly base: AnswerBase;

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
 import { type NotSent } from '../domain/paid-call';
-import { type MissingHere, type Prepared } from './prepared';
+import { type MissingHere, type Prepared } from './paid-context';
 
 export const NO_ACCOUNT: Extract<Prepared<never>, { kind: 'missing' }> = {
   kind: 'missing',

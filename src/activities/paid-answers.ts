@@ -1,9 +1,9 @@
 import { type Money } from '../domain/billing';
 import {
-  isPaid,
-  mayHaveCost,
   type EpochView,
+  isPaid,
   type JournalPlace,
+  mayHaveCost,
   type SlotIntent,
 } from '../domain/create-journal';
 import { evidence } from '../domain/evidence';
@@ -19,7 +19,7 @@ import { standingScope } from '../domain/standing-refusal';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type PaidFailure } from '../service/media-client';
 import { factsIn } from './intent-of';
-import { type MissingHere } from './prepared';
+import { type MissingHere } from './paid-context';
 import { type StandingRefusal } from './refusal-gate';
 
 /** What every answer of a paid activity says about itself. */
@@ -196,4 +196,26 @@ const LATEST = 8.64e15;
 
 function laterIso(ms: number): string {
   return new Date(Math.min(Date.now() + ms, LATEST)).toISOString();
+}
+
+/** An intent without an outcome, and no sender can be alive any more: what the slot knows is the evidence. */
+export function unconfirmedAfterIntent(
+  slot: SlotIntent,
+  epoch: number,
+  cause = 'no_outcome_recorded',
+): UnconfirmedCall {
+  const { account, estimate, bodyHash, sendWindowEnd } = slot;
+  return {
+    outcome: 'unconfirmed',
+    epoch,
+    sent: true,
+    account,
+    estimate,
+    evidence: evidence(cause, {
+      intentAt: slot.at,
+      sendWindowEnd,
+      bodyHash,
+      ...factsIn(slot),
+    }),
+  };
 }

@@ -1,15 +1,19 @@
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../domain/in-lanes';
-import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+import {
+  type PollAnswer,
+  type PollSpread,
+  type PollVideosInput,
+  type PollVideosResult,
+} from '../domain/poll-answers';
 import { tickIntervalMs } from '../domain/poll-group';
 import { seenOf } from '../domain/seen-runs';
 import { type TaskError } from '../domain/task-error';
 import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from './accounts';
 import { type OpenPoll, OpenPolls, type PollReply, replyOf } from './open-polls';
-import { PollGate } from './poll-gate';
 import { PollSockets } from './poll-sockets';
-import { dueAt } from './poll-spread';
 
 export interface PollDeps {
   readonly accounts: AccountRegistry;
@@ -198,3 +202,101 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
   }
   return targets;
 }
+
+/** GETs of one step leave together: a wake-up for each would cost a fifth of a poll, and 10 ms in seconds are nothing. */
+const STEP_MS = 20;
+
+/**
+ * When a task of a tick is asked for, in milliseconds since the epoch. Without a spread: at once. With one: as long after
+ * the last time as tasks of its group are meant to be, give or take half a step, within the part of the tick that the
+ * spread names. So the phase of a task absorbs what its tick came too early or too late, and ticks of many groups share
+ * the machine evenly.
+ * @param lastPolledAt 0 for never
+ */
+export function dueAt(
+  task: string,
+  lastPolledAt: number,
+  tickAt: number,
+  spread: PollSpread | undefined,
+): number {
+  if (spread === undefined) return tickAt;
+  const { everyMs, overMs } = spread;
+  const next = lastPolledAt + everyMs;
+  // New, or polled by another worker meanwhile: a place of its own, which every worker gives it.
+  const wanted = next < tickAt - everyMs / 2 ? tickAt + Math.floor(placeOf(task) * overMs) : next;
+  // Steps of the clock, so that those of all ticks fall together. Rounded: a gap that was rounded up would grow.
+  const step = Math.round(wanted / STEP_MS) * STEP_MS;
+  return Math.min(Math.max(step, tickAt), tickAt + overMs);
+}
+
+/** From 0 to below 1, the same for the same task. */
+function placeOf(task: string): number {
+  return parseInt(hash('sha256', task, 'hex').slice(0, 8), 16) / 2 ** 32;
+}
+
+/**
+ * Two lower bounds that hold for a whole process, whatever workflows ask (C8.2, C7.4): the shortest time between two
+ * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
+ */
+export class PollGate {
+  private readonly polls = new Map<string, LastPoll>();
+  private readonly closedUntil = new Map<string, number>();
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  /** Milliseconds until this task may be polled again. */
+  floorWait(task: string, minIntervalMs: number): number {
+    const last = this.polls.get(task);
+    return last === undefined ? 0 : Math.max(0, last.at + minIntervalMs - this.now());
+  }
+
+  /** When this process polled a task last, in milliseconds since the epoch; 0 for never. */
+  lastPolled(task: string): number {
+    return this.polls.get(task)?.at ?? 0;
+  }
+
+  polled(task: string): void {
+    const known = this.polls.get(task);
+    // In place: thousands of entries a second would be made anew otherwise, and live long enough to be costly garbage.
+    if (known !== undefined) {
+      known.at = this.now();
+      known.again = true;
+    } else {
+      if (this.polls.size >= MAX_REMEMBERED) this.forgetOne();
+      this.polls.set(task, { at: this.now(), again: false });
+    }
+  }
+
+  /** The oldest that was not polled again since it was looked at last. */
+  private forgetOne(): void {
+    for (const [task, poll] of this.polls) {
+      this.polls.delete(task);
+      if (!poll.again) return;
+      poll.again = false;
+      this.polls.set(task, poll);
+    }
+  }
+
+  close(accountAndModel: string, forMs: number): void {
+    const until = this.now() + forMs;
+    this.closedUntil.set(accountAndModel, Math.max(until, this.closedUntil.get(accountAndModel) ?? 0));
+  }
+
+  /** Milliseconds for which the model stays closed; 0 when it is open. */
+  closedFor(accountAndModel: string): number {
+    const until = this.closedUntil.get(accountAndModel);
+    if (until === undefined) return 0;
+    const left = until - this.now();
+    if (left <= 0) this.closedUntil.delete(accountAndModel);
+    return Math.max(0, left);
+  }
+}
+
+interface LastPoll {
+  /** In milliseconds since the epoch. */
+  at: number;
+  again: boolean;
+}
+
+/** More tasks than any one worker holds in flight. */
+const MAX_REMEMBERED = 100_000;

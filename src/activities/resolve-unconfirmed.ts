@@ -1,29 +1,28 @@
 import {
-  isOpenFate,
-  isPaid,
   type CreateJournal,
   type EpochView,
+  isOpenFate,
+  isPaid,
   type JournalKey,
   type Resolution,
   type SlotIntent,
 } from '../domain/create-journal';
+import { type VideoModel } from '../domain/model-config';
 import { type CreatedVideo, type CreateVideoAnswer, type RejectedCall } from '../domain/paid-call';
+import { DEFAULT_POLLING, type PollingProfile } from '../domain/polling-profile';
 import {
   decisionIssue,
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
-import { claimTask, isForeign } from './task-owner';
 import { isUsableTaskId } from '../domain/video-task';
-import { type VideoModel } from '../domain/model-config';
-import { adoptedAnswer } from './adopted-answer';
 import { awaitSender } from './await-sender';
-import { clearOf, redactorsOf } from './clear-text';
-import { journalUnavailable } from './failures';
+import { clearOf, journalUnavailable, redactorsOf, retryLater } from './failures';
+import { factsIn } from './intent-of';
+import { claimTask, indexCreated, isForeign } from './journal-epochs';
 import { rejectedAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
-import { type DecidedEpoch, followResolution, writeResolution } from './write-resolution';
 
 /**
  * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The journal). Sends nothing paid:
@@ -245,4 +244,63 @@ async function said(
 /** Control characters and changes of direction would let a reason forge lines in a list. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
+}
+
+/** A create that is known to have made this task, with the facts that its intent kept (C4.4b). */
+export function adoptedAnswer(
+  slot: SlotIntent,
+  epoch: number,
+  taskId: string,
+  status: string,
+  polling: PollingProfile = DEFAULT_POLLING,
+): CreatedVideo {
+  const { account, estimate } = slot;
+  return {
+    outcome: 'created',
+    epoch,
+    sent: true,
+    account,
+    estimate,
+    status,
+    warnings: ['The task was adopted: the reply of its create was never read.'],
+    video: {
+      taskId,
+      ...factsIn(slot),
+      polling,
+      createdAt: slot.at,
+      source: 'journal',
+    },
+  };
+}
+
+/** A decision about one epoch. */
+export interface DecidedEpoch {
+  readonly epoch: number;
+  readonly slot: SlotIntent;
+  readonly resolution: Resolution;
+}
+
+/** Writes a decision and what it brings with it. Throws to be tried again where somebody else was faster: that stands. */
+export async function writeResolution(
+  journal: CreateJournal,
+  key: JournalKey,
+  decided: DecidedEpoch,
+): Promise<void> {
+  const taken = await journal.putResolution(key, decided.epoch, decided.resolution).catch(() => {
+    throw journalUnavailable();
+  });
+  // Or this very one was written by an attempt that died: read again, it is one of them.
+  if (taken === 'lost')
+    throw retryLater({ class: 'decided', message: 'Somebody decided just now.', delayMs: 100 });
+  await followResolution(journal, key, decided);
+}
+
+/** What a decision brings with it; done again whenever it is repeated. */
+export async function followResolution(
+  journal: CreateJournal,
+  key: JournalKey,
+  { epoch, slot, resolution }: DecidedEpoch,
+): Promise<void> {
+  await journal.forgetOpen({ ...key, epoch }, slot.bodyHash);
+  if (resolution.answer !== null) await indexCreated(journal, key, resolution.answer, slot);
 }

@@ -9,9 +9,9 @@ import {
 } from '../domain/unconfirmed-decision';
 import { FAILURE, journalUnavailable } from './failures';
 import { JournalRecordError } from '../journal/records';
-import { awaitsDecision } from './open-calls';
+import { awaitsDecision } from './send-once';
 import { caller } from './paid-context';
-import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
+import { unconfirmedAfterIntent } from './paid-answers';
 
 /** Creation keys of one look into the journal: between two looks the activity may stop. */
 const BATCH = 100;

@@ -1,23 +1,30 @@
 import { log } from '@temporalio/activity';
+import { type Money } from '../domain/billing';
 import {
+  type CreateJournal,
+  type EpochView,
   isOpenAnswer,
+  isUndecided,
   type JournalKey,
+  type JournalPlace,
   type RecordedAnswer,
   type SlotIntent,
 } from '../domain/create-journal';
-import { type Money } from '../domain/billing';
-import { resolveCreatePolicy, type CreatePolicy } from '../domain/create-policy';
+import { type CreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
 import { causeOfUnproved, type SenderWord } from '../domain/journal-proof';
+import { NOT_RECORDED } from '../domain/names';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
-import { NOT_RECORDED } from '../domain/names';
 import { type PaidSendOptions } from '../service/send-result';
 import { type Account } from './accounts';
-import { claimEpoch, openEpoch, recordOutcome, type OpenedEpoch } from './epochs';
+import { mayBeAlive } from './await-sender';
 import { fingerprintOf } from './fingerprint-of';
 import { idempotencyKey } from './idempotency-key';
 import { intentOf } from './intent-of';
+import { claimEpoch, isPassed, type OpenedEpoch, openEpoch, recordOutcome } from './journal-epochs';
+import { kept, NO_ACCOUNT, NO_KEY } from './missing-here';
 import {
+  type AnswerBase,
   conflictAnswer,
   fencedAnswer,
   heldAnswer,
@@ -27,21 +34,17 @@ import {
   missingAnswer,
   openElsewhereAnswer,
   priceChangedAnswer,
+  unconfirmedAfterIntent,
   waitingAnswer,
-  type AnswerBase,
 } from './paid-answers';
-import { type Caller, type PaidDeps } from './paid-context';
-import { kept, NO_ACCOUNT, NO_KEY } from './missing-here';
-import { otherOpenCall } from './open-calls';
+import { type Caller, type PaidDeps, preferred, type Prepared, type ReadyCall } from './paid-context';
 import { payerStops } from './payer-stops';
-import { preferred, type Prepared, type ReadyCall } from './prepared';
-import { sendSameKey, told, unknownCall } from './send-same-key';
 import { type GatedCall } from './refusal-gate';
+import { sendSameKey, told, unknownCall } from './send-same-key';
 import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
 import { isLost, type Sender, unannounced } from './sender';
-import { stopsBeforeSend } from './stops-before-send';
-import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
 import { standIn } from './stand-in';
+import { stopsBeforeSend } from './stops-before-send';
 
 /** One paid call, as far as it differs from the others. */
 export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer> {
@@ -329,4 +332,30 @@ const PREPARATION_FAILED = {
 /** Our own code failed around the send: whether anything left is not known, and an outcome must stand. */
 function afterBug(base: AnswerBase, intent: SlotIntent): UnconfirmedCall {
   return unconfirmedAfterIntent(intent, base.epoch, 'internal_error');
+}
+
+/** Whether a paid call waits for a decision: its fate is unknown, and no sender of it can be alive any more. */
+export function awaitsDecision(view: EpochView, now: number): boolean {
+  if (view.slot?.kind !== 'intent' || !isUndecided(view)) return false;
+  return view.outcome !== null || !mayBeAlive(view.slot, now);
+}
+
+/** A call with the same body to the same account, under another key of the namespace, whose fate is unknown. */
+export async function otherOpenCall(
+  journal: CreateJournal | 'none',
+  key: JournalKey,
+  intent: SlotIntent,
+): Promise<JournalPlace | undefined> {
+  if (journal === 'none') return undefined;
+  for (const place of await journal.findOpenByBody(intent.bodyHash)) {
+    if (place.creationKey === key.creationKey || place.namespace !== key.namespace) continue;
+    const view = await journal.read(place, place.epoch);
+    const same =
+      view.slot?.kind === 'intent' &&
+      view.slot.bodyHash === intent.bodyHash &&
+      view.slot.account === intent.account;
+    if (!same || !awaitsDecision(view, Date.now())) continue;
+    if (view.outcome !== null || !(await isPassed(journal, place, place.epoch))) return place;
+  }
+  return undefined;
 }

@@ -11,10 +11,9 @@ import {
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { honouredKey, sameKeyUntil } from '../domain/same-key';
-import { type OpenedEpoch, recordOutcome } from './epochs';
+import { indexCreated, type OpenedEpoch, recordOutcome } from './journal-epochs';
 import { mayBeAlive } from './await-sender';
-import { indexCreated } from './index-created';
-import { unconfirmedAfterIntent } from './unconfirmed-after-intent';
+import { unconfirmedAfterIntent } from './paid-answers';
 
 /** A call of unknown fate, with the key that it was sent under. */
 export interface UnknownCall {

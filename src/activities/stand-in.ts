@@ -3,7 +3,7 @@ import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/
 import { evidence } from '../domain/evidence';
 import { type SenderWord } from '../domain/journal-proof';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
-import { claimEpoch, recordOutcome } from './epochs';
+import { claimEpoch, recordOutcome } from './journal-epochs';
 import { journalUnavailable } from './failures';
 import { factsIn, type IntentFacts } from './intent-of';
 import { type Caller } from './paid-context';

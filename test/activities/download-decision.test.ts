@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { decideDownload, type DownloadStanding } from '../../src/activities/download-decision';
-import { type DownloadProblem, reasonOf, worstOf } from '../../src/activities/download-problem';
-import { problemOf } from '../../src/activities/download-refusal';
+import { decideDownload, type DownloadStanding } from '../../src/activities/download-video';
+import { type DownloadProblem, problemOf, reasonOf, worstOf } from '../../src/activities/download-problem';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
 
 const standing: DownloadStanding = { attempt: 1, elsewhere: 0, now: 1_000, windowStart: 1_000, sameFault: 1 };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
-import { claimEpoch } from '../../src/activities/epochs';
+import { claimEpoch } from '../../src/activities/journal-epochs';
 import { type CreateJournal } from '../../src/domain/create-journal';
 import { type CreateVideoAnswer, type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal';

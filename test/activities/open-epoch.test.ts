@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { claimEpoch, isPassed, openEpoch, type OpenedEpoch } from '../../src/activities/epochs';
-import { otherOpenCall } from '../../src/activities/open-calls';
+import { claimEpoch, isPassed, type OpenedEpoch, openEpoch } from '../../src/activities/journal-epochs';
+import { otherOpenCall } from '../../src/activities/send-once';
 import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/create-journal';
 import { createFileJournal } from '../../src/journal';
 import { answers } from '../domain/create-answers';

@@ -1,4 +1,4 @@
-import { PollGate } from '../../src/activities/poll-gate';
+import { PollGate } from '../../src/activities/poll-videos';
 
 /** As many tasks as a gate remembers. */
 const MOST = 100_000;

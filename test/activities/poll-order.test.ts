@@ -1,7 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { accountRegistry } from '../../src/activities/accounts';
-import { dueAt } from '../../src/activities/poll-spread';
-import { createPollVideos } from '../../src/activities/poll-videos';
+import { createPollVideos, dueAt } from '../../src/activities/poll-videos';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { type MediaClient } from '../../src/service/media-client';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { dueAt } from '../../src/activities/poll-spread';
+import { dueAt } from '../../src/activities/poll-videos';
 
 const SPREAD = { everyMs: 4000, overMs: 1500 };
 

@@ -1,4 +1,4 @@
-import { openEpoch, claimEpoch, recordOutcome } from '../../src/activities/epochs';
+import { claimEpoch, openEpoch, recordOutcome } from '../../src/activities/journal-epochs';
 import { type CreateJournal, type EpochView, type OutcomeRecord } from '../../src/domain/create-journal';
 import { answers } from '../domain/create-answers';
 import { slotIntent } from './slot-intent';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { partOwner } from '../../src/activities/download-progress';
+import { partOwner } from '../../src/activities/fetch-body';
 import { safeName } from '../../src/cli/safe-name';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/media';
 import { isUsableTaskId } from '../../src/domain/video-task';

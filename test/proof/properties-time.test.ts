@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decideDownload } from '../../src/activities/download-decision';
+import { decideDownload } from '../../src/activities/download-video';
 import { elapsed } from '../../src/cli/elapsed';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';

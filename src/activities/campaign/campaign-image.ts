@@ -5,10 +5,9 @@ import { type WaitingImage } from '../../domain/paid-call';
 import { retryLater } from '../failures';
 import { callForImages } from '../image-call';
 import { rejectedAnswer } from '../paid-answers';
-import { caller, refuseUnsafeRetries, type PaidDeps } from '../paid-context';
+import { caller, type PaidDeps, refuseUnsafeRetries } from '../paid-context';
 import { withSender } from '../sender';
-import { type PageReader } from './page-reader';
-import { withoutPage } from './without-page';
+import { type PageReader, withoutPage } from './open-page';
 
 /** `media.campaignImage`: the image call or edit of one row, exactly as `media.generateImage` or `media.editImage` makes it. */
 export function createCampaignImage(

@@ -6,13 +6,11 @@ import {
 import { type CampaignPage } from '../../domain/campaign/row';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { inLanes } from '../../domain/in-lanes';
-import { createOneVideo } from '../create-one-video';
-import { pendingAnswer, rejectedAnswer, type AnswerBase } from '../paid-answers';
+import { createOneVideo } from '../create-video';
+import { type AnswerBase, pendingAnswer, rejectedAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { type Sender, withSenders } from '../sender';
-import { LOOKS } from './begun-before';
-import { type PageReader } from './page-reader';
-import { withoutPage } from './without-page';
+import { LOOKS, type PageReader, withoutPage } from './open-page';
 
 /** Largest number of rows in one activity: more than that would share one start-to-close and one worker's fate. */
 export const MAX_GROUP = 25;

@@ -4,11 +4,17 @@ import { type DownloadVideosInput, type DownloadVideosResult } from '../../domai
 import { DOWNLOAD_BOUNDS } from '../../domain/download-bounds';
 import { inLanes } from '../../domain/in-lanes';
 import { type VideoTask } from '../../domain/video-task';
-import { delayAfter } from '../download-decision';
-import { downloadOnce, factsOf, isShutdown, NO_ACCOUNT, tryBudget } from '../download-once';
-import { discardPart, type DownloadTry } from '../download-place';
-import { freshProgress } from '../download-progress';
-import { type DownloadDeps } from '../download-video';
+import {
+  delayAfter,
+  type DownloadDeps,
+  downloadOnce,
+  factsOf,
+  isShutdown,
+  NO_ACCOUNT,
+  tryBudget,
+} from '../download-video';
+import { discardPart, type DownloadTry } from '../fetch-video';
+import { freshProgress } from '../fetch-body';
 import { startHeartbeat } from '../heartbeat';
 import { MAX_GROUP } from './create-videos';
 

@@ -1,7 +1,7 @@
 import { batchNumber, freeLog, isClosed, type BookEntry, type FreeRecord } from '../../domain/campaign/book';
 import { type CreateJournal, type JournalPlace, wasCharged } from '../../domain/create-journal';
 import { inLanes } from '../../domain/in-lanes';
-import { epochsOf, LOOKS } from './begun-before';
+import { epochsOf, LOOKS } from './open-page';
 
 /** Whoever closes a batch, on the newest entry that it knows. */
 export interface Closing {

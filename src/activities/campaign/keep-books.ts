@@ -23,7 +23,7 @@ import { fenceBatch } from '../payer-stops';
 import { withBoundJournal } from './bound-journal';
 import { CampaignBook, stateOf, type Newest } from './campaign-book';
 import { givenBack } from './free-epochs';
-import { type PageReader } from './page-reader';
+import { type PageReader } from './open-page';
 
 /**
  * The body of `media.keepBooks`: one move of the book of a campaign. It is made on the newest entry only, and only where

@@ -1,3 +1,4 @@
+import { type ArtifactStore } from '../../artifacts/artifact-store';
 import {
   type OpenedPage,
   type OpenedRow,
@@ -5,18 +6,29 @@ import {
   type PageAddress,
   type RowSpec,
 } from '../../domain/campaign/activities';
-import { unpackRows } from '../../domain/campaign/row-set';
-import { type CampaignRow } from '../../domain/campaign/row';
 import { batchLog, type CampaignRecord } from '../../domain/campaign/book';
-import { type CreateJournal, type JournalKey } from '../../domain/create-journal';
-import { type CreatedVideo } from '../../domain/paid-call';
-import { referenceModeOf } from '../../domain/media';
+import { type PlanIndex } from '../../domain/campaign/plan';
+import { type CampaignPage, type CampaignRow } from '../../domain/campaign/row';
+import { isBooked } from '../../domain/campaign/row-result';
+import { unpackRows } from '../../domain/campaign/row-set';
+import {
+  type CreateJournal,
+  type EpochView,
+  type JournalKey,
+  mayHaveCost,
+  type SlotIntent,
+} from '../../domain/create-journal';
+import { rowCreationKey } from '../../domain/creation-key';
 import { inLanes } from '../../domain/in-lanes';
-import { indexCreated } from '../index-created';
-import { caller } from '../paid-context';
+import { referenceModeOf } from '../../domain/media';
+import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
+import { LeastRecent } from '../../manifest/least-recent';
+import { readJson } from '../../manifest/read-json';
+import { indexCreated, openEpoch } from '../journal-epochs';
+import { type AnswerBase, waitingAnswer } from '../paid-answers';
+import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { ownsBatch } from '../payer-stops';
-import { type BegunRow, begunOfRows, LOOKS } from './begun-before';
-import { type PageReader } from './page-reader';
+import { isLost, type Sender } from '../sender';
 
 export interface OpenPageDeps {
   readonly pages: PageReader;
@@ -108,4 +120,187 @@ function specOf({ call, account, estimate }: CampaignRow): RowSpec {
     referenceMode: video === undefined ? null : referenceModeOf(video.references),
     estimate,
   };
+}
+
+export interface PageReader {
+  /** Rejects with an `ArtifactError` when the store cannot read it, with a `RangeError` for a page that its plan does not have. */
+  page(address: PageAddress): Promise<CampaignPage>;
+}
+
+/** Characters of pages that stay in memory, all together: some hundred pages of short prompts, dozens of long ones. */
+const KEPT_CHARACTERS = 8 * 1024 * 1024;
+/** Indexes of plans that stay in memory; one of a million rows takes about 1.5 MB. */
+const KEPT_INDEXES = 8;
+
+/** Pages of plans, with the ones of late in memory: a page is asked for once per batch, not once. */
+export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageReader {
+  const indexes = new LeastRecent<PlanIndex>(KEPT_INDEXES, () => 1);
+  const pages = new LeastRecent<{ readonly page: CampaignPage; readonly size: number }>(
+    KEPT_CHARACTERS,
+    ({ size }) => size,
+  );
+  return {
+    async page({ index, page }) {
+      const plan = await indexes.get(index, () => readJson<PlanIndex>(artifacts, index));
+      const entry = plan.pages[page];
+      if (entry === undefined) throw new RangeError(`The plan has no page ${page}.`);
+      const found = await pages.get(entry.sha256, async () => {
+        const read = await readJson<CampaignPage>(artifacts, entry.sha256);
+        return { page: read, size: JSON.stringify(read).length };
+      });
+      return found.page;
+    },
+  };
+}
+
+type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'since'>;
+
+/** What was begun of a row, and the video that came of it where one create was all. */
+export interface BegunRow {
+  readonly begun: Begun;
+  readonly created?: {
+    readonly key: JournalKey;
+    readonly video: CreatedVideo;
+    readonly slot: SlotIntent;
+  };
+}
+
+/** An attempt of a row that was begun, with every epoch of it that has a slot. */
+export interface BegunAttempt {
+  readonly attempt: number;
+  readonly creationKey: string;
+  readonly epochs: readonly EpochView[];
+}
+
+/** Every attempt of a row of its page that was begun: they follow each other without a gap, and each leaves a slot. */
+export async function attemptsOf(
+  journal: CreateJournal,
+  namespace: string,
+  campaign: string,
+  row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt'>,
+): Promise<readonly BegunAttempt[]> {
+  const attempts: BegunAttempt[] = [];
+  for (let { attempt } = row; ; attempt++) {
+    const creationKey = rowCreationKey(campaign, row, attempt);
+    const epochs = await epochsOf(journal, { namespace, creationKey });
+    if (epochs.length === 0) return attempts;
+    attempts.push({ attempt, creationKey, epochs });
+  }
+}
+
+/**
+ * What another batch, or an earlier run that nobody has results of, began of a row. Throws when the journal cannot be read: a row that was bought must not look new.
+ */
+export async function begunBefore(
+  journal: CreateJournal,
+  namespace: string,
+  campaign: string,
+  row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
+): Promise<BegunRow> {
+  let begun: number | undefined;
+  let since: string | undefined;
+  let bought = 0;
+  const attempts = await attemptsOf(journal, namespace, campaign, row);
+  for (const { attempt, creationKey, epochs } of attempts) {
+    begun = attempt;
+    since = epochs.flatMap(({ slot }) => (slot?.kind === 'intent' ? slot.at : [])).at(-1);
+    if (epochs.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
+  }
+  if (begun === undefined) return { begun: {} };
+  const created = onlyCreated(namespace, attempts);
+  return {
+    begun: {
+      begun,
+      ...(bought > 0 && { bought }),
+      ...(since !== undefined && { since }),
+    },
+    ...(created !== undefined && { created }),
+  };
+}
+
+/** The video of a row of which one request was ever sent, if that was accepted and nobody has decided about it. */
+function onlyCreated(namespace: string, [first, ...others]: readonly BegunAttempt[]): BegunRow['created'] {
+  const [only, ...later] = first?.epochs ?? [];
+  if (first === undefined || only === undefined || others.length > 0 || later.length > 0) return undefined;
+  const { slot, outcome, resolution } = only;
+  const answer = outcome?.answer;
+  if (slot?.kind !== 'intent' || answer?.outcome !== 'created' || resolution !== null) return undefined;
+  return { key: { namespace, creationKey: first.creationKey }, video: { ...answer, sent: false }, slot };
+}
+
+/** Whether something may have been bought with this fingerprint under the first key of a row. */
+export async function isFirstText(
+  journal: CreateJournal,
+  key: Parameters<CreateJournal['read']>[0],
+  fingerprint: string | null,
+): Promise<boolean> {
+  const epochs = await epochsOf(journal, key);
+  return epochs.some(
+    (epoch) => epoch.slot?.kind === 'intent' && epoch.slot.fingerprint === fingerprint && mayHaveCost(epoch),
+  );
+}
+
+/** Rows that are looked up in the journal at a time. */
+export const LOOKS = 16;
+
+/** {@link begunBefore} of rows of this campaign, each in its place; nothing is known of those that are not wanted. */
+export async function begunOfRows(
+  journal: CreateJournal,
+  campaign: string,
+  rows: readonly CampaignRow[],
+  isWanted: (row: CampaignRow, place: number) => boolean,
+): Promise<BegunRow[]> {
+  const { namespace } = caller(Date.now());
+  const begun: BegunRow[] = rows.map(() => ({ begun: {} }));
+  await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
+    if (isWanted(row, place)) begun[place] = await begunBefore(journal, namespace, campaign, row);
+  });
+  return begun;
+}
+
+/** Every epoch of a key that has a slot, in order. */
+export async function epochsOf(
+  journal: CreateJournal,
+  key: Parameters<CreateJournal['read']>[0],
+): Promise<EpochView[]> {
+  const views: EpochView[] = [];
+  for (;;) {
+    const view = await journal.read(key, views.length);
+    if (view.slot === null) return views;
+    views.push(view);
+  }
+}
+
+const UNREADABLE = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
+
+/** Whose turn it is, as far as it is known without the page. */
+export interface WithoutPage {
+  readonly creationKey: string;
+  readonly sender: Sender;
+  readonly sameKey?: true | undefined;
+  readonly recordedSince?: string | undefined;
+}
+
+/**
+ * The request of a row cannot be read, so nothing is sent now. Undefined when something may have been sent under its
+ * key before, in this journal or in one that is not here: that is never called unsent (C4.4c).
+ */
+export async function withoutPage(
+  { journal }: Pick<PaidDeps, 'journal'>,
+  { namespace, workflowId, runId, attempt }: Caller,
+  row: WithoutPage,
+  base: AnswerBase,
+): Promise<NotSent | undefined> {
+  const { creationKey, sender, sameKey, recordedSince } = row;
+  const { standing, before } = sender;
+  const isFirst = attempt === 1 && before === null && sameKey !== true && recordedSince === undefined;
+  const asker = { fingerprint: null, workflowId, runId, now: Date.now() };
+  const opened = standing.bound
+    ? await openEpoch(journal, { namespace, creationKey }, base.epoch, asker).catch(() => undefined)
+    : undefined;
+  const untouched =
+    !standing.bound || opened === undefined
+      ? isFirst
+      : opened.do === 'send' && !isLost(row, standing, opened.intents);
+  return untouched ? waitingAnswer(base, 'page_unavailable', UNREADABLE) : undefined;
 }

@@ -21,10 +21,9 @@ import { timeLeft } from '../await-sender';
 import { startHeartbeat } from '../heartbeat';
 import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../payer-stops';
-import { attemptsOf, LOOKS } from './begun-before';
+import { attemptsOf, LOOKS, type PageReader } from './open-page';
 import { withBoundJournal } from './bound-journal';
 import { freeOfEpoch, noteFree } from './free-epochs';
-import { type PageReader } from './page-reader';
 
 /**
  * The body of `media.settleBatch`: what a batch has cost that nobody can ask any more. It is fenced first, so that nothing

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { begunBefore } from '../../../src/activities/campaign/begun-before';
+import { begunBefore } from '../../../src/activities/campaign/open-page';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { createFileJournal } from '../../../src/journal';
 import { createdVideo } from '../created-video';

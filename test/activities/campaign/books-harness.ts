@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createKeepBooks } from '../../../src/activities/campaign/keep-books';
-import { createPageReader } from '../../../src/activities/campaign/page-reader';
+import { createPageReader } from '../../../src/activities/campaign/open-page';
 import { createSettleBatch } from '../../../src/activities/campaign/settle-batch';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import {

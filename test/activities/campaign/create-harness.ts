@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
-import { type PageReader } from '../../../src/activities/campaign/page-reader';
+import { type PageReader } from '../../../src/activities/campaign/open-page';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type Account, accountRegistry } from '../../../src/activities/accounts';
 import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
-import { createPageReader } from '../../../src/activities/campaign/page-reader';
+import { createPageReader } from '../../../src/activities/campaign/open-page';
 import { createFileStore, type FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type CampaignPlan, type PlanCampaignInput } from '../../../src/domain/campaign/plan';
 import { type MediaSource } from '../../../src/domain/media';

@@ -244,7 +244,7 @@ interface Asker {
   readonly asks: boolean;
 }
 
-/** The real decision, with the real way over epochs that another clock has opened (src/activities/epochs.ts). */
+/** The real decision, with the real way over epochs that another clock has opened (src/activities/journal-epochs.ts). */
 export function decide(
   world: World,
   at: number,

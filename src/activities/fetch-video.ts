@@ -1,10 +1,17 @@
 import { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
+import { sniffMedia } from '../artifacts/media-type';
+import { checkVideo, type VideoCheck } from '../artifacts/video-check';
 import { type DownloadBounds } from '../domain/download-bounds';
-import { type ContentFetchResult, type MediaClient } from '../service/media-client';
-import { readBody, tooLarge } from './download-body';
-import { type DownloadProblem } from './download-problem';
-import { type DownloadProgress, digestOf, partOwner } from './download-progress';
-import { problemOf } from './download-refusal';
+import { type ArtifactRef } from '../domain/media';
+import { readDataUrl } from '../service/data-url';
+import {
+  type ContentFetchResult,
+  type GetVideoResult,
+  type MediaClient,
+  type VideoReading,
+} from '../service/media-client';
+import { type DownloadProblem, isTransient, problemOf, worstOf } from './download-problem';
+import { digestOf, type DownloadProgress, partOwner, readBody, tooLarge } from './fetch-body';
 
 /** One try of one execution: what all places of it share. */
 export interface DownloadTry {
@@ -168,4 +175,152 @@ function lengthProblem(part: StagedArtifact, expected: number | null): DownloadP
 /** Name of a place by its address, without the part that signs it. */
 export function placeOf(url: URL): string {
   return digestOf(url.origin, url.pathname);
+}
+
+/** A video that is verified and stored. */
+export interface DownloadedVideo {
+  readonly artifact: ArtifactRef;
+  /** What the file itself says; null for a container that is only known by its first bytes. */
+  readonly facts: Extract<VideoCheck, { ok: true }>['facts'];
+  readonly warnings: readonly string[];
+}
+
+export type TryResult = { readonly video: DownloadedVideo } | { readonly problem: DownloadProblem };
+
+/** Largest `data:` result that is decoded in memory, in bytes. */
+const MAX_DATA_URL_BYTES = 64 * 1024 * 1024;
+
+/**
+ * One pass over the places of a result: the content endpoint, then the record's URLs (C4.1). A place of the service
+ * itself is left out when the service just asked to wait. Storage errors are thrown.
+ */
+export async function tryPlaces(
+  turn: DownloadTry,
+  taskId: string,
+  record: GetVideoResult,
+): Promise<TryResult> {
+  const waiting = askedToWait(record);
+  if (waiting !== undefined) return { problem: waiting };
+  const urls = record.kind === 'record' ? record.resultUrls : [];
+  const problems: DownloadProblem[] = [];
+  for (const place of contentPlaces(turn.client, taskId, urls)) {
+    const last = problems.at(-1);
+    if (last !== undefined && isTransient(last.kind) && place.own) continue;
+    const result = await tryPlace(turn, place);
+    if ('video' in result) return result;
+    problems.push(result.problem);
+    if (turn.signal.aborted || turn.deadline.aborted || result.problem.kind === 'too_large') break;
+    // Bytes that can be gone on with are worth more than another place.
+    if (turn.progress.place === nameOf(place) && turn.progress.position > 0) break;
+  }
+  const [first, ...rest] = problems;
+  if (first === undefined)
+    return { problem: { kind: 'missing', message: 'The record names no place for the result.' } };
+  const unread = record.kind === 'record' ? [] : [unreadRecord(record)];
+  // A blocked place is final only when the other places are known.
+  const all = first.kind === 'blocked' ? ([first, ...rest, ...unread] as const) : ([first, ...rest] as const);
+  return { problem: worstOf(all) };
+}
+
+async function tryPlace(turn: DownloadTry, place: ContentPlace): Promise<TryResult> {
+  const fetched =
+    place.kind === 'data'
+      ? await takeDataUrl(turn, place.url)
+      : await fetchPlace(turn, nameOf(place), place.url);
+  return 'problem' in fetched ? fetched : verify(turn, fetched.part);
+}
+
+const nameOf = (place: ContentPlace) => (place.kind === 'content' ? 'content' : placeOf(place.url));
+
+/** What a whole body really is; only video is published (C4.3). */
+async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResult> {
+  const path = part.inspectPath();
+  if (path === undefined) throw new TypeError('This store cannot show its parts for inspection.');
+  const check = await checkVideo(path);
+  if (check.ok) {
+    const artifact = await part.publish(check.mediaType);
+    return { video: { artifact, facts: check.facts, warnings: check.warnings } };
+  }
+  const kind = check.reason === 'truncated' ? 'truncated' : 'no_picture';
+  const { progress, bounds } = turn;
+  const lastOne = turn.last || (progress.fault === kind && progress.sameFault + 1 >= bounds.maxSameFault);
+  if (!lastOne) {
+    await forget(turn, part);
+    return { problem: { kind, message: check.message } };
+  }
+  const rejected = await part.reject();
+  Object.assign(progress, { place: null, etag: null, length: null, position: 0 });
+  return { problem: { kind, message: check.message, rejected } };
+}
+
+async function takeDataUrl(turn: DownloadTry, url: URL): Promise<Fetched> {
+  const bytes = readDataUrl(url.href, MAX_DATA_URL_BYTES);
+  if (bytes === undefined)
+    return { problem: { kind: 'missing', message: 'The data: URL of the record cannot be read.' } };
+  const part = await turn.artifacts.stage(partOwner(turn.progress.owner, 'data', null));
+  await part.restart();
+  const isVideo = sniffMedia(bytes)?.kind === 'video';
+  await part.write(isVideo ? bytes : await turn.client.cleanPage(bytes));
+  if (isVideo) return { part };
+  const rejected = await part.reject();
+  return {
+    problem: { kind: 'not_video', message: 'The data: URL of the record holds no video.', rejected },
+  };
+}
+
+/** A Retry-After to the reading of the record holds for the content of the same service (C8.7). */
+function askedToWait(record: GetVideoResult): DownloadProblem | undefined {
+  if (record.kind === 'record' || record.retryAfterMs === undefined) return undefined;
+  const { retryAfterMs, httpStatus } = record;
+  return {
+    kind: record.error === 'rate_limited' ? 'rate_limited' : 'unavailable',
+    message: 'The service asks to wait.',
+    retryAfterMs,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+  };
+}
+
+function unreadRecord(record: Extract<GetVideoResult, { kind: 'error' }>): DownloadProblem {
+  const { httpStatus, retryAfterMs } = record;
+  return {
+    kind: 'unavailable',
+    message: 'The record of the task could not be read.',
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** Where a video may be, in the order in which the places are tried (C4.1). */
+export interface ContentPlace {
+  readonly kind: 'content' | 'url' | 'data';
+  readonly url: URL;
+  /** Of the service's own origin: what it says about waiting holds for this place too. */
+  readonly own: boolean;
+}
+
+/** The content endpoint first, then the record's URLs; a place is never tried twice. */
+export function contentPlaces(
+  client: MediaClient,
+  taskId: string,
+  resultUrls: VideoReading['resultUrls'],
+): ContentPlace[] {
+  const { origin } = new URL(client.baseUrl);
+  const places: ContentPlace[] = [];
+  const content = attempt(() => client.contentUrl(taskId));
+  if (content !== undefined) places.push({ kind: 'content', url: content, own: true });
+  for (const text of resultUrls) {
+    const url = attempt(() => new URL(text));
+    if (url === undefined || places.some((place) => place.url.href === url.href)) continue;
+    if (url.protocol === 'data:') places.push({ kind: 'data', url, own: true });
+    else if (/^https?:$/.test(url.protocol)) places.push({ kind: 'url', url, own: url.origin === origin });
+  }
+  return places;
+}
+
+function attempt<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
 }

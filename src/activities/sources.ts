@@ -1,13 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
+import { type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { type ArtifactRef, type MediaSource } from '../domain/media';
-import { type ValidationIssue } from '../domain/validation-issue';
 import { ArtifactError, type ArtifactErrorCode } from '../artifacts/artifact-error';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { ingestFile } from '../artifacts/ingest-file';
+import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
+import { type ArtifactRef, type MediaSource } from '../domain/media';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { readDataUrl } from '../service/data-url';
+import { type MediaClient } from '../service/media-client';
+import { ReplyBytes } from '../service/reply-bytes';
 import { type WireFile } from '../service/wire-body';
-import { type MissingHere } from './prepared';
+import { type MissingHere } from './paid-context';
 
 /** A source as the service client sends it: an address that the service fetches itself, or bytes that we have. */
 export type ResolvedSource =
@@ -107,4 +112,69 @@ export async function realInputFile(
 function isBelow(file: string, root: string): boolean {
   const path = relative(root, file);
   return path !== '' && !path.startsWith('..') && !isAbsolute(path);
+}
+
+/** A reference travels inside a JSON body: more than this belongs on a server of its own. */
+export const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
+/** An activity has 10 s besides the exchange itself; the send needs some of them. */
+const FETCH_MS = 8_000;
+
+/** Bytes of a reference URL, through the same address filter as downloads (architecture: Requests), stored by hash. */
+export async function fetchReference(
+  url: string,
+  field: string,
+  client: MediaClient,
+  artifacts: ArtifactStore,
+): Promise<SourceResult> {
+  const refused = (message: string): SourceResult => ({ kind: 'issue', issue: { field, message } });
+  const bytes = /^data:/i.test(url) ? readDataUrl(url, MAX_REFERENCE_BYTES) : await download(url, client);
+  if (bytes === undefined)
+    return refused('The reference could not be fetched: this model wants its bytes, not its address.');
+  const media = sniffMedia(bytes.subarray(0, SNIFF_BYTES));
+  if (media === undefined) return refused('The reference is no image, video or audio by its bytes.');
+  const artifact = await artifacts.putBuffer(bytes, { mediaType: media.mediaType });
+  const file = {
+    source: { data: bytes },
+    mediaType: media.mediaType,
+    sha256: artifact.sha256,
+    bytes: artifact.bytes,
+  };
+  return { kind: 'file', file };
+}
+
+async function download(url: string, client: MediaClient): Promise<Buffer | undefined> {
+  if (!URL.canParse(url)) return undefined;
+  const signal = AbortSignal.timeout(FETCH_MS);
+  const result = await client.fetchContent({ url: new URL(url), signal });
+  if (result.kind !== 'body') return undefined;
+  if (result.contentEncoding !== null || (result.contentLength ?? 0) > MAX_REFERENCE_BYTES) {
+    result.body.destroy();
+    return undefined;
+  }
+  return readBounded(result.body, MAX_REFERENCE_BYTES, signal);
+}
+
+/** A whole body, or undefined when it is too large, breaks off, or is not there before the signal: an idle timer alone would let one byte a minute go on for ever. */
+export async function readBounded(
+  body: Readable,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  const stop = () => void body.destroy(new Error('too late'));
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const kept = new ReplyBytes();
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (kept.size + chunk.length > maxBytes) return undefined;
+      await kept.add(chunk);
+    }
+    return await kept.whole();
+  } catch {
+    return undefined;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    body.destroy();
+    await kept.close();
+  }
 }

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import {
-  decideEpoch,
-  isBehind,
-  isOpenFate,
-  mayFollow,
   type CreateJournal,
+  decideEpoch,
   type EpochAsker,
   type EpochDecision,
   type EpochView,
+  isBehind,
+  isOpenFate,
   type JournalKey,
+  mayFollow,
   type OutcomeRecord,
   type RecordedAnswer,
   type Slot,
   type SlotFence,
   type SlotIntent,
+  type TaskIndexEntry,
 } from '../domain/create-journal';
+import { type CreatedVideo, type CreateVideoAnswer } from '../domain/paid-call';
 
 /** Where a caller stands: the epoch it may act in, and what that epoch's records say. */
 export type OpenedEpoch = {
@@ -163,4 +165,54 @@ export async function recordOutcome(
 function withoutForeignText(answer: RecordedAnswer): RecordedAnswer {
   if (!('error' in answer) || answer.error === undefined) return answer;
   return { ...answer, error: { ...answer.error, message: null } };
+}
+
+/** Whether a task of the same account belongs to another creation key; the same key in two namespaces is two keys. */
+export function isForeign(owner: TaskIndexEntry, key: JournalKey, { account }: SlotIntent): boolean {
+  const same = owner.creationKey === key.creationKey && owner.namespace === key.namespace;
+  return !same && owner.video.account === account;
+}
+
+/**
+ * Takes a task for a creation key before it is adopted: two keys that look for their task at the same time, or two people,
+ * never get the same one. False when another key has it. Throws when the journal cannot tell.
+ */
+export async function claimTask(
+  journal: CreateJournal,
+  key: JournalKey,
+  slot: SlotIntent,
+  { epoch, video }: CreatedVideo,
+): Promise<boolean> {
+  const { workflowId, runId } = slot;
+  await journal.indexTask({ v: 1, ...key, epoch, workflowId, runId, video });
+  const owners = await journal.findTask(video.taskId);
+  return !owners.some((owner) => isForeign(owner, key, slot));
+}
+
+/** Makes a created task findable by its id alone. Done again whenever a recorded creation is read: a kill may have come between. */
+export async function indexCreated(
+  journal: CreateJournal | 'none',
+  key: JournalKey,
+  answer: CreateVideoAnswer | RecordedAnswer,
+  slot: SlotIntent | null,
+): Promise<void> {
+  if (journal === 'none' || answer.outcome !== 'created') return;
+  const { taskId, account } = answer.video;
+  // Read from a record: mostly it was done then, and to try it would be a draft and two waits for the disk.
+  if (!answer.sent) {
+    const known = await journal.findTask(taskId).catch(() => []);
+    if (known.some(({ video }) => video.account === account)) return;
+  }
+  await journal
+    .indexTask({
+      v: 1,
+      namespace: key.namespace,
+      creationKey: key.creationKey,
+      epoch: answer.epoch,
+      workflowId: slot?.workflowId ?? null,
+      runId: slot?.runId ?? null,
+      video: answer.video,
+    })
+    // The index only shortens a search; the outcome itself is recorded.
+    .catch(() => undefined);
 }

@@ -1,6 +1,5 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
-import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
-import { type ArtifactStore } from '../artifacts/artifact-store';
+import { ArtifactError, type ArtifactStore, toArtifactError } from '../artifacts/artifact-store';
 import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
 import { DOWNLOAD_BOUNDS, type DownloadBounds } from '../domain/download-bounds';
 import { type PollErrorClass } from '../domain/poll-answers';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Readable } from 'node:stream';
-import { ArtifactError } from '../artifacts/artifact-error';
-import { type StagedArtifact } from '../artifacts/artifact-store';
+import { ArtifactError, type StagedArtifact } from '../artifacts/artifact-store';
 import { sniffMedia } from '../artifacts/media-type';
 import { notVideo } from '../artifacts/video-check';
 import { type DownloadBounds } from '../domain/download-bounds';

@@ -2,7 +2,7 @@ import { type CreateJournal } from '../domain/create-journal';
 import { inLanes } from '../domain/in-lanes';
 import { type ArtifactRef } from '../domain/media';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
-import { checkImage } from '../artifacts/image-check';
+import { checkImage } from '../artifacts/media-type';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { sealText } from '../journal/sealed-text';
 import { readDataUrl } from '../service/data-url';

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { systemCode } from './artifact-error';
+import { systemCode } from './artifact-store';
 
 /** Makes the entries of a directory durable. Systems that cannot sync a directory are left to their own guarantees. */
 export async function syncDirectory(path: string): Promise<void> {
@@ -129,3 +130,18 @@ async function exists(path: string): Promise<boolean> {
     throw error;
   }
 }
+
+const LONGEST = 80;
+
+/**
+ * A file name for an id that may hold anything: unharmed when it is plain, else with the other characters replaced
+ * and a digest added, so that two ids never share a name.
+ */
+export function safeName(id: string): string {
+  const plain = id.replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[.-]+/, '_') || '_';
+  if (plain === id && id.length <= LONGEST && !WINDOWS_DEVICE.test(id)) return id;
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 8);
+  return `${plain.slice(0, LONGEST)}-${digest}`;
+}
+
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;

@@ -1,22 +1,23 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
-import { type Readable } from 'node:stream';
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { type ArtifactRef } from '../domain/media';
-import { ArtifactError, systemCode, toArtifactError } from './artifact-error';
 import {
+  ArtifactError,
   type ArtifactStore,
   type PutOptions,
   type StagedArtifact,
   type StageOptions,
+  systemCode,
+  toArtifactError,
 } from './artifact-store';
 import { inDirectory, removeIfThere } from './durable-file';
-import { fetchToFile } from './fetch-to-file';
 import { FilePart, type PartTargets } from './file-part';
-import { findParts, partName } from './part-name';
+import { fetchToFile } from './ingest';
 import { storeIdentity } from './store-identity';
-import { verifiedStream } from './verified-stream';
 
 const NO_PARTS = { all: [], resumable: undefined } as const;
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -155,4 +156,71 @@ function notFound(sha256: string): ArtifactError {
 /** A file store below `root`; directories are made when something is stored. */
 export function createFileStore({ root }: { readonly root: string }): FileArtifactStore {
   return new FileArtifactStore(root);
+}
+
+/** Passes the bytes on and fails at the end, with `hash_mismatch`, when they do not have this SHA-256. */
+export function verifiedStream(source: Readable, sha256: string): Readable {
+  const hash = createHash('sha256');
+  const check = new Transform({
+    transform(chunk: Uint8Array, _encoding, done: TransformCallback) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+    flush(done: TransformCallback) {
+      const same = hash.digest('hex') === sha256;
+      done(same ? null : new ArtifactError('hash_mismatch', `Artifact ${sha256} is damaged in the store.`));
+    },
+  });
+  source.once('error', (error) => check.destroy(toArtifactError(error)));
+  // pipeline closes the source when the reader lets go of the result; errors reach the reader through it.
+  pipeline(source, check, () => undefined);
+  return check;
+}
+
+/** Tolerance, in seconds, for a clock that was set while the machine ran. */
+const SAME_BOOT_S = 60;
+
+/** Second of this machine's start: after a power cut a part may hold zeros that no check finds, so it is not resumed. */
+function bootSecond(): number {
+  return Math.round(Date.now() / 1000 - uptime());
+}
+
+/** A new name for a part of the owner with this key. */
+export function partName(key: string): string {
+  return `${key}.${bootSecond()}.${randomBytes(6).toString('hex')}.part`;
+}
+
+/** All parts of an owner, and the longest one that was written since this machine started. */
+export async function findParts(
+  directory: string,
+  key: string,
+): Promise<{ all: readonly string[]; resumable: string | undefined }> {
+  const all = (await readdir(directory)).filter(
+    (name) => name.startsWith(`${key}.`) && name.endsWith('.part'),
+  );
+  let resumable: string | undefined;
+  let longest = 0;
+  for (const name of all) {
+    const boot = Number(name.split('.')[1]);
+    if (!(Math.abs(boot - bootSecond()) <= SAME_BOOT_S)) continue;
+    const size = (await stat(join(directory, name)).catch(() => undefined))?.size ?? 0;
+    if (size > longest) [resumable, longest] = [name, size];
+  }
+  return { all, resumable };
+}
+
+const EXTENSIONS: { readonly [mediaType: string]: string } = {
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+  'video/quicktime': 'mov',
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'application/json': 'json',
+};
+
+/** How the name of a file of this media type ends, without the dot; `bin` for any other. */
+export function fileExtension(mediaType: string): string {
+  return EXTENSIONS[mediaType.split(';')[0] ?? ''] ?? 'bin';
 }

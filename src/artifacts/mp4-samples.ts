@@ -1,9 +1,5 @@
 import { createFile, type ISOFile, Log, MP4BoxBuffer } from 'mp4box';
-import { type ByteSource } from './byte-source';
-import { type TopLevelBox } from './mp4-boxes';
-import { placesEverySample } from './mp4-chunks';
-import { nestsWell } from './mp4-nesting';
-import { claimedSamples } from './mp4-sample-count';
+import { BOX_TYPE, type ByteSource, type TopLevelBox } from './mp4-boxes';
 
 /** What the sample tables say about the picture. */
 export interface VideoTrackFacts {
@@ -158,3 +154,90 @@ async function readBytes(source: ByteSource, box: TopLevelBox): Promise<Buffer> 
 
 const toArrayBuffer = (bytes: Buffer): ArrayBuffer =>
   bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+
+/** Boxes that only hold boxes, down to the sample tables. */
+const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'moof', 'traf']);
+const MAX_DEPTH = 8;
+
+/**
+ * Whether the boxes inside a `moov` or `moof` box fill it: a parser that meets a wrong size leaves out what follows, a
+ * sound track for example, and shows the rest as if it were all. Fewer than 8 bytes at an end are padding.
+ * @param box the whole box, header included
+ */
+export function nestsWell(box: Buffer, headerBytes: number): boolean {
+  return fills(box, headerBytes, box.length, 1);
+}
+
+function fills(buffer: Buffer, from: number, to: number, depth: number): boolean {
+  let position = from;
+  while (position + 8 <= to) {
+    const short = buffer.readUInt32BE(position);
+    const long = short === 1;
+    if (long && position + 16 > to) return false;
+    const size = long ? Number(buffer.readBigUInt64BE(position + 8)) : short;
+    const headerBytes = long ? 16 : 8;
+    if (size < headerBytes || position + size > to) return false;
+    const type = buffer.toString('latin1', position + 4, position + 8);
+    if (!BOX_TYPE.test(type)) return false;
+    const inner = CONTAINERS.has(type) && depth < MAX_DEPTH;
+    if (inner && !fills(buffer, position + headerBytes, position + size, depth + 1)) return false;
+    position += size;
+  }
+  return true;
+}
+
+type Track = ISOFile['moov']['traks'][number];
+
+/**
+ * Whether the chunk tables of a track place every sample: a parser that finds too few entries guesses where the rest
+ * lies, and a guess is within the file more often than not.
+ */
+export function placesEverySample({ mdia }: Pick<Track, 'mdia'>): boolean {
+  const { stsz, stz2, stsc, stco, co64 } = mdia.minf.stbl;
+  const samples = (stsz ?? stz2)?.sample_sizes.length ?? 0;
+  const chunks = (stco ?? co64)?.chunk_offsets.length ?? 0;
+  const first = stsc?.first_chunk ?? [];
+  let placed = 0;
+  for (const [index, from] of first.entries()) {
+    const to = first[index + 1] ?? chunks + 1;
+    // The last run ends with the last chunk, so that none before it goes further.
+    if (from < 1 || to < from) return false;
+    placed += (to - from) * (stsc.samples_per_chunk[index] ?? 0);
+  }
+  // A last chunk that claims too much harms nobody; chunks of a track without a sample do.
+  return samples === 0 ? placed === 0 : placed >= samples;
+}
+
+/** Boxes that only hold boxes, on the way to the sample tables. */
+const WITH_SAMPLES: ReadonlySet<string> = new Set(['trak', 'mdia', 'minf', 'stbl', 'traf']);
+
+/** Where the number of samples stands, from the end of the box header. */
+const COUNT_AT: Readonly<Record<string, number>> = { stsz: 8, stz2: 8, trun: 4 };
+
+/**
+ * Samples that the tables in a `moov` or `moof` box claim, before any parser builds lists of them:
+ * eight bytes can claim four billion.
+ * @param box the whole box, header included
+ */
+export function claimedSamples(box: Buffer, headerBytes: number): number {
+  return countIn(box, headerBytes, box.length, 0);
+}
+
+function countIn(buffer: Buffer, from: number, to: number, depth: number): number {
+  let total = 0;
+  let position = from;
+  while (position + 8 <= to) {
+    const short = buffer.readUInt32BE(position);
+    const long = short === 1 && position + 16 <= to;
+    const size = long ? Number(buffer.readBigUInt64BE(position + 8)) : short === 0 ? to - position : short;
+    if (size < (long ? 16 : 8)) return total;
+    const end = Math.min(position + size, to);
+    const body = position + (long ? 16 : 8);
+    const type = buffer.toString('latin1', position + 4, position + 8);
+    const at = COUNT_AT[type];
+    if (at !== undefined && body + at + 4 <= end) total += buffer.readUInt32BE(body + at);
+    if (WITH_SAMPLES.has(type) && depth < 8) total += countIn(buffer, body, end, depth + 1);
+    position = end;
+  }
+  return total;
+}

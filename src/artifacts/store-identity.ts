@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseOwnJson } from '../domain/own-json';
-import { ArtifactError, systemCode } from './artifact-error';
+import { ArtifactError, systemCode } from './artifact-store';
 import { ensureDirectory, publishIfAbsent, removeIfThere } from './durable-file';
 
 const NAME = 'store.json';

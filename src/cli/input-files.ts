@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { ArtifactError } from '../artifacts/artifact-error';
-import { type ArtifactStore } from '../artifacts/artifact-store';
-import { ingestFile, type IngestedFile } from '../artifacts/ingest-file';
+import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
+import { type IngestedFile, ingestFile } from '../artifacts/ingest';
 import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/media';
 import { badInput, CliError } from './cli-error';
 

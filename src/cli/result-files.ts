@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ArtifactError } from '../artifacts/artifact-error';
-import { type ArtifactStore } from '../artifacts/artifact-store';
-import { fileExtension } from '../artifacts/file-extension';
+import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
+import { fileExtension } from '../artifacts/file-store';
 import { type ArtifactRef } from '../domain/media';
 import { CliError } from './cli-error';
 

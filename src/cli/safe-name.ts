@@ -1,1 +1,1 @@
-export { safeName } from '../artifacts/safe-name';
+export { safeName } from '../artifacts/durable-file';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toArtifactError } from '../artifacts/artifact-error';
+import { toArtifactError } from '../artifacts/artifact-store';
 import { ReportError } from './report-error';
 import { ReportFolder, STATE_FOLDER } from './report-folder';
 

@@ -1,5 +1,4 @@
-import { ArtifactError } from '../artifacts/artifact-error';
-import { type ArtifactStore } from '../artifacts/artifact-store';
+import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { inLanes } from '../domain/in-lanes';
 import { type ArtifactRef } from '../domain/media';
 import { isPlaceOf, nextToOther } from './media-names';

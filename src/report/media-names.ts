@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { fileExtension } from '../artifacts/file-extension';
-import { safeName } from '../artifacts/safe-name';
+import { fileExtension } from '../artifacts/file-store';
+import { safeName } from '../artifacts/durable-file';
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { pageNumber, pageOf, type ReportRow } from './page-rows';
 

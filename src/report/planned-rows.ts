@@ -1,5 +1,4 @@
-import { ArtifactError } from '../artifacts/artifact-error';
-import { type ArtifactStore } from '../artifacts/artifact-store';
+import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { type PlanIndex } from '../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../domain/campaign/row';
 import { type PlanAddress } from '../domain/campaign/results';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemCode } from '../artifacts/artifact-error';
+import { systemCode } from '../artifacts/artifact-store';
 import { ensureDirectory, removeIfThere, syncDirectory } from '../artifacts/durable-file';
 
 /** Folder inside a report that holds what the next refresh needs; no part of what is handed on. */

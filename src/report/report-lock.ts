@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { systemCode } from '../artifacts/artifact-error';
+import { systemCode } from '../artifacts/artifact-store';
 import { publishIfAbsent, removeIfThere } from '../artifacts/durable-file';
 import { ReportError } from './report-error';
 

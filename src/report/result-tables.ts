@@ -1,6 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
-import { systemCode } from '../artifacts/artifact-error';
+import { systemCode } from '../artifacts/artifact-store';
 import { CSV_HEADER, csvCells } from './csv-columns';
 import { inOrder, readPage } from './page-rows';
 import { type ReportFolder } from './report-folder';

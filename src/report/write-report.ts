@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
+import { ArtifactError, toArtifactError } from '../artifacts/artifact-store';
 import { endedRows, type PlanAddress } from '../domain/campaign/results';
 import { claimFolder } from './claim-folder';
 import { fetchMedia } from './fetch-media';

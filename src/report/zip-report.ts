@@ -4,9 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
-import { ArtifactError, toArtifactError } from '../artifacts/artifact-error';
-import { ensureDirectory, publishIfAbsent, removeIfThere, syncDirectory } from '../artifacts/durable-file';
-import { safeName } from '../artifacts/safe-name';
+import { ArtifactError, toArtifactError } from '../artifacts/artifact-store';
+import {
+  ensureDirectory,
+  publishIfAbsent,
+  removeIfThere,
+  safeName,
+  syncDirectory,
+} from '../artifacts/durable-file';
 import { ReportError } from './report-error';
 import { isMediaPart, STATE_FOLDER } from './report-folder';
 

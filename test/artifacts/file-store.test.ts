@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-error';
+import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-store';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { artifactStoreConformance, readAll } from './artifact-store-conformance';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { ingestFile } from '../../src/artifacts/ingest-file';
+import { ingestFile } from '../../src/artifacts/ingest';
 import { makePng } from './make-media';
 
 let directory: string;

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { describePage, extensionOf, sniffMedia } from '../../src/artifacts/media-type';
-import { checkImage } from '../../src/artifacts/image-check';
+import { checkImage, describePage, extensionOf, sniffMedia } from '../../src/artifacts/media-type';
 import { box, makePng } from './make-media';
 
 const bytes = (...parts: (string | number[])[]) =>

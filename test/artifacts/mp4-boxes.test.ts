@@ -1,7 +1,5 @@
 import { walkBoxes } from '../../src/artifacts/mp4-boxes';
-import { claimedSamples } from '../../src/artifacts/mp4-sample-count';
-import { nestsWell } from '../../src/artifacts/mp4-nesting';
-import { placesEverySample } from '../../src/artifacts/mp4-chunks';
+import { claimedSamples, nestsWell, placesEverySample } from '../../src/artifacts/mp4-samples';
 import { memorySource } from './memory-source';
 
 /** A box of a size that may be a lie. */

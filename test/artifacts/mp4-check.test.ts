@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { createFile, MP4BoxBuffer } from 'mp4box';
-import { claimedSamples } from '../../src/artifacts/mp4-sample-count';
-import { checkMp4 } from '../../src/artifacts/mp4-check';
-import { checkVideo } from '../../src/artifacts/video-check';
+import { claimedSamples } from '../../src/artifacts/mp4-samples';
+import { checkMp4, checkVideo } from '../../src/artifacts/video-check';
 import { box, makeMp4, topLevel } from './make-media';
 
 let directory: string;

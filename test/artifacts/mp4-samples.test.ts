@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Log } from 'mp4box';
 import { walkBoxes } from '../../src/artifacts/mp4-boxes';
 import { checkSamples } from '../../src/artifacts/mp4-samples';
-import { checkMp4 } from '../../src/artifacts/mp4-check';
+import { checkMp4 } from '../../src/artifacts/video-check';
 import { box, makeMp4, topLevel } from './make-media';
 import { memorySource } from './memory-source';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { ArtifactError } from '../../src/artifacts/artifact-error';
-import { verifiedStream } from '../../src/artifacts/verified-stream';
+import { ArtifactError } from '../../src/artifacts/artifact-store';
+import { verifiedStream } from '../../src/artifacts/file-store';
 
 const WHOLE = Buffer.from('a whole artifact');
 const HASH = createHash('sha256').update(WHOLE).digest('hex');

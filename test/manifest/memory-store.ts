@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { ArtifactError } from '../../src/artifacts/artifact-error';
+import { ArtifactError } from '../../src/artifacts/artifact-store';
 import { artifactUri } from '../../src/domain/media';
 import { type PlanStore } from './plan-harness';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describePage, extensionOf, sniffMedia } from '../../src/artifacts/media-type';
-import { claimedSamples } from '../../src/artifacts/mp4-sample-count';
+import { claimedSamples } from '../../src/artifacts/mp4-samples';
 import { referenceModeOf } from '../../src/domain/media';
 import { holdsLocalPath, looksLikeLocalPath } from '../../src/domain/raw-fields';
 import { contentHeaders } from '../../src/service/content-headers';

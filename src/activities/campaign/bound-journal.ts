@@ -1,6 +1,6 @@
 import { log } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
-import { ArtifactError } from '../../artifacts/artifact-error';
+import { ArtifactError } from '../../artifacts/artifact-store';
 import { type BooksUnavailable } from '../../domain/campaign/activities';
 import { type CreateJournal } from '../../domain/create-journal';
 import { JournalRecordError } from '../../journal/records';

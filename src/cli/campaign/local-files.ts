@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { ArtifactError } from '../../artifacts/artifact-error';
-import { type ArtifactStore } from '../../artifacts/artifact-store';
-import { ingestFile } from '../../artifacts/ingest-file';
+import { ArtifactError, type ArtifactStore } from '../../artifacts/artifact-store';
+import { ingestFile } from '../../artifacts/ingest';
 import { type ArtifactRef } from '../../domain/media';
 
 /** What says about a file, and not about the store, that it cannot be used. */

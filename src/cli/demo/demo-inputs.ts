@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
-import { ingestFile } from '../../artifacts/ingest-file';
+import { ingestFile } from '../../artifacts/ingest';
 import { type ArtifactRef } from '../../domain/media';
 import { renderImage } from '../../testing/sandbox/render-image';
 

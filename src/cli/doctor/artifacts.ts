@@ -1,4 +1,4 @@
-import { toArtifactError } from '../../artifacts/artifact-error';
+import { toArtifactError } from '../../artifacts/artifact-store';
 import { type CommandErrorType } from '../error-types';
 import { openStore } from '../paid-options';
 import { type Check, failed, ok, warning } from './check';

@@ -1,4 +1,4 @@
-import { systemCode } from '../../artifacts/artifact-error';
+import { systemCode } from '../../artifacts/artifact-store';
 import { createFileJournal } from '../../journal/file-journal';
 import { type Check, failed, ok } from './check';
 import { folderState } from './folder-state';

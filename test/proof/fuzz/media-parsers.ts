@@ -1,6 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { checkImage, MAX_IMAGE_PIXELS } from '../../../src/artifacts/image-check';
-import { describePage, sniffMedia } from '../../../src/artifacts/media-type';
+import { checkImage, describePage, MAX_IMAGE_PIXELS, sniffMedia } from '../../../src/artifacts/media-type';
 import { walkBoxes } from '../../../src/artifacts/mp4-boxes';
 import { checkSamples } from '../../../src/artifacts/mp4-samples';
 import { parseJsonBody } from '../../../src/service/bounded-body';

@@ -2,14 +2,13 @@ import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { columnOf, type NamedColumn } from './columns';
-import { ManifestHeaderError, ManifestUnreadableError } from './manifest-error';
+import { ManifestHeaderError, ManifestUnreadableError, newlinesIn } from './manifest-text';
 import {
   type ManifestRow,
   type ManifestValue,
   MAX_ROW_CHARACTERS,
   unknownColumnMessage,
 } from './manifest-row';
-import { newlinesIn } from './manifest-text';
 
 /** One column of the header; null for one without a name. */
 type HeaderCell = (NamedColumn & { readonly written: string }) | null;

@@ -5,8 +5,8 @@
  * @module
  */
 export { MANIFEST_COLUMNS, type ManifestColumn, type ManifestOperation } from './columns';
-export { contentOf } from './judge-row';
-export { ManifestHeaderError, ManifestUnreadableError, ModelsDownError } from './manifest-error';
+export { contentOf } from './judge-rows';
+export { ManifestHeaderError, ManifestUnreadableError, ModelsDownError } from './manifest-text';
 export { type ManifestRow } from './manifest-row';
 export { type PlanSink } from './page-writer';
 export { planManifest, type PlanManifestOptions, type PlanProgress } from './plan-manifest';

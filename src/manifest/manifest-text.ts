@@ -1,4 +1,15 @@
-import { ManifestUnreadableError } from './manifest-error';
+import { buffer } from 'node:stream/consumers';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type ManifestIssue } from '../domain/campaign/plan';
+import { type JsonValue } from '../domain/json';
+import { columnOf } from './columns';
+import {
+  type ManifestRow,
+  type ManifestValue,
+  MAX_ROW_CHARACTERS,
+  unknownColumnMessage,
+} from './manifest-row';
+import { linesOf } from './text-lines';
 
 /** Bytes that tell what a file is. */
 const HEAD = 4096;
@@ -79,4 +90,75 @@ function decoderFor(head: Buffer): TextDecoder {
       'The manifest is no text: it has NUL bytes. UTF-16 needs its byte order mark; UTF-8 is best.',
     );
   return make('utf-8');
+}
+
+/** Rows of JSON lines: one object in each line; empty lines are no rows. */
+export async function* jsonlRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
+  for await (const { line, content } of linesOf(text)) {
+    if (content === null) {
+      const message = `The line has more than ${MAX_ROW_CHARACTERS} characters.`;
+      yield { line, values: new Map(), issues: [{ line, column: null, message }] };
+    } else if (content.trim() !== '') yield rowOf(line, content);
+  }
+}
+
+function rowOf(line: number, content: string): ManifestRow {
+  const values = new Map<string, ManifestValue>();
+  const issues: ManifestIssue[] = [];
+  let object: unknown;
+  try {
+    object = JSON.parse(content);
+  } catch {
+    object = undefined;
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    const message = 'The line is no JSON object. Each line is one object, and no object has several lines.';
+    return { line, values, issues: [{ line, column: null, message }] };
+  }
+  for (const [written, value] of Object.entries(object as { [name: string]: JsonValue })) {
+    const column = columnOf(written, 'jsonl');
+    if (!('column' in column)) {
+      issues.push({
+        line,
+        column: column.shown,
+        message: unknownColumnMessage(column.near),
+        allowed: column.near,
+      });
+    } else if (values.has(column.key)) {
+      issues.push({ line, column: column.key, message: `${column.key} is given twice.` });
+    } else if (value !== null && value !== '') values.set(column.key, { ...column, written, value });
+  }
+  return { line, values, issues };
+}
+
+/** The manifest as a whole cannot be read. The message names a line at most, never a text of it. */
+export class ManifestUnreadableError extends Error {
+  override readonly name = 'ManifestUnreadableError';
+}
+
+/** The header names columns that no row can have: every row would be wrong. */
+export class ManifestHeaderError extends Error {
+  override readonly name = 'ManifestHeaderError';
+
+  constructor(readonly issues: readonly ManifestIssue[]) {
+    super('The header of the manifest has columns that no row can have.');
+  }
+}
+
+/** The live model configuration cannot be read now; nothing can be judged without it. */
+export class ModelsDownError extends Error {
+  override readonly name = 'ModelsDownError';
+
+  constructor(
+    message: string,
+    readonly retryAfterMs: number,
+  ) {
+    super(message);
+  }
+}
+
+/** A JSON document of ours out of the store. @throws ArtifactError when it is not there or not what its name says */
+export async function readJson<T>(store: Pick<ArtifactStore, 'read'>, sha256: string): Promise<T> {
+  const bytes = await buffer(await store.read({ sha256 }));
+  return JSON.parse(bytes.toString('utf8')) as T;
 }

@@ -5,17 +5,14 @@ import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../
 import { type ArtifactRef } from '../domain/media';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
-import { IssueLog } from './issue-log';
-import { judgedRows, type JudgedRow } from './judged-rows';
-import { ManifestHeaderError, ManifestUnreadableError } from './manifest-error';
+import { type JudgedRow, judgedRows } from './judge-rows';
+import { keyHash } from './keys';
+import { ManifestHeaderError, ManifestUnreadableError } from './manifest-text';
 import { ModelSnapshot } from './model-snapshot';
-import { emptyIndex, PageWriter, type PlanSink } from './page-writer';
-import { PlanTally } from './plan-tally';
-import { PreviousResults } from './previous-results';
-import { refusedPlan } from './refused-plan';
-import { createSourceLookup } from './row-sources';
-import { sampleThreshold, sampleRank } from './sample';
-import { type IsBought, type IsFirstText } from './take-up';
+import { emptyIndex, IssueLog, PageWriter, type PlanSink } from './page-writer';
+import { PlanTally, refusedPlan } from './plan-result';
+import { type IsBought, type IsFirstText, PreviousResults } from './previous-results';
+import { createSourceLookup } from './sources';
 
 export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'> {
   /** The bytes of the manifest from their beginning; asked twice with a sample. */
@@ -249,3 +246,26 @@ const NO_JOURNAL: PlanRefusal = {
   message:
     'The worker has no create journal (journal: "none"), so nobody could tell which rows were bought before. Give it one: a folder or a store that all workers of the task queue share.',
 };
+
+/** Where a key stands in an order that depends on nothing but the key: 52 bits of its hash. */
+export function sampleRank(key: string): number {
+  const { high, low } = keyHash(key);
+  return high * 2 ** 20 + (low >>> 12);
+}
+
+/** Rank of the last row of a sample of this size; 8 bytes per row that could be taken. */
+export async function sampleThreshold(rows: AsyncIterable<JudgedRow>, size: number): Promise<number> {
+  let ranks = new Float64Array(1024);
+  let count = 0;
+  for await (const judged of rows) {
+    if (judged.kind !== 'taken' || judged.row.changed === true) continue;
+    if (count === ranks.length) {
+      const larger = new Float64Array(ranks.length * 2);
+      larger.set(ranks);
+      ranks = larger;
+    }
+    ranks[count++] = sampleRank(judged.row.key);
+  }
+  if (count <= size) return Infinity;
+  return ranks.subarray(0, count).sort()[size - 1] ?? -1;
+}

@@ -1,8 +1,6 @@
 import { csvRows } from './csv-rows';
-import { jsonlRows } from './jsonl-rows';
-import { ManifestUnreadableError } from './manifest-error';
+import { jsonlRows, manifestText, ManifestUnreadableError } from './manifest-text';
 import { type ManifestRow } from './manifest-row';
-import { manifestText } from './manifest-text';
 
 /** Characters. */
 const MOST_BLANKS = 1024 * 1024;

@@ -2,9 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
 import { type CampaignRowResult } from '../domain/campaign/row';
-import { keyHash } from './key-hash';
-import { KeyTable } from './key-table';
-import { readJson } from './read-json';
+import { keyHash, KeyTable } from './keys';
+import { readJson } from './manifest-text';
 
 type ReadableStore = Pick<ArtifactStore, 'read'>;
 

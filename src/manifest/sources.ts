@@ -1,11 +1,14 @@
 import { isAbsolute } from 'node:path';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
 import { type JsonValue } from '../domain/json';
 import {
-  isArtifactRef,
-  sha256OfArtifactUri,
   type ArtifactRef,
+  artifactUri,
+  isArtifactRef,
   type MediaSource,
   type ReferenceKind,
+  sha256OfArtifactUri,
 } from '../domain/media';
 
 /** Where bytes come from, as a manifest says it; not looked up yet. */
@@ -83,4 +86,97 @@ export async function findSource(
   if (!artifact.mediaType.startsWith(`${kind}/`))
     return { message: `This is no ${kind === 'audio' ? 'sound' : kind} by its bytes.` };
   return { source: { artifact } };
+}
+
+/** Sources that are remembered: rows of a campaign share theirs. */
+const KEPT = 10_000;
+
+/**
+ * Looks sources up once each. Of an artifact the media type is what its bytes say.
+ * @param file a file beside the manifest, stored; undefined when there is none to read
+ */
+export function createSourceLookup(
+  store: Pick<ArtifactStore, 'read' | 'has'>,
+  file: (path: string) => Promise<ArtifactRef | undefined>,
+): SourceLookup {
+  const artifacts = new LeastRecent<ArtifactRef | undefined>(KEPT, () => 1);
+  const files = new LeastRecent<ArtifactRef | undefined>(KEPT, () => 1);
+  return {
+    artifact: (sha256) => artifacts.get(sha256, () => describe(store, sha256)),
+    file: (path) => files.get(path, () => file(path)),
+  };
+}
+
+async function describe(
+  store: Pick<ArtifactStore, 'read' | 'has'>,
+  sha256: string,
+): Promise<ArtifactRef | undefined> {
+  const bytes = await store.has(sha256);
+  if (bytes === null) return undefined;
+  const stream = await store.read({ sha256 });
+  const head: Buffer[] = [];
+  try {
+    let length = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      head.push(chunk);
+      length += chunk.length;
+      if (length >= SNIFF_BYTES) break;
+    }
+  } finally {
+    stream.destroy();
+  }
+  const media = sniffMedia(Buffer.concat(head).subarray(0, SNIFF_BYTES));
+  return {
+    uri: artifactUri(sha256),
+    mediaType: media?.mediaType ?? 'application/octet-stream',
+    bytes,
+    sha256,
+  };
+}
+
+/**
+ * Keeps what was read lately, up to a weight; what was not asked for the longest goes first. Two who ask for the same at
+ * the same time share one reading; one that failed is not kept.
+ */
+export class LeastRecent<T> {
+  readonly #kept = new Map<string, { readonly value: Promise<T>; weight: number }>();
+  #weight = 0;
+
+  /** @param most sum of the weights that stay; a single value may weigh more */
+  constructor(
+    private readonly most: number,
+    private readonly weigh: (value: T) => number,
+  ) {}
+
+  async get(key: string, read: () => Promise<T>): Promise<T> {
+    const found = this.#kept.get(key);
+    if (found !== undefined) {
+      this.#kept.delete(key);
+      this.#kept.set(key, found);
+      return found.value;
+    }
+    const entry = { value: read(), weight: 0 };
+    this.#kept.set(key, entry);
+    try {
+      const value = await entry.value;
+      if (this.#kept.get(key) === entry) {
+        entry.weight = this.weigh(value);
+        this.#weight += entry.weight;
+        this.#shrink(key);
+      }
+      return value;
+    } catch (error) {
+      if (this.#kept.get(key) === entry) this.#kept.delete(key);
+      throw error;
+    }
+  }
+
+  #shrink(newest: string): void {
+    for (const [key, { weight }] of this.#kept) {
+      if (this.#weight <= this.most) return;
+      if (key === newest || weight === 0) continue;
+      this.#kept.delete(key);
+      this.#weight -= weight;
+    }
+  }
 }

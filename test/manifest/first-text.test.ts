@@ -1,8 +1,7 @@
 import { type PaidRequest } from '../../src/domain/request';
 import { rowCreationKey } from '../../src/domain/creation-key';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
-import { type PreviousRow } from '../../src/manifest/previous-results';
-import { type IsFirstText, takeUp } from '../../src/manifest/take-up';
+import { type IsFirstText, type PreviousRow, takeUp } from '../../src/manifest/previous-results';
 
 const campaign = 'spring';
 const key = 'r';

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
-import { keyHash } from '../../src/manifest/key-hash';
-import { KeyTable } from '../../src/manifest/key-table';
-import { RowKeys } from '../../src/manifest/row-keys';
+import { keyHash, KeyTable, RowKeys } from '../../src/manifest/keys';
 import { memoryStore } from './memory-store';
 import { PlanHarness } from './plan-harness';
 

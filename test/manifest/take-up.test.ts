@@ -8,8 +8,8 @@ import {
   type RowOutcome,
 } from '../../src/domain/campaign/row';
 import { rowCreationKey } from '../../src/domain/creation-key';
-import { contentOf } from '../../src/manifest/judge-row';
-import { type IsBought } from '../../src/manifest/take-up';
+import { contentOf } from '../../src/manifest/judge-rows';
+import { type IsBought } from '../../src/manifest/previous-results';
 import { CAMPAIGN, PlanHarness } from './plan-harness';
 
 const text = (prompt: string) => `id,model,prompt,duration\nr,cine-1,${prompt},4\n`;

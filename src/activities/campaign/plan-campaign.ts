@@ -8,7 +8,7 @@ import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign
 import { type CreateJournal } from '../../domain/create-journal';
 import { rowCreationKey } from '../../domain/creation-key';
 import { type ArtifactRef, type MediaSource } from '../../domain/media';
-import { ManifestUnreadableError, ModelsDownError } from '../../manifest/manifest-error';
+import { ManifestUnreadableError, ModelsDownError } from '../../manifest/manifest-text';
 import { planManifest, type PlanProgress } from '../../manifest/plan-manifest';
 import { type ModelSource } from '../../models/model-source';
 import { type MediaClient } from '../../service/media-client';

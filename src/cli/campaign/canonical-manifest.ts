@@ -1,7 +1,7 @@
 import { type JsonValue } from '../../domain/json';
 import { type ArtifactRef } from '../../domain/media';
 import { columnOf } from '../../manifest/columns';
-import { ManifestHeaderError, ManifestUnreadableError } from '../../manifest/manifest-error';
+import { ManifestHeaderError, ManifestUnreadableError } from '../../manifest/manifest-text';
 import { type ManifestRow, type ManifestValue } from '../../manifest/manifest-row';
 import { readManifest } from '../../manifest/read-manifest';
 import { severalOf } from '../../manifest/row-values';

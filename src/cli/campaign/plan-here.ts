@@ -1,7 +1,7 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type MediaConfig } from '../../config';
 import { type CampaignInput, type CampaignPlan } from '../../domain/campaign/plan';
-import { ModelsDownError } from '../../manifest/manifest-error';
+import { ModelsDownError } from '../../manifest/manifest-text';
 import { planManifest } from '../../manifest/plan-manifest';
 import { CliError } from '../cli-error';
 import { modelsInForce, type ModelsInForce } from '../models/models-in-force';

@@ -1,7 +1,6 @@
 import { type JsonValue } from '../../domain/json';
-import { ManifestUnreadableError } from '../../manifest/manifest-error';
+import { manifestText, ManifestUnreadableError } from '../../manifest/manifest-text';
 import { MAX_ROW_CHARACTERS } from '../../manifest/manifest-row';
-import { manifestText } from '../../manifest/manifest-text';
 import { linesOf } from '../../manifest/text-lines';
 import { CliError } from '../cli-error';
 

@@ -1,9 +1,10 @@
+import { type Money } from '../domain/billing';
 import { type CampaignPlan, type PlannedModel, type PlanRefusal } from '../domain/campaign/plan';
 import { addMoney, type MoneyTotals, NO_MONEY } from '../domain/campaign/results';
 import { type LedgerLine } from '../domain/campaign/row';
 import { ledgerMoney } from '../domain/campaign/row-result';
-import { type Money } from '../domain/billing';
 import { type PaidRequest } from '../domain/request';
+import { emptyIndex, type PlanSink } from './page-writer';
 
 /** Models that a plan names; the rest is summed up in one line. */
 const MOST_MODELS = 100;
@@ -104,4 +105,36 @@ export class PlanTally {
       message: `The budget is in ${budget.currency}, and the prices are in ${currency}.`,
     };
   }
+}
+
+/** A plan of which nothing comes, because the manifest could not be read to its end. */
+export async function refusedPlan(
+  { generation }: Pick<CampaignPlan, 'generation'>,
+  manifest: string | undefined,
+  sink: PlanSink,
+  refused: PlanRefusal,
+  issues: CampaignPlan['issues'] = [],
+): Promise<CampaignPlan> {
+  return {
+    v: 1,
+    generation,
+    manifest: manifest ?? '',
+    rows: 0,
+    planned: 0,
+    done: 0,
+    left: 0,
+    invalid: 0,
+    issues,
+    issuesFile: null,
+    changed: { rows: 0, keys: [] },
+    pages: 0,
+    index: await emptyIndex(sink),
+    currency: null,
+    estimate: 0,
+    unpriced: 0,
+    begun: { rows: 0, estimate: 0, unpriced: 0 },
+    booked: NO_MONEY,
+    models: [],
+    refused,
+  };
 }

@@ -2,13 +2,11 @@ import { type MoneyTotals, type RowCounts } from '../domain/campaign/results';
 import { ROW_OUTCOMES, type RowOutcome } from '../domain/campaign/row';
 import { formatMoney } from '../domain/price';
 import { partName, scriptJson } from './gallery-page';
-import { OUTCOME_WORDS, type Tone } from './outcome-words';
+import { moneyText, OUTCOME_WORDS, spanText, timeText, type Tone } from './row-card';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
 import { type PageFacts, type RowGroups } from './report-state';
-import { moneyText } from './row-card';
 import { ASSETS, renderIndex } from './templates';
-import { spanText, timeText } from './time-text';
 
 interface Part {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { inOrder, PAGE_CARDS, pageNumber, type PageRows, type ReportRow } from './page-rows';
-import { type PlannedRows } from './planned-rows';
+import { type PlannedRows } from './read-results';
 import { type ReportFolder } from './report-folder';
 import { type PageFacts, type RowGroups } from './report-state';
 import { rowCard } from './row-card';

@@ -1,5 +1,5 @@
 import { inOrder, pagesOnDisk, type PageRows, readPage } from './page-rows';
-import { isPlaceOf, type MediaLayout, mediaNames } from './media-names';
+import { isPlaceOf, type MediaLayout, mediaNames } from './media';
 import { type ReportFolder } from './report-folder';
 
 /** Where the media of rows go, as far as other rows have a say in it. */

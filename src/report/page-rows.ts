@@ -1,6 +1,5 @@
 import { type CampaignRowResult } from '../domain/campaign/row';
-import { ReportError } from './report-error';
-import { type ReportFolder, STATE_FOLDER } from './report-folder';
+import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 
 /** Cards of one page of the gallery; page N holds the rows from N * 200 of the manifest. */
 export const PAGE_CARDS = 200;

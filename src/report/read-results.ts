@@ -1,7 +1,114 @@
-import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
-import { type CampaignRowResult } from '../domain/campaign/row';
-import { ReportError } from './report-error';
+import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
+import { type PlanIndex } from '../domain/campaign/plan';
+import { type PlanAddress, type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
+import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../domain/campaign/row';
+import {
+  pageOf,
+  type PageRows,
+  pagesOnDisk,
+  readPage,
+  type ReplacedFile,
+  type ReportRow,
+  writePage,
+} from './page-rows';
+import { ReportError, type ReportFolder } from './report-folder';
+import { type ReportOptions } from './report-options';
+import { type ReportState, shortHash } from './report-state';
+
+/** Pages in memory at a time: rows end roughly in the order of the manifest, so that few are open at once. */
+const OPEN_PAGES = 96;
+
+/**
+ * Puts results into pages: for one key the line with the highest generation stands, of equal ones the later.
+ * Memory does not grow with the rows; only where rows of several plans meet, the place of each key is kept.
+ */
+export class ResultsMerger {
+  /** Pages that any line belonged to, in this refresh. */
+  readonly touched = new Set<number>();
+  readonly #open = new Map<number, { readonly rows: PageRows; dirty: boolean }>();
+  #places: Map<string, number> | null = null;
+
+  /** @param rowGeneration highest generation that is in the pages */
+  constructor(
+    private readonly folder: ReportFolder,
+    public rowGeneration: number,
+  ) {}
+
+  async add(result: CampaignRowResult): Promise<void> {
+    const page = pageOf(result);
+    this.rowGeneration = Math.max(this.rowGeneration, result.generation);
+    this.touched.add(page);
+    const elsewhere = await this.#leaveOtherPage(result, page);
+    if (elsewhere === 'newer') return;
+    const opened = await this.#page(page);
+    const before = opened.rows.get(result.key);
+    if (before !== undefined && before.result.generation > result.generation) return;
+    this.#places?.set(result.key, page);
+    if (before !== undefined && JSON.stringify(before.result) === JSON.stringify(result)) return;
+    const replaced = [...replacedBy(result, elsewhere), ...replacedBy(result, before)];
+    opened.rows.set(result.key, { result, ...(replaced.length > 0 && { replaced }) });
+    opened.dirty = true;
+  }
+
+  /** Writes what is open. */
+  async flush(): Promise<void> {
+    for (const page of [...this.#open.keys()]) await this.#close(page);
+  }
+
+  /** A key whose row stood elsewhere in an earlier manifest. @returns what it left there, unless that is newer */
+  async #leaveOtherPage(result: CampaignRowResult, page: number): Promise<ReportRow | undefined | 'newer'> {
+    if (this.rowGeneration === 0) return undefined;
+    this.#places ??= await this.#readPlaces();
+    const other = this.#places.get(result.key);
+    if (other === undefined || other === page) return undefined;
+    const opened = await this.#page(other);
+    const before = opened.rows.get(result.key);
+    if (before === undefined) return undefined;
+    if (before.result.generation > result.generation) return 'newer';
+    opened.rows.delete(result.key);
+    opened.dirty = true;
+    this.touched.add(other);
+    return before;
+  }
+
+  async #readPlaces(): Promise<Map<string, number>> {
+    await this.flush();
+    const places = new Map<string, number>();
+    for (const page of await pagesOnDisk(this.folder))
+      for (const key of (await readPage(this.folder, page)).keys()) places.set(key, page);
+    return places;
+  }
+
+  async #page(page: number): Promise<{ readonly rows: PageRows; dirty: boolean }> {
+    const there = this.#open.get(page);
+    if (there !== undefined) {
+      this.#open.delete(page);
+      this.#open.set(page, there);
+      return there;
+    }
+    const oldest = this.#open.keys().next();
+    if (this.#open.size >= OPEN_PAGES && oldest.done !== true) await this.#close(oldest.value);
+    const opened = { rows: await readPage(this.folder, page), dirty: false };
+    this.#open.set(page, opened);
+    return opened;
+  }
+
+  async #close(page: number): Promise<void> {
+    const opened = this.#open.get(page);
+    this.#open.delete(page);
+    if (opened?.dirty === true) await writePage(this.folder, page, opened.rows);
+  }
+}
+
+/** Media of earlier results that are no part of this one. */
+function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefined): ReplacedFile[] {
+  const fetched = (before?.files ?? []).flatMap((path, index) => {
+    const sha256 = before?.result.artifacts[index]?.sha256;
+    return path === null || sha256 === undefined ? [] : [{ path, sha256 }];
+  });
+  const now = new Set(artifacts.map(({ sha256 }) => sha256));
+  return [...(before?.replaced ?? []), ...fetched].filter(({ sha256 }) => !now.has(sha256));
+}
 
 /** A JSON artifact of ours, whole. Prompts may be in it: errors say nothing of its text. */
 export async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promise<T> {
@@ -48,5 +155,91 @@ function parse<T>(text: string): T {
     return JSON.parse(text) as T;
   } catch {
     throw new ReportError('unreadable', 'An artifact of the campaign is no JSON.');
+  }
+}
+
+/** What the state says of the results from now on, and the pages that have new ones. */
+export interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
+  readonly touched: ReadonlySet<number>;
+}
+
+/** Puts the rows of unknown segments into their pages. */
+export async function mergeSegments(
+  folder: ReportFolder,
+  { store, results, signal }: Pick<ReportOptions, 'store' | 'results' | 'signal'>,
+  before: ReportState,
+): Promise<MergedResults> {
+  const segments = new Set(before.segments);
+  const indexes = new Set(before.indexes);
+  const merger = new ResultsMerger(folder, Math.max(before.rowGeneration, results.generation));
+  const isKnown = {
+    segment: (sha256: string) => segments.has(shortHash(sha256)),
+    index: (sha256: string) => indexes.has(shortHash(sha256)),
+  };
+  for await (const next of newSegments(store, results, isKnown)) {
+    signal?.throwIfAborted();
+    if ('index' in next) {
+      indexes.add(shortHash(next.index));
+      continue;
+    }
+    for (const row of await readSegment(store, next.segment)) await merger.add(row);
+    segments.add(shortHash(next.segment));
+  }
+  await merger.flush();
+  return {
+    touched: merger.touched,
+    segments: [...segments],
+    indexes: [...indexes],
+    rowGeneration: merger.rowGeneration,
+  };
+}
+
+/** Pages of plans in memory at a time. */
+const OPEN_PLAN_PAGES = 16;
+
+/** What rows asked for: it stands in the pages of their plan and nowhere in the results. */
+export class PlannedRows {
+  readonly #indexes = new Map<number, PlanIndex | null>();
+  readonly #pages = new Map<string, CampaignPage | null>();
+
+  constructor(
+    private readonly store: ArtifactStore,
+    private readonly plans: readonly PlanAddress[],
+  ) {}
+
+  /** Undefined when its plan is not known or not in the store any more. */
+  async find({ generation, page, index, key }: CampaignRowResult): Promise<CampaignRow | undefined> {
+    const sha256 = (await this.#index(generation))?.pages[page]?.sha256;
+    if (sha256 === undefined) return undefined;
+    const rows = (await this.#page(sha256))?.rows ?? [];
+    return rows[index]?.key === key ? rows[index] : rows.find((row) => row.key === key);
+  }
+
+  async #index(generation: number): Promise<PlanIndex | null> {
+    const known = this.#indexes.get(generation);
+    if (known !== undefined) return known;
+    const address = this.plans.find((plan) => plan.generation === generation);
+    const index = address === undefined ? null : await this.#read<PlanIndex>(address.index);
+    this.#indexes.set(generation, index);
+    return index;
+  }
+
+  async #page(sha256: string): Promise<CampaignPage | null> {
+    const known = this.#pages.get(sha256);
+    if (known !== undefined) return known;
+    const oldest = this.#pages.keys().next();
+    if (this.#pages.size >= OPEN_PLAN_PAGES && oldest.done !== true) this.#pages.delete(oldest.value);
+    const page = await this.#read<CampaignPage>(sha256);
+    this.#pages.set(sha256, page);
+    return page;
+  }
+
+  async #read<T>(sha256: string): Promise<T | null> {
+    try {
+      return await readJsonArtifact<T>(this.store, sha256);
+    } catch (error) {
+      if (error instanceof ArtifactError && error.code === 'not_found') return null;
+      throw error;
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemCode } from '../artifacts/artifact-store';
+import { systemCode, toArtifactError } from '../artifacts/artifact-store';
 import { ensureDirectory, removeIfThere, syncDirectory } from '../artifacts/durable-file';
 
 /** Folder inside a report that holds what the next refresh needs; no part of what is handed on. */
@@ -100,5 +100,60 @@ export class ReportFolder {
   async sync(): Promise<void> {
     for (const directory of this.#changed) await syncDirectory(directory);
     this.#changed.clear();
+  }
+}
+
+/** What a report puts beside its state: files of these names in a folder without one belong to somebody else. */
+const OURS = /^(index\.html|results\.(jsonl|csv)|summary\.json|assets|data|media|page-[0-9-]+\.html)$/;
+const OWNER = `${STATE_FOLDER}/campaign.json`;
+
+/**
+ * Opens the folder for the report of this campaign, and marks it before anything else is written.
+ * @throws ReportError when it holds something else; nothing was changed then
+ */
+export async function claimFolder(root: string, campaign: string): Promise<ReportFolder> {
+  try {
+    const folder = new ReportFolder(root);
+    await mkdir(root, { recursive: true });
+    const names = await folder.list('.');
+    if (!names.includes(STATE_FOLDER) && names.some((name) => OURS.test(name)))
+      throw new ReportError(
+        'folder_occupied',
+        'The folder holds files that a report would replace. Choose another one.',
+      );
+    await mkdir(join(root, STATE_FOLDER, 'tmp'), { recursive: true });
+    const owner = await folder.read(OWNER);
+    if (owner === null) await folder.write(OWNER, `${JSON.stringify({ v: 1, campaign })}\n`);
+    else if ((JSON.parse(owner) as { campaign?: unknown }).campaign !== campaign)
+      throw new ReportError('other_campaign', 'The folder is the report of another campaign.');
+    return folder;
+  } catch (error) {
+    if (error instanceof ReportError) throw error;
+    throw toArtifactError(error, 'The folder of the report');
+  }
+}
+
+/** Why a report could not be written; public words. */
+export type ReportErrorCode =
+  /** Another process writes this report now. */
+  | 'busy'
+  /** The folder holds files that are no report of ours. */
+  | 'folder_occupied'
+  /** The folder is the report of another campaign. */
+  | 'other_campaign'
+  /** A result or the folder's own state cannot be read. */
+  | 'unreadable'
+  /** The file of a zip is there already. */
+  | 'file_exists';
+
+/** Error of a report. The message holds no path and no prompt (C5.4c). */
+export class ReportError extends Error {
+  override readonly name = 'ReportError';
+
+  constructor(
+    readonly code: ReportErrorCode,
+    message: string,
+  ) {
+    super(message);
   }
 }

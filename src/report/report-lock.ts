@@ -3,7 +3,7 @@ import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { systemCode } from '../artifacts/artifact-store';
 import { publishIfAbsent, removeIfThere } from '../artifacts/durable-file';
-import { ReportError } from './report-error';
+import { ReportError } from './report-folder';
 
 /** A lock of another machine that nobody touched for this long, in milliseconds, belongs to a process that is gone. */
 const FORGOTTEN_MS = 10 * 60_000;

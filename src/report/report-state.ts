@@ -1,10 +1,9 @@
 import { type PlanAddress } from '../domain/campaign/results';
 import { type RowOutcome } from '../domain/campaign/row';
-import { ReportError } from './report-error';
-import { type ReportFolder, STATE_FOLDER } from './report-folder';
-import { type MediaLayout } from './media-names';
-import { type ToldFacts } from './is-newer';
-import { type TablesState } from './result-tables';
+import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
+import { type MediaLayout } from './media';
+import { type ToldFacts } from './report-options';
+import { type TablesState } from './tables';
 
 /** Rows of a page by outcome and model. */
 export type RowGroups = readonly (readonly [outcome: RowOutcome, model: string, rows: number])[];

@@ -1,11 +1,92 @@
 import { createHash } from 'node:crypto';
 import { Eta } from 'eta';
-import { CARD_TEMPLATE } from './card-template';
-import { GALLERY_SCRIPT } from './gallery-script';
-import { GALLERY_STYLE } from './gallery-style';
-import { INDEX_TEMPLATE } from './index-template';
-import { HEAD_TEMPLATE, PAGE_TEMPLATE } from './page-template';
+import { GALLERY_SCRIPT, GALLERY_STYLE } from './gallery-assets';
 import { type RowCard } from './row-card';
+
+/**
+ * One row of a campaign. Every `<%=` escapes: prompts, keys, models and the service's words are hostile text.
+ * No inline style and no inline handler: the pages' Content-Security-Policy forbids them.
+ */
+export const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" tabindex="0" aria-labelledby="<%= it.id %>-key" data-outcome="<%= it.outcome %>" data-model="<%= it.model %>">
+<% if (it.video) { %><div class="media"><video controls playsinline preload="none" src="<%= it.video.path %>" aria-label="<%= it.video.label %>"></video></div>
+<% } else if (it.images.length) { %><div class="media images<%= it.images.length > 1 ? ' several' : '' %>"><% it.images.forEach((image) => { %><a href="<%= image.path %>"><img loading="lazy" decoding="async" src="<%= image.path %>" alt="<%= image.alt %>"></a><% }) %></div>
+<% } else if (it.trouble) { %><div class="trouble"><p class="why"><% if (it.reason) { %><code><bdi><%= it.reason %></bdi></code> <% } %><%= it.trouble.meaning %></p><% if (it.message) { %><blockquote dir="auto"><%= it.message %></blockquote><% } %><p class="todo"><strong>What to do</strong> <% it.trouble.todo.forEach((part, place) => { %><% if (place % 2) { %><code><%= part %></code><% } else { %><%= part %><% } %><% }) %></p></div>
+<% } else { %><div class="trouble none"><p class="why"><%= it.missing ? 'Not copied: the artifact store that this report was made from does not have it.' : 'No file came with this result.' %></p></div>
+<% } %><div class="body">
+<header><span class="badge"><%= it.label %></span><span class="kind"><%= it.operation %></span><h3 id="<%= it.id %>-key"><bdi><%= it.key %></bdi></h3></header>
+<% if (it.prompt === null) { %><p class="prompt none">The prompt is not at hand: its plan is not in the store.</p>
+<% } else if (it.promptStart === null) { %><p class="prompt" dir="auto"><%= it.prompt %></p>
+<% } else { %><details class="prompt long"><summary dir="auto"><%= it.promptStart %></summary><p class="prompt" dir="auto"><%= it.prompt %></p></details>
+<% } %><% if (it.missing && (it.video || it.images.length)) { %><p class="note"><%= it.missing === 1 ? 'A file is' : it.missing + ' files are' %> not in the artifact store.</p>
+<% } %><dl class="facts"><div><dt>Model</dt><dd><bdi><%= it.model %></bdi></dd></div><% it.facts.forEach((fact) => { %><div<%= fact.differs ? ' class=differs' : '' %>><dt><%= fact.name %></dt><dd><bdi><%= fact.value %></bdi></dd></div><% }) %><div><dt>Cost</dt><dd><%= it.cost %> <small><%= it.costState %></small></dd></div></dl>
+<% if (it.warnings.length) { %><ul class="warnings"><% it.warnings.forEach((warning) => { %><li dir="auto"><%= warning %></li><% }) %></ul>
+<% } %><details class="more"><summary>Details</summary><dl><% it.more.forEach((fact) => { %><div><dt><%= fact.name %></dt><dd><bdi><%= fact.value %></bdi></dd></div><% }) %></dl></details>
+</div></article>`;
+
+/** The first page: totals, money, filters over all pages, the list of pages. */
+export const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
+<header class="top"><p class="state <%= it.state %>"><% if (it.state === 'running') { %>Running, as of <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% } else { %>Finished <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% } %></p>
+<h1><bdi><%= it.campaign %></bdi></h1>
+<p class="sub"><% if (it.startedText) { %>Started <%= it.startedText %><% } %><% if (it.tookText) { %> · took <%= it.tookText %><% } %><% if (it.state === 'running') { %> · reload to see what came since<% } %></p>
+<svg class="bar" viewBox="0 0 1000 12" preserveAspectRatio="none" role="img" aria-label="<%= it.barLabel %>"><% it.bar.forEach((part) => { %><rect class="<%= part.tone %>" x="<%= part.x %>" width="<%= part.width %>" y="0" height="12"></rect><% }) %></svg>
+</header>
+<section class="tiles" aria-label="Totals">
+<% it.tiles.forEach((tile) => { %><div class="tile <%= tile.tone %>"><strong><%= tile.value %></strong><span><%= tile.name %></span></div>
+<% }) %></section>
+<section class="tiles money" aria-label="Money">
+<% it.money.forEach((tile) => { %><div class="tile <%= tile.tone %>"><strong><%= tile.value %></strong><span><%= tile.name %></span><small><%= tile.hint %></small></div>
+<% }) %></section>
+<% if (it.notes.length) { %><ul class="notes"><% it.notes.forEach((note) => { %><li dir="auto"><%= note %></li><% }) %></ul>
+<% } %><% if (it.issues.length) { %><details class="issues"><summary><%= it.issuesTitle %></summary><table><thead><tr><th scope="col">Line</th><th scope="col">Column</th><th scope="col">What is wrong</th></tr></thead><tbody><% it.issues.forEach((issue) => { %><tr><td><%= issue.line %></td><td><bdi><%= issue.column %></bdi></td><td dir="auto"><%= issue.message %></td></tr><% }) %></tbody></table></details>
+<% } %><noscript><p class="notes">The filters need the script of this folder; the pages below do not.</p></noscript>
+<form class="filters" id="filters" aria-label="Filters" hidden>
+<div class="chips" role="group" aria-label="Outcome"><button type="button" class="chip" data-outcome="" aria-pressed="true">All <b><%= it.rowsText %></b></button><% it.outcomes.forEach((outcome) => { %><button type="button" class="chip <%= outcome.tone %>" data-outcome="<%= outcome.word %>" aria-pressed="false"><%= outcome.label %> <b><%= outcome.rows %></b></button><% }) %></div>
+<label>Model <select id="model"><option value="">All models</option><% it.models.forEach((model) => { %><option value="<%= model.name %>"><%= model.name %> (<%= model.rows %>)</option><% }) %></select></label>
+<p id="shown" role="status" aria-live="polite"></p>
+</form>
+<main class="cards" id="cards"></main>
+<p class="more-cards"><button type="button" id="more" hidden>Show more</button></p>
+<% if (it.pages.length) { %><section class="pages" aria-labelledby="pages-title"><h2 id="pages-title">Pages</h2><ol><% it.pages.forEach((page) => { %><li data-page="<%= page.name %>"><a href="<%= page.name %>.html"><b><%= page.number %></b><span><%= page.rows %> rows</span><% if (page.bad) { %><em><%= page.bad %> to look at</em><% } %></a></li><% }) %></ol></section>
+<% } else { %><p class="empty">No row has ended yet.</p>
+<% } %><footer><p>Tables: <a href="results.csv">results.csv</a> · <a href="results.jsonl">results.jsonl</a> · <a href="summary.json">summary.json</a></p>
+<p class="keys">Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous card, <kbd>Space</kbd> play or pause, <kbd>←</kbd> <kbd>→</kbd> seek, <kbd>m</kbd> mute, <kbd>f</kbd> full screen</p></footer>
+</body>
+</html>
+`;
+
+/**
+ * Nothing but files of this folder is loaded, and no script of a text can run: what `default-src 'none'` leaves out
+ * (connections, frames, forms, plugins) is not needed. Also true for pages that are opened from disk.
+ */
+export const CONTENT_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'";
+
+export const HEAD_TEMPLATE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${CONTENT_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title><%= it.title %></title>
+<link rel="stylesheet" href="assets/gallery.css">
+<script defer src="data/index.js"></script>
+<script defer src="assets/gallery.js"></script>
+</head>
+`;
+
+/** Up to 200 cards. Which pages stand beside it is told by data/index.js, so that a new page changes no other. */
+export const PAGE_TEMPLATE = `<%~ it.head %><body data-page="<%= it.name %>">
+<header class="top slim"><p class="crumb"><a href="index.html">Overview and filters</a></p>
+<h1><bdi><%= it.campaign %></bdi> <span>page <%= it.number %></span></h1>
+<nav class="pager" aria-label="Pages"></nav></header>
+<main class="cards" id="cards">
+<%~ it.cards %></main>
+<footer><nav class="pager" aria-label="Pages"></nav><p><a href="index.html">Overview and filters</a></p></footer>
+</body>
+</html>
+`;
 
 const eta = new Eta({ autoEscape: true, cache: true });
 

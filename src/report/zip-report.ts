@@ -12,8 +12,7 @@ import {
   safeName,
   syncDirectory,
 } from '../artifacts/durable-file';
-import { ReportError } from './report-error';
-import { isMediaPart, STATE_FOLDER } from './report-folder';
+import { isMediaPart, ReportError, STATE_FOLDER } from './report-folder';
 
 export interface ZipOptions {
   /** Replaces a file of that name. @default false: `file_exists` */

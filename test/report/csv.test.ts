@@ -1,8 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
-import { csvCell } from '../../src/report/csv-cell';
-import { CSV_HEADER, csvCells } from '../../src/report/csv-columns';
+import { CSV_HEADER, csvCell, csvCells } from '../../src/report/tables';
 import { resultRecord } from '../../src/report/result-record';
 import { makeResult } from './make-campaign';
 

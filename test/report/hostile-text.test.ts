@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createContext, runInContext, Script } from 'node:vm';
-import { GALLERY_SCRIPT } from '../../src/report/gallery-script';
-import { CONTENT_POLICY } from '../../src/report/page-template';
+import { GALLERY_SCRIPT } from '../../src/report/gallery-assets';
+import { CONTENT_POLICY } from '../../src/report/templates';
 import { writeReport } from '../../src/report/write-report';
 import { factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from './make-campaign';
 import { filesOf, reportPlace, type ReportPlace } from './report-place';

@@ -1,0 +1,245 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { stringify } from 'csv-stringify/sync';
+import { systemCode } from '../artifacts/artifact-store';
+import { type JsonValue } from '../domain/json';
+import { inOrder, readPage } from './page-rows';
+import { type ReportFolder } from './report-folder';
+import { type ReportFacts } from './report-options';
+import { type ResultRecord, resultRecord } from './result-record';
+
+type Cell = string | number | null | undefined;
+
+/** Columns of `results.csv` in their order. Money is in units of the currency, with all its decimals. */
+const COLUMNS: { readonly [column: string]: (row: ResultRecord) => Cell } = {
+  key: ({ key }) => key,
+  line: ({ line }) => line,
+  outcome: ({ outcome }) => outcome,
+  reason: ({ reason }) => reason,
+  error_kind: ({ errorKind }) => errorKind,
+  http_status: ({ httpStatus }) => httpStatus,
+  operation: ({ operation }) => operation,
+  model: ({ model }) => model,
+  account: ({ account }) => account,
+  requested_duration_seconds: ({ requested }) => requested.durationSeconds,
+  requested_resolution: ({ requested }) => requested.resolution,
+  requested_reference_mode: ({ requested }) => requested.referenceMode,
+  reported_model: ({ reported }) => reported?.model,
+  reported_duration_seconds: ({ reported }) => reported?.durationSeconds,
+  reported_resolution: ({ reported }) => reported?.resolution,
+  reported_fps: ({ reported }) => reported?.fps,
+  task_id: ({ taskId }) => taskId,
+  files: ({ files }) => files.map(({ path }) => path ?? '').join(' '),
+  sha256: ({ files }) => files.map(({ sha256 }) => sha256).join(' '),
+  bytes: ({ files }) => (files.length === 0 ? null : files.reduce((sum, { bytes }) => sum + bytes, 0)),
+  media_type: ({ files }) => [...new Set(files.map(({ mediaType }) => mediaType))].join(' '),
+  started_at: ({ startedAt }) => startedAt,
+  created_at: ({ createdAt }) => createdAt,
+  finished_at: ({ finishedAt }) => finishedAt,
+  polls: ({ polls }) => polls,
+  usage: ({ usage }) => usageText(usage),
+  currency: ({ money }) => money.currency,
+  money_settled: ({ money }) => decimal(money.settled),
+  money_reserved: ({ money }) => decimal(money.reserved),
+  money_needs_review: ({ money }) => decimal(money.needsReview),
+  attempts_of_unknown_price: ({ money }) => money.unknown,
+  attempt: ({ attempt }) => attempt,
+  attempts: ({ attempts }) => attempts,
+  generation: ({ generation }) => generation,
+  warnings: ({ warnings }) => warnings.join(' | '),
+};
+
+export const CSV_HEADER: readonly string[] = Object.keys(COLUMNS);
+
+/** Cells of a row in the order of {@link CSV_HEADER}; texts cannot be formulas. */
+export function csvCells(row: ResultRecord): string[] {
+  return Object.values(COLUMNS).map((cell) => {
+    const value = cell(row);
+    if (value === null || value === undefined) return '';
+    return typeof value === 'number' ? String(value) : csvCell(value);
+  });
+}
+
+function usageText(usage: JsonValue | undefined): string | null {
+  return usage === undefined ? null : JSON.stringify(usage);
+}
+
+/** Micro-units as a decimal number: exact, where a division is not. */
+function decimal(microUnits: number): string {
+  const digits = String(Math.abs(microUnits)).padStart(7, '0');
+  const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
+  return `${microUnits < 0 ? '-' : ''}${digits.slice(0, -6)}.${decimals}`;
+}
+
+/**
+ * A cell that no spreadsheet takes for a formula. Spreadsheets evaluate what begins with `=`, `+`, `-`, `@` (their wide
+ * forms too), a tab or a line break; and where they split at `;` or tab instead of the comma, what follows one.
+ * An apostrophe in front makes it text. Numbers are no texts: a caller passes them as such.
+ */
+export function csvCell(value: string): string {
+  const inside = value.replace(AFTER_SEPARATOR, "$1'");
+  return FORMULA.test(inside) ? `'${inside}` : inside;
+}
+
+const FORMULA = /^[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+const AFTER_SEPARATOR = /([;|\t\r\n]["'\s]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+
+/** The tables of a report: how each begins, and what a page of rows comes to in it. */
+const TABLES: { readonly [name: string]: Table } = {
+  'results.jsonl': {
+    head: '',
+    rows: (records) => records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+  },
+  'results.csv': {
+    head: stringify([CSV_HEADER]),
+    rows: (records) => stringify(records.map(csvCells)),
+  },
+};
+
+interface Table {
+  readonly head: string;
+  readonly rows: (records: readonly ResultRecord[]) => string;
+}
+
+/** What a table looked like when it was written: pages that did not change are copied out of it. */
+export interface TableState {
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** Bytes of each page, in order. */
+  readonly pages: readonly (readonly [page: number, bytes: number])[];
+}
+
+export type TablesState = { readonly [name: string]: TableState };
+
+export interface TablesOptions {
+  readonly folder: ReportFolder;
+  /** All pages, in order. */
+  readonly pages: readonly number[];
+  readonly changed: ReadonlySet<number>;
+  readonly currency: string | null;
+}
+
+/**
+ * Writes the tables, page by page in the order of the manifest: complete under their names or not at all. One that is
+ * as it was left, with all pages as they were, is not touched.
+ */
+export async function writeTables(options: TablesOptions, before: TablesState): Promise<TablesState> {
+  const after: { [name: string]: TableState } = {};
+  for (const [name, table] of Object.entries(TABLES))
+    after[name] = await writeTable(options, name, table, before[name]);
+  return after;
+}
+
+async function writeTable(
+  options: TablesOptions,
+  name: string,
+  table: Table,
+  before: TableState | undefined,
+): Promise<TableState> {
+  const { folder, pages, changed } = options;
+  const path = folder.path(name);
+  const old = before !== undefined && (await isAsLeft(path, before)) ? before : undefined;
+  if (old !== undefined && changed.size === 0) return old;
+  const handle = old === undefined ? undefined : await open(path, 'r');
+  try {
+    const places = placesOf(old, table);
+    const sizes: [number, number][] = [];
+    await folder.stream(name, pieces());
+    const { size, mtimeMs } = await stat(path);
+    return { size, mtimeMs, pages: sizes };
+
+    async function* pieces(): AsyncGenerator<string | Uint8Array> {
+      yield table.head;
+      for (const page of pages) {
+        const place = changed.has(page) ? undefined : places.get(page);
+        const piece =
+          place === undefined || handle === undefined
+            ? Buffer.from(await rowsText(options, table, page))
+            : await readPlace(handle, place);
+        sizes.push([page, piece.length]);
+        yield piece;
+      }
+    }
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function rowsText({ folder, currency }: TablesOptions, table: Table, page: number): Promise<string> {
+  return table.rows(inOrder(await readPage(folder, page)).map((row) => resultRecord(row, currency)));
+}
+
+type Place = readonly [start: number, bytes: number];
+
+function placesOf(old: TableState | undefined, { head }: Table): ReadonlyMap<number, Place> {
+  const places = new Map<number, Place>();
+  let start = Buffer.byteLength(head);
+  for (const [page, bytes] of old?.pages ?? []) {
+    places.set(page, [start, bytes]);
+    start += bytes;
+  }
+  return places;
+}
+
+async function readPlace(handle: FileHandle, [start, bytes]: Place): Promise<Uint8Array> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, start);
+  if (bytesRead !== bytes) throw new Error('A table changed while it was read.');
+  return buffer;
+}
+
+/** A table that somebody saved in a spreadsheet is made anew as a whole. */
+async function isAsLeft(path: string, { size, mtimeMs }: TableState): Promise<boolean> {
+  try {
+    const now = await stat(path);
+    return now.size === size && now.mtimeMs === mtimeMs;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Text of `summary.json`: what the campaign came to, for programs. Money is in micro-units of its currency. */
+export function summaryJson(
+  generation: number,
+  facts: ReportFacts,
+  files: { readonly rows: number; readonly missing: number },
+): string {
+  const { campaign, state, asOf, startedAt, finishedAt, counts, remaining, notes, plan } = facts;
+  const summary = {
+    v: 1,
+    campaign,
+    state,
+    asOf,
+    startedAt,
+    finishedAt,
+    generation,
+    /** Rows in the tables; the campaign may have counted more by then. */
+    rows: files.rows,
+    counts,
+    remaining,
+    money: { currency: facts.currency, ...facts.money },
+    budget: facts.budget,
+    plan:
+      plan === null
+        ? null
+        : {
+            generation: plan.generation,
+            manifest: plan.manifest,
+            rows: plan.rows,
+            planned: plan.planned,
+            done: plan.done,
+            left: plan.left,
+            invalid: plan.invalid,
+            changed: plan.changed.rows,
+            currency: plan.currency,
+            estimate: plan.estimate,
+            unpriced: plan.unpriced,
+            models: plan.models,
+            refused: plan.refused ?? null,
+          },
+    issues: plan?.invalid ?? 0,
+    filesMissing: files.missing,
+    notes,
+    files: { gallery: 'index.html', jsonl: 'results.jsonl', csv: 'results.csv', media: 'media/' },
+  };
+  return `${JSON.stringify(summary, null, 2)}\n`;
+}

@@ -12,20 +12,24 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { isOpen } from './domain/execution-status';
-import { awaitVideoWorkflowId } from './client/await-video-id';
-import { CampaignClient } from './client/campaign-client';
-import { CreationKeyConflictError, refuseUnknownKeys, ResumeError } from './client/errors';
 import {
   ARTIFACT_STORE_KEYS,
+  type ArtifactStoreOptions,
+  awaitVideoWorkflowId,
   CLIENT_KEYS,
   FIND_TASK_KEYS,
-  type ArtifactStoreOptions,
   type FindTaskOptions,
-  type StartOptions,
+  startAgain,
   type Started,
+  started,
+  type StartOptions,
   type TemporalMediaClientOptions,
+  unfinishedVideo,
+  wasRefused,
   type WatchOptions,
-} from './client/options';
+} from './client/started';
+import { CampaignClient } from './client/campaigns';
+import { CreationKeyConflictError, refuseUnknownKeys, ResumeError } from './client/errors';
 import {
   resolveUnconfirmed,
   reviewJournal,
@@ -33,8 +37,6 @@ import {
   type ReviewInput,
 } from './client/review-journal';
 import { paidStart } from './client/paid-starts';
-import { started } from './client/started';
-import { startAgain, unfinishedVideo, wasRefused } from './client/start-again';
 import { watchStates } from './client/watch-states';
 import { type ArtifactStoreFacts, type FoundVideoTask } from './domain/activities';
 import { fingerprintText } from './domain/fingerprint';
@@ -53,7 +55,7 @@ import {
   type WaitOptions,
 } from './domain/workflow-inputs';
 
-export { awaitVideoWorkflowId } from './client/await-video-id';
+export { awaitVideoWorkflowId } from './client/started';
 export {
   CampaignConflictError,
   CampaignEndedError,
@@ -61,16 +63,16 @@ export {
   CampaignOrderError,
   CampaignInputError,
   CampaignUnreadableError,
-} from './client/campaign-errors';
+} from './client/errors';
 export { type CampaignExecution, type CampaignStart } from './client/campaign-records';
-export { type RetriedOutcome } from './client/campaign-selection';
-export { CampaignClient } from './client/campaign-client';
+export { type RetriedOutcome } from './client/campaigns';
+export { CampaignClient } from './client/campaigns';
 export {
   type CampaignChanges,
   type CampaignOrder,
   type TakenUp,
   type TakeUpOptions,
-} from './client/campaign-orders';
+} from './client/campaigns';
 export {
   CodecUnreachableError,
   CreationKeyConflictError,
@@ -85,7 +87,7 @@ export {
   type Started,
   type TemporalMediaClientOptions,
   type WatchOptions,
-} from './client/options';
+} from './client/started';
 
 /** Its methods about campaigns are those of {@link CampaignClient}. */
 export class TemporalMediaClient extends CampaignClient {

@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { isOpen } from '../domain/execution-status';
 import { inLanes } from '../domain/in-lanes';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
-import { awaitVideoWorkflowId } from './await-video-id';
+import { awaitVideoWorkflowId } from './started';
 import { looking } from './looking';
 
 /** A paid task that nobody fetches any more: its workflow was closed from outside, before it could say so. */

@@ -4,7 +4,7 @@ import { WORKFLOW } from '../domain/names';
 import { type PaidOperation } from '../domain/request';
 import { GENERATE_VIDEO_KEYS, IMAGE_WORKFLOW_KEYS } from '../domain/workflow-inputs';
 import { InvalidInputError, refuseUnknownKeys } from './errors';
-import { START_KEYS, type StartOptions } from './options';
+import { START_KEYS, type StartOptions } from './started';
 
 /** How each paid call is started. */
 const STARTS: {

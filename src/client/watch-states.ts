@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type VideoState } from '../domain/video-state';
 import { refuseUnknownKeys } from './errors';
-import { WATCH_KEYS, type WatchOptions } from './options';
+import { WATCH_KEYS, type WatchOptions } from './started';
 
 /** What a watch asks; both may throw when nobody answers. */
 export interface Watched<State> {

@@ -1,4 +1,4 @@
-import { present, resumedRows, RESUMED_OUTCOMES } from '../../src/client/campaign-selection';
+import { present, RESUMED_OUTCOMES, resumedRows } from '../../src/client/campaigns';
 import { type CampaignStart } from '../../src/client/campaign-records';
 import { makeState } from '../cli/campaign/make-state';
 

@@ -1,6 +1,6 @@
 import { isOpen } from '../../domain/execution-status';
 import { type RetriedOutcome, type TakenUp } from '../../client';
-import { RETRIED_OUTCOMES } from '../../client/campaign-selection';
+import { RETRIED_OUTCOMES } from '../../client/campaigns';
 import { type MediaConfig } from '../../config';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { badInput } from '../cli-error';

@@ -1,44 +1,41 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { requireUnpaused } from './errors';
+import { type CampaignInput, RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
+import { type ResultsRef, type RowCounts } from '../domain/campaign/results';
+import { type RowOutcome } from '../domain/campaign/row';
+import {
+  type CampaignResult,
+  type CampaignState,
+  type CampaignUpdateResult,
+  type CampaignUpdates,
+} from '../domain/campaign/state';
 import { isOpen } from '../domain/execution-status';
-import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
-import { type ResultsRef } from '../domain/campaign/results';
-import { type CampaignResult, type CampaignState, type CampaignUpdateResult } from '../domain/campaign/state';
+import { type KeysOf } from '../domain/known-keys';
 import { UPDATE, WORKFLOW } from '../domain/names';
 import { inputIssue } from '../workflows/campaign/input-issue';
 import {
-  CampaignConflictError,
-  CampaignEndedError,
-  CampaignNotFoundError,
-  accepted,
-  CampaignInputError,
-  CampaignUnreadableError,
-} from './campaign-errors';
-import {
-  CHANGE_KEYS,
-  type CampaignChanges,
-  type CampaignOrder,
-  type OrderInput,
-  type TakenUp,
-  type TakeUpOptions,
-} from './campaign-orders';
-import { started } from './started';
-import { withActiveRows } from './active-rows';
-import {
+  type CampaignExecution,
   campaignMemo,
+  type CampaignStart,
   campaignState,
   closedResults,
   findCampaign,
   findStarted,
   listCampaigns,
   requireSame,
-  type CampaignExecution,
-  type CampaignStart,
+  withActiveRows,
 } from './campaign-records';
-import { again, present, resumedRows, RESUMED_OUTCOMES, type RetriedOutcome } from './campaign-selection';
-import { refuseUnknownKeys } from './errors';
-import { START_KEYS, type StartOptions, type Started, type WatchOptions } from './options';
+import {
+  accepted,
+  CampaignConflictError,
+  CampaignEndedError,
+  CampaignInputError,
+  CampaignNotFoundError,
+  CampaignUnreadableError,
+  refuseUnknownKeys,
+  requireUnpaused,
+} from './errors';
+import { START_KEYS, started, type Started, type StartOptions, type WatchOptions } from './started';
 import { watchStates } from './watch-states';
 
 /** Campaigns from outside: the part of `TemporalMediaClient` that starts, follows and steers them. */
@@ -296,4 +293,93 @@ export class CampaignClient {
 function refuseUnusable(id: string, input: CampaignStart): void {
   const issue = inputIssue(input);
   if (issue !== undefined) throw new CampaignInputError(id, issue);
+}
+
+/** Names of the Updates of a campaign; `pause`, `resume` and `cancel` take nothing. */
+export type CampaignOrder = keyof CampaignUpdates | 'pause' | 'resume' | 'cancel';
+
+/** What an order takes. */
+export type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
+  ? [CampaignUpdates[Order]]
+  : [];
+
+/** What may be changed when a campaign is taken up again. */
+export type CampaignChanges = Pick<CampaignStart, 'concurrency' | 'budget' | 'waitFor' | 'maxAttempts'>;
+
+export const CHANGE_KEYS = {
+  concurrency: true,
+  budget: true,
+  waitFor: true,
+  maxAttempts: true,
+} satisfies KeysOf<CampaignChanges>;
+
+/** How a campaign is taken up. */
+export interface TakeUpOptions extends CampaignChanges {
+  /**
+   * Called before anything is ordered or started, with what is about to be planned: earlier results and selection
+   * included. What it throws keeps everything from happening.
+   */
+  readonly confirm?: (input: CampaignInput) => Promise<void>;
+}
+
+/** How a campaign goes on. */
+export interface TakenUp {
+  /** `order`: the campaign runs and was told so. `start`: a new run under the same id. `nothing`: no row needs it. */
+  readonly by: 'order' | 'start' | 'nothing';
+  /** Rows that were taken up; null where only the plan of the new run will tell. */
+  readonly rows: number | null;
+  /** What the campaign answered, for a person. */
+  readonly messages: readonly string[];
+  readonly started: Started<CampaignResult>;
+}
+
+/** Rows that a `resume` takes up again under the key that they have: nothing that was bought is bought again. */
+export const RESUMED_OUTCOMES = [
+  'still_running',
+  'unconfirmed',
+  'content_unavailable',
+  'task_unknown',
+  'skipped_budget',
+  'cancelled',
+] as const satisfies readonly RowOutcome[];
+
+/** Rows of which a person may order a new attempt; the first two are the default. */
+export const RETRIED_OUTCOMES = [
+  'failed',
+  'rejected',
+  'content_unavailable',
+  'task_unknown',
+  'results_lost',
+] as const satisfies readonly RowOutcome[];
+
+export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
+
+/** Outcomes of `among` that rows have. */
+export function present<Outcome extends RowOutcome>(
+  counts: RowCounts,
+  among: readonly Outcome[],
+): readonly Outcome[] {
+  return among.filter((outcome) => (counts[outcome] ?? 0) > 0);
+}
+
+/**
+ * What a new run takes up after one that has ended. Without a limit: all that is missing. A run that ended by itself
+ * behind a limit: only rows that it began. One that was closed from outside behind a limit: no more rows than it had left.
+ */
+export function resumedRows(
+  { limit, sample }: CampaignStart,
+  ended: { readonly status: string; readonly counts: RowCounts; readonly state: CampaignState | undefined },
+): Pick<CampaignStart, 'select' | 'limit' | 'sample'> {
+  if (limit === undefined && sample === undefined) return { select: { rows: 'missing' } };
+  const outcomes = present(ended.counts, RESUMED_OUTCOMES);
+  if (ended.status === 'COMPLETED') return { select: again(outcomes) };
+  const begun = outcomes.reduce((sum, outcome) => sum + (ended.counts[outcome] ?? 0), 0);
+  // Without its last state nobody knows how many were left: the limit itself is then the most.
+  const most = ended.state === undefined ? (limit ?? sample ?? 0) : ended.state.remaining + begun;
+  return { select: { rows: 'missing' }, ...(limit === undefined ? { sample: most } : { limit: most }) };
+}
+
+/** Rows with these outcomes, under the keys that they have. */
+export function again(outcomes: readonly RowOutcome[]): RowSelection {
+  return { rows: 'again', outcomes };
 }

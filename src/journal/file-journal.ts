@@ -1,27 +1,32 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type CampaignRecord } from '../domain/campaign/book';
+import { type CampaignLog, type CampaignRecord } from '../domain/campaign/book';
 import {
   type CreateJournal,
   type EpochView,
   type JournalIdentity,
   type JournalKey,
+  type JournalPage,
   type JournalPlace,
   type OutcomeRecord,
   type Resolution,
   type Slot,
   type TaskIndexEntry,
 } from '../domain/create-journal';
-import { createIfAbsent } from './create-if-absent';
-import { asyncFiles, syncFiles } from './journal-files';
-import { hostId } from './host-id';
-import { keyFolder, markFile, openFile, openFolder, recordFile, taskFile, taskFolder } from './places';
 import { parseCampaignRecord } from './campaign-records';
-import { readEpoch } from './read-epoch';
-import { parseIdentity, parseIndexEntry, parsePlace } from './records';
+import { createIfAbsent } from './create-if-absent';
+import { asyncFiles, type JournalFiles, syncFiles } from './journal-files';
+import {
+  parseIdentity,
+  parseIndexEntry,
+  parseOutcome,
+  parsePlace,
+  parseResolution,
+  parseSlot,
+} from './records';
 import { SEALING_KEY } from './sealed-text';
-import { scanFolders } from './scan-folders';
 
 export interface FileJournalOptions {
   /** Folder of the journal; made when missing. */
@@ -146,3 +151,122 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     },
   };
 }
+
+/** Where the records of a creation key lie: `<h[0:2]>/<h>` (architecture: Stores). */
+export function keyFolder(root: string, { namespace, creationKey }: JournalKey): string {
+  const hash = sha256(`${namespace}\n${creationKey}`);
+  return join(root, hash.slice(0, 2), hash);
+}
+
+/** Where the index entries of a task id lie, one per account. */
+export function taskFolder(root: string, taskId: string): string {
+  const hash = sha256(taskId);
+  return join(root, 'tasks', hash.slice(0, 2), hash);
+}
+
+export function taskFile(root: string, taskId: string, account: string): string {
+  return join(taskFolder(root, taskId), `${sha256(account).slice(0, 16)}.json`);
+}
+
+/** Where the epochs are named that have an intent for this body and may still be open. */
+export function openFolder(root: string, bodyHash: string): string {
+  const hash = sha256(bodyHash);
+  return join(root, 'open', hash.slice(0, 2), hash);
+}
+
+export function openFile(root: string, place: JournalPlace, bodyHash: string): string {
+  const key = sha256(`${place.namespace}\n${place.creationKey}`);
+  return join(openFolder(root, bodyHash), `${key}.${place.epoch}.json`);
+}
+
+/** Where the marks lie that ledgers were told. */
+export function markFile(root: string, mark: string): string {
+  return join(root, 'marks', `${sha256(mark)}.mark`);
+}
+
+/** A record of a campaign's log, beside the creation keys. */
+export function recordFile(root: string, { namespace, name }: CampaignLog, n: number): string {
+  const hash = sha256(`${namespace}\n${name}`);
+  return join(root, 'campaigns', hash.slice(0, 2), hash, `${n}.record`);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** What the files of one epoch say. */
+export async function readEpoch(
+  folder: string,
+  epoch: number,
+  files: JournalFiles = asyncFiles,
+): Promise<EpochView> {
+  // Most creates ask for a key that is new, and most epochs have no resolution: one look instead of three that find nothing.
+  const names = (await files.names(folder, '')).filter((name) => name.startsWith(`${epoch}.`));
+  if (names.length === 0) return { slot: null, outcome: null, resolution: null };
+  const read = (name: string) => (names.includes(name) ? files.text(join(folder, name)) : null);
+  const resolution = await read(`${epoch}.resolution`);
+  const outcome = await read(`${epoch}.outcome`);
+  // The slot last, and also where the names lack it: it is older than the others, so that no view has an outcome without it.
+  const slot = await files.text(join(folder, `${epoch}.slot`));
+  return {
+    slot: slot === null ? null : parseSlot(slot),
+    outcome: outcome === null ? null : parseOutcome(outcome),
+    resolution: resolution === null ? null : parseResolution(resolution),
+  };
+}
+
+/**
+ * A stable name of this host for file journals: the digest of its machine id, else of its host name.
+ * `MEDIA_HOST_ID` overrides both where neither is stable (containers on one volume).
+ */
+export async function hostId(env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const named = env['MEDIA_HOST_ID'];
+  const source = named ?? (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
+  return createHash('sha256')
+    .update(source === '' ? hostname() : source)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** The folder of one creation key. */
+export interface KeyFolder {
+  /** Its name: the digest of namespace and key. */
+  readonly hash: string;
+  readonly path: string;
+  readonly parent: string;
+}
+
+/** The folders of creation keys in the order of their names, those after `after` only. */
+export async function* keyFolders(root: string, after = ''): AsyncGenerator<KeyFolder> {
+  const firsts = (await asyncFiles.names(root, '')).filter((name) => /^[0-9a-f]{2}$/.test(name));
+  for (const first of firsts) {
+    if (first < after.slice(0, 2)) continue;
+    const parent = join(root, first);
+    for (const hash of await asyncFiles.names(parent, '')) {
+      if (!/^[0-9a-f]{64}$/.test(hash) || hash <= after) continue;
+      yield { hash, path: join(parent, hash), parent };
+    }
+  }
+}
+
+/** Every epoch of a key that has a slot, in order. */
+export async function readEpochs(folder: string): Promise<(EpochView & { epoch: number })[]> {
+  const epochs = (await asyncFiles.names(folder, '.slot')).map((name) => Number.parseInt(name, 10));
+  return Promise.all(
+    epochs.sort((a, b) => a - b).map(async (epoch) => ({ epoch, ...(await readEpoch(folder, epoch)) })),
+  );
+}
+
+/** One page of creation keys; `next` is the name of the last folder. */
+export async function scanFolders(root: string, after: string | null, limit: number): Promise<JournalPage> {
+  const keys: JournalPage['keys'][number][] = [];
+  for await (const { hash, path } of keyFolders(root, after ?? undefined)) {
+    keys.push({ epochs: await readEpochs(path) });
+    if (keys.length >= limit) return { keys, next: hash };
+  }
+  return { keys, next: null };
+}
+
+/** The record of paid sends. For workers, and for tests of other journals. @module */
+
+export { JournalRecordError } from './records';

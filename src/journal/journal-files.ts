@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { bareFiles } from './bare-files';
+import { bareFiles } from './create-if-absent';
 
 /** Looks into the files of a journal. */
 export interface JournalFiles {

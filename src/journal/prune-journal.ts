@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { isUndecided, type EpochView, type SlotIntent } from '../domain/create-journal';
 import { syncFolder } from './create-if-absent';
 import { asyncFiles } from './journal-files';
-import { openFile, taskFile } from './places';
-import { type KeyFolder, keyFolders, readEpochs } from './scan-folders';
+import { type KeyFolder, keyFolders, openFile, readEpochs, taskFile } from './file-journal';
 
 export interface PruneOptions {
   readonly root: string;

@@ -6,7 +6,7 @@ import { createCreateVideo } from '../../src/activities/create-video';
 import { claimEpoch } from '../../src/activities/journal-epochs';
 import { type CreateJournal } from '../../src/domain/create-journal';
 import { type CreateVideoAnswer, type CreateVideoInput } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { slotIntent } from './slot-intent';

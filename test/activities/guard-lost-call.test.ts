@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CreateJournal, type RecordedAnswer } from '../../src/domain/create-journal';
 import { keepLostCalls, type LostCall } from '../../src/guard-lost-calls';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import { RESUBMITTED, slotIntent } from './slot-intent';
 

@@ -8,7 +8,7 @@ import { type SentCreate, type TaskRecord } from '../../src/activities/task-reco
 import { type CreateJournal } from '../../src/domain/create-journal';
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { makeVideoTask } from '../domain/make-video-task';
 import { slotIntent } from './slot-intent';
 import { UNHEARD } from '../support/standing';

@@ -7,7 +7,7 @@ import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY } from '../../src/domain/names';
 import { type CreateVideoInput, type GenerateImageInput } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 

@@ -8,7 +8,7 @@ import { keepImages } from '../../src/activities/keep-images';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CompletedImages, type CreateVideoInput, type ResultsLost } from '../../src/domain/paid-call';
 import { type ModelConfiguration } from '../../src/domain/model-config';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { createModelSource } from '../../src/models/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';

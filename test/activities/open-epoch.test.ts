@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { claimEpoch, isPassed, type OpenedEpoch, openEpoch } from '../../src/activities/journal-epochs';
 import { otherOpenCall } from '../../src/activities/send-once';
 import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/create-journal';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import { RESUBMITTED, slotIntent } from './slot-intent';
 

@@ -9,7 +9,7 @@ import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../
 import { evidence } from '../../src/domain/evidence';
 import { PERHAPS } from '../../src/domain/journal-proof';
 import { type CreateVideoAnswer, type ReconcileCreateInput } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { makeVideoTask } from '../domain/make-video-task';
 import { slotIntent } from './slot-intent';
 import { UNHEARD } from '../support/standing';

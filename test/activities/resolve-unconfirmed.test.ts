@@ -13,7 +13,7 @@ import {
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
 } from '../../src/domain/unconfirmed-decision';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { answers } from '../domain/create-answers';

@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createReviewJournal } from '../../src/activities/review-journal';
 import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
 import { type ReviewJournalInput, type ReviewJournalPage } from '../../src/domain/unconfirmed-decision';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import { slotIntent } from './slot-intent';
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { freePort } from '../../src/testing/temporal-server';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { expectNothingBought, runDoctor } from './support/doctor-run';

@@ -5,7 +5,7 @@ import { type CommandContext } from '../../src/cli/command-context';
 import { type Connected } from '../../src/cli/connect';
 import { prune } from '../../src/cli/journal/prune';
 import { type MediaConfig } from '../../src/config';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { slotIntent } from '../activities/slot-intent';
 import { answers } from '../domain/create-answers';
 

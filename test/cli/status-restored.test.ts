@@ -1,4 +1,4 @@
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { slotIntent } from '../activities/slot-intent';
 import { answers } from '../domain/create-answers';
 import { startMediaStack } from '../support/media-stack';

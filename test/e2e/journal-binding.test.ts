@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { type CreateVideoInput } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { JournalBindingError } from '../../src/worker';
 import { received } from '../support/accepted';
 import { handMadeWorker } from '../support/hand-made-worker';

@@ -2,7 +2,7 @@ import { cp, rename, rm } from 'node:fs/promises';
 import { Client } from '@temporalio/client';
 import { readLedger } from '../../src/binding/ledger';
 import { mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../../src/domain/names';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { bindJournal, JournalBindingError, type LostCalls } from '../../src/worker';
 import { accepted } from '../support/accepted';
 import { type MediaStack, type RunningWorker } from '../support/media-stack';

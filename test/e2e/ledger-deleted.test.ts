@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { mediaJournalWorkflowId, WORKFLOW } from '../../src/domain/names';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { bindJournal, JournalBindingError } from '../../src/worker';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';

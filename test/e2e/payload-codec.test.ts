@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { TemporalMediaClient } from '../../src/client';
 import { findLostCalls } from '../../src/guard-lost-calls';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { startTemporalServer, type RunningTemporalServer } from '../../src/testing/temporal-server';
 import { storedManifest } from '../support/campaign';
 import { Encryption, expectUnreadable } from '../support/encryption';

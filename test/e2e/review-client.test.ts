@@ -6,7 +6,7 @@ import { evidence } from '../../src/domain/evidence';
 import { fingerprintText } from '../../src/domain/fingerprint';
 import { ACTIVITY } from '../../src/domain/names';
 import { type VideoRequest } from '../../src/domain/request';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { accountName, normaliseBaseUrl } from '../../src/activities';
 import { makeVideoTask } from '../domain/make-video-task';
 import { accepted, received } from '../support/accepted';

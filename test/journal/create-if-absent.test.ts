@@ -1,8 +1,7 @@
 import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
-import { bareFiles } from '../../src/journal/bare-files';
-import { createIfAbsent } from '../../src/journal/create-if-absent';
+import { bareFiles, createIfAbsent } from '../../src/journal/create-if-absent';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { keyFolder, openFile, openFolder, taskFile, taskFolder } from '../../src/journal/places';
+import { keyFolder, openFile, openFolder, taskFile, taskFolder } from '../../src/journal/file-journal';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const [KEY, TASK, BODY] = [sha256('default\norder-1'), sha256('video_1'), sha256('body')];

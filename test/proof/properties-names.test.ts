@@ -6,7 +6,7 @@ import { partOwner } from '../../src/activities/fetch-body';
 import { safeName } from '../../src/cli/safe-name';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/media';
 import { isUsableTaskId } from '../../src/domain/video-task';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
 import { answers } from '../domain/create-answers';
 

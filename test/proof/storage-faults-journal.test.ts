@@ -6,7 +6,7 @@ import { accountRegistry } from '../../src/activities/accounts';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { RefusalGate } from '../../src/activities/refusal-gate';
 import { createFileStore } from '../../src/artifacts/file-store';
-import { createFileJournal } from '../../src/journal';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { createModelSource } from '../../src/models/model-source';
 import { clientOf } from '../service/client-under-test';
 import { json, loopback } from '../service/loopback-service';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { begunBefore } from '../../../src/activities/campaign/open-page';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
-import { createFileJournal } from '../../../src/journal';
+import { createFileJournal } from '../../../src/journal/file-journal';
 import { createdVideo } from '../created-video';
 import { slotIntent } from '../slot-intent';
 

@@ -19,7 +19,7 @@ import { type CampaignRow, type LedgerLine } from '../../../src/domain/campaign/
 import { type RowSet } from '../../../src/domain/campaign/row-set';
 import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../../src/domain/create-journal';
 import { rowCreationKey } from '../../../src/domain/creation-key';
-import { createFileJournal } from '../../../src/journal';
+import { createFileJournal } from '../../../src/journal/file-journal';
 import { answers } from '../../domain/create-answers';
 import { paidDeps } from '../paid-deps';
 import { slotIntent } from '../slot-intent';

@@ -12,7 +12,7 @@ import { type CreateVideosInput, type CreateVideosResult } from '../../../src/do
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type PaidRequest, type VideoRequest } from '../../../src/domain/request';
-import { createFileJournal } from '../../../src/journal';
+import { createFileJournal } from '../../../src/journal/file-journal';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
 import { loopback, type Loopback, type SeenRequest } from '../../service/loopback-service';

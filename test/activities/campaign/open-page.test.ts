@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileJournal } from '../../../src/journal';
+import { createFileJournal } from '../../../src/journal/file-journal';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFoldResults, createRecordRows } from '../../../src/activities/campaign/record-rows';
 import { createOpenPage, createPageReader } from '../../../src/activities/campaign/open-page';

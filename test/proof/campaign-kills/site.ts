@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type EpochView } from '../../../src/domain/create-journal';
-import { createFileJournal } from '../../../src/journal';
+import { createFileJournal } from '../../../src/journal/file-journal';
 import { type SandboxOptions } from '../../../src/testing/sandbox';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';

@@ -2,8 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EpochView } from '../../../src/domain/create-journal';
 import { type VideoOutcome } from '../../../src/domain';
-import { createFileJournal } from '../../../src/journal';
-import { keyFolder } from '../../../src/journal/places';
+import { createFileJournal, keyFolder } from '../../../src/journal/file-journal';
 import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';
 
 /** What is recorded of an epoch, and when its outcome was written: a record says when it was made, before that. */

@@ -12,7 +12,7 @@ const page = `# Exit codes and error types
 
 Every command ends with one of these codes and, when it did not succeed, says one of these types: on stderr for people,
 and as \`error.type\` of the object that \`-o json\` and \`-o jsonl\` print. The registry in the code is \`ERROR_TYPES\`
-(\`src/cli/error-types.ts\`); a test compares both row by row. What the types of a request say about tasks and money is in
+(\`src/cli/error-table.ts\`); a test compares both row by row. What the types of a request say about tasks and money is in
 [failures.md](failures.md).
 
 <!-- prettier-ignore -->

@@ -3,7 +3,7 @@ import { isPassed } from './activities/journal-epochs';
 import { type LostIntent, standIn } from './activities/stand-in';
 import { paidCallsOn } from './binding/earlier-calls';
 import { type PaidCallSeen } from './binding/paid-calls';
-import { type CreateJournal, isRefusal, isStandIn, type SlotIntent } from './domain/create-journal';
+import { type CreateJournal, isRefusal, isStandIn, type SlotIntent } from './domain/journal';
 import { ACTIVITY, baseTaskQueue } from './domain/names';
 import { type CreatedVideo } from './domain/paid-call';
 

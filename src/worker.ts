@@ -16,7 +16,7 @@ import { pollInThread } from './activities/poll-in-thread';
 import { type TaskRecords } from './activities/task-records';
 import { ConfigurationError, readConfig, type MediaConfig } from './config';
 import { refuseTwoSdkCopies } from './sdk-copies';
-import { type CreateJournal } from './domain/create-journal';
+import { type CreateJournal } from './domain/journal';
 import { CREATE_TIMEOUTS } from './domain/timeouts';
 import { createFileJournal } from './journal/file-journal';
 import { bindJournal } from './binding/bind-journal';
@@ -25,7 +25,7 @@ import { findLostCalls, keepLostCalls, type LostCalls } from './guard-lost-calls
 import { lacksOfServer } from './temporal-server-version';
 import { bundledWorkflows } from './workflow-bundle';
 import { createModelSource } from './models/model-source';
-import { accountName, normaliseBaseUrl } from './service/base-url';
+import { accountName, normaliseBaseUrl } from './service/api-caller';
 import { createMediaClient } from './service/create-media-client';
 
 export {

@@ -1,4 +1,4 @@
-import { type SlotIntent } from '../domain/create-journal';
+import { type SlotIntent } from '../domain/journal';
 import { retryLater } from './failures';
 
 /** Milliseconds that the sender of a slot without an outcome still has to say itself what it came to; none are left at 0. */

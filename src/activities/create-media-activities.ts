@@ -1,10 +1,9 @@
 import { log } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaActivities } from '../domain/activities';
-import { type CreateJournal } from '../domain/create-journal';
+import { type AskStanding, type CreateJournal } from '../domain/journal';
 import { type CreatePolicy } from '../domain/create-policy';
 import { standingOf } from '../binding/standing';
-import { type AskStanding } from '../domain/journal-binding';
 import { ACTIVITY } from '../domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type ModelSource } from '../models/model-source';

@@ -1,5 +1,5 @@
 import { unknownKey } from '../domain/known-keys';
-import { referenceModeOf } from '../domain/media';
+import { referenceModeOf, type VideoRequest } from '../domain/request';
 import { type VideoModel } from '../domain/model-config';
 import {
   CREATE_VIDEO_INPUT_KEYS,
@@ -8,12 +8,11 @@ import {
   type CreateVideoInput,
 } from '../domain/paid-call';
 import { DEFAULT_POLLING } from '../domain/polling-profile';
-import { type VideoRequest } from '../domain/request';
 import { requestBudgetMs } from '../domain/request-budget';
 import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { estimateFor } from '../models/price-of';
+import { estimateFor } from '../domain/price';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { type ResolvedReference, wireVideoBody } from '../service/wire-request';
 import { type Account } from './accounts';

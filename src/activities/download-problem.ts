@@ -1,5 +1,5 @@
 import { type ContentUnavailableReason } from '../domain/download';
-import { type ArtifactRef } from '../domain/media';
+import { type ArtifactRef } from '../domain/request';
 import { type ContentFetchResult } from '../service/media-client';
 import { blockedPlace } from './blocked-place';
 

@@ -1,6 +1,6 @@
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type JsonValue } from '../domain/json';
-import { type ArtifactRef } from '../domain/media';
+import { type ArtifactRef } from '../domain/request';
 import { type ReportedFacts } from '../domain/poll-answers';
 import { type VideoTask } from '../domain/video-task';
 import { type DownloadedVideo } from './fetch-video';

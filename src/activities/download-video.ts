@@ -1,7 +1,11 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
 import { ArtifactError, type ArtifactStore, toArtifactError } from '../artifacts/artifact-store';
-import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
-import { DOWNLOAD_BOUNDS, type DownloadBounds } from '../domain/download-bounds';
+import {
+  DOWNLOAD_BOUNDS,
+  type DownloadBounds,
+  type DownloadVideoInput,
+  type DownloadVideoResult,
+} from '../domain/download';
 import { type PollErrorClass } from '../domain/poll-answers';
 import { type VideoTask } from '../domain/video-task';
 import { type GetVideoResult, type MediaClient } from '../service/media-client';

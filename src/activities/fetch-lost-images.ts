@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type CreateJournal,
-  type JournalKey,
-  type Resolution,
-  type SlotIntent,
-} from '../domain/create-journal';
+import { type CreateJournal, type JournalKey, type Resolution, type SlotIntent } from '../domain/journal';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { type ImageItem } from '../service/media-client';
 import { openSealed } from '../journal/sealed-text';

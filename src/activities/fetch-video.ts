@@ -1,8 +1,8 @@
 import { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
 import { sniffMedia } from '../artifacts/media-type';
 import { checkVideo, type VideoCheck } from '../artifacts/video-check';
-import { type DownloadBounds } from '../domain/download-bounds';
-import { type ArtifactRef } from '../domain/media';
+import { type DownloadBounds } from '../domain/download';
+import { type ArtifactRef } from '../domain/request';
 import { readDataUrl } from '../service/data-url';
 import {
   type ContentFetchResult,

@@ -1,5 +1,5 @@
 import { type FindVideoTaskInput, type FoundVideoTask, type ServiceView } from '../domain/activities';
-import { type CreateJournal } from '../domain/create-journal';
+import { type CreateJournal } from '../domain/journal';
 import { videoTaskById } from '../domain/video-task';
 import { type AccountRegistry } from './accounts';
 import { journalUnavailable } from './failures';

@@ -1,11 +1,10 @@
-import { type SlotIntent } from '../domain/create-journal';
+import { type SlotIntent } from '../domain/journal';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
-import { imageOutcome } from '../domain/image-outcome';
+import { imageOutcome, outcomes } from '../domain/make-outcome';
 import { unknownKey } from '../domain/known-keys';
 import { type ImageModel } from '../domain/model-config';
 import { BATCH_CLOSED, NOT_RECORDED } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
-import { outcomes } from '../domain/outcomes';
 import {
   type EditImageInput,
   type GenerateImageInput,
@@ -18,7 +17,7 @@ import { requestBudgetMs } from '../domain/request-budget';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
-import { estimateFor } from '../models/price-of';
+import { estimateFor } from '../domain/price';
 import { type MediaClient } from '../service/media-client';
 import { type WireFile, type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../service/wire-request';

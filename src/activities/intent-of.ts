@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type RecordedAnswer, type SlotIntent } from '../domain/create-journal';
+import { type RecordedAnswer, type SlotIntent } from '../domain/journal';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { honouredKey } from '../domain/same-key';
 import { type Account } from './accounts';

@@ -15,7 +15,7 @@ import {
   type SlotFence,
   type SlotIntent,
   type TaskIndexEntry,
-} from '../domain/create-journal';
+} from '../domain/journal';
 import { type CreatedVideo, type CreateVideoAnswer } from '../domain/paid-call';
 
 /** Where a caller stands: the epoch it may act in, and what that epoch's records say. */

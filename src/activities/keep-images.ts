@@ -1,13 +1,12 @@
-import { type CreateJournal } from '../domain/create-journal';
+import { type CreateJournal } from '../domain/journal';
 import { inLanes } from '../domain/in-lanes';
-import { type ArtifactRef } from '../domain/media';
+import { type ArtifactRef } from '../domain/request';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { checkImage } from '../artifacts/media-type';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { sealText } from '../journal/sealed-text';
 import { readDataUrl } from '../service/data-url';
-import { type ImageItem, type MediaClient } from '../service/media-client';
-import { type ImagesAccepted } from '../service/send-result';
+import { type ImageItem, type ImagesAccepted, type MediaClient } from '../service/media-client';
 import { blockedPlace } from './blocked-place';
 import { type AnswerBase } from './paid-answers';
 import { readBounded } from './sources';

@@ -1,7 +1,7 @@
-import { type PollErrorClass, type PolledRecord } from '../domain/poll-answers';
-import { type TaskError } from '../domain/task-error';
+import { type PolledRecord, type PollErrorClass } from '../domain/poll-answers';
+import { type TaskError } from '../domain/video-task';
 import { type GetVideoResult } from '../service/media-client';
-import { recordDigest } from '../service/record-digest';
+import { recordDigest } from '../service/get-video';
 
 /** What a GET came to, without what never leaves the activity (architecture: Poll). */
 export type PollReply =

@@ -1,13 +1,7 @@
-import { type Money } from '../domain/billing';
+import { type Money } from '../domain/price';
+import { type EpochView, isPaid, type JournalPlace, mayHaveCost, type SlotIntent } from '../domain/journal';
 import {
-  type EpochView,
-  isPaid,
-  type JournalPlace,
-  mayHaveCost,
-  type SlotIntent,
-} from '../domain/create-journal';
-import { evidence } from '../domain/evidence';
-import {
+  evidence,
   type NotSent,
   type PendingCall,
   type RefusedForNow,

@@ -1,9 +1,8 @@
 import { activityInfo } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type Money } from '../domain/billing';
-import { type CreateJournal } from '../domain/create-journal';
+import { type Money } from '../domain/price';
+import { type AskStanding, type CreateJournal } from '../domain/journal';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
-import { type AskStanding } from '../domain/journal-binding';
 import { type RejectReason } from '../domain/paid-call';
 import { type PollingProfile } from '../domain/polling-profile';
 import { type ValidationIssue } from '../domain/validation-issue';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/book';
-import { type CreateJournal } from '../domain/create-journal';
+import { type CreateJournal } from '../domain/journal';
 import { BATCH_CLOSED } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';
 import { type AnswerBase, journalDown } from './paid-answers';

@@ -6,10 +6,10 @@ import {
   type PollSpread,
   type PollVideosInput,
   type PollVideosResult,
+  seenOf,
 } from '../domain/poll-answers';
-import { tickIntervalMs } from '../domain/poll-group';
-import { seenOf } from '../domain/seen-runs';
-import { type TaskError } from '../domain/task-error';
+import { tickIntervalMs } from '../domain/polling';
+import { type TaskError } from '../domain/video-task';
 import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from './accounts';
 import { type OpenPoll, OpenPolls, type PollReply, replyOf } from './open-polls';

@@ -9,17 +9,17 @@ import {
   type RecordedAnswer,
   type Resolution,
   type SlotIntent,
-} from '../domain/create-journal';
+} from '../domain/journal';
 import { resolveCreatePolicy } from '../domain/create-policy';
-import { evidence } from '../domain/evidence';
-import { causeOfUnproved, provesNotSent } from '../domain/journal-proof';
-import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import {
   type CreateVideoAnswer,
+  evidence,
   type NotSent,
   type ReconcileCreateInput,
   type UnconfirmedCall,
 } from '../domain/paid-call';
+import { causeOfUnproved, provesNotSent } from '../domain/journal-proof';
+import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { isUsableTaskId } from '../domain/video-task';
 import { awaitSender } from './await-sender';

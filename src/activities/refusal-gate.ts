@@ -1,5 +1,5 @@
 import { type RejectedCall, type RejectReason, type StandingScope } from '../domain/paid-call';
-import { type RecordedAnswer } from '../domain/create-journal';
+import { type RecordedAnswer } from '../domain/journal';
 import { type PaidOperation } from '../domain/request';
 
 /** Which calls share a fate: all of an account, and among them those of one operation and model. */

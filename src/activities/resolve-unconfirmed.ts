@@ -6,7 +6,7 @@ import {
   type JournalKey,
   type Resolution,
   type SlotIntent,
-} from '../domain/create-journal';
+} from '../domain/journal';
 import { type VideoModel } from '../domain/model-config';
 import { type CreatedVideo, type CreateVideoAnswer, type RejectedCall } from '../domain/paid-call';
 import { DEFAULT_POLLING, type PollingProfile } from '../domain/polling-profile';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { type CreateJournal, type EpochView, isUndecided, type SlotIntent } from '../domain/create-journal';
+import { type CreateJournal, type EpochView, isUndecided, type SlotIntent } from '../domain/journal';
 import {
   type CreatedEntry,
   type DecidedEntry,

@@ -1,5 +1,5 @@
 import { log } from '@temporalio/activity';
-import { type Money } from '../domain/billing';
+import { type Money } from '../domain/price';
 import {
   type CreateJournal,
   type EpochView,
@@ -9,13 +9,13 @@ import {
   type JournalPlace,
   type RecordedAnswer,
   type SlotIntent,
-} from '../domain/create-journal';
+} from '../domain/journal';
 import { type CreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
 import { causeOfUnproved, type SenderWord } from '../domain/journal-proof';
 import { NOT_RECORDED } from '../domain/names';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
-import { type PaidSendOptions } from '../service/send-result';
+import { type PaidSendOptions } from '../service/media-client';
 import { type Account } from './accounts';
 import { mayBeAlive } from './await-sender';
 import { fingerprintOf } from './fingerprint-of';

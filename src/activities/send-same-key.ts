@@ -7,7 +7,7 @@ import {
   type RecordedAnswer,
   type Resolution,
   type SlotIntent,
-} from '../domain/create-journal';
+} from '../domain/journal';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { honouredKey, sameKeyUntil } from '../domain/same-key';

@@ -7,7 +7,7 @@ import {
   type SenderWord,
   wordOf,
 } from '../domain/journal-proof';
-import { type Standing } from '../domain/journal-binding';
+import { type Standing } from '../domain/journal';
 import { type NotSent } from '../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type AnswerBase } from './paid-answers';

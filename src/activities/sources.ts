@@ -5,11 +5,11 @@ import { buffer } from 'node:stream/consumers';
 import { ArtifactError, type ArtifactErrorCode, type ArtifactStore } from '../artifacts/artifact-store';
 import { ingestFile } from '../artifacts/ingest';
 import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
-import { type ArtifactRef, type MediaSource } from '../domain/media';
+import { type ArtifactRef, type MediaSource } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { readDataUrl } from '../service/data-url';
 import { type MediaClient } from '../service/media-client';
-import { ReplyBytes } from '../service/reply-bytes';
+import { ReplyBytes } from '../service/reply-body';
 import { type WireFile } from '../service/wire-body';
 import { type MissingHere } from './paid-context';
 

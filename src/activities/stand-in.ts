@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/create-journal';
-import { evidence } from '../domain/evidence';
+import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/journal';
+import { type CreatedVideo, evidence, type UnconfirmedCall } from '../domain/paid-call';
 import { type SenderWord } from '../domain/journal-proof';
-import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { claimEpoch, recordOutcome } from './journal-epochs';
 import { journalUnavailable } from './failures';
 import { factsIn, type IntentFacts } from './intent-of';

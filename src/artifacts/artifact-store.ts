@@ -1,5 +1,5 @@
 import { type Readable } from 'node:stream';
-import { type ArtifactRef } from '../domain/media';
+import { type ArtifactRef } from '../domain/request';
 
 /** What a caller knows about bytes that it stores: the media type found in the bytes, never a claimed one (C2.5.5). */
 export interface PutOptions {

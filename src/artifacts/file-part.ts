@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ArtifactRef, artifactUri } from '../domain/media';
+import { type ArtifactRef, artifactUri } from '../domain/request';
 import { ArtifactError, type StagedArtifact, systemCode, toArtifactError } from './artifact-store';
 import { inDirectory, publishIfAbsent, removeIfThere, syncDirectory } from './durable-file';
 

@@ -4,7 +4,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
-import { type ArtifactRef } from '../domain/media';
+import { type ArtifactRef } from '../domain/request';
 import {
   ArtifactError,
   type ArtifactStore,

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Readable } from 'node:stream';
-import { type ArtifactRef, type ReferenceKind } from '../domain/media';
+import { type ArtifactRef, type ReferenceKind } from '../domain/request';
 import { ArtifactError, type ArtifactStore, systemCode, toArtifactError } from './artifact-store';
 import { ensureDirectory, publishIfAbsent, removeIfThere } from './durable-file';
 import { SNIFF_BYTES, sniffMedia } from './media-type';

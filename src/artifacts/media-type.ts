@@ -1,5 +1,5 @@
 import { imageSize } from 'image-size';
-import { type ReferenceKind } from '../domain/media';
+import { type ReferenceKind } from '../domain/request';
 
 /** What bytes are, by their own magic numbers (C2.5.5, C4.3). */
 export interface SniffedMedia {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseOwnJson } from '../domain/own-json';
+import { parseOwnJson } from '../domain/json';
 import { ArtifactError, systemCode } from './artifact-store';
 import { ensureDirectory, publishIfAbsent, removeIfThere } from './durable-file';
 

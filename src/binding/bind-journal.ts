@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type CreateJournal } from '../domain/create-journal';
 import {
   type BindRequest,
+  type CreateJournal,
   differenceOf,
   type Ledger,
   type LedgerDifference,
   nextLedger,
-} from '../domain/journal-binding';
+} from '../domain/journal';
 import { baseTaskQueue, mediaJournalWorkflowId } from '../domain/names';
 import { anyPaidCall } from './earlier-calls';
 import { askLedger, type FoundLedger, plainClient, readLedger } from './ledger';

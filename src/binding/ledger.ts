@@ -1,7 +1,7 @@
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { isOpen } from '../domain/execution-status';
-import { type BindRequest, type Ledger, type MediaJournalInput, nextLedger } from '../domain/journal-binding';
+import { type BindRequest, type Ledger, type MediaJournalInput, nextLedger } from '../domain/journal';
 import { ledgerTaskQueue, mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../domain/names';
 
 /**

@@ -1,7 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type CreateJournal } from '../domain/create-journal';
-import { type AskStanding, type Standing } from '../domain/journal-binding';
+import { type AskStanding, type CreateJournal, type Standing } from '../domain/journal';
 import { baseTaskQueue } from '../domain/names';
 import { bindJournal, JournalBindingError } from './bind-journal';
 

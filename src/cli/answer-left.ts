@@ -1,7 +1,7 @@
 import { type VideoState } from '../domain/video-state';
-import { type CommandContext } from './command-context';
+import { type CommandContext } from './context';
 import { EXIT } from './exit-codes';
-import { statusLine } from './status-line';
+import { statusLine } from './report';
 
 /** A workflow that the command no longer waits for, as scripts read it: there is no outcome yet. */
 export interface LeftRunning {

@@ -1,7 +1,7 @@
 import { type LostCalls } from '../guard-lost-calls';
-import { CliError } from './cli-error';
+import { CliError } from './errors';
 import { type Report } from './report';
-import { askTerminal, isTerminal, TERMINAL } from './spend/ask-terminal';
+import { askTerminal, isTerminal, TERMINAL } from './spend/confirm-spend';
 
 /** Ids that are named one by one; a script gets all of them. */
 const NAMED = 20;

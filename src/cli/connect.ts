@@ -1,12 +1,11 @@
-import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { Client, Connection, type ConnectionLike, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { TemporalMediaClient } from '../client';
 import { type MediaConfig } from '../config';
 import { addressSource } from '../testing/temporal-server/address-source';
-import { CliError } from './cli-error';
-import { dataConverterOf } from './codec/data-converter';
-import { readDevState } from './dev-state';
-import { lastPolls, STALE_POLL_MS } from './queue-pollers';
+import { dataConverterOf } from './codec';
+import { readDevState } from './dev/state';
+import { CliError } from './errors';
 
 /** A Temporal server that answers, as client commands use it. */
 export interface Connected {
@@ -124,4 +123,94 @@ async function namedByEnvironment(env: NodeJS.ProcessEnv): ReturnType<typeof add
 
 function withoutUndefined(options: object): ConnectionOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** `TaskQueueType` of the Temporal API. */
+const TYPES = { workflows: 1, activities: 2 } as const;
+export type PollerKind = keyof typeof TYPES;
+
+/** A poll is renewed after at most a minute; the server lists one that is gone for five. */
+export const STALE_POLL_MS = 90_000;
+
+/** A version of a worker deployment. */
+export interface WorkerVersion {
+  readonly deploymentName: string;
+  readonly buildId: string;
+}
+
+/** Who polls a task queue, and for which versions there is work. */
+export interface QueueView {
+  readonly pollers: readonly {
+    /** Milliseconds since the epoch. */
+    readonly at: number;
+    /** Null for a worker without versions. */
+    readonly version: WorkerVersion | null;
+  }[];
+  /** Versions that new work is given to; none where it goes to workers without versions. */
+  readonly current: readonly WorkerVersion[];
+}
+
+/** `WORKER_VERSIONING_MODE_VERSIONED` of the Temporal API. */
+const VERSIONED = 2;
+
+/** @throws when the server does not answer in `limitMs` */
+export async function viewQueue(
+  connection: ConnectionLike,
+  namespace: string,
+  taskQueue: string,
+  kind: PollerKind,
+  limitMs: number,
+): Promise<QueueView> {
+  const { pollers, versioningInfo } = await connection.withDeadline(Date.now() + limitMs, () =>
+    connection.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: TYPES[kind],
+    }),
+  );
+  const { currentDeploymentVersion, rampingDeploymentVersion } = versioningInfo ?? {};
+  return {
+    pollers: (pollers ?? []).map(({ lastAccessTime, deploymentOptions }) => ({
+      at: Number(lastAccessTime?.seconds ?? 0) * 1_000,
+      version:
+        deploymentOptions != null && Number(deploymentOptions.workerVersioningMode) === VERSIONED
+          ? versionOf(deploymentOptions)
+          : null,
+    })),
+    current: [currentDeploymentVersion, rampingDeploymentVersion].flatMap((version) =>
+      version?.buildId ? [versionOf(version)] : [],
+    ),
+  };
+}
+
+function versionOf({
+  deploymentName,
+  buildId,
+}: {
+  readonly deploymentName?: string | null;
+  readonly buildId?: string | null;
+}): WorkerVersion {
+  return { deploymentName: deploymentName ?? '', buildId: buildId ?? '' };
+}
+
+export function isSameVersion(a: WorkerVersion | null, b: WorkerVersion | null): boolean {
+  return a?.deploymentName === b?.deploymentName && a?.buildId === b?.buildId;
+}
+
+export function versionText({ deploymentName, buildId }: WorkerVersion): string {
+  return `${deploymentName} ${buildId}`;
+}
+
+/** When each worker that gets new work last polled, in milliseconds since the epoch. */
+export function pollsForNewWork({ pollers, current }: QueueView): readonly number[] {
+  const takesNew = (version: WorkerVersion | null): boolean =>
+    current.length === 0 ? version === null : current.some((one) => isSameVersion(one, version));
+  return pollers.filter(({ version }) => takesNew(version)).map(({ at }) => at);
+}
+
+/** When each worker that gets new work last polled a task queue. @throws when the server does not answer in `limitMs` */
+export async function lastPolls(
+  ...[connection, namespace, taskQueue, kind, limitMs]: Parameters<typeof viewQueue>
+): Promise<readonly number[]> {
+  return pollsForNewWork(await viewQueue(connection, namespace, taskQueue, kind, limitMs));
 }

@@ -3,14 +3,12 @@
  * @module The program `temporal-media`: parses, runs one command, prints one answer, ends with a documented exit code.
  */
 import { CommanderError } from 'commander';
-import { tellParent } from './attached';
-import { type CommandContext } from './command-context';
+import { tellParent } from './child-process';
+import { type CommandContext } from './context';
 import { EXIT } from './exit-codes';
-import { failureOf, withoutSecrets } from './failure-of';
-import { parsedSpeech, type Speech, speechOf } from './output-format';
-import { type Paint, painter } from './paint';
+import { failureOf, withoutSecrets } from './errors';
+import { type Paint, painter, parsedSpeech, Report, type Speech, speechOf } from './report';
 import { createProgram } from './program';
-import { Report } from './report';
 import { typedCommand, withTypedCommand } from './typed-command';
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -1,18 +1,19 @@
 import { failureRow } from '../domain/failure-table';
-import { formatMoney } from '../domain/price';
 import {
   type ImageOutcome,
   type ImageResultsLost,
   type Unconfirmed,
   type VideoOutcome,
 } from '../domain/outcome';
+import { formatMoney } from '../domain/price';
+import { byOption, type CommandContext } from './context';
+import { errorType } from './error-table';
+import { type FailureReply, issueText } from './errors';
 import { evidenceLines } from './evidence-lines';
-import { type FailureReply, issueText } from './cli-error';
-import { errorType } from './error-types';
-import { byOption } from './option-names';
 import { EXIT, type ExitCode } from './exit-codes';
-import { commandFor } from './shell-word';
-import { decisionLines, type OpenCall } from './unconfirmed/decision-lines';
+import { type SavedResults } from './save-results';
+import { commandFor } from './text';
+import { decisionLines, type OpenCall } from './unconfirmed/unconfirmed';
 
 export interface OutcomeReport {
   /** True for `completed` and `still_running`: both are successes (C3.4). */
@@ -110,4 +111,21 @@ export function reasonLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const facts = [...code, ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`])].join(', ');
   const words = [...(error.message === null ? [] : [error.message]), ...(facts === '' ? [] : [`(${facts})`])];
   return words.length === 0 ? [] : [`the service said: ${words.join(' ')}`];
+}
+
+/** Ends a command with an outcome: words for people, paths of what was saved, the envelope, the exit code. */
+export function answerOutcome(
+  context: CommandContext,
+  outcome: VideoOutcome | ImageOutcome,
+  workflowId: string,
+  saved?: SavedResults,
+): void {
+  const { report } = context;
+  const { ok, exitCode, error, lines } = reportOutcome(outcome);
+  for (const line of lines) report.say(line);
+  for (const file of saved?.files ?? []) report.result(file);
+  context.exitCode = exitCode;
+  const data = { ...outcome, workflowId, ...saved };
+  if (error === undefined) report.reply({ ok, data });
+  else report.fail(error, data);
 }

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { type ArtifactStore } from '../artifacts/artifact-store';
-import { FileArtifactStore } from '../artifacts/file-store';
-import { ConfigurationError, type MediaConfig } from '../config';
-import { type DurationInput } from '../domain/workflow-inputs';
-import { badInput } from './cli-error';
+import { realpath } from 'node:fs/promises';
 import { type Command } from 'commander';
-import { type CommonOptions } from './command-context';
-import { durationOf } from './duration-option';
+import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
+import { FileArtifactStore } from '../artifacts/file-store';
+import { type IngestedFile, ingestFile } from '../artifacts/ingest';
+import { ConfigurationError, type MediaConfig } from '../config';
+import { type JsonValue } from '../domain/json';
+import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/request';
+import { type DurationInput } from '../domain/workflow-inputs';
+import { milliseconds } from '../workflows/inputs';
+import { type CommonOptions } from './context';
+import { badInput, CliError } from './errors';
 import { type SpendOptions } from './spend/before-send';
 
 /** Options of every command that may cost money. */
@@ -81,4 +85,106 @@ export function waitMsOf(waitFor: DurationInput | undefined): number | undefined
 /** Text that should be a number; the domain's rules judge what it is. */
 export function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : text.trim() === '' ? NaN : Number(text);
+}
+
+/** Reads `--field NAME=VALUE`: a value that is JSON is sent as that, anything else as text. @throws CliError */
+export function readFields(values: readonly string[] = []): { [name: string]: JsonValue } | undefined {
+  if (values.length === 0) return undefined;
+  const fields = new Map<string, JsonValue>();
+  for (const value of values) {
+    const equals = value.indexOf('=');
+    if (equals < 1) throw badInput([{ field: '--field', message: 'A field is given as NAME=VALUE.' }]);
+    const name = value.slice(0, equals);
+    if (fields.has(name)) throw badInput([{ field: '--field', message: `${name} is given twice.` }]);
+    fields.set(name, jsonOrText(value.slice(equals + 1)));
+  }
+  return Object.fromEntries(fields);
+}
+
+function jsonOrText(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+/** Milliseconds of a duration with its unit, such as 90s or 3d; undefined for anything else. */
+export function durationOf(text: string): number | undefined {
+  return /[a-z]/i.test(text) ? milliseconds(text) : undefined;
+}
+
+/** Where the bytes of an input go, or only what they are when nothing is to be sent. */
+type InputStore = Pick<ArtifactStore, 'putStream'>;
+
+const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
+const FORM = 'A reference is KIND=FILE_OR_URL, or KIND:FIELD=FILE_OR_URL.';
+
+/** Reads `--reference` values: files go into the store by hash, URLs pass as they are. @throws CliError */
+export async function readReferences(
+  store: InputStore,
+  values: readonly string[],
+): Promise<VideoReference[]> {
+  return Promise.all(values.map((value) => readReference(store, value)));
+}
+
+async function readReference(store: InputStore, value: string): Promise<VideoReference> {
+  const equals = value.indexOf('=');
+  if (equals < 1) throw badInput([{ field: '--reference', message: FORM, allowed: KINDS }]);
+  const [kind = '', field] = value.slice(0, equals).split(':', 2);
+  if (!isKind(kind)) throw badInput([{ field: '--reference', message: FORM, allowed: KINDS }]);
+  const source = await readSource(store, '--reference', kind, value.slice(equals + 1));
+  return { kind, source, ...(field !== undefined && field !== '' && { field }) };
+}
+
+/**
+ * One file or URL of the user. A file that is no image, video or audio by its bytes is refused: a request is no way
+ * to send any file of this machine to the service (C2.4.6).
+ */
+export async function readSource(
+  store: InputStore,
+  option: string,
+  kind: ReferenceKind,
+  value: string,
+): Promise<MediaSource> {
+  if (/^(https?:\/\/|data:)/i.test(value)) return { url: value };
+  let found: IngestedFile;
+  try {
+    // Links are followed here and not by the store: the user named the file himself.
+    found = await ingestFile(store, await realpath(value));
+  } catch (error) {
+    throw inputError(option, value, error);
+  }
+  if (found.kind !== kind) {
+    const message = `The file ${value} is ${article(found.kind)} by its bytes, not ${article(kind)}.`;
+    throw badInput([{ field: option, message }]);
+  }
+  return { artifact: found.artifact };
+}
+
+function inputError(option: string, path: string, error: unknown): CliError {
+  if (error instanceof ArtifactError) {
+    if (error.code === 'not_media') {
+      const message = `The file ${path} is no image, video or audio by its bytes; it is not sent anywhere.`;
+      return badInput([{ field: option, message }]);
+    }
+    if (error.code === 'not_readable' || error.code === 'too_large') {
+      return badInput([{ field: option, message: `The file ${path} cannot be used: ${error.message}` }]);
+    }
+    const message = `${option}: the file could not be stored. ${error.message}`;
+    return new CliError(`artifacts/${error.code}`, message);
+  }
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+  return badInput([
+    { field: option, message: `The file ${path} ${reason}. A URL starts with https:// or http://.` },
+  ]);
+}
+
+function isKind(text: string): text is ReferenceKind {
+  return (KINDS as readonly string[]).includes(text);
+}
+
+function article(kind: ReferenceKind): string {
+  return kind === 'video' ? 'a video' : kind === 'image' ? 'an image' : 'audio';
 }

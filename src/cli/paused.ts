@@ -1,7 +1,7 @@
 import { PAUSED } from '../domain/execution-status';
 import { type Connected } from './connect';
 import { type Report } from './report';
-import { shellWord } from './shell-word';
+import { shellWord } from './text';
 
 /** What lets a paused workflow go on. */
 export function unpauseText(workflowId: string): string {

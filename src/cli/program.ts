@@ -1,26 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Help } from 'commander';
-import { type CommandContext } from './command-context';
-import { addCampaignCommand } from './commands/campaign';
+import { type CommandContext } from './context';
+import { addCampaignCommand } from './campaign/commands';
 import { addCompletionCommand } from './commands/completion';
 import { addConfigCommand } from './commands/config';
 import { addDemoCommand } from './commands/demo';
 import { addDevCommand } from './commands/dev';
 import { addDoctorCommand } from './commands/doctor';
-import { addEditCommand } from './commands/edit';
-import { addImageCommand } from './commands/image';
+import { addEditCommand, addImageCommand } from './images';
 import { addJournalCommand } from './commands/journal';
 import { addModelsCommand } from './commands/models';
 import { addOrphansCommand } from './commands/orphans';
-import { addResumeCommand } from './commands/resume';
+import { addResumeCommand, addWatchCommand } from './follow';
 import { addSandboxCommand } from './commands/sandbox';
 import { addSchemaCommand } from './commands/schema';
 import { addStatusCommand } from './commands/status';
 import { addUnconfirmedCommand } from './commands/unconfirmed';
 import { addVideoCommand } from './commands/video';
-import { addWatchCommand } from './commands/watch';
-import { addWorkerCommand } from './commands/worker';
+import { addWorkerCommand } from './worker';
 import { EXIT_MEANINGS } from './exit-codes';
 
 /** Every command, in the order and groups of `--help`. */

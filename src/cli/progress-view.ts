@@ -1,8 +1,6 @@
 import { Format, SingleBar } from 'cli-progress';
 import { type VideoState } from '../domain/video-state';
-import { elapsed } from './elapsed';
-import { type LiveView, type Report } from './report';
-import { shortId, statusLine } from './status-line';
+import { type LiveView, type Report, shortId, statusLine } from './report';
 
 /** What a wait looks like while it goes on. */
 export interface ProgressView {
@@ -150,4 +148,28 @@ function lineOf(state: VideoState | undefined, tries: string | undefined): strin
 /** Since the task exists where that is known: a wait that is resumed goes on counting. */
 function begin(state: VideoState | undefined, beganAt: number): number {
   return state?.video?.createdAt ? Date.parse(state.video.createdAt) : beganAt;
+}
+
+/** A span as people read it: `0:07`, `12:45`, `3:02:45`, `2 d 3:02:45`. */
+export function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const hours = Math.floor(seconds / 3600) % 24;
+  const minutes = Math.floor(seconds / 60) % 60;
+  const days = Math.floor(seconds / 86_400);
+  const clock = hours > 0 || days > 0 ? `${hours}:${two(minutes)}` : String(minutes);
+  return `${days > 0 ? `${days} d ` : ''}${clock}:${two(seconds % 60)}`;
+}
+
+/** Rows as lines with aligned columns, two blanks apart; the last column is as long as it is. */
+export function textTable(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_cell, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
 }

@@ -1,10 +1,9 @@
-import { validateRawFields } from '../domain/raw-fields';
+import { validateRawFields, validateRequest } from '../domain/validate-request';
 import { type PaidRequest } from '../domain/request';
-import { validateRequest } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { badInput } from './cli-error';
-import { byOption } from './option-names';
-import { shellWord } from './shell-word';
+import { badInput } from './errors';
+import { byOption } from './context';
+import { shellWord } from './text';
 
 /** Everything that can be judged without the live model configuration, before anything starts. @throws CliError */
 export function refuseInvalid(paid: PaidRequest): void {

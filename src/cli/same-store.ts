@@ -1,6 +1,6 @@
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { plainClient, readLedger } from '../binding/ledger';
-import { CliError } from './cli-error';
+import { CliError } from './errors';
 import { type Connected } from './connect';
 import { type Report } from './report';
 

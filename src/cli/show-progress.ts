@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type VideoState } from '../domain/video-state';
 import { progressView, type ProgressView } from './progress-view';
 import { viewExecution } from './status/execution-view';
-import { type WaitForOutcomeOptions } from './wait-for-outcome';
+import { type WaitForOutcomeOptions } from './run-paid';
 
 /** How often the tries of an activity are asked for. */
 const TRIES_MS = 2_000;

@@ -12,20 +12,20 @@ import {
   startTemporalServer,
   type StartTemporalServerOptions,
 } from '../testing/temporal-server/start-temporal-server';
-import { startChild } from './child-process';
-import { CliError } from './cli-error';
-import { sandboxEnvironment, startDevSandbox } from './dev-sandbox';
+import { startChild, supervise } from './child-process';
+import { CliError } from './errors';
 import {
   type DevPorts,
   type DevSandbox,
   type DevState,
   readDevPorts,
   removeDevState,
+  sandboxEnvironment,
+  startDevSandbox,
+  temporalEnvironment,
   writeDevPorts,
   writeDevState,
-} from './dev-state';
-import { supervise } from './supervise';
-import { temporalEnvironment } from './worker-environment';
+} from './dev/state';
 
 /** A worker drains: a create under way is finished (failure model: row 12). */
 const WORKER_GRACE_MS = 90_000;

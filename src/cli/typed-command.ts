@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { type FailureReply } from './cli-error';
+import { type FailureReply } from './errors';
 
 /** The command that was typed, as far as the program knows it, such as `campaign run`; empty when it names none. */
 export function typedCommand(program: Command, argv: readonly string[]): string {

@@ -1,10 +1,5 @@
 import { type MediaConfig } from '../config';
-import {
-  type CommandContext,
-  type CommonOptions,
-  effectiveConfig,
-  effectiveEnvironment,
-} from './command-context';
+import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from './context';
 import { type Connected } from './connect';
 
 /** Does something with the Temporal server, and closes the connection whatever happens. @throws CliError */

@@ -15,14 +15,13 @@ import {
   type PollVideosResult,
   type TaskPhase,
 } from './poll-answers';
-import { type ErrorKind } from './task-error';
+import { type ErrorKind, type VideoTask } from './video-task';
 import {
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
   type ReviewJournalInput,
   type ReviewJournalPage,
 } from './unconfirmed-decision';
-import { type VideoTask } from './video-task';
 import { type KeysOf } from './known-keys';
 
 /** Input of `media.findVideoTask`: what the journal's index knows about a task id. */

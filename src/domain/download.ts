@@ -1,6 +1,6 @@
 import { type JsonValue } from './json';
-import { type ArtifactRef } from './media';
 import { type ReportedFacts } from './poll-answers';
+import { type ArtifactRef } from './request';
 import { type VideoTask } from './video-task';
 
 export interface DownloadVideoInput {
@@ -32,3 +32,50 @@ export type DownloadVideoResult =
       readonly rejected: ArtifactRef | null;
       readonly httpStatus?: number;
     };
+
+/** Bounds of `media.downloadVideo` (C4.2, C8.6, architecture: Download); times in milliseconds. */
+export interface DownloadBounds {
+  /** Tries in total; the last one returns instead of throwing. */
+  readonly maxTries: number;
+  /** Time without a new byte after which no further try is made. */
+  readonly windowMs: number;
+  /**
+   * The same for a place that is away (5xx, 429, no connection) while the record says that the result is there: nothing is
+   * lost by waiting, and a person would do no more than resume.
+   */
+  readonly livingTries: number;
+  readonly livingWindowMs: number;
+  /** Delay between tries once the ordinary ones are over. */
+  readonly livingDelayMs: number;
+  /** Whole files that were damaged, and links that say that they expired, before that is reported. */
+  readonly maxSameFault: number;
+  /** First delay between tries; doubles up to `maxDelayMs`. Never below the general polling interval (C8.2). */
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number;
+  /** Delay after 401 or 403 from the service itself (C7.3). */
+  readonly authDelayMs: number;
+  /** One try. */
+  readonly tryDeadlineMs: number;
+  /** A body that brings fewer bytes than `minBytesPerRateWindow` in this time is given up for this try. */
+  readonly rateWindowMs: number;
+  readonly minBytesPerRateWindow: number;
+  /** Largest video, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** The activity ends its tries by itself, so a retry policy must allow at least this much. */
+export const DOWNLOAD_BOUNDS: DownloadBounds = {
+  maxTries: 20,
+  windowMs: 600_000,
+  livingTries: 320,
+  livingWindowMs: 24 * 60 * 60_000,
+  livingDelayMs: 300_000,
+  maxSameFault: 3,
+  minDelayMs: 4_000,
+  maxDelayMs: 60_000,
+  authDelayMs: 60_000,
+  tryDeadlineMs: 1_800_000,
+  rateWindowMs: 60_000,
+  minBytesPerRateWindow: 60 * 1024,
+  maxBytes: 8 * 1024 ** 3,
+};

@@ -1,6 +1,5 @@
 import { type JsonValue } from './json';
-import { type MediaSource } from './media';
-import { type PaidRequest } from './request';
+import { type MediaSource, type PaidRequest } from './request';
 
 /**
  * The text whose SHA-256 is the fingerprint of a paid request (architecture: Create): operation, account, model and the

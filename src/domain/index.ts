@@ -20,7 +20,7 @@ export {
   type MediaSource,
   type ReferenceKind,
   type VideoReference,
-} from './media';
+} from './request';
 export {
   type ImageEditRequest,
   type ImageGenerationRequest,
@@ -31,9 +31,9 @@ export {
 } from './request';
 export { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
 export { videoTaskById, type VideoTask } from './video-task';
-export { type Billing, type Money } from './billing';
-export { mayRetry } from './outcomes';
-export { type ErrorKind, type TaskError } from './task-error';
+export { type Billing, type Money } from './price';
+export { mayRetry } from './make-outcome';
+export { type ErrorKind, type TaskError } from './video-task';
 export { DEFAULT_CREATE_POLICY, type CreatePolicy, type ResolvedCreatePolicy } from './create-policy';
 export { type CreateEvidence, type CreateVideoAnswer, type RejectReason } from './paid-call';
 export { type ContentUnavailableReason } from './download';

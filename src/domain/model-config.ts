@@ -1,6 +1,6 @@
 import { type IdempotencyPolicy } from './create-policy';
 import { type PollingProfile } from './polling-profile';
-import { type ReferenceKind } from './media';
+import { type ReferenceKind } from './request';
 
 /** How one kind of reference goes on the wire (architecture: Requests): nothing about it is ever assumed (C2.1.5). */
 export interface ReferenceMapping {

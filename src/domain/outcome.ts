@@ -1,10 +1,9 @@
-import { type Billing } from './billing';
+import { type Billing } from './price';
 import { type ContentUnavailableReason } from './download';
-import { type ArtifactRef } from './media';
+import { type ArtifactRef } from './request';
 import { type CreateEvidence, type RejectReason } from './paid-call';
 import { type PollErrorClass, type ReportedFacts } from './poll-answers';
-import { type TaskError } from './task-error';
-import { type VideoTask } from './video-task';
+import { type TaskError, type VideoTask } from './video-task';
 
 /** What was asked for, kept apart from what the service reports (C2.2.5). */
 export interface RequestedFacts {

@@ -1,12 +1,16 @@
-import { type Money } from './billing';
-import { type JsonValue } from './json';
-import { type SenderTrace, type SenderWord } from './journal-proof';
 import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
-import { type VideoRequest, type ImageEditRequest, type ImageGenerationRequest } from './request';
-import { type ErrorKind, type TaskError } from './task-error';
-import { type VideoTask } from './video-task';
-import { type ArtifactRef } from './media';
+import { type SenderTrace, type SenderWord } from './journal-proof';
+import { type JsonValue } from './json';
 import { type KeysOf } from './known-keys';
+import { baseTaskQueue } from './names';
+import { type Money } from './price';
+import {
+  type ArtifactRef,
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  type VideoRequest,
+} from './request';
+import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 
 /** One epoch of one creation key: at most one request leaves in it (failure model: The journal). */
 export interface EpochKey {
@@ -266,3 +270,30 @@ export type WaitingImage = NotSent | RejectedCall;
 
 export type ImageCallAnswer =
   CompletedImages | ResultsLost | NotSent | RefusedForNow | RejectedCall | PendingCall | UnconfirmedCall;
+
+/** Evidence of which only some facts are known: everything else says so with null. */
+export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cause'>> = {}): CreateEvidence {
+  return {
+    cause,
+    intentAt: null,
+    sendWindowEnd: null,
+    bodyHash: null,
+    httpStatus: null,
+    headers: {},
+    kind: null,
+    code: null,
+    replyHash: null,
+    model: null,
+    durationSeconds: null,
+    resolution: null,
+    referenceMode: null,
+    account: null,
+    ...known,
+  };
+}
+
+/** A call that no worker took before its start limit: the server refuses to start it any more (failure model: row 2). */
+export function noWorker(taskQueue: string): string {
+  const media = baseTaskQueue(taskQueue);
+  return `No worker took the call from the task queue "${taskQueue}" before its start limit: nothing was sent. Start a media worker of "${media}" (MEDIA_TASK_QUEUE), or name the task queue of one that runs.`;
+}

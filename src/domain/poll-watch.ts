@@ -1,7 +1,7 @@
 import { type LastPollError, type WatchFacts } from './outcome';
-import { type PollErrorClass, type PolledRecord } from './poll-answers';
-import { type TaskError } from './task-error';
-import { type VideoTask } from './video-task';
+import { type PolledRecord, type PollErrorClass } from './poll-answers';
+import { type VideoState } from './video-state';
+import { type TaskError, type VideoTask } from './video-task';
 
 /**
  * One watched task as pure data: what survives continue-as-new. All times are milliseconds since the epoch,
@@ -295,4 +295,26 @@ export function watchFacts(state: WatchState): WatchFacts {
 
 function iso(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
+}
+
+type PollFacts = Pick<
+  VideoState,
+  'watch' | 'lastChangeAt' | 'lastPollAt' | 'polls' | 'lastHttpStatus' | 'consecutiveErrors'
+>;
+
+/** What a watch tells about its polls; `undefined` before there is one (architecture: Poll). */
+export function pollFacts(state: WatchState | undefined): PollFacts {
+  if (state === undefined) {
+    const none = { watch: null, lastChangeAt: null, lastPollAt: null, lastHttpStatus: null };
+    return { ...none, polls: 0, consecutiveErrors: 0 };
+  }
+  const watch = watchFacts(state);
+  const { lastChangeAt, lastPollAt, polls } = watch;
+  const lastHttpStatus = lastStatusOf(state);
+  return { watch, lastChangeAt, lastPollAt, polls, lastHttpStatus, consecutiveErrors: state.errors };
+}
+
+function lastStatusOf({ lastError, lastPollAt }: WatchState): number | null {
+  if (lastError !== null) return lastError.httpStatus ?? null;
+  return lastPollAt === null ? null : 200;
 }

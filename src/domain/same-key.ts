@@ -1,4 +1,4 @@
-import { type SlotIntent } from './create-journal';
+import { type SlotIntent } from './journal';
 import { type IdempotencyPolicy } from './create-policy';
 import { type CreateEvidence } from './paid-call';
 import { CREATE_TIMEOUTS } from './timeouts';

@@ -1,5 +1,5 @@
 import { type RejectReason, type StandingScope } from './paid-call';
-import { type TaskError } from './task-error';
+import { type TaskError } from './video-task';
 
 /** What a refusal shows that can decide for whom it holds. */
 export interface RefusalSigns {

@@ -1,5 +1,5 @@
-import { type Money } from './billing';
-import { type CreateVideoAnswer, type CreateEvidence } from './paid-call';
+import { type Money } from './price';
+import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 import { type PaidRequest } from './request';
 import { type KeysOf } from './known-keys';
 

@@ -1,4 +1,5 @@
-import { type WatchFacts } from './outcome';
+import { type CallWait } from './call-wait';
+import { type ImageOutcome, type VideoOutcome, type WatchFacts } from './outcome';
 import { type CreateEvidence } from './paid-call';
 import { type VideoTask } from './video-task';
 
@@ -34,4 +35,196 @@ export interface VideoState {
   /** What is safe to do now, for a person: one or two sentences (architecture: Poll, 4.6). */
   readonly safe: string;
   readonly outcome: string | null;
+}
+
+/** What the advice rests on. `outcome` is that of a workflow that has ended, `account` names credential and service. */
+export interface VideoSituation {
+  readonly phase: VideoState['phase'];
+  readonly outcome: VideoOutcome['outcome'] | null;
+  readonly taskId: string | null;
+  readonly account: string | null;
+  readonly lastError: WatchFacts['lastError'] | null;
+}
+
+/**
+ * What is safe to do now, in one or two sentences for a person (architecture: Poll, 4.6). Total; holds no prompt, key or
+ * address, and a task id only when it can be pasted into a shell as it is.
+ */
+export function safeNow(situation: VideoSituation): string {
+  switch (situation.phase) {
+    case 'creating':
+      return 'Wait. Do not start this video under another id: the create may have been sent.';
+    case 'waiting_to_create':
+      return 'Wait, or cancel: no send of this run was accepted, and it goes on by itself. Do not start this video under another id.';
+    case 'unconfirmed':
+      return 'Look into the task records of the service with the evidence, then decide: adopt its task, declare it lost, or resubmit it, which may cost twice. Do not start this video under another id.';
+    case 'watching':
+      return whileWatching(situation);
+    case 'downloading':
+      return `Wait: the video is finished, and the service keeps it for a while. If this is stopped, ${resume(situation)} fetches it; nothing is created again.`;
+    case 'done':
+      return afterwards(situation);
+  }
+}
+
+function whileWatching(situation: VideoSituation): string {
+  const goesOn = 'The task goes on; nothing is created again.';
+  const account = inCode(situation.account ?? 'default');
+  switch (situation.lastError?.class) {
+    case 'credentials': {
+      const status = situation.lastError.httpStatus;
+      const answer = status === undefined ? '' : ` (HTTP ${status})`;
+      return `Fix the key of the credential ${inCode(credential(situation.account))}, or its rights, on the workers of account ${account}: the service refuses it${answer}, and one poll a minute tries it again. ${goesOn}`;
+    }
+    case 'account_not_configured':
+      return `Start a worker that has the account ${account}, this very credential and base address: the one that polls has not. ${goesOn}`;
+    case 'worker_unavailable':
+      return `See whether workers run on the poll queue: the last poll came back from none. ${goesOn}`;
+    case 'not_found':
+    case 'bad_request':
+      return `Check the task id and the account ${account}: the service does not know the task for now. The wait ends by itself: after a minute if no poll ever found the task, else at its deadline. It is no reason to create the video again.`;
+    default:
+      return `Wait, or stop waiting at any time: the task goes on. ${resume(situation)} continues; nothing is created again.`;
+  }
+}
+
+function afterwards(situation: VideoSituation): string {
+  switch (situation.outcome) {
+    case 'completed':
+      return 'Nothing is left to do: the video is verified and stored.';
+    case 'still_running':
+      return `The task goes on. ${resume(situation)} continues; nothing is created again.`;
+    case 'failed':
+      return 'Read the error and check the bill: a failed task can still cost. Another attempt needs another id and is a new purchase.';
+    case 'content_unavailable':
+      return `The video exists and is paid. ${resume(situation)} tries the download again; do not create it again.`;
+    case 'task_unknown':
+      return 'Check the task id, the account and the path. It is no failed video and no reason to create another one.';
+    case 'unconfirmed':
+      return 'Look into the task records of the service with the evidence. Until its fate is known do not start this video under another id: it may have been accepted.';
+    case 'rejected':
+      return 'No task exists. Correct what the result names, then start it again.';
+    case 'cancelled':
+      return situation.taskId === null
+        ? 'No task of this run is known. Starting it again under the same id buys nothing twice.'
+        : `The service has no cancel: the task goes on. ${resume(situation)} fetches it; nothing is created again.`;
+    case null:
+      return 'Read the result: the workflow has ended.';
+  }
+}
+
+/** An id that a shell would read as more than a word is not pasted: the state names it anyway. */
+function resume({ taskId }: VideoSituation): string {
+  const id = taskId !== null && /^\w[\w.:-]{0,127}$/.test(taskId) ? taskId : 'TASK';
+  return inCode(`temporal-media resume ${id}`);
+}
+
+const credential = (account: string | null): string =>
+  String(account ?? 'default').split('@', 1)[0] as string;
+
+/** A status word that says nothing but a status; the service may send anything. */
+const WORD = /^[a-z][a-z _-]{0,31}$/;
+
+const TITLES: { readonly [phase in VideoState['phase']]: string } = {
+  creating: 'Creating',
+  waiting_to_create: 'Waiting to create',
+  unconfirmed: 'Unconfirmed: waits for a decision',
+  watching: 'Watching',
+  downloading: 'Downloading',
+  done: 'Done',
+};
+
+/** The details panel of a video workflow in the UI: the facts of the query `video_state` as Markdown (architecture: Poll). */
+export function videoDetails(state: VideoState): string {
+  const { account } = state.video ?? { account: null };
+  return detailsText(title(state), state.safe, [
+    ['task', code(state.taskId)],
+    ['account', code(account)],
+    ['creation key', code(state.creationKey)],
+    ['next create', state.nextCreateAt],
+    ['because', code(state.waitingFor)],
+    ['refused sends', state.sends === 0 ? null : String(state.sends)],
+    ['deadline', state.deadlineAt],
+    ['next poll', state.nextPollAt],
+    ['polls', polls(state)],
+    ['last change', state.lastChangeAt],
+    ['trouble', trouble(state)],
+  ]);
+}
+
+function title({ phase, outcome, watch }: VideoState): string {
+  if (phase === 'done') return outcome === null ? TITLES.done : `${TITLES.done}: ${outcome}`;
+  if (phase !== 'watching' || watch === null || watch.lastStatus === null) return TITLES[phase];
+  const word = WORD.test(watch.lastStatus) ? watch.lastStatus : 'a status of its own';
+  // No number of ours where the service sent none (C2.2.4).
+  return `${TITLES.watching}: ${word}${watch.progress === undefined ? '' : `, ${watch.progress} %`}`;
+}
+
+function polls({ polls: count, lastPollAt, lastHttpStatus, watch }: VideoState): string | null {
+  if (watch === null || lastPollAt === null) return null;
+  return `${count}, the last at ${lastPollAt}${lastHttpStatus === null ? '' : ` with HTTP ${lastHttpStatus}`}`;
+}
+
+function trouble({ watch, consecutiveErrors }: VideoState): string | null {
+  if (watch?.lastError === undefined) return null;
+  const inARow = consecutiveErrors > 1 ? `, ${consecutiveErrors} times in a row` : '';
+  return `${watch.lastError.class}${inARow}`;
+}
+
+const code = (text: string | null): string | null => (text === null ? null : inCode(text));
+
+/** Longest text of others in a details panel, in characters. */
+const MAX_TEXT = 128;
+
+/**
+ * A text that we did not write, as Markdown code: no link, no heading, no line of its own. Total, also for what an
+ * untyped caller calls a text: a panel that throws would stop a workflow that has paid.
+ */
+export function inCode(text: string): string {
+  const line = String(text).replace(/[`\s]+/g, ' ');
+  return `\`${line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line}\``;
+}
+
+/** Markdown of the UI's details panel: what happens, what is safe to do, and the known facts line by line. */
+export function detailsText(
+  title: string,
+  safe: string,
+  facts: readonly (readonly [name: string, value: string | null])[],
+): string {
+  const known = facts.flatMap(([name, value]) => (value === null ? [] : [`- ${name}: ${value}`]));
+  return [`**${title}**`, '', safe, '', ...known].join('\n').trimEnd();
+}
+
+/** The details panel of an image workflow in the UI; `outcome` is null while the call is under way (architecture: Images). */
+export function imageDetails(
+  creationKey: string | null,
+  outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null,
+  waiting: CallWait | null = null,
+): string {
+  const now = waiting === null ? 'Calling the service' : 'Waiting to call the service';
+  return detailsText(outcome === null ? now : `Done: ${outcome.outcome}`, safeNowOfImage(outcome), [
+    ['creation key', creationKey === null ? null : inCode(creationKey)],
+    ['next call', waiting === null ? null : new Date(waiting.until).toISOString()],
+    ['because', waiting === null ? null : inCode(waiting.why)],
+  ]);
+}
+
+/** What is safe to do now; holds no prompt, key or address. */
+function safeNowOfImage(outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null): string {
+  switch (outcome?.outcome) {
+    case undefined:
+      return 'Wait. Do not make this call under another id: it may have been sent, and then it is paid.';
+    case 'completed':
+      return 'Nothing is left to do: the images are stored.';
+    case 'results_lost':
+      return 'The call is paid, but results could not be kept: the result says why, and whether the same id fetches them again. Another call costs again.';
+    case 'unconfirmed':
+      return 'Look into the records of the service with the evidence. Another call under another id may be paid twice.';
+    case 'rejected':
+      return 'Nothing was bought. Correct what the result names, then call again.';
+    case 'cancelled':
+      return outcome?.billing.state === 'none'
+        ? 'Nothing was bought. The same id may be used again.'
+        : 'It may have been sent before it was cancelled: check the bill. Under the same id nothing is bought twice.';
+  }
 }

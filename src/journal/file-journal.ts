@@ -14,7 +14,7 @@ import {
   type Resolution,
   type Slot,
   type TaskIndexEntry,
-} from '../domain/create-journal';
+} from '../domain/journal';
 import { parseCampaignRecord } from './campaign-records';
 import { createIfAbsent } from './create-if-absent';
 import { asyncFiles, type JournalFiles, syncFiles } from './journal-files';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isUndecided, type EpochView, type SlotIntent } from '../domain/create-journal';
+import { type EpochView, isUndecided, type SlotIntent } from '../domain/journal';
 import { syncFolder } from './create-if-absent';
 import { asyncFiles } from './journal-files';
 import { type KeyFolder, keyFolders, openFile, readEpochs, taskFile } from './file-journal';

@@ -5,8 +5,8 @@ import {
   type Resolution,
   type Slot,
   type TaskIndexEntry,
-} from '../domain/create-journal';
-import { parseOwnJson } from '../domain/own-json';
+} from '../domain/journal';
+import { parseOwnJson } from '../domain/json';
 import { isUsableTaskId } from '../domain/video-task';
 
 const identity = z.object({

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { type Money } from '../domain/billing';
+import { estimateFor, type Money } from '../domain/price';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type CampaignRow, MAX_ROW_ID_LENGTH } from '../domain/campaign/row';
 import { fingerprintText } from '../domain/fingerprint';
 import { type PaidRequest } from '../domain/request';
 import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
-import { estimateFor } from '../models/price-of';
 import { RowKeys } from './keys';
 import { type ManifestRow } from './manifest-row';
 import { type ModelSnapshot } from './model-snapshot';

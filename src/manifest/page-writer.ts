@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ManifestIssue, PAGE_ROWS, type PlanIndex, SHOWN_ISSUES } from '../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow } from '../domain/campaign/row';
-import { type ArtifactRef } from '../domain/media';
+import { type ArtifactRef } from '../domain/request';
 
 /** Where pages go; a dry run gives one that keeps nothing. */
 export type PlanSink = Pick<ArtifactStore, 'putBuffer' | 'putStream'>;

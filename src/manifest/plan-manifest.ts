@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../domain/campaign/plan';
-import { type ArtifactRef } from '../domain/media';
+import { type ArtifactRef } from '../domain/request';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
 import { type JudgedRow, judgedRows } from './judge-rows';

@@ -1,9 +1,11 @@
 import { type JsonValue } from '../domain/json';
-import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/media';
 import {
   type ImageEditRequest,
   type ImageGenerationRequest,
+  type MediaSource,
   type PaidRequest,
+  type ReferenceKind,
+  type VideoReference,
   type VideoRequest,
 } from '../domain/request';
 import { MANIFEST_OPERATIONS, type ManifestOperation } from './columns';

@@ -9,7 +9,7 @@ import {
   type MediaSource,
   type ReferenceKind,
   sha256OfArtifactUri,
-} from '../domain/media';
+} from '../domain/request';
 
 /** Where bytes come from, as a manifest says it; not looked up yet. */
 export type WrittenSource =

@@ -4,7 +4,7 @@ import { safeName } from '../artifacts/durable-file';
 import { fileExtension } from '../artifacts/file-store';
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { inLanes } from '../domain/in-lanes';
-import { type ArtifactRef } from '../domain/media';
+import { type ArtifactRef } from '../domain/request';
 import { pageNumber, pageOf, type PageRows, type ReportRow } from './page-rows';
 import { type ReportFolder } from './report-folder';
 

@@ -3,7 +3,7 @@ import { type CampaignRow, type CampaignRowResult, type RowOutcome } from '../do
 import { failureRow } from '../domain/failure-table';
 import { type RejectReason } from '../domain/paid-call';
 import { formatMoney } from '../domain/price';
-import { type ErrorKind } from '../domain/task-error';
+import { type ErrorKind } from '../domain/video-task';
 import { type ReportRow } from './page-rows';
 import { resultRecord } from './result-record';
 

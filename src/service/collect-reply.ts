@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
-import { type BodyLimits, type BoundedBody, readBoundedBody } from './bounded-body';
+import { type BodyLimits, type BoundedBody, readBoundedBody } from './reply-body';
 import { type HeaderValues } from './retry-after';
 
 /** A reply with its body, as far as it came. */

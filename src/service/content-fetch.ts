@@ -1,12 +1,8 @@
 import { type Dispatcher } from 'undici';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
-import { apiHeaders, type ApiCaller, credentialsOf, type Credentials, redactorFor } from './api-caller';
-import { parseJsonBody, readBoundedBody } from './bounded-body';
-import {
-  type BlockedReason,
-  type ContentFetchRequest,
-  type ContentFetchResult,
-} from './content-fetch-result';
+import { type ApiCaller, apiHeaders, type Credentials, credentialsOf, redactorFor } from './api-caller';
+import { parseJsonBody, readBoundedBody } from './reply-body';
+import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
 import { contentHeaders } from './content-headers';
 import { networkCode } from './network-error';
 import { underOwnName } from './own-name';

@@ -1,18 +1,19 @@
 import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/video-task';
 import { createAddressFilter } from './address-filter';
-import { type ApiCaller, credentialsOf, redactorFor } from './api-caller';
-import { apiUrl, normaliseBaseUrl } from './base-url';
-import { environmentConnections } from './connections';
+import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './api-caller';
+import { environmentConnections, proxySecrets } from './connections';
 import { fetchContent, type HopConnection } from './content-fetch';
 import { getVideo } from './get-video';
-import { readImageReply } from './image-reply';
-import { interimLimit } from './interim-limit';
-import { type ClientTimeouts, type MediaClient, type MediaClientOptions } from './media-client';
-import { proxySecrets } from './proxy-environment';
-import { type PaidRoute, sendPaid } from './send-paid';
-import { type ImagesAccepted, type VideoAccepted } from './send-result';
-import { readVideoReply } from './video-reply';
+import { type PaidRoute, readImageReply, readVideoReply, sendPaid } from './send-paid';
+import { interimLimit } from './interceptors';
+import {
+  type ClientTimeouts,
+  type ImagesAccepted,
+  type MediaClient,
+  type MediaClientOptions,
+  type VideoAccepted,
+} from './media-client';
 
 const TIMEOUTS: ClientTimeouts = { paidHttpMs: 60_000, pollHeadersMs: 10_000, pollBodyMs: 10_000 };
 const CONNECT_TIMEOUT_MS = 10_000;

@@ -1,7 +1,156 @@
-import { classifyPaidReply, type PaidReply, type ReplyClass } from '../domain/create-decision';
-import { type ResolvedCreatePolicy } from '../domain/create-policy';
+import {
+  classifyPaidReply,
+  type PaidReply,
+  type ReplyClass,
+  type ResolvedCreatePolicy,
+} from '../domain/create-policy';
 import { type RejectReason } from '../domain/paid-call';
 import { type PollErrorClass } from '../domain/poll-answers';
+import { type ErrorKind } from '../domain/video-task';
+
+/** What an error shows that can decide its kind. */
+export interface ErrorSignals {
+  /** Every code found, most specific first: names and numbers as text. */
+  readonly codes: readonly string[];
+  /** Generic class names such as `invalid_request_error`: gateways put them on everything. */
+  readonly types: readonly string[];
+  /** Free text: only whole signal words count in it. */
+  readonly text: string;
+  readonly httpStatus?: number | undefined;
+}
+
+/** One sign and what it means. */
+export type KindSignal = { readonly kind: ErrorKind } & (
+  | {
+      /** Matched against codes and types. */
+      readonly code: RegExp;
+      /** A code that shows it, for the test of this table. */
+      readonly like: string;
+    }
+  | {
+      /** A sign even inside free text. */
+      readonly word: RegExp;
+      readonly like: string;
+    }
+  | {
+      /** Matched against types only. */
+      readonly type: RegExp;
+      readonly like: string;
+    }
+  | { readonly status: number }
+);
+
+/**
+ * The one table (test/fixtures/wire, C7.8): the first line that fits decides. A new code is one line here, beside its kind, with
+ * an example.
+ */
+export const KIND_SIGNALS: readonly KindSignal[] = [
+  // Moderation comes first, because it also arrives inside 500 and 503.
+  { kind: 'moderation', code: /moderat/i, like: 'moderation_blocked' },
+  { kind: 'moderation', code: /sentinel_?block/i, like: 'sentinel_block' },
+  { kind: 'moderation', code: /sensitive_?content/i, like: 'InputImageSensitiveContentDetected' },
+  { kind: 'moderation', code: /data_?inspection_?failed/i, like: 'DataInspectionFailed' },
+  { kind: 'moderation', code: /^safety(?:[._-]|$)/i, like: 'SAFETY.VIOLENCE' },
+  { kind: 'moderation', code: /content_?filter/i, like: 'content_filter' },
+  { kind: 'moderation', code: /nsfw/i, like: 'nsfw_detected' },
+  // `policy` counts only as a part of a code that is not about rates or money.
+  {
+    kind: 'moderation',
+    code: /^(?!.*(?:rate|quota|limit|billing)).*policy/i,
+    like: 'content_policy_violation',
+  },
+  { kind: 'moderation', word: /\bmoderation_blocked\b/i, like: 'blocked: moderation_blocked by upstream' },
+  {
+    kind: 'moderation',
+    word: /\b(?:image_)?content_policy_violation\b/i,
+    like: 'upstream: image_content_policy_violation',
+  },
+  { kind: 'moderation', word: /\bsentinel_block\b/i, like: 'sentinel_block hit' },
+  {
+    kind: 'moderation',
+    word: /\b\w*SensitiveContentDetected\b/i,
+    like: 'upstream said InputTextSensitiveContentDetected',
+  },
+  { kind: 'moderation', word: /\bDataInspectionFailed\b/i, like: 'got DataInspectionFailed' },
+  { kind: 'moderation', word: /\bSAFETY\.\w+\b/i, like: 'stopped by SAFETY.INPUT' },
+  // Before quota, which takes everything else that is insufficient.
+  { kind: 'capacity', code: /insufficient_?(?:capacity|resource)/i, like: 'insufficient_capacity' },
+  { kind: 'quota', code: /quota/i, like: 'QuotaExceeded' },
+  {
+    kind: 'quota',
+    code: /insufficient(?!_?(?:permission|scope|privilege|access))/i,
+    like: 'InsufficientBalance',
+  },
+  { kind: 'quota', code: /billing/i, like: 'billing_hard_limit_reached' },
+  { kind: 'quota', code: /payment_?required/i, like: 'payment_required' },
+  { kind: 'quota', code: /arrearage/i, like: 'Arrearage' },
+  { kind: 'quota', code: /out_?of_?credits?/i, like: 'out_of_credits' },
+  { kind: 'quota', code: /^402$/i, like: '402' },
+  { kind: 'quota', word: /\b\w*QuotaExceeded\b/i, like: 'upstream QuotaExceeded' },
+  { kind: 'quota', word: /\bquota_exceeded\b/i, like: 'quota_exceeded for this month' },
+  {
+    kind: 'quota',
+    word: /\binsufficient_(?:quota|balance|credits?|funds|user_quota)\b/i,
+    like: 'insufficient_balance: top up',
+  },
+  { kind: 'quota', word: /\bbilling_\w*limit\w*\b/i, like: 'billing_hard_limit_reached, sorry' },
+  { kind: 'capacity', code: /overload/i, like: 'ServerOverloaded' },
+  { kind: 'capacity', code: /model_?loading/i, like: 'ModelLoadingError' },
+  { kind: 'capacity', code: /rate_?limit/i, like: 'RequestRateLimitExceeded' },
+  { kind: 'capacity', code: /throttl/i, like: 'THROTTLED' },
+  { kind: 'capacity', code: /unavailable/i, like: 'MODEL_UNAVAILABLE' },
+  { kind: 'capacity', code: /capacity/i, like: 'no_capacity' },
+  { kind: 'capacity', code: /too_?many_?requests/i, like: 'too_many_requests' },
+  { kind: 'capacity', code: /server_?busy/i, like: 'server_busy' },
+  { kind: 'capacity', code: /^429$/i, like: '429' },
+  { kind: 'capacity', code: /^503$/i, like: '503' },
+  { kind: 'capacity', word: /\bServerOverloaded\b/, like: 'upstream ServerOverloaded' },
+  { kind: 'capacity', word: /\bModelLoadingError\b/, like: 'upstream ModelLoadingError' },
+  { kind: 'capacity', word: /\b\w*RateLimitExceeded\b/, like: 'upstream RequestRateLimitExceeded' },
+  { kind: 'capacity', word: /\brate_limit_exceeded\b/, like: 'rate_limit_exceeded, wait' },
+  { kind: 'capacity', word: /\bTHROTTLED\b/, like: 'it was THROTTLED' },
+  { kind: 'capacity', word: /\b[A-Z_]*UNAVAILABLE\b/, like: 'upstream MODEL_UNAVAILABLE' },
+  {
+    kind: 'invalid',
+    code: /^(?!.*(?:api_?key|token|auth|credential|response|state)).*invalid(?!_request_error)/i,
+    like: 'invalid_size',
+  },
+  { kind: 'invalid', code: /bad_?request/i, like: 'BadRequest' },
+  { kind: 'invalid', code: /validation/i, like: 'validation_error' },
+  { kind: 'invalid', code: /unsupported/i, like: 'unsupported_duration' },
+  { kind: 'invalid', code: /not_?supported/i, like: 'not_supported' },
+  { kind: 'invalid', code: /missing/i, like: 'missing_prompt' },
+  { kind: 'invalid', code: /out_?of_?range/i, like: 'out_of_range' },
+  { kind: 'invalid', code: /value_error/i, like: 'value_error' },
+  { kind: 'invalid', code: /parameter/i, like: 'parameter_too_long' },
+  { kind: 'invalid', code: /^400$/i, like: '400' },
+  { kind: 'invalid', code: /^422$/i, like: '422' },
+  // What a body says wins over the status.
+  { kind: 'quota', status: 402 },
+  { kind: 'capacity', status: 425 },
+  { kind: 'capacity', status: 429 },
+  { kind: 'capacity', status: 503 },
+  // A generic type loses against the status: gateways put it on everything. Some services send it as their only code.
+  { kind: 'invalid', code: /^invalid_request_error$/i, like: 'invalid_request_error' },
+  { kind: 'invalid', type: /invalid_request_error/i, like: 'upstream_invalid_request_error' },
+  { kind: 'invalid', status: 400 },
+  { kind: 'invalid', status: 405 },
+  { kind: 'invalid', status: 413 },
+  { kind: 'invalid', status: 415 },
+  { kind: 'invalid', status: 422 },
+];
+
+/** Total: an error that shows nothing known is `unknown` (C2.2.8, C7.8). */
+export function errorKind(signals: ErrorSignals): ErrorKind {
+  return KIND_SIGNALS.find((signal) => fits(signal, signals))?.kind ?? 'unknown';
+}
+
+function fits(signal: KindSignal, { codes, types, text, httpStatus }: ErrorSignals): boolean {
+  if ('code' in signal) return [...codes, ...types].some((one) => signal.code.test(one));
+  if ('word' in signal) return signal.word.test(text);
+  if ('type' in signal) return types.some((one) => signal.type.test(one));
+  return signal.status === httpStatus;
+}
 
 /** HTTP status of a GET → what it means, once (contract 7, failure model: Refusals that are sent again). Total. */
 export function meaningOfGet(status: number): PollErrorClass | 'record' {

@@ -1,19 +1,23 @@
+import { hash } from 'node:crypto';
 import { type Dispatcher } from 'undici';
 import { type JsonValue } from '../domain/json';
+import { type PolledRecord } from '../domain/poll-answers';
 import { isUsableTaskId } from '../domain/video-task';
-import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
-import { apiUrl, pathSegment } from './base-url';
-import { parseJsonBody } from './bounded-body';
+import {
+  type ApiCaller,
+  apiHeaders,
+  apiUrl,
+  type Credentials,
+  credentialsOf,
+  pathSegment,
+} from './api-caller';
 import { type CollectedReply, collectReply } from './collect-reply';
-import { decodedBody } from './decoded-body';
 import { meaningOfGet } from './errors';
-import { type GetVideoResult, type VideoReading } from './get-video-result';
-import { RecentReadings } from './recent-readings';
-import { recordDigest } from './record-digest';
+import { type GetVideoResult, type VideoReading } from './media-client';
 import { recordWithin } from './record-within';
 import { type Redactor } from './redact';
+import { decodedBody, parseJsonBody } from './reply-body';
 import { parseRetryAfter } from './retry-after';
-import { SameReading } from './same-reading';
 import { readTaskError } from './task-error';
 import { looksLikeRecord, readVideoRecord } from './video-record';
 
@@ -142,4 +146,98 @@ function textOf(bytes: Buffer | undefined): string | undefined {
 /** A function, because the value changes while a call is under way. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
+}
+
+/** Tasks whose last reply is known, and the longest record that counts: one with its pictures in it is read anew. */
+const MOST_TASKS = 50_000;
+const LONGEST = 2_048;
+
+/** A body as it came; `encoding` is its Content-Encoding, `''` for none. */
+export interface EncodedBody {
+  readonly bytes: Buffer;
+  readonly encoding: string;
+}
+
+interface KnownReply {
+  readonly hash: string;
+  /** Of the record that was read out of it. */
+  readonly digest: string;
+}
+
+/**
+ * What the last reply for each task in work came to. Most polls bring the same bytes as the one before, and hashing them
+ * costs a tenth of reading them. Only hashes are kept: a record may hold a signed address, and tens of thousands of them
+ * would be the largest thing in the memory of a thread that polls (docs/adr/0014).
+ */
+export class RecentReadings {
+  readonly #byTask = new Map<string, KnownReply>();
+
+  /** Digest of the record in these bytes; undefined when they are not those of the reply before, or it was not kept. */
+  find(taskId: string, body: EncodedBody): string | undefined {
+    const last = this.#byTask.get(taskId);
+    return last !== undefined && last.hash === hashOf(body) ? last.digest : undefined;
+  }
+
+  keep(taskId: string, body: EncodedBody, phase: PolledRecord['phase'], digest: string): void {
+    // What has ended is not polled again.
+    if (ENDED.has(phase) || body.bytes.length > LONGEST) this.#byTask.delete(taskId);
+    else setNewest(this.#byTask, taskId, { hash: hashOf(body), digest }, MOST_TASKS);
+  }
+}
+
+const ENDED: ReadonlySet<PolledRecord['phase']> = new Set(['completed', 'failed']);
+
+function hashOf({ bytes, encoding }: EncodedBody): string {
+  return encoding + hash('sha256', bytes, 'base64');
+}
+
+/**
+ * A reply with the bytes of the last one: its digest is known, and it is read only when somebody looks into it. That is
+ * a poll whose caller has not seen the record yet.
+ */
+export class SameReading implements VideoReading {
+  readonly kind = 'record';
+  #reading: VideoReading | undefined;
+
+  constructor(
+    readonly httpStatus: number,
+    readonly digest: string,
+    private readonly read: () => VideoReading | undefined,
+  ) {}
+
+  get id(): string | undefined {
+    return this.reading().id;
+  }
+
+  get record(): PolledRecord {
+    return this.reading().record;
+  }
+
+  get resultUrls(): readonly string[] {
+    return this.reading().resultUrls;
+  }
+
+  toJSON(): object {
+    const { kind, httpStatus, digest } = this;
+    return { kind, httpStatus, digest, ...this.reading() };
+  }
+
+  private reading(): VideoReading {
+    this.#reading ??= this.read();
+    if (this.#reading === undefined) throw new Error('A reply that held a record holds none');
+    return this.#reading;
+  }
+}
+
+/** Eight characters are enough to tell a record from its predecessor; they cross with every tick. */
+export function recordDigest(record: PolledRecord): string {
+  return hash('sha256', JSON.stringify(record), 'base64url').slice(0, 8);
+}
+
+/** Sets an entry as the newest; of more than `most` the oldest goes. Insertion order is age order. */
+export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const oldest = map.keys().next();
+  if (map.size > most && oldest.done !== true) map.delete(oldest.value);
 }

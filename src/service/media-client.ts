@@ -1,7 +1,10 @@
+import { type Readable } from 'node:stream';
+import { type ResolvedCreatePolicy } from '../domain/create-policy';
+import { type JsonValue } from '../domain/json';
+import { type RejectReason } from '../domain/paid-call';
+import { type PolledRecord, type PollErrorClass, type TaskPhase } from '../domain/poll-answers';
+import { type TaskError } from '../domain/video-task';
 import { type ConnectionFactory } from './connections';
-import { type ContentFetchRequest, type ContentFetchResult } from './content-fetch-result';
-import { type GetVideoResult } from './get-video-result';
-import { type ImageSendResult, type PaidSendOptions, type VideoSendResult } from './send-result';
 import { type Redactor } from './redact';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 
@@ -63,13 +66,184 @@ export interface MediaClient {
 }
 
 // The client's results belong to its signature: whoever holds a client can name them.
-export { type BlockedHop, type ContentFetchRequest, type ContentFetchResult } from './content-fetch-result';
-export { type GetVideoResult, type VideoReading } from './get-video-result';
-export {
-  type ImageItem,
-  type ImageSendResult,
-  type PaidFailure,
-  type PaidSendOptions,
-  type VideoSendResult,
-} from './send-result';
+
 export { type WireFile, type WireJsonBody, type WireMultipartBody } from './wire-body';
+
+export interface PaidSendOptions {
+  readonly policy: ResolvedCreatePolicy;
+  /** Sent under the header that the policy `idempotency` names; not sent when it says `off`. */
+  readonly idempotencyKey?: string;
+  /** Called once, just before the first byte may leave this machine; what it throws is ignored. */
+  readonly onSend?: () => void;
+  /** Total time in milliseconds, from the call to the last byte of the reply. @default the client's `paidHttpMs` */
+  readonly deadlineMs?: number;
+}
+
+/** Allow-listed reply headers, such as a request id: cleaned and capped. */
+export type ReplyHeaders = { readonly [name: string]: string };
+
+/** Everything that one paid send can come to besides success (failure model: rows 20 to 37). Always a value. */
+export type PaidFailure =
+  | {
+      /** Class N: provably no byte of the request left (rows 20, 21). */
+      readonly class: 'not_sent';
+      /** Public word such as `connection_refused`, `host_not_found`, `certificate_not_trusted`. */
+      readonly cause: string;
+      /** True when waiting cannot help. */
+      readonly permanent: boolean;
+      readonly message: string;
+    }
+  | {
+      /** Class R, temporary (rows 27, 28, 31). */
+      readonly class: 'refused_for_now';
+      readonly httpStatus: number;
+      /** Lower bound in milliseconds, never clamped (C8.7). */
+      readonly retryAfterMs?: number;
+      readonly error: TaskError;
+    }
+  | {
+      /** Class R, permanent (rows 23, 24). */
+      readonly class: 'rejected';
+      readonly reason: RejectReason;
+      readonly httpStatus: number;
+      /** Lower bound in milliseconds when the service named one all the same. */
+      readonly retryAfterMs?: number;
+      readonly error: TaskError;
+      readonly message: string;
+    }
+  | {
+      /** Class U: the request may have been accepted and is never sent again by itself (C4.4c). */
+      readonly class: 'unconfirmed';
+      /** Public word such as `connection_lost_after_send`, `timeout_after_send`, `http_502`, `reply_without_id`. */
+      readonly cause: string;
+      readonly httpStatus?: number;
+      /** Lower bound in milliseconds when the service named one all the same. */
+      readonly retryAfterMs?: number;
+      readonly headers: ReplyHeaders;
+      readonly error?: TaskError;
+      /** SHA-256 of a reply body that could not be read as what the call returns. */
+      readonly replyHash?: string;
+    };
+
+/** The service gave a usable id: a task exists (class C), whatever its status already is (C3.8). */
+export interface VideoAccepted {
+  readonly class: 'accepted';
+  readonly taskId: string;
+  readonly httpStatus: number;
+  /** The service's own word, lower case; empty when the reply has none. */
+  readonly status: string;
+  readonly phase: TaskPhase;
+  readonly headers: ReplyHeaders;
+}
+
+export type VideoSendResult = VideoAccepted | PaidFailure;
+
+/** One item of `data`, in order (C2.5.2). */
+export type ImageItem =
+  /** Absolute, or a `data:` URL. */
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'b64'; readonly data: Buffer }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+/** The reply holds a `data` array: the call is paid for. */
+export interface ImagesAccepted {
+  readonly class: 'accepted';
+  readonly httpStatus: number;
+  /** Unix time in seconds (C2.5.1). */
+  readonly created: number | null;
+  readonly items: readonly ImageItem[];
+  readonly usage?: JsonValue;
+  readonly headers: ReplyHeaders;
+}
+
+export type ImageSendResult = ImagesAccepted | PaidFailure;
+
+/** A task record, read with tolerance (contract 2.2, C9.2). */
+export interface VideoReading {
+  /** The record's own id; kept for comparison only, it never replaces the one of the create reply (C2.2.1). */
+  readonly id?: string | undefined;
+  readonly record: PolledRecord;
+  /** Result URLs, most likely first: absolute `http(s):` or `data:`. They never cross into workflow code (C2.2.6). */
+  readonly resultUrls: readonly string[];
+}
+
+/** What one GET of a task came to. Never thrown. */
+export type GetVideoResult =
+  | ({
+      readonly kind: 'record';
+      readonly httpStatus: number;
+      /** Tells `record` from its predecessor where that is known without reading the reply. */
+      readonly digest?: string;
+    } & VideoReading)
+  | {
+      readonly kind: 'error';
+      /** `late` when the caller's signal ended the wait. */
+      readonly error: PollErrorClass;
+      readonly httpStatus?: number;
+      /** Lower bound in milliseconds, never clamped (C8.7). */
+      readonly retryAfterMs?: number;
+      readonly taskError?: TaskError;
+    };
+
+export interface ContentFetchRequest {
+  readonly url: URL;
+  /** Resume: only with the strong ETag of the bytes that are there already (failure model: Foreign bytes). */
+  readonly range?: { readonly from: number; readonly etag: string };
+  readonly signal?: AbortSignal;
+  /** @default 30000 */
+  readonly headersTimeoutMs?: number;
+  /** Longest silence inside the body, in milliseconds; the caller adds its own total deadline. @default 30000 */
+  readonly bodyIdleTimeoutMs?: number;
+}
+
+/** Why a hop was not taken, wherever it leads: nothing was sent to that place. */
+export type BlockedReason = 'scheme' | 'userinfo' | 'downgrade' | 'location' | 'too_many_redirects';
+
+/** A hop that was not taken. `address`: the place at `origin` is not `service`, not public and not allowed. */
+export type BlockedHop =
+  | { readonly kind: 'blocked'; readonly reason: BlockedReason }
+  | {
+      readonly kind: 'blocked';
+      readonly reason: 'address';
+      readonly origin: string;
+      readonly service: string;
+    };
+
+export type ContentFetchResult =
+  | {
+      readonly kind: 'body';
+      /** 206 only when a range was asked for; the caller checks `contentRange` and `etag` before it appends. */
+      readonly status: 200 | 206;
+      readonly contentType: string | null;
+      readonly contentLength: number | null;
+      readonly contentRange: {
+        readonly from: number;
+        readonly to: number;
+        readonly total: number | null;
+      } | null;
+      /** Strong ETags only. */
+      readonly etag: string | null;
+      /** Null for identity; anything else was not asked for and must be refused. */
+      readonly contentEncoding: string | null;
+      /** The caller reads it to its end or destroys it. */
+      readonly body: Readable;
+      /** `service` is the account's own origin. */
+      readonly origin: 'service' | 'other';
+      readonly hops: number;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      /** Lower bound in milliseconds, never clamped (C8.7). */
+      readonly retryAfterMs?: number;
+      readonly error: TaskError;
+      /** Who refused: a 401 of another host says nothing about our key. */
+      readonly origin: 'service' | 'other';
+    }
+  | BlockedHop
+  | {
+      readonly kind: 'network';
+      /** System or undici error code, `aborted` when the caller's signal ended it, or `unknown`. */
+      readonly code: string;
+      readonly retryable: boolean;
+    };

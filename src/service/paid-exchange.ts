@@ -1,8 +1,8 @@
 import { type Dispatcher, type FormData } from 'undici';
-import { type BoundedBody, readBoundedBody } from './bounded-body';
+import { type BoundedBody, readBoundedBody } from './reply-body';
 import { type ConnectionFactory } from './connections';
 import { networkCode, unsentCause, type UnsentCause } from './network-error';
-import { PassingHandler } from './passing-handler';
+import { PassingHandler } from './interceptors';
 import { type HeaderValues } from './retry-after';
 
 export interface PaidCall {

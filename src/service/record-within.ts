@@ -1,6 +1,6 @@
 import { type JsonValue } from '../domain/json';
-import { asNumber, asObject, asText, field, type JsonRecord } from './json-read';
-import { phaseOf, statusWord } from './status-words';
+import { asNumber, asObject, asText, field, type JsonRecord } from './task-error';
+import { phaseOf, statusWord } from './record-words';
 
 /** Gateways wrap what they got, as an object or as a text, and some of them twice. */
 const MAX_DEPTH = 8;

@@ -1,18 +1,25 @@
 import { createHash } from 'node:crypto';
 import { type JsonValue } from '../domain/json';
-import { type TaskError } from '../domain/task-error';
-import { apiHeaders, type ApiCaller, credentialsOf, type Credentials } from './api-caller';
-import { apiUrl } from './base-url';
-import { type BoundedBody, parseJsonBody } from './bounded-body';
-import { decodedBody } from './decoded-body';
+import { isUsableTaskId, type TaskError } from '../domain/video-task';
+import { type ApiCaller, apiHeaders, apiUrl, type Credentials, credentialsOf } from './api-caller';
+import { readBase64, readDataUrl } from './data-url';
 import { meaningOfPaid } from './errors';
-import { toFormData } from './form-data';
+import {
+  type ImageItem,
+  type PaidFailure,
+  type PaidSendOptions,
+  type ReplyHeaders,
+  type VideoAccepted,
+} from './media-client';
 import { exchangeOnce, type PaidExchange } from './paid-exchange';
-import { replyHeaders } from './reply-headers';
+import { phaseOf, resolveResultUrl, statusWord } from './record-words';
+import { isSentence, type Redactor } from './redact';
+import { type BoundedBody, decodedBody, parseJsonBody } from './reply-body';
 import { asksToRetry, type HeaderValues, parseRetryAfter } from './retry-after';
-import { type PaidFailure, type PaidSendOptions, type ReplyHeaders } from './send-result';
-import { readTaskError } from './task-error';
+import { asNumber, asObject, asText, field, readTaskError } from './task-error';
+import { type ReadContext, readUsage } from './video-record';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
+import { toFormData } from './wire-edit';
 
 export interface PaidRoute<Accepted> {
   readonly segments: readonly string[];
@@ -175,4 +182,104 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
     timer = setTimeout(() => resolve(undefined), ms);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** Largest image that is decoded, in bytes. */
+const MAX_IMAGE = 192 * 1024 * 1024;
+
+export interface ImageReply {
+  readonly created: number | null;
+  readonly items: readonly ImageItem[];
+  readonly usage?: JsonValue;
+}
+
+/**
+ * Reads the image response (contract 2.5): both kinds of items whatever was asked for, in order, none left out
+ * (C2.3.6, C2.5.2). Undefined when there is no `data` array: then nobody knows what happened to a paid call.
+ */
+export function readImageReply(
+  json: JsonValue | undefined,
+  { baseUrl, redactor }: ReadContext,
+): ImageReply | undefined {
+  const reply = asObject(json);
+  const data = field(reply, 'data');
+  if (!Array.isArray(data)) return undefined;
+  const created = asNumber(field(reply, 'created'));
+  const usage = field(reply, 'usage');
+  const kept = usage === undefined ? undefined : readUsage(usage, redactor);
+  return {
+    created: created !== undefined && Number.isInteger(created) && created >= 0 ? created : null,
+    items: data.map((item) => readItem(item, baseUrl)),
+    ...(kept === undefined ? {} : { usage: kept }),
+  };
+}
+
+function readItem(item: JsonValue, baseUrl: string): ImageItem {
+  const record = asObject(item);
+  if (record === undefined) return { kind: 'unreadable', reason: 'not_an_object' };
+  const base64 = field(record, 'b64_json');
+  const url = field(record, 'url');
+  if (typeof base64 === 'string' && base64 !== '') {
+    const data = /^\s*data:/i.test(base64)
+      ? readDataUrl(base64.trim(), MAX_IMAGE)
+      : readBase64(base64, MAX_IMAGE);
+    if (data !== undefined) return { kind: 'b64', data };
+    if (typeof url !== 'string') return { kind: 'unreadable', reason: 'invalid_base64' };
+  }
+  if (typeof url !== 'string' || url.trim() === '')
+    return { kind: 'unreadable', reason: 'neither_url_nor_base64' };
+  const resolved = resolveResultUrl(url, baseUrl);
+  return resolved === undefined
+    ? { kind: 'unreadable', reason: 'invalid_url' }
+    : { kind: 'url', url: resolved };
+}
+
+/** The create reply (C4.6): only its own `id` counts, and an id that fits into no path is none (row 33). */
+export function readVideoReply(json: JsonValue, reply: AcceptedReply): VideoAccepted | undefined {
+  const record = asObject(json);
+  const taskId = field(record, 'id');
+  if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return undefined;
+  // An id goes into histories and paths as it is: what must not stand there makes it none (C5.4a to C5.4c).
+  if (reply.redactor.holdsSecret(taskId) || isSentence(taskId)) return undefined;
+  const status = statusWord(asText(field(record, 'status')) ?? '');
+  return {
+    class: 'accepted',
+    taskId,
+    httpStatus: reply.httpStatus,
+    status: reply.redactor.name(status, 64),
+    phase: phaseOf(status),
+    headers: reply.headers,
+  };
+}
+
+/** Headers that help a person to find one request in the logs of a service, and hold nothing secret. */
+const ALLOWED: readonly string[] = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'x-trace-id',
+  'x-amzn-requestid',
+  'x-amz-request-id',
+  'x-ms-request-id',
+  'cf-ray',
+  'date',
+  'retry-after',
+];
+
+/** Written in words of their own, which a name is not. */
+const TIME = /^(?:[A-Z][a-z]{2,8}, )?[\w: .-]{1,40}$/;
+const TIMES: ReadonlySet<string> = new Set(['date', 'retry-after']);
+
+/** The allow-listed headers of a reply, cleaned and capped (C5.4a). */
+export function replyHeaders(headers: HeaderValues, redactor: Redactor): ReplyHeaders {
+  const kept: Record<string, string> = {};
+  for (const name of ALLOWED) {
+    const value = headers[name];
+    if (value === undefined) continue;
+    const whole = typeof value === 'string' ? value : value.join(', ');
+    const isTime = TIMES.has(name) && TIME.test(whole) && (/^\d/.test(whole) || !isNaN(Date.parse(whole)));
+    const text = isTime ? redactor.text(whole, 60) : redactor.name(whole, 200);
+    if (text !== '') kept[name] = text;
+  }
+  return kept;
 }

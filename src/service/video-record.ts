@@ -1,12 +1,10 @@
 import { type JsonValue } from '../domain/json';
 import { type PolledRecord, type ReportedFacts } from '../domain/poll-answers';
-import { type VideoReading } from './get-video-result';
-import { asNumber, asObject, asText, field, type JsonRecord } from './json-read';
+import { type VideoReading } from './media-client';
+import { asNumber, asObject, asText, field, type JsonRecord, readTaskError } from './task-error';
 import { idsOf, isDecisive, isMarked } from './record-within';
 import { type Redactor } from './redact';
-import { resultUrlsOf } from './result-urls';
-import { phaseOf, statusWord } from './status-words';
-import { readTaskError } from './task-error';
+import { phaseOf, resultUrlsOf, statusWord } from './record-words';
 
 /** Largest `usage` that is kept, in characters of JSON: it crosses into histories. */
 const MAX_USAGE = 4096;

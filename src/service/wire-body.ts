@@ -1,5 +1,58 @@
 import { type JsonValue } from '../domain/json';
+import { type ImageGenerationRequest } from '../domain/request';
+import { holdsLocalPath } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
+
+/** Fields of one request under their wire names, in the order in which they are sent. */
+export type WireFields = Record<string, JsonValue>;
+
+/** Fields that a request has a place of its own for; given as raw fields they would contradict it. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'prompt',
+  'seconds',
+  'duration',
+  'resolution',
+  'aspect_ratio',
+  'size',
+  'n',
+]);
+
+/** Model, prompt and the given options of an image call, in the order in which they are sent. */
+export function imageFields(request: ImageGenerationRequest): WireFields {
+  return {
+    model: request.model,
+    prompt: request.prompt,
+    ...(request.size === undefined ? {} : { size: request.size }),
+    ...(request.quality === undefined ? {} : { quality: request.quality }),
+    ...(request.n === undefined ? {} : { n: request.n }),
+    ...(request.responseFormat === undefined ? {} : { response_format: request.responseFormat }),
+  };
+}
+
+/** Merges the caller's raw fields: never over a field that is there, never a local path (architecture: Models, C2.4.6). */
+export function addRawFields(
+  fields: WireFields,
+  raw: { readonly [name: string]: JsonValue } | undefined,
+): ValidationIssue[] {
+  const issues: ValidationIssue[] = [];
+  for (const [name, value] of Object.entries(raw ?? {})) {
+    const place = `fields.${name}`;
+    if (name === '' || name === '__proto__') {
+      issues.push({ field: 'fields', message: 'A field needs a name.' });
+    } else if (OWN_FIELDS.has(name) || Object.hasOwn(fields, name)) {
+      issues.push({ field: place, message: `${name} is set by the request itself; leave it out of fields.` });
+    } else if (holdsLocalPath(value)) {
+      issues.push({ field: place, message: LOCAL_PATH });
+    } else if (value !== null) {
+      fields[name] = value;
+    }
+  }
+  return issues;
+}
+
+const LOCAL_PATH =
+  'A local path never goes into a request; give the file as {file} or {artifact} where the model takes references.';
 
 /** The JSON body of a video create or an image generation (C4.5, C4.6). */
 export interface WireJsonBody {

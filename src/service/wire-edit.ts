@@ -1,7 +1,15 @@
+import { openAsBlob } from 'node:fs';
+import { FormData } from 'undici';
 import { type ImageEditRequest } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { type WireBuild, type WireFile, type WireMultipartBody, type WirePart } from './wire-body';
-import { addRawFields, imageFields } from './wire-fields';
+import {
+  addRawFields,
+  imageFields,
+  type WireBuild,
+  type WireFile,
+  type WireMultipartBody,
+  type WirePart,
+} from './wire-body';
 import { filePart, multipartBody, textPart } from './wire-parts';
 
 /** Parts that only files may fill (C2.4.4, C2.4.5). */
@@ -33,4 +41,19 @@ export function wireEditBody(
     ...(mask === undefined ? [] : [filePart('mask', 'mask', mask)]),
   ];
   return { ok: true, body: multipartBody(parts) };
+}
+
+/** The parts as a form that streams its files from where they are: 300 MB cost no memory. */
+export async function toFormData(body: WireMultipartBody): Promise<FormData> {
+  const form = new FormData();
+  for (const part of body.parts) {
+    if (part.kind === 'text') form.append(part.name, part.value);
+    else form.append(part.name, await toBlob(part.file), part.fileName);
+  }
+  return form;
+}
+
+async function toBlob({ source, mediaType }: WireFile): Promise<Blob> {
+  if ('path' in source) return openAsBlob(source.path, { type: mediaType });
+  return new Blob([source.data as Uint8Array<ArrayBuffer>], { type: mediaType });
 }

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type JsonValue } from '../domain/json';
-import { type ReferenceKind } from '../domain/media';
+import { type ImageGenerationRequest, type ReferenceKind, type VideoRequest } from '../domain/request';
 import { type ReferenceMapping, type VideoModel } from '../domain/model-config';
-import { type ImageGenerationRequest, type VideoRequest } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { addRawFields, imageFields, type WireFields } from './wire-fields';
 import {
+  addRawFields,
+  imageFields,
   type WireBuild,
+  type WireFields,
   type WireFile,
   type WireJsonBody,
   type WireMultipartBody,

@@ -1,14 +1,15 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
-import { billing } from '../domain/billing';
+import { FIND_VIDEO_TASK_KEYS, type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
+import { outcomes } from '../domain/make-outcome';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
-import { outcomes } from '../domain/outcomes';
-import { videoTaskById, type VideoTask } from '../domain/video-task';
+import { billing } from '../domain/price';
+import { type VideoTask, videoTaskById } from '../domain/video-task';
 import { AWAIT_VIDEO_KEYS, type AwaitVideoInput } from '../domain/workflow-inputs';
 import { queuesOf, refuseUnknownKeys } from './inputs';
 import { findVideoTaskActivity } from './proxies';
-import { startWatching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';
+import { startWatching, watchVideo } from './watch-video';
 
 /**
  * Waits for a task that exists and fetches it: poll and download only, no validation and never a create (architecture: Wait).
@@ -52,4 +53,13 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
   }
   const watching = startWatching(input, { video, now, firstPollAt: now, creationKey, created: null });
   return watchVideo(input, watching, progress);
+}
+
+/**
+ * Looks a task id up in the journal of a worker: account, kept facts and the workflow that owns it. Clients have
+ * no journal and no base address, so they ask this way before they resume.
+ */
+export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {
+  refuseUnknownKeys(input, FIND_VIDEO_TASK_KEYS);
+  return findVideoTaskActivity({ summary: 'look the task up' })(input);
 }

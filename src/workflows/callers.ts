@@ -1,6 +1,6 @@
 import { executeChild, ParentClosePolicy, type ChildWorkflowOptions } from '@temporalio/workflow';
 import { activityQueues, WORKFLOW } from '../domain/names';
-import { refusedBeforeSend } from '../domain/outcomes';
+import { refusedBeforeSend } from '../domain/make-outcome';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
 import { IMAGE_CALL_KEYS, type GenerateVideoInput, type ImageCallOptions } from '../domain/workflow-inputs';

@@ -1,15 +1,14 @@
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
-import { billing } from '../domain/billing';
+import { billing } from '../domain/price';
 import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
 import { type VideoOutcome } from '../domain/outcome';
-import { outcomes } from '../domain/outcomes';
+import { outcomes } from '../domain/make-outcome';
 import { unknownKey } from '../domain/known-keys';
 import { GENERATE_VIDEO_KEYS, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { type CreatedVideo } from '../domain/paid-call';
-import { awaitDecision } from './await-decision';
+import { awaitDecision, Decisions } from './unconfirmed';
 import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
-import { Decisions } from './decisions';
 import { isRequest, milliseconds, queuesOf } from './inputs';
 import { startWatching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';

@@ -9,7 +9,7 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import { billing } from '../domain/billing';
+import { billing } from '../domain/price';
 import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
@@ -19,13 +19,12 @@ import {
   type StepContext,
 } from '../domain/create-once';
 import { type CallWait, callWait } from '../domain/call-wait';
-import { evidence, noWorker } from '../domain/evidence';
-import { imageDetails } from '../domain/image-details';
+import { evidence, noWorker, type WaitingImage } from '../domain/paid-call';
+import { imageDetails } from '../domain/video-state';
 import { type Keys, unknownKey } from '../domain/known-keys';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
-import { outcomes } from '../domain/outcomes';
-import { type WaitingImage } from '../domain/paid-call';
+import { outcomes } from '../domain/make-outcome';
 import { type ImageEditRequest } from '../domain/request';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
 import {
@@ -37,7 +36,7 @@ import { creationKey } from './creation-key';
 import { isRequest, isTaskQueue, milliseconds, NO_TASK_QUEUE, queuesOf } from './inputs';
 import { isUntaken, neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
-import { raceTimer } from './race-timer';
+import { raceTimer } from './timers';
 import { waitsQuery } from './waits-query';
 
 interface ImagePlace {

@@ -6,7 +6,7 @@
  */
 export { generateVideo } from './generate-video';
 export { awaitVideo } from './await-video';
-export { findVideoTask } from './find-video-task';
+export { findVideoTask } from './await-video';
 export { artifactStore } from './artifact-store';
 export { editImage, generateImage } from './image-call';
 export { resolveUnconfirmed, reviewJournal } from './review-journal';
@@ -22,7 +22,7 @@ export { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
 export { waitsQuery } from './waits-query';
-export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './decisions';
+export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './unconfirmed';
 export { runCampaign, campaignStateQuery } from './campaign/run-campaign';
 export { campaignBatch } from './campaign/campaign-batch';
 export {

@@ -1,9 +1,8 @@
 import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
 import { type PollAnswer } from '../domain/poll-answers';
-import { type PollGroupSnapshot, type PollLoopSnapshot } from '../domain/poll-loop-snapshot';
+import { PollGroup, type PollGroupSnapshot, type PollLoopSnapshot, type PollPace } from '../domain/polling';
 import { bandKey } from '../domain/polling-profile';
 import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
-import { PollGroup, type PollPace } from '../domain/poll-group';
 import { queuesOf } from './inputs';
 import { pollVideosActivity } from './proxies';
 

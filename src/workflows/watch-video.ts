@@ -1,16 +1,24 @@
-import { continueAsNew, workflowInfo } from '@temporalio/workflow';
-import { billing } from '../domain/billing';
+import {
+  ActivityFailure,
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { type DownloadVideoResult } from '../domain/download';
+import { outcomes, type VideoEnd } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
-import { outcomes } from '../domain/outcomes';
-import { beginWatch } from '../domain/poll-watch';
-import { DEFAULT_WAIT_MS, POLL_TIMEOUTS } from '../domain/timeouts';
+import { type PolledRecord } from '../domain/poll-answers';
+import { beginWatch, type WatchState, type WatchVerdict } from '../domain/poll-watch';
 import { type PollingProfile } from '../domain/polling-profile';
+import { billing, type Money } from '../domain/price';
+import { DEFAULT_WAIT_MS, POLL_TIMEOUTS } from '../domain/timeouts';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
-import { executionExpiresAt } from './execution-end';
 import { milliseconds, queuesOf } from './inputs';
-import { finishVideo } from './finish-video';
 import { PollLoop, type PollLoopOptions } from './poll-loop';
+import { downloadVideoActivity } from './proxies';
+import { executionExpiresAt, withTimeLimit } from './timers';
 import { type VideoProgress } from './video-progress';
 
 type Watching = Extract<CarriedVideo, { phase: 'watching' }>;
@@ -118,4 +126,77 @@ function hardEnd(polling: PollingProfile): number | null {
   const interval = polling.maxSeconds * 1000;
   // Start-to-close of a tick is its budget, at most the interval, plus the margin of the table.
   return expiresAt - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs);
+}
+
+export interface FinishOptions {
+  readonly estimate: Money | null;
+  readonly creationKey: string | null;
+  readonly warnings: readonly string[];
+  readonly mayBeOwed?: true;
+  readonly downloadQueue: string;
+  readonly sidecarPrompt?: string | undefined;
+  readonly onDownload?: () => void;
+}
+
+/** From the verdict of a watch to the outcome: only a completed task is downloaded (C3.2). */
+export async function finishVideo(
+  verdict: WatchVerdict,
+  state: WatchState,
+  options: FinishOptions,
+): Promise<VideoOutcome> {
+  const end: VideoEnd = {
+    video: state.video,
+    estimate: options.estimate,
+    state,
+    ...(options.mayBeOwed === true && { mayBeOwed: true }),
+  };
+  switch (verdict.kind) {
+    case 'still_running':
+      return outcomes.stillRunning(end);
+    case 'task_unknown':
+      return outcomes.taskUnknown(end);
+    case 'failed':
+      return outcomes.failed(end, verdict.error, verdict.record.usage);
+    case 'completed':
+      return download(verdict.record, end, options);
+  }
+}
+
+async function download(record: PolledRecord, end: VideoEnd, options: FinishOptions): Promise<VideoOutcome> {
+  options.onDownload?.();
+  const fetch = downloadVideoActivity({ taskQueue: options.downloadQueue, summary: 'download' });
+  const limit = end.state.hardEndAt;
+  try {
+    const input = {
+      video: end.video,
+      ...(options.sidecarPrompt === undefined ? {} : { sidecarPrompt: options.sidecarPrompt }),
+    };
+    const result = await (limit === null
+      ? fetch(input)
+      : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', () => fetch(input)));
+    return ofDownload(result, record, end, options);
+  } catch (error) {
+    if (isCancellation(error) && CancellationScope.current().consideredCancelled) {
+      return outcomes.cancelled(
+        end.video,
+        options.creationKey,
+        billing(options.estimate, 'needs_review', record.usage),
+      );
+    }
+    if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
+    // The execution is about to expire, or no worker could finish the download: nothing is known against the file, the
+    // task is kept, and a later await fetches it (architecture: Wait).
+    return outcomes.stillRunning(end, record.status);
+  }
+}
+
+function ofDownload(
+  result: DownloadVideoResult,
+  record: PolledRecord,
+  end: VideoEnd,
+  options: FinishOptions,
+): VideoOutcome {
+  return result.outcome === 'downloaded'
+    ? outcomes.completed(end, result, record, options.warnings)
+    : outcomes.contentUnavailable(end, result, record.usage);
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_START_LIMIT_MS } from '../../src/domain/create-once';
-import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { DOWNLOAD_TIMEOUTS } from '../../src/domain/timeouts';
 import { videoTaskById } from '../../src/domain/video-task';
 import { makeMp4 } from '../artifacts/make-media';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { decideDownload, type DownloadStanding } from '../../src/activities/download-video';
 import { type DownloadProblem, problemOf, reasonOf, worstOf } from '../../src/activities/download-problem';
-import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 
 const standing: DownloadStanding = { attempt: 1, elsewhere: 0, now: 1_000, windowStart: 1_000, sameFault: 1 };
 const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadStanding> = {}) =>

@@ -8,8 +8,11 @@ import { join } from 'node:path';
 import { createDownloadVideo } from '../../src/activities/download-video';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type ArtifactStore } from '../../src/artifacts/artifact-store';
-import { type DownloadVideoInput, type DownloadVideoResult } from '../../src/domain/download';
-import { type DownloadBounds } from '../../src/domain/download-bounds';
+import {
+  type DownloadBounds,
+  type DownloadVideoInput,
+  type DownloadVideoResult,
+} from '../../src/domain/download';
 import { videoTaskById } from '../../src/domain/video-task';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';

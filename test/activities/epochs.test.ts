@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { claimEpoch } from '../../src/activities/journal-epochs';
-import { type CreateJournal } from '../../src/domain/create-journal';
+import { type CreateJournal } from '../../src/domain/journal';
 import { type CreateVideoAnswer, type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CreateJournal, type RecordedAnswer } from '../../src/domain/create-journal';
+import { type CreateJournal, type RecordedAnswer } from '../../src/domain/journal';
 import { keepLostCalls, type LostCall } from '../../src/guard-lost-calls';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';

@@ -5,7 +5,7 @@ import { type ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { type SentCreate, type TaskRecord } from '../../src/activities/task-records';
-import { type CreateJournal } from '../../src/domain/create-journal';
+import { type CreateJournal } from '../../src/domain/journal';
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal/file-journal';

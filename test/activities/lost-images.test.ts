@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createImageCall } from '../../src/activities/image-call';
-import { type CreateJournal } from '../../src/domain/create-journal';
+import { type CreateJournal } from '../../src/domain/journal';
 import { type ImageOutcome } from '../../src/domain/outcome';
 import { type WaitingImage } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal/file-journal';

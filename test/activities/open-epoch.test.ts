@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { claimEpoch, isPassed, type OpenedEpoch, openEpoch } from '../../src/activities/journal-epochs';
 import { otherOpenCall } from '../../src/activities/send-once';
-import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/create-journal';
+import { type CreateJournal, type RecordedAnswer, type SlotFence } from '../../src/domain/journal';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import { RESUBMITTED, slotIntent } from './slot-intent';

@@ -1,5 +1,5 @@
 import { claimEpoch, openEpoch, recordOutcome } from '../../src/activities/journal-epochs';
-import { type CreateJournal, type EpochView, type OutcomeRecord } from '../../src/domain/create-journal';
+import { type CreateJournal, type EpochView, type OutcomeRecord } from '../../src/domain/journal';
 import { answers } from '../domain/create-answers';
 import { slotIntent } from './slot-intent';
 

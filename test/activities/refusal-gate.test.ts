@@ -5,7 +5,7 @@ import {
   type StandingRefusal,
 } from '../../src/activities/refusal-gate';
 import { heldAnswer } from '../../src/activities/paid-answers';
-import { type RecordedAnswer } from '../../src/domain/create-journal';
+import { type RecordedAnswer } from '../../src/domain/journal';
 import { type StandingScope } from '../../src/domain/paid-call';
 
 const KEY = {};

@@ -7,7 +7,7 @@ import { createCreateVideo } from '../../src/activities/create-video';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { createResolveUnconfirmed } from '../../src/activities/resolve-unconfirmed';
-import { type CreateJournal, type JournalKey, type OutcomeRecord } from '../../src/domain/create-journal';
+import { type CreateJournal, type JournalKey, type OutcomeRecord } from '../../src/domain/journal';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import {
   type ResolveUnconfirmedCall,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createReviewJournal } from '../../src/activities/review-journal';
-import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
+import { type CreateJournal, type SlotIntent } from '../../src/domain/journal';
 import { type ReviewJournalInput, type ReviewJournalPage } from '../../src/domain/unconfirmed-decision';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';

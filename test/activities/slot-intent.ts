@@ -1,4 +1,4 @@
-import { type Resolution, type SlotIntent } from '../../src/domain/create-journal';
+import { type Resolution, type SlotIntent } from '../../src/domain/journal';
 
 /** An intent as a sender of `media.createVideo` writes it before its send. */
 export function slotIntent(own: Partial<SlotIntent> = {}): SlotIntent {

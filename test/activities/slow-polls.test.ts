@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { accountRegistry } from '../../src/activities/accounts';
 import { createPollVideos } from '../../src/activities/poll-videos';
-import { PollGroup, type PollPace } from '../../src/domain/poll-group';
+import { PollGroup, type PollPace } from '../../src/domain/polling';
 import { type PollingProfile } from '../../src/domain/polling-profile';
 import { beginWatch, type WatchState, type WatchVerdict } from '../../src/domain/poll-watch';
 import { type GetVideoResult, type MediaClient } from '../../src/service/media-client';

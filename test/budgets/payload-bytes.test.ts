@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { createWorkers, type MediaWorkers } from '../../src/activity-workers';
-import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
-import { seenOf } from '../../src/domain/seen-runs';
+import { type PollVideosInput, type PollVideosResult, seenOf } from '../../src/domain/poll-answers';
 import { connectTestServer, type TestServer } from '../support/temporal';
 import { type ManyWatchesInput } from './many-watches';
 

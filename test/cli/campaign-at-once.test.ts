@@ -1,4 +1,4 @@
-import { type ArtifactRef } from '../../src/domain/media';
+import { type ArtifactRef } from '../../src/domain/request';
 import { FileArtifactStore } from '../../src/activities';
 import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { campaignEstimate, campaignResult, campaignRow, campaignState } from '../../src/cli/schemas/campaign';
-import { event } from '../../src/cli/schemas/reply';
+import { event } from '../../src/cli/schemas/schemas';
 import { renderImage } from '../../src/testing/sandbox/render-image';
 import { expectDocumented } from './schemas/documented';
 import { CampaignRuns, film } from './support/campaign-runs';

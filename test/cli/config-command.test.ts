@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { MEDIA_VARIABLES } from '../../src/cli/config/media-variables';
-import { writeDevState } from '../../src/cli/dev-state';
+import { MEDIA_VARIABLES } from '../../src/cli/config';
+import { writeDevState } from '../../src/cli/dev/state';
 import { processIdentity } from '../../src/testing/temporal-server/owner-lock';
 import { type CliRun, type CliReply, runCli, runJson } from './support/run-cli';
 

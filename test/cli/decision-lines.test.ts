@@ -1,4 +1,4 @@
-import { decisionLines } from '../../src/cli/unconfirmed/decision-lines';
+import { decisionLines } from '../../src/cli/unconfirmed/unconfirmed';
 
 describe('the commands that settle a call of unknown fate', () => {
   const call = { creationKey: 'order-1', hasTask: false, estimate: { microUnits: 40_000, currency: 'USD' } };

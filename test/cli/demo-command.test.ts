@@ -4,7 +4,7 @@ import path from 'node:path';
 import { imageSize } from 'image-size';
 import { createFile, MP4BoxBuffer } from 'mp4box';
 import { type DemoReport } from '../../src/cli/demo/run-demo';
-import { DEMO_CASES } from '../../src/cli/demo/demo-cases';
+import { DEMO_CASES } from '../../src/cli/demo/cases';
 import { runJson } from './support/run-cli';
 
 describe('temporal-media demo', () => {

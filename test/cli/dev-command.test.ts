@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readDevState, type DevState } from '../../src/cli/dev-state';
+import { type DevState, readDevState } from '../../src/cli/dev/state';
 import { SandboxAdmin } from '../../src/testing/sandbox';
 import { processIdentity } from '../../src/testing/temporal-server/owner-lock';
 import { type CliProcess, runCli, runJson, startCli } from './support/run-cli';

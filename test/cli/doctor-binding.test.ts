@@ -1,8 +1,8 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type FoundLedger, ledgerOf } from '../../src/binding/ledger';
 import { type Finding } from '../../src/cli/doctor/check';
-import { judgeBinding, type OwnSide } from '../../src/cli/doctor/binding';
-import { type Ledger, nextLedger } from '../../src/domain/journal-binding';
+import { judgeBinding, type OwnSide } from '../../src/cli/doctor/temporal';
+import { type Ledger, nextLedger } from '../../src/domain/journal';
 
 /** What a script would see. */
 const seen = (finding: Finding): readonly unknown[] => [

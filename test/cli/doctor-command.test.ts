@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { writeDevState } from '../../src/cli/dev-state';
+import { writeDevState } from '../../src/cli/dev/state';
 import { processIdentity } from '../../src/testing/temporal-server/owner-lock';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { expectNothingBought, runDoctor } from './support/doctor-run';

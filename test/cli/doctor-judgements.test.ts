@@ -2,19 +2,15 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Check, type Finding, ok } from '../../src/cli/doctor/check';
+import { type Check, type Facts, type Finding, ok } from '../../src/cli/doctor/check';
 import { CHECKS } from '../../src/cli/doctor/checks';
-import { type Facts } from '../../src/cli/doctor/facts';
-import { inOrder } from '../../src/cli/doctor/in-order';
-import { judgeNodeVersion } from '../../src/cli/doctor/node-version';
+import { inOrder, runChecks } from '../../src/cli/doctor/doctor';
+import { judgeNodeVersion, judgeSdkCopies } from '../../src/cli/doctor/local';
 import { isOlder } from '../../src/older-version';
-import { judgeSdkCopies } from '../../src/cli/doctor/one-sdk';
-import { runChecks } from '../../src/cli/doctor/run-checks';
-import { judgeServiceAnswer } from '../../src/cli/doctor/service-answer';
-import { judgeServerVersion } from '../../src/cli/doctor/temporal-server';
-import { judgeActivityQueues, judgePollers } from '../../src/cli/doctor/workers';
-import { errorType } from '../../src/cli/error-types';
-import { type GetVideoResult } from '../../src/service/get-video-result';
+import { judgeServiceAnswer } from '../../src/cli/doctor/service';
+import { judgeActivityQueues, judgePollers, judgeServerVersion } from '../../src/cli/doctor/temporal';
+import { errorType } from '../../src/cli/error-table';
+import { type GetVideoResult } from '../../src/service/media-client';
 import { sdkCopies } from '../../src/sdk-copies';
 
 /** What a script would see. */

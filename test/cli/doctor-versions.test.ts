@@ -1,4 +1,4 @@
-import { judgeLookUp } from '../../src/cli/doctor/namespace';
+import { judgeLookUp } from '../../src/cli/doctor/temporal';
 import { judgeVersions } from '../../src/cli/doctor/worker-versions';
 import { pinnedText } from '../../src/cli/status/pinned-version';
 import { startMediaStack } from '../support/media-stack';

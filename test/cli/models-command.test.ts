@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { writeDevState } from '../../src/cli/dev-state';
+import { writeDevState } from '../../src/cli/dev/state';
 import { sandboxModels } from '../../src/testing/sandbox/models';
 import { processIdentity } from '../../src/testing/temporal-server/owner-lock';
 import { runCli, runJson } from './support/run-cli';

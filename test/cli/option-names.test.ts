@@ -1,5 +1,5 @@
-import { byOption } from '../../src/cli/option-names';
-import { validateRawFields } from '../../src/domain/raw-fields';
+import { byOption } from '../../src/cli/context';
+import { validateRawFields } from '../../src/domain/validate-request';
 
 test.each([
   ['generate_image', 'response_format', '--response-format'],

@@ -1,4 +1,4 @@
-import { outcomes } from '../../src/domain/outcomes';
+import { outcomes } from '../../src/domain/make-outcome';
 import { reportOutcome } from '../../src/cli/outcome-report';
 import { answers } from '../domain/create-answers';
 

@@ -1,5 +1,4 @@
-import { colorOf, formatOf } from '../../src/cli/output-format';
-import { painter } from '../../src/cli/paint';
+import { colorOf, formatOf, painter } from '../../src/cli/report';
 
 test.each([
   [['status', 'x'], 'text'],

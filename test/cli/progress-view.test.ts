@@ -1,6 +1,5 @@
 import { Writable } from 'node:stream';
-import { elapsed } from '../../src/cli/elapsed';
-import { progressView } from '../../src/cli/progress-view';
+import { elapsed, progressView } from '../../src/cli/progress-view';
 import { Report } from '../../src/cli/report';
 import { type VideoState } from '../../src/domain/video-state';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CommandContext } from '../../src/cli/command-context';
+import { type CommandContext } from '../../src/cli/context';
 import { type Connected } from '../../src/cli/connect';
 import { prune } from '../../src/cli/journal/prune';
 import { type MediaConfig } from '../../src/config';

@@ -1,4 +1,4 @@
-import { commandFor, shellWord } from '../../src/cli/shell-word';
+import { commandFor, shellWord } from '../../src/cli/text';
 
 test.each([
   ['sku-1', 'temporal-media resume sku-1'],

@@ -1,4 +1,4 @@
-import { statusLine } from '../../src/cli/status-line';
+import { statusLine } from '../../src/cli/report';
 import { videoTaskById } from '../../src/domain/video-task';
 import { type VideoState } from '../../src/domain/video-state';
 

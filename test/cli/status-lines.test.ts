@@ -1,6 +1,6 @@
 import { statusLines } from '../../src/cli/status/status-lines';
-import { type VideoStatus } from '../../src/cli/status/video-status';
-import { outcomes } from '../../src/domain/outcomes';
+import { type VideoStatus } from '../../src/cli/video-status';
+import { outcomes } from '../../src/domain/make-outcome';
 import { answers } from '../domain/create-answers';
 
 describe('what people read of a call that has ended', () => {

@@ -1,5 +1,5 @@
 import { CAMPAIGN_MEMO, campaignMemo } from '../../src/client/campaign-records';
-import { type MediaSource } from '../../src/domain/media';
+import { type MediaSource } from '../../src/domain/request';
 
 describe('the memo of a campaign', () => {
   const sha256 = 'a'.repeat(64);

@@ -1,5 +1,5 @@
 import { requireUnpaused } from '../../src/client/errors';
-import { failureOf } from '../../src/cli/failure-of';
+import { failureOf } from '../../src/cli/errors';
 import { unpauseText } from '../../src/cli/paused';
 
 describe('a workflow that an operator has paused', () => {

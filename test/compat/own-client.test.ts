@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { type VideoModel } from '../../src/domain/model-config';
-import { type ErrorKind } from '../../src/domain/task-error';
+import { type ErrorKind } from '../../src/domain/video-task';
 import { readDataUrl } from '../../src/service/data-url';
 import { type MediaClient } from '../../src/service/media-client';
 import { type WireBuild } from '../../src/service/wire-body';

@@ -11,8 +11,11 @@ import { createDownloadVideo } from '../../src/activities/download-video';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type MediaActivities } from '../../src/domain/activities';
 import { type CreatePolicy } from '../../src/domain/create-policy';
-import { type DownloadVideoInput, type DownloadVideoResult } from '../../src/domain/download';
-import { type DownloadBounds } from '../../src/domain/download-bounds';
+import {
+  type DownloadBounds,
+  type DownloadVideoInput,
+  type DownloadVideoResult,
+} from '../../src/domain/download';
 import { type ModelEntry } from '../../src/domain/model-config';
 import { type ImageOutcome } from '../../src/domain/outcome';
 import {
@@ -31,7 +34,7 @@ import {
 import { type VideoTask } from '../../src/domain/video-task';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { createModelSource } from '../../src/models/model-source';
-import { accountName, normaliseBaseUrl } from '../../src/service/base-url';
+import { accountName, normaliseBaseUrl } from '../../src/service/api-caller';
 import { environmentConnections } from '../../src/service/connections';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';

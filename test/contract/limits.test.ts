@@ -2,7 +2,7 @@ import { type ModelEntry } from '../../src/domain/model-config';
 import { makePng } from '../artifacts/make-media';
 import { type ContractBench, laterTry, openBench } from './contract-bench';
 import { withoutUrl } from './without-url';
-import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 
 /** Contract 8 over the wire; minutes of waiting and jitter are proved in the pure domain. */
 describe('limits', () => {

@@ -1,4 +1,4 @@
-import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { type ContractBench, openBench } from './contract-bench';
 import { withoutUrl } from './without-url';
 

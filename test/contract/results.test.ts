@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { type ArtifactRef } from '../../src/domain/media';
+import { type ArtifactRef } from '../../src/domain/request';
 import { type CompletedImage } from '../../src/domain/outcome';
 import { makePng } from '../artifacts/make-media';
 import { type ContractBench, digest, openBench } from './contract-bench';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MEDIA_VARIABLES } from '../../src/cli/config/media-variables';
+import { MEDIA_VARIABLES } from '../../src/cli/config';
 import { readModelConfiguration } from '../../src/models/schema';
 
 const ROOT = path.resolve(__dirname, '..', '..');

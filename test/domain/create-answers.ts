@@ -1,12 +1,12 @@
 import {
   type CreatedVideo,
+  evidence,
   type NotSent,
   type PendingCall,
   type RefusedForNow,
   type RejectedCall,
   type UnconfirmedCall,
 } from '../../src/domain/paid-call';
-import { evidence } from '../../src/domain/evidence';
 import { makeVideoTask } from './make-video-task';
 
 const base = { account: 'default@00000000', estimate: null };

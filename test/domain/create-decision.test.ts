@@ -1,11 +1,13 @@
 import fc from 'fast-check';
-import { classifyPaidReply, type PaidReply, type ReplyClass } from '../../src/domain/create-decision';
 import {
+  classifyPaidReply,
   DEFAULT_CREATE_POLICY,
+  type PaidReply,
+  type ReplyClass,
   resolveCreatePolicy,
   type ResolvedCreatePolicy,
 } from '../../src/domain/create-policy';
-import { type ErrorKind } from '../../src/domain/task-error';
+import { type ErrorKind } from '../../src/domain/video-task';
 
 const KINDS: readonly ErrorKind[] = ['moderation', 'capacity', 'invalid', 'quota', 'unknown'];
 const FLAGS = [true, false];

@@ -1,15 +1,15 @@
 import {
   decideEpoch,
+  type EpochAsker,
+  type EpochView,
   isOpenFate,
   isReopenable,
   mayFollow,
-  type EpochAsker,
-  type EpochView,
   type RecordedAnswer,
   type Resolution,
   type SlotFence,
   type SlotIntent,
-} from '../../src/domain/create-journal';
+} from '../../src/domain/journal';
 import { type RejectReason } from '../../src/domain/paid-call';
 import { answers } from './create-answers';
 

@@ -1,12 +1,16 @@
-import { billing } from '../../src/domain/billing';
+import { billing } from '../../src/domain/price';
 import { type DownloadVideoResult } from '../../src/domain/download';
-import { evidence } from '../../src/domain/evidence';
-import { imageOutcome } from '../../src/domain/image-outcome';
-import { outcomes, differences, requestedFacts, type VideoEnd, mayRetry } from '../../src/domain/outcomes';
-import { type ImageCallAnswer, type RejectedCall } from '../../src/domain/paid-call';
+import { evidence, type ImageCallAnswer, type RejectedCall } from '../../src/domain/paid-call';
+import {
+  differences,
+  imageOutcome,
+  mayRetry,
+  outcomes,
+  requestedFacts,
+  type VideoEnd,
+} from '../../src/domain/make-outcome';
 import { beginWatch, onRecord, onUnchanged } from '../../src/domain/poll-watch';
-import { type ErrorKind } from '../../src/domain/task-error';
-import { videoTaskById } from '../../src/domain/video-task';
+import { type ErrorKind, videoTaskById } from '../../src/domain/video-task';
 import { answers } from './create-answers';
 import { makeVideoTask } from './make-video-task';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseOwnJson } from '../../src/domain/own-json';
+import { parseOwnJson } from '../../src/domain/json';
 
 describe('JSON without fields of its prototype', () => {
   it('is what JSON.parse gives', () => {

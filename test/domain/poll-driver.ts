@@ -1,5 +1,5 @@
 import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
-import { PollGroup, type PollPace } from '../../src/domain/poll-group';
+import { PollGroup, type PollPace } from '../../src/domain/polling';
 import { type PollingProfile } from '../../src/domain/polling-profile';
 import {
   beginWatch,

@@ -1,4 +1,4 @@
-import { PollGroup } from '../../src/domain/poll-group';
+import { PollGroup } from '../../src/domain/polling';
 import { DEFAULT_POLLING, bandKey } from '../../src/domain/polling-profile';
 import { beginWatch } from '../../src/domain/poll-watch';
 import { drive, driveOne, gapsOf, MINUTE, record, START } from './poll-driver';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { billing, finishedState } from '../../src/domain/billing';
+import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/price';
 import { type PriceRule } from '../../src/domain/model-config';
-import { estimatePrice, formatMoney, readAmount } from '../../src/domain/price';
 
 const currency = 'USD';
 const perTask: PriceRule = { per: 'task', microUnits: 250_000, currency };

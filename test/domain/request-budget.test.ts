@@ -1,5 +1,5 @@
-import { evidence } from '../../src/domain/evidence';
-import { outcomes } from '../../src/domain/outcomes';
+import { evidence } from '../../src/domain/paid-call';
+import { outcomes } from '../../src/domain/make-outcome';
 import { requestBudgetMs } from '../../src/domain/request-budget';
 import { answers } from './create-answers';
 

@@ -8,8 +8,7 @@ import {
   type CreateOnceState,
   type CreateStep,
 } from '../../src/domain/create-once';
-import { evidence } from '../../src/domain/evidence';
-import { type CreateVideoAnswer, type UnconfirmedCall } from '../../src/domain/paid-call';
+import { type CreateVideoAnswer, evidence, type UnconfirmedCall } from '../../src/domain/paid-call';
 import { honouredKey, sameKeyUntil } from '../../src/domain/same-key';
 import { answers } from './create-answers';
 

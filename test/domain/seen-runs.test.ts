@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { seenOf, shortSeen } from '../../src/domain/seen-runs';
+import { seenOf, shortSeen } from '../../src/domain/poll-answers';
 
 describe('the digests of a tick', () => {
   it('are told in runs where that is shorter', () => {

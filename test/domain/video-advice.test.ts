@@ -1,4 +1,4 @@
-import { safeNow, type VideoSituation } from '../../src/domain/video-advice';
+import { safeNow, type VideoSituation } from '../../src/domain/video-state';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 

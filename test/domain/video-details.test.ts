@@ -1,10 +1,13 @@
-import { imageDetails } from '../../src/domain/image-details';
+import { imageDetails, safeNow, videoDetails, type VideoState } from '../../src/domain/video-state';
 import { type ImageOutcome } from '../../src/domain/outcome';
-import { pollFacts } from '../../src/domain/poll-facts';
-import { beginWatch, onMissedTick, onPollError, onRecord, onUnchanged } from '../../src/domain/poll-watch';
-import { safeNow } from '../../src/domain/video-advice';
-import { videoDetails } from '../../src/domain/video-details';
-import { type VideoState } from '../../src/domain/video-state';
+import {
+  beginWatch,
+  onMissedTick,
+  onPollError,
+  onRecord,
+  onUnchanged,
+  pollFacts,
+} from '../../src/domain/poll-watch';
 import { makeVideoTask } from './make-video-task';
 
 const START = Date.UTC(2026, 0, 1);

@@ -1,10 +1,10 @@
 import {
   artifactUri,
   isArtifactRef,
+  type ReferenceKind,
   referenceModeOf,
   sha256OfArtifactUri,
-  type ReferenceKind,
-} from '../../src/domain/media';
+} from '../../src/domain/request';
 import { activityQueues, ledgerTaskQueue, mediaJournalWorkflowId } from '../../src/domain/names';
 import { isUsableTaskId, MAX_TASK_ID_LENGTH, videoTaskById } from '../../src/domain/video-task';
 

@@ -1,5 +1,5 @@
 import { type WorkflowHandle } from '@temporalio/client';
-import { type Money } from '../../src/domain/billing';
+import { type Money } from '../../src/domain/price';
 import { batchWorkflowId } from '../../src/domain/campaign/book';
 import { type CampaignResult, type CampaignState } from '../../src/domain/campaign/state';
 import { campaignStateOf, type Row, startCampaign } from '../support/campaign';

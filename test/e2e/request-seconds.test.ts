@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { type ArtifactRef } from '../../src/domain/media';
+import { type ArtifactRef } from '../../src/domain/request';
 import { activityQueues, WORKFLOW } from '../../src/domain/names';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../../src/domain/timeouts';
 import { sandboxModels } from '../../src/testing/sandbox/models';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { TemporalMediaClient } from '../../src/client';
-import { type CreatedVideo, type UnconfirmedCall } from '../../src/domain/paid-call';
-import { evidence } from '../../src/domain/evidence';
+import { type CreatedVideo, evidence, type UnconfirmedCall } from '../../src/domain/paid-call';
 import { fingerprintText } from '../../src/domain/fingerprint';
 import { ACTIVITY } from '../../src/domain/names';
 import { type VideoRequest } from '../../src/domain/request';

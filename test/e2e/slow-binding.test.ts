@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createFileJournal } from '../../src/activities';
-import { type CreateJournal } from '../../src/domain/create-journal';
+import { type CreateJournal } from '../../src/domain/journal';
 import { CREATE_TIMEOUTS } from '../../src/domain/timeouts';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { accepted } from '../support/accepted';

@@ -15,7 +15,7 @@ import {
   type OutcomeRecord,
   type Resolution,
   type SlotFence,
-} from '../../src/domain/create-journal';
+} from '../../src/domain/journal';
 import { slotIntent } from '../activities/slot-intent';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';

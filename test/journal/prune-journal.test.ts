@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { bookLog } from '../../src/domain/campaign/book';
-import { type CreateJournal, type SlotIntent } from '../../src/domain/create-journal';
+import { type CreateJournal, type SlotIntent } from '../../src/domain/journal';
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createFileJournal, keyFolder } from '../../src/journal/file-journal';
 import { type Pruned, pruneJournal } from '../../src/journal/prune-journal';

@@ -1,4 +1,4 @@
-import { manifestTemplate, templateText } from '../../src/cli/campaign/manifest-template';
+import { manifestTemplate, templateText } from '../../src/cli/campaign/template';
 import { type ModelConfiguration } from '../../src/domain/model-config';
 import { columnOf, MANIFEST_COLUMNS } from '../../src/manifest/columns';
 import { sandboxModels } from '../../src/testing/sandbox/models';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ArtifactError } from '../../src/artifacts/artifact-store';
-import { artifactUri } from '../../src/domain/media';
+import { artifactUri } from '../../src/domain/request';
 import { type PlanStore } from './plan-harness';
 
 /** Artifacts in memory. */

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describePage, extensionOf, sniffMedia } from '../../src/artifacts/media-type';
 import { claimedSamples } from '../../src/artifacts/mp4-samples';
-import { referenceModeOf } from '../../src/domain/media';
-import { holdsLocalPath, looksLikeLocalPath } from '../../src/domain/raw-fields';
+import { referenceModeOf } from '../../src/domain/request';
+import { holdsLocalPath, looksLikeLocalPath } from '../../src/domain/validate-request';
 import { contentHeaders } from '../../src/service/content-headers';
 import { readBase64, readDataUrl } from '../../src/service/data-url';
 import { isPublicAddress } from '../../src/service/address-filter';
-import { resolveResultUrl } from '../../src/service/result-urls';
+import { resolveResultUrl } from '../../src/service/record-words';
 import { box } from '../artifacts/make-media';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

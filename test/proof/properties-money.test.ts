@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { billing, finishedState } from '../../src/domain/billing';
+import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/price';
 import { canonical, fingerprintText } from '../../src/domain/fingerprint';
-import { estimatePrice, formatMoney, readAmount } from '../../src/domain/price';
 
 describe('prices', () => {
   const micro = fc.integer({ min: 0, max: 1_000_000_000 });

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { partOwner } from '../../src/activities/fetch-body';
 import { safeName } from '../../src/cli/safe-name';
-import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/media';
+import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/request';
 import { isUsableTaskId } from '../../src/domain/video-task';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
+import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/api-caller';
 import { answers } from '../domain/create-answers';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

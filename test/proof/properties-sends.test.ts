@@ -1,6 +1,10 @@
 import fc from 'fast-check';
-import { classifyPaidReply } from '../../src/domain/create-decision';
-import { decideEpoch, isRefusal, isReopenable, type RecordedAnswer } from '../../src/domain/create-journal';
+import {
+  classifyPaidReply,
+  DEFAULT_CREATE_POLICY,
+  resolveCreatePolicy,
+} from '../../src/domain/create-policy';
+import { decideEpoch, isRefusal, isReopenable, type RecordedAnswer } from '../../src/domain/journal';
 import {
   beginCreate,
   MAX_SENDS,
@@ -8,7 +12,6 @@ import {
   RESEND_WINDOW_MS,
   type StepContext,
 } from '../../src/domain/create-once';
-import { DEFAULT_CREATE_POLICY, resolveCreatePolicy } from '../../src/domain/create-policy';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { meaningOfPaid } from '../../src/service/errors';
 import { slotIntent } from '../activities/slot-intent';

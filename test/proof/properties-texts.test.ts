@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { execFileSync } from 'node:child_process';
-import { durationOf } from '../../src/cli/duration-option';
-import { nearNames } from '../../src/cli/near-names';
-import { shellWord } from '../../src/cli/shell-word';
-import { shownLocation } from '../../src/cli/shown-location';
-import { detailsText, inCode } from '../../src/domain/details-text';
-import { errorKind } from '../../src/service/error-kind';
+import { durationOf } from '../../src/cli/paid-options';
+import { nearNames, shellWord, shownLocation } from '../../src/cli/text';
+import { detailsText, inCode } from '../../src/domain/video-state';
+import { errorKind } from '../../src/service/errors';
 import { createRedactor } from '../../src/service/redact';
-import { replyHeaders } from '../../src/service/reply-headers';
-import { phaseOf, statusWord } from '../../src/service/status-words';
+import { replyHeaders } from '../../src/service/send-paid';
+import { phaseOf, statusWord } from '../../src/service/record-words';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });
 

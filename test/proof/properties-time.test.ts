@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { decideDownload } from '../../src/activities/download-video';
-import { elapsed } from '../../src/cli/elapsed';
-import { DOWNLOAD_BOUNDS } from '../../src/domain/download-bounds';
+import { elapsed } from '../../src/cli/progress-view';
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
-import { PollGroup } from '../../src/domain/poll-group';
+import { PollGroup } from '../../src/domain/polling';
 import {
   beginWatch,
   CREDENTIALS_RETRY_MS,
@@ -17,8 +17,7 @@ import {
   watchFacts,
 } from '../../src/domain/poll-watch';
 import { meaningOfGet } from '../../src/service/errors';
-import { dateMs } from '../../src/service/http-date';
-import { parseRetryAfter } from '../../src/service/retry-after';
+import { dateMs, parseRetryAfter } from '../../src/service/retry-after';
 import { makeVideoTask } from '../domain/make-video-task';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -11,7 +11,7 @@ import {
 import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../../src/domain/campaign/row';
 import { ledgerMoney } from '../../src/domain/campaign/row-result';
 import { PAGE_ROWS, type CampaignPlan } from '../../src/domain/campaign/plan';
-import { type ArtifactRef } from '../../src/domain/media';
+import { type ArtifactRef } from '../../src/domain/request';
 import { type ReportFacts } from '../../src/report/report-options';
 
 export const START = Date.parse('2026-11-21T10:00:00Z');

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { parseJsonBody, readBoundedBody } from '../../src/service/bounded-body';
-import { decodedBody } from '../../src/service/decoded-body';
+import { decodedBody, parseJsonBody, readBoundedBody } from '../../src/service/reply-body';
 
 const within = { maxBytes: 10, withinMs: 10_000 };
 

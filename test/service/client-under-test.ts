@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type CreatePolicy, resolveCreatePolicy } from '../../src/domain/create-policy';
 import { createMediaClient } from '../../src/service/create-media-client';
-import { type MediaClient, type MediaClientOptions } from '../../src/service/media-client';
-import { type PaidSendOptions } from '../../src/service/send-result';
+import {
+  type MediaClient,
+  type MediaClientOptions,
+  type PaidSendOptions,
+} from '../../src/service/media-client';
 import { type WireJsonBody } from '../../src/service/wire-body';
 import { environmentConnections } from '../../src/service/connections';
 

@@ -1,5 +1,5 @@
-import { type ErrorKind } from '../../src/domain/task-error';
-import { errorKind, KIND_SIGNALS } from '../../src/service/error-kind';
+import { type ErrorKind } from '../../src/domain/video-task';
+import { errorKind, KIND_SIGNALS } from '../../src/service/errors';
 
 const nothing = { codes: [], types: [], text: '' };
 const ofCode = (code: string): ErrorKind => errorKind({ ...nothing, codes: [code] });

@@ -1,5 +1,5 @@
 import { type PollErrorClass } from '../../src/domain/poll-answers';
-import { type GetVideoResult } from '../../src/service/get-video-result';
+import { type GetVideoResult } from '../../src/service/media-client';
 import { clientOf, KEY } from './client-under-test';
 import { afterRequest, closedPort, json, loopback, rawLoopback } from './loopback-service';
 

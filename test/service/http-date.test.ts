@@ -1,4 +1,4 @@
-import { dateMs } from '../../src/service/http-date';
+import { dateMs } from '../../src/service/retry-after';
 
 const IN_2026 = Date.UTC(2026, 5, 15);
 const IN_2080 = Date.UTC(2080, 5, 15);

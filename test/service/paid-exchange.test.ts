@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { type ConnectionSettings, environmentConnections } from '../../src/service/connections';
-import { type VideoSendResult } from '../../src/service/send-result';
+import { type VideoSendResult } from '../../src/service/media-client';
 import { clientOf, jsonBody, send } from './client-under-test';
 import { afterRequest, closedPort, rawLoopback } from './loopback-service';
 

@@ -1,4 +1,4 @@
-import { RecentReadings } from '../../src/service/recent-readings';
+import { RecentReadings } from '../../src/service/get-video';
 
 const bytesOf = (text: string, encoding = '') => ({ bytes: Buffer.from(text), encoding });
 

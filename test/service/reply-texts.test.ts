@@ -1,8 +1,7 @@
-import { proxySecrets } from '../../src/service/proxy-environment';
+import { proxySecrets } from '../../src/service/connections';
 import { createRedactor } from '../../src/service/redact';
-import { replyHeaders } from '../../src/service/reply-headers';
+import { readVideoReply, replyHeaders } from '../../src/service/send-paid';
 import { readVideoRecord } from '../../src/service/video-record';
-import { readVideoReply } from '../../src/service/video-reply';
 
 const KEY = 'EchoedKey0123456789';
 const PROMPT = 'an echoed prompt of a lonely heron in the reeds';

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { type VideoSendResult } from '../../src/service/send-result';
+import { type VideoSendResult } from '../../src/service/media-client';
 import { clientOf, jsonBody, KEY, send } from './client-under-test';
 import { afterRequest, json, loopback, rawLoopback } from './loopback-service';
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { type CreatePolicy } from '../../src/domain/create-policy';
-import { type PaidFailure, type VideoSendResult } from '../../src/service/send-result';
+import { type PaidFailure, type VideoSendResult } from '../../src/service/media-client';
 import { clientOf, jsonBody, KEY, send } from './client-under-test';
 import { json, loopback } from './loopback-service';
 

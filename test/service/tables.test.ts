@@ -1,7 +1,6 @@
 import { createRedactor } from '../../src/service/redact';
-import { errorKind, KIND_SIGNALS, type KindSignal } from '../../src/service/error-kind';
-import { RESULT_URL_PLACES } from '../../src/service/result-urls';
-import { phaseOf, STATUS_WORDS, statusWord } from '../../src/service/status-words';
+import { errorKind, KIND_SIGNALS, type KindSignal } from '../../src/service/errors';
+import { phaseOf, RESULT_URL_PLACES, STATUS_WORDS, statusWord } from '../../src/service/record-words';
 import { readVideoRecord } from '../../src/service/video-record';
 
 // Every line of the three tables is run here by itself: a new line needs no new test.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
-import { type ErrorKind } from '../../src/domain/task-error';
+import { type ErrorKind } from '../../src/domain/video-task';
 import { createRedactor } from '../../src/service/redact';
 import { readTaskError } from '../../src/service/task-error';
 

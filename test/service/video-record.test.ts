@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
 import { createRedactor } from '../../src/service/redact';
-import { phaseOf, STATUS_WORDS, statusWord } from '../../src/service/status-words';
+import { phaseOf, STATUS_WORDS, statusWord } from '../../src/service/record-words';
 import { looksLikeRecord, readVideoRecord } from '../../src/service/video-record';
 
 const context = { baseUrl: 'https://api.example', redactor: createRedactor(['key-1234567890']) };

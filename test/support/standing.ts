@@ -1,4 +1,4 @@
-import { type AskStanding } from '../../src/domain/journal-binding';
+import { type AskStanding } from '../../src/domain/journal';
 import { type SenderTrace } from '../../src/domain/journal-proof';
 import { type CallFacts } from '../../src/domain/paid-call';
 

@@ -1,5 +1,5 @@
 import { provesNotSent } from '../../src/domain/journal-proof';
-import { NO_ANSWER, senderTrace } from '../../src/workflows/reconcile-epoch';
+import { NO_ANSWER, senderTrace } from '../../src/workflows/create-once';
 
 const SCHEDULED = '2026-05-01T10:00:00.000Z';
 /** The queue got another journal while the create waited for a worker. */

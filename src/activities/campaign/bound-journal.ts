@@ -2,7 +2,7 @@ import { log } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import { ArtifactError } from '../../artifacts/artifact-store';
 import { type BooksUnavailable } from '../../domain/campaign/activities';
-import { type CreateJournal } from '../../domain/create-journal';
+import { type CreateJournal } from '../../domain/journal';
 import { JournalRecordError } from '../../journal/records';
 import { type PaidDeps } from '../paid-context';
 import { standing } from '../sender';

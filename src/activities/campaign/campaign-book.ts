@@ -5,7 +5,7 @@ import {
   type BookRecord,
   type CampaignLog,
 } from '../../domain/campaign/book';
-import { type CreateJournal } from '../../domain/create-journal';
+import { type CreateJournal } from '../../domain/journal';
 import { UnreadableBookError } from './bound-journal';
 
 /** The newest state of a book; `n` is null while there is no entry. */

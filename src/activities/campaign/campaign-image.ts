@@ -1,5 +1,5 @@
 import { type CampaignImageInput } from '../../domain/campaign/activities';
-import { imageOutcome } from '../../domain/image-outcome';
+import { imageOutcome } from '../../domain/make-outcome';
 import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
 import { retryLater } from '../failures';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
 import { type DownloadVideosInput, type DownloadVideosResult } from '../../domain/campaign/activities';
-import { DOWNLOAD_BOUNDS } from '../../domain/download-bounds';
+import { DOWNLOAD_BOUNDS } from '../../domain/download';
 import { inLanes } from '../../domain/in-lanes';
 import { type VideoTask } from '../../domain/video-task';
 import {

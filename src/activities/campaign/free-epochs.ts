@@ -1,5 +1,5 @@
 import { batchNumber, freeLog, isClosed, type BookEntry, type FreeRecord } from '../../domain/campaign/book';
-import { type CreateJournal, type JournalPlace, wasCharged } from '../../domain/create-journal';
+import { type CreateJournal, type JournalPlace, wasCharged } from '../../domain/journal';
 import { inLanes } from '../../domain/in-lanes';
 import { epochsOf, LOOKS } from './open-page';
 

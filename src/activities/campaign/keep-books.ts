@@ -17,7 +17,7 @@ import {
   type BookRecord,
 } from '../../domain/campaign/book';
 import { type RowSet, rowsOf } from '../../domain/campaign/row-set';
-import { type CreateJournal } from '../../domain/create-journal';
+import { type CreateJournal } from '../../domain/journal';
 import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../payer-stops';
 import { withBoundJournal } from './bound-journal';

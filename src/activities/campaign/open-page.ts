@@ -17,10 +17,10 @@ import {
   type JournalKey,
   mayHaveCost,
   type SlotIntent,
-} from '../../domain/create-journal';
+} from '../../domain/journal';
 import { rowCreationKey } from '../../domain/creation-key';
 import { inLanes } from '../../domain/in-lanes';
-import { referenceModeOf } from '../../domain/media';
+import { referenceModeOf } from '../../domain/request';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
 import { LeastRecent } from '../../manifest/sources';
 import { readJson } from '../../manifest/manifest-text';

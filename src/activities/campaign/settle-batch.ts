@@ -8,13 +8,13 @@ import {
 import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campaign/book';
 import { rowsOf } from '../../domain/campaign/row-set';
 import {
-  mayBeOwed,
-  wasCharged,
   type CreateJournal,
   type EpochView,
   type JournalPlace,
+  mayBeOwed,
   type SlotIntent,
-} from '../../domain/create-journal';
+  wasCharged,
+} from '../../domain/journal';
 import { inLanes } from '../../domain/in-lanes';
 import { readSegment } from '../../manifest/results';
 import { timeLeft } from '../await-sender';

@@ -1,10 +1,9 @@
 import { type Command } from 'commander';
-import { type Money } from '../../domain/billing';
+import { type Money, readAmount } from '../../domain/price';
 import { DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
-import { readAmount } from '../../domain/price';
 import { type DurationInput } from '../../domain/workflow-inputs';
-import { badInput } from '../cli-error';
-import { type CommonOptions } from '../command-context';
+import { badInput } from '../errors';
+import { type CommonOptions } from '../context';
 import { waitForOf } from '../paid-options';
 
 /** Options of `campaign run`. */

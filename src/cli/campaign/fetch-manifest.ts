@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { getterWithoutCredentials, type PlainReply } from '../../service/get-without-credentials';
-import { unreadable } from './manifest-input';
+import { unreadable } from './manifest';
 
 /**
  * GETs a manifest. What is judged and agreed to is what is started: the worker never asks the address again. Messages do

@@ -1,4 +1,4 @@
-import { type Money } from '../../domain/billing';
+import { type Money } from '../../domain/price';
 import { type CampaignPlan, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
 
 /** What bounds the money of a plan. */

@@ -1,8 +1,8 @@
-import { badInput } from '../cli-error';
-import { given } from '../given';
-import { readFields } from '../raw-field-options';
+import { badInput } from '../errors';
+import { given } from '../context';
+import { readFields } from '../paid-options';
 import { countOf, type PromptOptions, type RunOptions } from './campaign-options';
-import { type ManifestInput } from './manifest-input';
+import { type ManifestInput } from './manifest';
 import { type CommonColumns, promptRows } from './prompt-rows';
 
 /** What all rows have in common, by the options that say it and the columns of a manifest that do. */

@@ -2,7 +2,7 @@ import { type JsonValue } from '../../domain/json';
 import { manifestText, ManifestUnreadableError } from '../../manifest/manifest-text';
 import { MAX_ROW_CHARACTERS } from '../../manifest/manifest-row';
 import { linesOf } from '../../manifest/text-lines';
-import { CliError } from '../cli-error';
+import { CliError } from '../errors';
 
 /** Columns that all rows of a file of prompts have in common; the model among them. */
 export interface CommonColumns {

@@ -1,5 +1,5 @@
 import { type CampaignPlan } from '../../domain/campaign/plan';
-import { errorType } from '../error-types';
+import { errorType } from '../error-table';
 import { refusalType } from './campaign-end';
 
 type RefusedPlan = Pick<CampaignPlan, 'refused' | 'rows' | 'invalid' | 'currency'>;

@@ -1,8 +1,6 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
-import { type ArtifactRef } from '../../domain/media';
-import { canonicalManifest, namesFiles } from './canonical-manifest';
-import { LocalFiles } from './local-files';
-import { type ManifestInput } from './manifest-input';
+import { type ArtifactRef } from '../../domain/request';
+import { canonicalManifest, LocalFiles, type ManifestInput, namesFiles } from './manifest';
 
 /** The manifest as the worker reads it. */
 export interface StoredManifest {

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
-import { type CommandContext } from '../command-context';
-import { withOutputOptions } from '../output-format';
+import { type CommandContext } from '../context';
+import { withOutputOptions } from '../report';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
 
 /** `config`: what is configured and where each value comes from. */
 export function addConfigCommand(program: Command, context: CommandContext): void {

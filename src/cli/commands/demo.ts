@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command } from 'commander';
-import { type CommandContext } from '../command-context';
-import { CliError } from '../cli-error';
-import { type Interruption, onInterruption } from '../interruption';
-import { withOutputOptions } from '../output-format';
-import { prepareOut } from '../result-files';
+import { type CommandContext } from '../context';
+import { CliError } from '../errors';
+import { type Interruption, onInterruption } from '../run-paid';
+import { withOutputOptions } from '../report';
+import { prepareOut } from '../save-results';
 
 interface DemoOptions {
   readonly out: string;
@@ -49,7 +49,7 @@ async function demo(
 ): Promise<void> {
   const out = await prepareOut(options.out);
   const say = (line: string): void => (report.machine ? report.say(line) : report.result(line));
-  const { openStage } = await import('../demo/open-stage.js');
+  const { openStage } = await import('../demo/stage.js');
   const { runDemo } = await import('../demo/run-demo.js');
   const open = await openStage({ dataDir, persistent: options.dataDir !== undefined, out, env, say });
   try {

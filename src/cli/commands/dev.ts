@@ -5,9 +5,9 @@ import {
   effectiveConfig,
   effectiveEnvironment,
   withCommonOptions,
-} from '../command-context';
-import { CliError } from '../cli-error';
-import { onInterruption } from '../interruption';
+} from '../context';
+import { CliError } from '../errors';
+import { onInterruption } from '../run-paid';
 
 /** `dev`: server, sandbox and worker on this machine until Ctrl-C. */
 export function addDevCommand(program: Command, context: CommandContext): void {

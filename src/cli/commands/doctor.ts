@@ -1,10 +1,5 @@
 import { type Command } from 'commander';
-import {
-  type CommandContext,
-  type CommonOptions,
-  effectiveEnvironment,
-  withCommonOptions,
-} from '../command-context';
+import { type CommandContext, type CommonOptions, effectiveEnvironment, withCommonOptions } from '../context';
 
 /** `doctor`: says whether a video could be made now, and what to do when not. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
@@ -26,6 +21,6 @@ Examples:
 `;
 
 async function doctor(context: CommandContext, options: CommonOptions): Promise<void> {
-  const { runDoctor } = await import('../doctor/run-doctor.js');
+  const { runDoctor } = await import('../doctor/doctor.js');
   await runDoctor(context, effectiveEnvironment(context, options));
 }

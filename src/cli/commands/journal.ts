@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
-import { badInput } from '../cli-error';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
-import { durationOf } from '../duration-option';
+import { badInput } from '../errors';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
+import { durationOf } from '../paid-options';
 import { withServer } from '../with-server';
 
 interface PruneOptions extends CommonOptions {

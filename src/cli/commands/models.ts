@@ -1,14 +1,14 @@
 import { type Command } from 'commander';
-import { CliError } from '../cli-error';
+import { CliError } from '../errors';
 import {
   type CommandContext,
   type CommonOptions,
   effectiveConfig,
   effectiveEnvironment,
   withCommonOptions,
-} from '../command-context';
-import { nearNames } from '../near-names';
-import { textTable } from '../text-table';
+} from '../context';
+import { nearNames } from '../text';
+import { textTable } from '../progress-view';
 
 /** `models`: the live model configuration, as a worker with this environment reads it. */
 export function addModelsCommand(program: Command, context: CommandContext): void {
@@ -47,7 +47,7 @@ async function list(context: CommandContext, options: CommonOptions): Promise<vo
   const { entries, origin } = await read(context, options);
   if (origin.origin === 'none') report.say(NONE);
   else {
-    const { modelRows } = await import('../models/model-view.js');
+    const { modelRows } = await import('../models/models.js');
     for (const line of textTable(modelRows(entries))) report.result(line);
     report.say(`${entries.length} models from ${origin.location ?? ''}`);
   }
@@ -66,7 +66,7 @@ async function show(context: CommandContext, id: string, options: CommonOptions)
     const hint = `${near.length === 0 ? 'There are' : 'Did you mean'}: ${meant.join(', ')}${near.length === 0 ? '.' : '?'}`;
     throw new CliError('bad_input', `The model configuration has no model ${id}.`, { hint });
   }
-  const { modelLines, modelView } = await import('../models/model-view.js');
+  const { modelLines, modelView } = await import('../models/models.js');
   const view = modelView(entry);
   for (const line of textTable(modelLines(view))) report.result(line);
   report.reply({ ok: true, data: { ...view, source: origin } });

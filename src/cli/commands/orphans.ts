@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
-import { badInput } from '../cli-error';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
-import { durationOf } from '../duration-option';
+import { badInput } from '../errors';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
+import { durationOf } from '../paid-options';
 import { withServer } from '../with-server';
 
 interface OrphansOptions extends CommonOptions {
@@ -36,7 +36,7 @@ async function orphans(context: CommandContext, options: OrphansOptions): Promis
   if (options.since !== undefined && sinceMs === undefined)
     throw badInput([{ field: '--since', message: 'must be a duration with its unit, such as 12h or 7d.' }]);
   await withServer(context, options, async (connected) => {
-    const { findOrphans } = await import('../unconfirmed/find-orphans.js');
+    const { findOrphans } = await import('../unconfirmed/orphans.js');
     await findOrphans(context, connected, sinceMs);
   });
 }

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
-import { type CommandContext, collect } from '../command-context';
-import { CliError } from '../cli-error';
-import { given } from '../given';
-import { onInterruption } from '../interruption';
-import { withOutputOptions } from '../output-format';
+import { collect, type CommandContext, given } from '../context';
+import { CliError } from '../errors';
+import { onInterruption } from '../run-paid';
+import { withOutputOptions } from '../report';
 import { readFile } from 'node:fs/promises';
 
 interface SandboxCommandOptions {

@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander';
-import { CliError } from '../cli-error';
-import { type CommandContext } from '../command-context';
-import { nearNames } from '../near-names';
-import { withOutputOptions } from '../output-format';
-import { isSchemaName, SCHEMA_NAMES } from '../schemas/schema-names';
-import { textTable } from '../text-table';
+import { CliError } from '../errors';
+import { type CommandContext } from '../context';
+import { nearNames } from '../text';
+import { withOutputOptions } from '../report';
+import { isSchemaName, SCHEMA_NAMES } from '../schemas/schemas';
+import { textTable } from '../progress-view';
 
 /** `schema`: JSON Schemas of what is written to and read from this program. */
 export function addSchemaCommand(program: Command, context: CommandContext): void {
@@ -38,7 +38,7 @@ async function schema({ report }: CommandContext, name: string | undefined): Pro
     const hint = near.length === 0 ? `There are: ${names.join(', ')}.` : `Did you mean: ${near.join(', ')}?`;
     throw new CliError('bad_input', `There is no schema ${name}.`, { hint });
   }
-  const { jsonSchemaOf } = await import('../schemas/schema-list.js');
+  const { jsonSchemaOf } = await import('../schemas/schemas.js');
   const found = jsonSchemaOf(name);
   report.result(JSON.stringify(found, null, 2));
   report.reply({ ok: true, data: { name, schema: found } });

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
-import { badInput, CliError } from '../cli-error';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
+import { badInput, CliError } from '../errors';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
 import { withServer } from '../with-server';
 
 /** `status`: what is known of a workflow id or a task id, and what is safe to do. */
@@ -30,7 +30,7 @@ async function status(context: CommandContext, id: string, options: CommonOption
   const { report } = context;
   if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
   await withServer(context, options, async (connected, config) => {
-    const { videoStatus } = await import('../status/video-status.js');
+    const { videoStatus } = await import('../video-status.js');
     const { statusLines } = await import('../status/status-lines.js');
     const found = await videoStatus(connected, config, id);
     if (found === undefined) {

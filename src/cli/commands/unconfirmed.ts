@@ -1,7 +1,6 @@
 import { type Command } from 'commander';
 import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../command-context';
-import { given } from '../given';
+import { type CommandContext, type CommonOptions, given, withCommonOptions } from '../context';
 import { withServer } from '../with-server';
 
 interface DecideOptions extends CommonOptions {
@@ -20,7 +19,7 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
     unconfirmed.command('list', { isDefault: true }).description('list what waits for a decision'),
   ).action(async (options: CommonOptions) => {
     await withServer(context, options, async (connected) => {
-      const { listUnconfirmed } = await import('../unconfirmed/list-unconfirmed.js');
+      const { listUnconfirmed } = await import('../unconfirmed/unconfirmed.js');
       await listUnconfirmed(context, connected);
     });
   });
@@ -31,7 +30,7 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
       .argument('<id>', 'creation key: the id given at the start'),
   ).action(async (id: string, options: CommonOptions) => {
     await withServer(context, options, async (connected) => {
-      const { showUnconfirmed } = await import('../unconfirmed/show-unconfirmed.js');
+      const { showUnconfirmed } = await import('../unconfirmed/unconfirmed.js');
       await showUnconfirmed(context, connected, id);
     });
   });
@@ -87,7 +86,7 @@ async function decided(
   taskId?: string,
 ): Promise<void> {
   await withServer(context, options, async (connected) => {
-    const { decide } = await import('../unconfirmed/decide.js');
+    const { decide } = await import('../unconfirmed/unconfirmed.js');
     const { reason, by, yes = false } = options;
     await decide(context, connected, { creationKey, decision, ...given({ taskId }), by, reason, yes });
   });

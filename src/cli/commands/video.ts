@@ -6,25 +6,25 @@ import {
   type CommandContext,
   effectiveConfig,
   effectiveEnvironment,
+  given,
   withCommonOptions,
-} from '../command-context';
-import { given } from '../given';
+} from '../context';
 import {
   idOf,
   numberOf,
   openStore,
   type PaidOptions,
+  readFields,
+  readReferences,
   SPEND_HELP,
   waitForOf,
   waitMsOf,
   withSpendOptions,
 } from '../paid-options';
-import { readReferences } from '../input-files';
-import { readFields } from '../raw-field-options';
 import { refuseInvalid } from '../refuse-invalid';
-import { commandFor } from '../shell-word';
+import { commandFor } from '../text';
 import { maySend } from '../spend/before-send';
-import { measuringStore } from '../spend/measuring-store';
+import { measuringStore } from '../dry-run';
 
 interface VideoOptions extends PaidOptions {
   readonly duration?: string;

@@ -1,12 +1,11 @@
 import { readConfig } from '../../config';
-import { CliError } from '../cli-error';
-import { type CommandContext, type CommonOptions, effectiveEnvironment } from '../command-context';
-import { readDevState } from '../dev-state';
+import { CliError } from '../errors';
+import { type CommandContext, type CommonOptions, effectiveEnvironment } from '../context';
+import { readDevState } from '../dev/state';
 import { devInUse } from '../models/models-in-force';
-import { textTable } from '../text-table';
-import { type ConfigValue } from './config-value';
-import { mediaValues } from './media-values';
-import { temporalValues } from './temporal-values';
+import { textTable } from '../progress-view';
+import { type ConfigValue } from '../config';
+import { mediaValues, temporalValues } from '../config-values';
 
 /**
  * Prints every value in force, the broken ones too.

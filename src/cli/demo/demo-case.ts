@@ -1,6 +1,6 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type TemporalMediaClient } from '../../client';
-import { type ArtifactRef } from '../../domain/media';
+import { type ArtifactRef } from '../../domain/request';
 import { type RunningChild } from '../child-process';
 
 /** What a case of the demo works with. */

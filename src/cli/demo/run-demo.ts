@@ -1,9 +1,8 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
-import { resultPath, saveArtifact } from '../result-files';
-import { checkMedia } from './check-media';
+import { resultPath, saveArtifact } from '../save-results';
+import { checkMedia, DEMO_CASES } from './cases';
 import { type DemoCase, type DemoStage } from './demo-case';
-import { DEMO_CASES } from './demo-cases';
-import { type OpenStage } from './open-stage';
+import { type OpenStage } from './stage';
 
 /** A row of the table with what came of it. */
 export interface DemoRow {

@@ -1,17 +1,8 @@
-import { artifacts } from './artifacts';
-import { binding } from './binding';
+import { artifacts, journal, nodeVersion, oneSdk, settings } from './local';
+import { binding, namespaceCheck, temporalServer, workers } from './temporal';
 import { type Check } from './check';
-import { journal } from './journal';
-import { models } from './models';
-import { namespaceCheck } from './namespace';
-import { nodeVersion } from './node-version';
-import { oneSdk } from './one-sdk';
-import { proxy } from './proxy';
-import { service } from './service';
-import { settings } from './settings';
-import { temporalServer } from './temporal-server';
+import { models, proxy, service } from './service';
 import { waiting } from './waiting';
-import { workers } from './workers';
 
 /** Every check after those it depends on. The first that fails decides the exit code. */
 export const CHECKS: readonly Check[] = [

@@ -1,4 +1,4 @@
-import { type TaskError } from '../../domain/task-error';
+import { type TaskError } from '../../domain/video-task';
 
 /** What an error of a service is about. */
 export type Subject = 'key' | 'path' | 'model' | 'task';

@@ -4,8 +4,8 @@ import { looking } from '../../client/looking';
 import { type CallWait } from '../../domain/call-wait';
 import { inLanes } from '../../domain/in-lanes';
 import { WORKFLOW } from '../../domain/names';
-import { accountName } from '../../service/base-url';
-import { dataConverterOf } from '../codec/data-converter';
+import { accountName } from '../../service/api-caller';
+import { dataConverterOf } from '../codec';
 import { type Check, failed, type Finding, ok, warning } from './check';
 
 /** A paid call, or a row of a campaign, that is not sent for now. */

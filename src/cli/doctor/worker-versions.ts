@@ -1,11 +1,5 @@
-import {
-  pollsForNewWork,
-  type QueueView,
-  STALE_POLL_MS,
-  versionText,
-  type WorkerVersion,
-} from '../queue-pollers';
-import { shellWord } from '../shell-word';
+import { pollsForNewWork, type QueueView, STALE_POLL_MS, versionText, type WorkerVersion } from '../connect';
+import { shellWord } from '../text';
 import { failed, type Finding } from './check';
 
 /** The command that gives new work to a version. */

@@ -1,13 +1,13 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MediaConfig } from '../../config';
-import { type SlotIntent } from '../../domain/create-journal';
+import { type SlotIntent } from '../../domain/journal';
 import { pruneJournal } from '../../journal/prune-journal';
-import { badInput, CliError } from '../cli-error';
-import { type CommandContext } from '../command-context';
+import { badInput, CliError } from '../errors';
+import { type CommandContext } from '../context';
 import { type Connected } from '../connect';
 import { isGrpcNotFound } from '../grpc-not-found';
-import { namespaceRetentionMs } from '../unconfirmed/namespace-retention';
+import { namespaceRetentionMs } from '../unconfirmed/orphans';
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -1,9 +1,9 @@
 import { type MediaConfig } from '../../config';
 import { type ModelEntry } from '../../domain/model-config';
 import { createModelSource, type ModelSource } from '../../models/model-source';
-import { CliError } from '../cli-error';
-import { type DevState, readDevState } from '../dev-state';
-import { shownLocation } from '../shown-location';
+import { CliError } from '../errors';
+import { type DevState, readDevState } from '../dev/state';
+import { shownLocation } from '../text';
 
 /** Where the model configuration of this command comes from. */
 export interface ModelsOrigin {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ROW_OUTCOMES } from '../../domain/campaign/row';
-import { artifactRef, billing, json, reportedFacts, requestedFacts, taskError, time } from './outcome-parts';
+import { artifactRef, billing, json, reportedFacts, requestedFacts, taskError, time } from './outcomes';
 
 const operation = z.enum(['create_video', 'generate_image', 'edit_image']);
 const microUnits = z.number().describe('integer micro-units');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { videoState } from './video-state';
+import { videoState } from './outcomes';
 
 /** `data` of a command that no longer waits: no outcome yet, and perhaps no task. */
 export const leftRunning = z.object({

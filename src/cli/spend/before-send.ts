@@ -1,8 +1,8 @@
 import { type MediaConfig } from '../../config';
 import { type ModelEntry } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
-import { CliError } from '../cli-error';
-import { type CommandContext } from '../command-context';
+import { CliError } from '../errors';
+import { type CommandContext } from '../context';
 import { type JudgedCall } from './judge-call';
 import { spendLimitOf } from './spend-limit';
 
@@ -30,7 +30,7 @@ export async function maySend(
 ): Promise<boolean> {
   const limit = spendLimitOf(options.maxSpend, env);
   if (options.dryRun === true) {
-    const { showDryRun } = await import('./dry-run.js');
+    const { showDryRun } = await import('../dry-run.js');
     await showDryRun(context, paid, config, env);
     return false;
   }

@@ -1,10 +1,9 @@
 import { type MediaConfig } from '../../config';
-import { type Money } from '../../domain/billing';
+import { estimateFor, type Money } from '../../domain/price';
 import { type ModelEntry } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
 import { validateAgainstModel } from '../../domain/validate-model';
-import { estimateFor } from '../../models/price-of';
-import { CliError } from '../cli-error';
+import { CliError } from '../errors';
 import { modelsInForce, type ModelsOrigin } from '../models/models-in-force';
 import { refuseIssues } from '../refuse-invalid';
 

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../config';
 import { formatMoney, readAmount } from '../../domain/price';
-import { badInput } from '../cli-error';
+import { badInput } from '../errors';
 
 /** The most that a call may cost without being agreed to; without a currency, in that of the price rule. */
 export interface SpendLimit {

@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { looking } from '../../client/looking';
-import { isSameVersion, STALE_POLL_MS, versionText, viewQueue, type WorkerVersion } from '../queue-pollers';
-import { shellWord } from '../shell-word';
+import { isSameVersion, STALE_POLL_MS, versionText, viewQueue, type WorkerVersion } from '../connect';
+import { shellWord } from '../text';
 
 /** `VERSIONING_BEHAVIOR_PINNED` of the Temporal API. */
 const PINNED = 1;

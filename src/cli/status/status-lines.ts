@@ -4,10 +4,9 @@ import { type WatchFacts } from '../../domain/outcome';
 import { type VideoTask } from '../../domain/video-task';
 import { evidenceLines } from '../evidence-lines';
 import { messageOf, reasonLines } from '../outcome-report';
-import { type Paint, type Tone } from '../paint';
-import { statusLine } from '../status-line';
+import { type Paint, statusLine, type Tone } from '../report';
 import { type ExecutionView } from './execution-view';
-import { type VideoStatus } from './video-status';
+import { type VideoStatus } from '../video-status';
 
 /** The answer of `status` for people: one fact a line, the safe step last. */
 export function statusLines(status: VideoStatus, paint: Paint): string[] {

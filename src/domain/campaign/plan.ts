@@ -1,7 +1,6 @@
-import { type Money } from '../billing';
+import { type Money } from '../price';
 import { CREATE_POLICY_KEYS, type CreatePolicy } from '../create-policy';
-import { SOURCE_KEYS, type ArtifactRef, type MediaSource } from '../media';
-import { type PaidOperation } from '../request';
+import { type ArtifactRef, type MediaSource, type PaidOperation, SOURCE_KEYS } from '../request';
 import { QUEUES_KEYS, type DurationInput, type MediaQueues } from '../workflow-inputs';
 import { type MoneyTotals, type ResultsRef } from './results';
 import { type RowOutcome } from './row';

@@ -1,5 +1,5 @@
 import { type ImageOutcome, type VideoOutcome } from '../outcome';
-import { type Billing } from '../billing';
+import { type Billing } from '../price';
 import { type OpenedRow, type RowSpec } from './activities';
 import { addMoney, cheaper, NO_MONEY, subtractMoney, type MoneyTotals, type SegmentTotals } from './results';
 import { type CampaignRowResult, type LedgerLine, type RowOutcome } from './row';

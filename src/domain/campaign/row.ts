@@ -1,9 +1,8 @@
-import { type Billing } from '../billing';
+import { type Billing } from '../price';
 import { type JsonValue } from '../json';
-import { type ArtifactRef } from '../media';
+import { type ArtifactRef, type PaidOperation, type PaidRequest } from '../request';
 import { type ReportedFacts } from '../poll-answers';
-import { type PaidOperation, type PaidRequest } from '../request';
-import { type ErrorKind } from '../task-error';
+import { type ErrorKind } from '../video-task';
 
 /** One valid row of a manifest, as it stands in a page. Holds the prompt: pages are artifacts and enter no history. */
 export interface CampaignRow {

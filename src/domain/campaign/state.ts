@@ -1,4 +1,4 @@
-import { type Money } from '../billing';
+import { type Money } from '../price';
 import { type ActiveRow } from './messages';
 import { type CampaignPlan, type RowSelection } from './plan';
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';

@@ -3,7 +3,7 @@ import { type OpenedRow } from '../../domain/campaign/activities';
 import { addSegments, NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { totalsOf } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
-import { failedByHand, unlessCancelled } from '../failed-by-hand';
+import { failedByHand, unlessCancelled } from '../timers';
 import { campaignPagesActivities } from '../proxies';
 import { type OpenSet } from './batch-pages';
 

@@ -3,7 +3,7 @@ import { ACTIVITY } from '../../domain/names';
 import { type OpenedPage } from '../../domain/campaign/activities';
 import { type BatchInput, type BatchOrders, type BatchResult } from '../../domain/campaign/messages';
 import { type RowSet } from '../../domain/campaign/row-set';
-import { failedByHand, unlessCancelled } from '../failed-by-hand';
+import { failedByHand, unlessCancelled } from '../timers';
 import { campaignPagesActivities } from '../proxies';
 import { type OpenSet } from './batch-pages';
 import { batchReport, batchResult } from './batch-view';

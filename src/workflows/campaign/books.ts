@@ -10,7 +10,7 @@ import {
 } from '../../domain/campaign/activities';
 import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/book';
 import { ACTIVITY } from '../../domain/names';
-import { failedByHand } from '../failed-by-hand';
+import { failedByHand } from '../timers';
 import { campaignBooksActivities } from '../proxies';
 
 /** Before the book is asked for again, when nobody could read it: doubled each time, because each try is history. */

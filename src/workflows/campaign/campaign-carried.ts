@@ -1,4 +1,4 @@
-import { type Money } from '../../domain/billing';
+import { type Money } from '../../domain/price';
 import { type LimitShares } from '../../domain/campaign/messages';
 import { type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import { type ResultsRef } from '../../domain/campaign/results';

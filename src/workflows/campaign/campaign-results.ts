@@ -1,6 +1,6 @@
 import { ACTIVITY } from '../../domain/names';
 import { NO_MONEY, type ResultsRef } from '../../domain/campaign/results';
-import { failedByHand } from '../failed-by-hand';
+import { failedByHand } from '../timers';
 import { campaignPagesActivities } from '../proxies';
 
 export function noResults(): ResultsRef {

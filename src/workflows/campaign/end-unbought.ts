@@ -1,4 +1,4 @@
-import { outcomes } from '../../domain/outcomes';
+import { outcomes } from '../../domain/make-outcome';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { endOrRetry } from './end-row';
 import { type BatchWork } from './batch-work';

@@ -1,5 +1,5 @@
 import { callWait } from '../../domain/call-wait';
-import { outcomes } from '../../domain/outcomes';
+import { outcomes } from '../../domain/make-outcome';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { type BatchWork } from './batch-work';
 import { createRows, type RowAnswer } from './creates';

@@ -1,6 +1,6 @@
 import { type DownloadVideoResult } from '../../domain/download';
 import { type VideoOutcome } from '../../domain/outcome';
-import { outcomes } from '../../domain/outcomes';
+import { outcomes } from '../../domain/make-outcome';
 import { beginWatch, type WatchState } from '../../domain/poll-watch';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { type FollowResult, PollLoop, type Watcher } from '../poll-loop';

@@ -17,7 +17,7 @@ import {
 import { batchWorkflowId } from '../../../src/domain/campaign/book';
 import { type CampaignRow, type LedgerLine } from '../../../src/domain/campaign/row';
 import { type RowSet } from '../../../src/domain/campaign/row-set';
-import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../../src/domain/create-journal';
+import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../../src/domain/journal';
 import { rowCreationKey } from '../../../src/domain/creation-key';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { answers } from '../../domain/create-answers';

@@ -7,7 +7,7 @@ import { type PageReader } from '../../../src/activities/campaign/open-page';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
-import { type CreateJournal } from '../../../src/domain/create-journal';
+import { type CreateJournal } from '../../../src/domain/journal';
 import { type CreateVideosInput, type CreateVideosResult } from '../../../src/domain/campaign/activities';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';

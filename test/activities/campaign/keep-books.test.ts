@@ -1,7 +1,7 @@
 import { batchLog, bookLog, fenceLog, freeLog, ownerLog } from '../../../src/domain/campaign/book';
 import { type KeepBooksInput } from '../../../src/domain/campaign/activities';
 import { packRows } from '../../../src/domain/campaign/row-set';
-import { type CreateJournal } from '../../../src/domain/create-journal';
+import { type CreateJournal } from '../../../src/domain/journal';
 import { BooksHarness, CAMPAIGN, NAMESPACE, payerOf, PRICE } from './books-harness';
 
 const LOG = bookLog(NAMESPACE, CAMPAIGN);

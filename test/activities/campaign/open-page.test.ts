@@ -11,7 +11,7 @@ import { packRows } from '../../../src/domain/campaign/row-set';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
 import { rowCreationKey } from '../../../src/domain/creation-key';
-import { type CreateJournal, type JournalKey, type SlotIntent } from '../../../src/domain/create-journal';
+import { type CreateJournal, type JournalKey, type SlotIntent } from '../../../src/domain/journal';
 import { readResults } from '../../../src/manifest/results';
 import { memoryStore } from '../../manifest/memory-store';
 import { createdVideo } from '../created-video';

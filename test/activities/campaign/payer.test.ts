@@ -10,7 +10,7 @@ import {
   type CreateVideosResult,
 } from '../../../src/domain/campaign/activities';
 import { batchWorkflowId, fenceLog, ownerLog, type CampaignLog } from '../../../src/domain/campaign/book';
-import { type CreateJournal } from '../../../src/domain/create-journal';
+import { type CreateJournal } from '../../../src/domain/journal';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { type ImageOutcome } from '../../../src/domain/outcome';
 import { type CreateVideoAnswer, type WaitingImage } from '../../../src/domain/paid-call';

@@ -9,7 +9,7 @@ import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activiti
 import { createPageReader } from '../../../src/activities/campaign/open-page';
 import { createFileStore, type FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type CampaignPlan, type PlanCampaignInput } from '../../../src/domain/campaign/plan';
-import { type MediaSource } from '../../../src/domain/media';
+import { type MediaSource } from '../../../src/domain/request';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type ModelSource } from '../../../src/models/model-source';

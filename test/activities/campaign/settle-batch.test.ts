@@ -1,6 +1,6 @@
 import { fenceLog, freeLog } from '../../../src/domain/campaign/book';
 import { packRows } from '../../../src/domain/campaign/row-set';
-import { type CreateJournal } from '../../../src/domain/create-journal';
+import { type CreateJournal } from '../../../src/domain/journal';
 import { answers } from '../../domain/create-answers';
 import { BooksHarness, NAMESPACE, payerOf, PRICE } from './books-harness';
 

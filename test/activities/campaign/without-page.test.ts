@@ -6,7 +6,7 @@ import {
   type CreateVideosInput,
   type CreateVideosResult,
 } from '../../../src/domain/campaign/activities';
-import { type AskStanding } from '../../../src/domain/journal-binding';
+import { type AskStanding } from '../../../src/domain/journal';
 import { CreateHarness, PAGE } from './create-harness';
 
 const elsewhere: AskStanding = async () => ({ bound: false, message: 'The queue has another journal.' });

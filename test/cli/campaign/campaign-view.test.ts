@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { campaignView, viewLines } from '../../../src/cli/campaign/campaign-view';
+import { campaignView, viewLines } from '../../../src/cli/campaign/watch';
 import {
   activeText,
   budgetText,

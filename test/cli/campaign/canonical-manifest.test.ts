@@ -1,9 +1,8 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { canonicalManifest, namesFiles } from '../../../src/cli/campaign/canonical-manifest';
-import { LocalFiles } from '../../../src/cli/campaign/local-files';
-import { measuringStore } from '../../../src/cli/spend/measuring-store';
+import { canonicalManifest, LocalFiles, namesFiles } from '../../../src/cli/campaign/manifest';
+import { measuringStore } from '../../../src/cli/dry-run';
 import { readManifest } from '../../../src/manifest/read-manifest';
 import { renderImage } from '../../../src/testing/sandbox/render-image';
 

@@ -1,5 +1,5 @@
-import { columnHelp, manifestTemplate, templateText } from '../../../src/cli/campaign/manifest-template';
-import { issueSink } from '../../../src/cli/campaign/issue-sink';
+import { columnHelp, manifestTemplate, templateText } from '../../../src/cli/campaign/template';
+import { issueSink } from '../../../src/cli/campaign/plan';
 import { Report } from '../../../src/cli/report';
 import { type ModelEntry } from '../../../src/domain/model-config';
 import { planManifest } from '../../../src/manifest/plan-manifest';

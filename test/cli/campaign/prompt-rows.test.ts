@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type CliError } from '../../../src/cli/cli-error';
+import { type CliError } from '../../../src/cli/errors';
 import { promptRows } from '../../../src/cli/campaign/prompt-rows';
 import { readManifest } from '../../../src/manifest/read-manifest';
 

@@ -2,10 +2,10 @@ import { expectTypeOf } from 'expect-type';
 import { type z } from 'zod';
 import { type createPolicySchema } from '../../../src/config';
 import { type storeSidecar } from '../../../src/activities/download-sidecar';
-import { type Billing } from '../../../src/domain/billing';
+import { type Billing } from '../../../src/domain/price';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { type JsonValue } from '../../../src/domain/json';
-import { type ArtifactRef } from '../../../src/domain/media';
+import { type ArtifactRef } from '../../../src/domain/request';
 import { type ManifestIssue } from '../../../src/domain/campaign/plan';
 import { type CampaignResult, type CampaignState } from '../../../src/domain/campaign/state';
 import { type ModelConfiguration } from '../../../src/domain/model-config';
@@ -14,7 +14,7 @@ import { type VideoState } from '../../../src/domain/video-state';
 import { type LeftRunning } from '../../../src/cli/answer-left';
 import { type CheckReport } from '../../../src/cli/doctor/check';
 import { type Reply } from '../../../src/cli/report';
-import { type CampaignEstimate } from '../../../src/cli/campaign/dry-run';
+import { type CampaignEstimate } from '../../../src/cli/campaign/run';
 import {
   type campaignEstimate,
   type campaignResult,
@@ -22,12 +22,15 @@ import {
   type campaignState,
 } from '../../../src/cli/schemas/campaign';
 import { type faults } from '../../../src/cli/schemas/faults';
-import { type imageOutcome } from '../../../src/cli/schemas/image-outcome';
+import {
+  type imageOutcome,
+  type imageSidecar,
+  type videoOutcome,
+  type videoSidecar,
+  type videoState,
+} from '../../../src/cli/schemas/outcomes';
 import { type leftRunning } from '../../../src/cli/schemas/left-running';
-import { type event, type reply } from '../../../src/cli/schemas/reply';
-import { type imageSidecar, type videoSidecar } from '../../../src/cli/schemas/sidecar';
-import { type videoOutcome } from '../../../src/cli/schemas/video-outcome';
-import { type videoState } from '../../../src/cli/schemas/video-state';
+import { type event, type reply } from '../../../src/cli/schemas/schemas';
 import { type modelConfigurationSchema } from '../../../src/models/schema';
 import { type ResultRecord } from '../../../src/report/result-record';
 import { type FaultRule } from '../../../src/testing/sandbox/faults';

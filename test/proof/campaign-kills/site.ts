@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type EpochView } from '../../../src/domain/create-journal';
+import { type EpochView } from '../../../src/domain/journal';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { type SandboxOptions } from '../../../src/testing/sandbox';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';

@@ -1,4 +1,4 @@
-import { isRefusal, type EpochDecision } from '../../../src/domain/create-journal';
+import { type EpochDecision, isRefusal } from '../../../src/domain/journal';
 import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';

@@ -1,12 +1,12 @@
 import {
   decideEpoch,
-  isOpenFate,
-  mayFollow,
   type EpochDecision,
   type EpochView,
+  isOpenFate,
+  mayFollow,
   type Resolution,
   type SlotIntent,
-} from '../../../src/domain/create-journal';
+} from '../../../src/domain/journal';
 import { RECORDED_BY_ANOTHER_RUN } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';

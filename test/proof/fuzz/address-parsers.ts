@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import { isUsableTaskId } from '../../../src/domain/video-task';
 import { createAddressFilter, isPublicAddress } from '../../../src/service/address-filter';
-import { apiUrl, normaliseBaseUrl } from '../../../src/service/base-url';
-import { parseJsonBody } from '../../../src/service/bounded-body';
-import { asObject } from '../../../src/service/json-read';
-import { resolveResultUrl, resultUrlsOf } from '../../../src/service/result-urls';
+import { apiUrl, normaliseBaseUrl } from '../../../src/service/api-caller';
+import { parseJsonBody } from '../../../src/service/reply-body';
+import { asObject } from '../../../src/service/task-error';
+import { resolveResultUrl, resultUrlsOf } from '../../../src/service/record-words';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wireSamples, wordsOf } from './wire-samples';
 

@@ -1,5 +1,4 @@
-import { type Money } from '../../../src/domain/billing';
-import { estimatePrice, formatMoney } from '../../../src/domain/price';
+import { estimatePrice, formatMoney, type Money } from '../../../src/domain/price';
 import { type ConfigurationReading, readModelConfiguration } from '../../../src/models/schema';
 import {
   JournalRecordError,

@@ -1,14 +1,11 @@
-import { type TaskError } from '../../../src/domain/task-error';
-import { isUsableTaskId } from '../../../src/domain/video-task';
-import { parseJsonBody } from '../../../src/service/bounded-body';
-import { type VideoReading } from '../../../src/service/get-video-result';
-import { type ImageReply, readImageReply } from '../../../src/service/image-reply';
+import { isUsableTaskId, type TaskError } from '../../../src/domain/video-task';
+import { parseJsonBody } from '../../../src/service/reply-body';
+import { type VideoAccepted, type VideoReading } from '../../../src/service/media-client';
+import { type ImageReply, readImageReply, readVideoReply } from '../../../src/service/send-paid';
 import { createRedactor } from '../../../src/service/redact';
-import { type VideoAccepted } from '../../../src/service/send-result';
 import { readTaskError } from '../../../src/service/task-error';
 import { recordWithin } from '../../../src/service/record-within';
 import { looksLikeRecord, readVideoRecord } from '../../../src/service/video-record';
-import { readVideoReply } from '../../../src/service/video-reply';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wireSamples, wordsOf } from './wire-samples';
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EpochView } from '../../../src/domain/create-journal';
+import { type EpochView } from '../../../src/domain/journal';
 import { type VideoOutcome } from '../../../src/domain';
 import { createFileJournal, keyFolder } from '../../../src/journal/file-journal';
 import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';

@@ -1,4 +1,4 @@
-import { type OutcomeRecord } from '../../../src/domain/create-journal';
+import { type OutcomeRecord } from '../../../src/domain/journal';
 import { type SettledCreate } from '../../../src/domain/create-once';
 import { type JournalChange } from '../../support/changed-journal';
 

@@ -6,7 +6,7 @@ import {
   type Resolution,
   type Slot,
   type TaskIndexEntry,
-} from '../../../src/domain/create-journal';
+} from '../../../src/domain/journal';
 import { type Ledger } from './ledger';
 import { currentTime } from './virtual-globals';
 

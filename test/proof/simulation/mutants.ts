@@ -1,10 +1,5 @@
-import {
-  type CreateJournal,
-  type OutcomeRecord,
-  type RecordedAnswer,
-} from '../../../src/domain/create-journal';
-import { type MediaClient } from '../../../src/service/media-client';
-import { type VideoSendResult } from '../../../src/service/send-result';
+import { type CreateJournal, type OutcomeRecord, type RecordedAnswer } from '../../../src/domain/journal';
+import { type MediaClient, type VideoSendResult } from '../../../src/service/media-client';
 import { currentTime } from './virtual-globals';
 import { type Mutant } from './world';
 

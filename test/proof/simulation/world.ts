@@ -5,7 +5,7 @@ import { createReconcileCreate } from '../../../src/activities/reconcile-create'
 import { createResolveUnconfirmed } from '../../../src/activities/resolve-unconfirmed';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
-import { type CreateJournal, isStandIn } from '../../../src/domain/create-journal';
+import { type CreateJournal, isStandIn } from '../../../src/domain/journal';
 import { ACTIVITY } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { createMediaClient } from '../../../src/service/create-media-client';

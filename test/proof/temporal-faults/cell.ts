@@ -2,10 +2,10 @@ import { type Duration } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
 import { type WorkflowHandle, type WorkflowStartOptions } from '@temporalio/client';
 import { type Started } from '../../../src/client';
-import { type PaidOperation } from '../../../src/domain/request';
 import {
   type ImageEditRequest,
   type ImageGenerationRequest,
+  type PaidOperation,
   type VideoRequest,
 } from '../../../src/domain/request';
 import { type FaultAction, type SandboxRequest } from '../../../src/testing/sandbox';

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileArtifactStore } from '../../../src/artifacts/file-store';
-import { type CreateJournal } from '../../../src/domain/create-journal';
+import { type CreateJournal } from '../../../src/domain/journal';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { makeMp4, makePng } from '../../artifacts/make-media';
 import { type Certificates, makeCertificates } from './certificates';

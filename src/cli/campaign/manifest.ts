@@ -1,0 +1,246 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve, sep } from 'node:path';
+import { type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ArtifactError, type ArtifactStore } from '../../artifacts/artifact-store';
+import { ingestFile } from '../../artifacts/ingest';
+import { type JsonValue } from '../../domain/json';
+import { type ArtifactRef, sha256OfArtifactUri } from '../../domain/request';
+import { columnOf } from '../../manifest/columns';
+import { type ManifestRow, type ManifestValue } from '../../manifest/manifest-row';
+import { ManifestHeaderError, ManifestUnreadableError } from '../../manifest/manifest-text';
+import { readManifest } from '../../manifest/read-manifest';
+import { severalOf } from '../../manifest/row-values';
+import { readSource } from '../../manifest/sources';
+import { CliError } from '../errors';
+
+/** Columns that name sources. */
+const SOURCES: ReadonlySet<string> = new Set([
+  'image_reference',
+  'video_reference',
+  'audio_reference',
+  'references',
+  'images',
+  'mask',
+]);
+
+type FindFile = (path: string) => Promise<ArtifactRef | undefined>;
+
+/** Whether a row names a file. What cannot be read to its end names none: the plan says what is wrong with it. */
+export async function namesFiles(
+  bytes: AsyncIterable<Uint8Array>,
+  format?: 'csv' | 'jsonl',
+): Promise<boolean> {
+  try {
+    for await (const { values } of readManifest(bytes, format))
+      for (const value of values.values())
+        if (SOURCES.has(value.column.name) && severalOf(value.value).some(isFile)) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof ManifestHeaderError || error instanceof ManifestUnreadableError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The manifest as JSON lines in which stored files stand for those that rows name: what a worker on another machine can
+ * read. Every row stays on its line, so that messages and results name the lines of the user's own file. A row that is
+ * not right in its form stays wrong.
+ */
+export async function* canonicalManifest(
+  bytes: AsyncIterable<Uint8Array>,
+  find: FindFile,
+  format?: 'csv' | 'jsonl',
+): AsyncGenerator<Uint8Array> {
+  let line = 1;
+  for await (const row of readManifest(bytes, format)) {
+    const text = JSON.stringify(await withArtifacts(row, find));
+    yield Buffer.from(`${'\n'.repeat(row.line - line)}${text}\n`);
+    line = row.line + 1;
+  }
+}
+
+async function withArtifacts(
+  { values, issues }: ManifestRow,
+  find: FindFile,
+): Promise<{ [name: string]: JsonValue }> {
+  const object: { [name: string]: JsonValue } = {};
+  for (const value of values.values())
+    object[value.written] = SOURCES.has(value.column.name) ? await storedSources(value, find) : value.value;
+  for (const { column } of issues) spoil(object, column);
+  return object;
+}
+
+/** Makes the row wrong again in the same column: a name that is none, or one that is there twice. */
+function spoil(object: { [name: string]: JsonValue }, column: string | null): void {
+  if (column === null) object['?'] = true;
+  else if (!('column' in columnOf(column, 'jsonl'))) object[column] = true;
+  else {
+    object[column] ??= true;
+    // Names are read without regard to case.
+    const [first = ''] = column;
+    const other = first === first.toUpperCase() ? first.toLowerCase() : first.toUpperCase();
+    object[`${other}${column.slice(1)}`] ??= true;
+  }
+}
+
+async function storedSources(value: ManifestValue, find: FindFile): Promise<JsonValue> {
+  const sources = severalOf(value.value);
+  if (!sources.some(isFile)) return value.value;
+  const stored = await Promise.all(sources.map((source) => storedSource(source, find)));
+  const [only] = stored;
+  // A list stays a list; a single object is one source.
+  return stored.length === 1 && only !== undefined && !Array.isArray(value.value) ? only : stored;
+}
+
+async function storedSource(source: JsonValue, find: FindFile): Promise<JsonValue> {
+  const read = readSource(fieldsOfSource(source));
+  if (read === undefined || !('file' in read)) return source;
+  const artifact = await find(read.file);
+  if (artifact === undefined) return source;
+  const { kind, field } = isObject(source) ? source : {};
+  return {
+    ...(kind !== undefined && { kind }),
+    ...(field !== undefined && { field }),
+    artifact: { ...artifact },
+  };
+}
+
+function isFile(source: JsonValue): boolean {
+  const read = readSource(fieldsOfSource(source));
+  return read !== undefined && 'file' in read;
+}
+
+/** Without what a list of references says beside the source. */
+function fieldsOfSource(source: JsonValue): JsonValue {
+  if (!isObject(source)) return source;
+  const { kind: _kind, field: _field, ...rest } = source;
+  return rest;
+}
+
+function isObject(value: JsonValue): value is { readonly [name: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A manifest that may be read as often as it is needed. */
+export interface ManifestInput {
+  readonly open: () => Promise<AsyncIterable<Uint8Array>>;
+  /** Folder below which its rows may name files of this machine; null: they may name none. */
+  readonly folder: string | null;
+  /** Of a manifest that is in the store already. */
+  readonly artifact: ArtifactRef | null;
+  /** Removes what was kept of it for the time of the command. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Opens MANIFEST: a file, `-`, an address or an artifact. What can be read only once is kept in a temporary file. Rows of
+ * a manifest from elsewhere name no files of this machine. @throws CliError `manifest_unreadable`
+ */
+export async function openManifest(
+  argument: string,
+  store: Pick<ArtifactStore, 'has' | 'read'>,
+): Promise<ManifestInput> {
+  if (argument === '-') return spooled(process.stdin, process.cwd());
+  if (/^https?:\/\//i.test(argument)) {
+    const { fetchManifest } = await import('./fetch-manifest.js');
+    return spooled(await fetchManifest(argument), null);
+  }
+  const sha256 = sha256OfArtifactUri(argument);
+  if (sha256 !== undefined) return storedManifest(argument, sha256, store);
+  const file = resolve(argument);
+  const facts = await stat(file).catch((error: unknown) => {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw unreadable(code === 'ENOENT' ? `There is no file ${argument}.` : `${argument}: ${code}.`);
+  });
+  if (facts.isDirectory()) throw unreadable(`${argument} is a folder.`);
+  if (!facts.isFile()) return spooled(createReadStream(file), process.cwd());
+  return {
+    open: async () => createReadStream(file) as AsyncIterable<Uint8Array>,
+    folder: dirname(file),
+    artifact: null,
+    dispose: async () => undefined,
+  };
+}
+
+export function unreadable(message: string): CliError {
+  return new CliError('manifest_unreadable', `The manifest cannot be read: ${message}`);
+}
+
+async function storedManifest(
+  uri: string,
+  sha256: string,
+  store: Pick<ArtifactStore, 'has' | 'read'>,
+): Promise<ManifestInput> {
+  const bytes = await store.has(sha256);
+  if (bytes === null) throw unreadable('the artifact store of this command does not have it.');
+  return {
+    open: async () => (await store.read({ sha256 })) as AsyncIterable<Uint8Array>,
+    folder: null,
+    artifact: { uri, mediaType: 'application/octet-stream', bytes, sha256 },
+    dispose: async () => undefined,
+  };
+}
+
+async function spooled(source: Readable, folder: string | null): Promise<ManifestInput> {
+  const directory = await mkdtemp(join(tmpdir(), 'temporal-media-manifest-'));
+  const file = join(directory, 'manifest');
+  const dispose = () => rm(directory, { recursive: true, force: true });
+  try {
+    await pipeline(source, createWriteStream(file, { mode: 0o600 }));
+  } catch (error) {
+    await dispose();
+    throw unreadable(`it broke off (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`);
+  }
+  return {
+    open: async () => createReadStream(file) as AsyncIterable<Uint8Array>,
+    folder,
+    artifact: null,
+    dispose,
+  };
+}
+
+/** What says about a file, and not about the store, that it cannot be used. */
+const OF_THE_FILE: ReadonlySet<string> = new Set(['not_media', 'not_readable', 'too_large']);
+
+/**
+ * Files that rows name, as artifacts. Only media, and only below the folder of the manifest with links resolved: a
+ * manifest, which others may have written, is no way to send any file of this machine to the service (C2.4.6).
+ */
+export class LocalFiles {
+  readonly #known = new Map<string, Promise<ArtifactRef | undefined>>();
+
+  constructor(
+    private readonly folder: string | null,
+    private readonly store: Pick<ArtifactStore, 'putStream'>,
+  ) {}
+
+  /** Undefined for what is not there, lies elsewhere or is no media. @throws ArtifactError when the store fails */
+  find(path: string): Promise<ArtifactRef | undefined> {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const found = this.#read(path);
+    this.#known.set(path, found);
+    return found;
+  }
+
+  async #read(path: string): Promise<ArtifactRef | undefined> {
+    if (this.folder === null) return undefined;
+    const file = await realPath(join(this.folder, path));
+    const folder = await realPath(this.folder);
+    if (file === undefined || folder === undefined) return undefined;
+    if (!file.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) return undefined;
+    try {
+      return (await ingestFile(this.store, file)).artifact;
+    } catch (error) {
+      if (error instanceof ArtifactError && OF_THE_FILE.has(error.code)) return undefined;
+      throw error;
+    }
+  }
+}
+
+async function realPath(path: string): Promise<string | undefined> {
+  return realpath(path).catch(() => undefined);
+}

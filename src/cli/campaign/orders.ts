@@ -1,0 +1,271 @@
+import { type CampaignExecution, type RetriedOutcome, type TakenUp } from '../../client';
+import { RETRIED_OUTCOMES } from '../../client/campaigns';
+import { requireUnpaused } from '../../client/errors';
+import { type MediaConfig } from '../../config';
+import { type CampaignInput } from '../../domain/campaign/plan';
+import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
+import { type CampaignUpdateResult } from '../../domain/campaign/state';
+import { isOpen } from '../../domain/execution-status';
+import { latestResults } from '../../manifest/results';
+import { type Connected } from '../connect';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  given,
+} from '../context';
+import { badInput, CliError } from '../errors';
+import { openStore } from '../paid-options';
+import { spendLimitOf } from '../spend/spend-limit';
+import { commandFor } from '../text';
+import { decide, userName } from '../unconfirmed/unconfirmed';
+import { withServer } from '../with-server';
+import {
+  amountOf,
+  changesOf,
+  type ConsentOptions,
+  countOf,
+  moneyOf,
+  type TakeUpCommandOptions,
+} from './campaign-options';
+import { plainKey } from './campaign-text';
+import { modelsKnownHere, planHere } from './plan';
+import { confirmMore, confirmPlan, confirmUnjudged, showPlan } from './run';
+import { followCampaign } from './watch';
+
+/** `campaign resume` and `campaign retry`: takes rows up, then follows the campaign. @throws CliError */
+export async function takeUpCampaign(
+  context: CommandContext,
+  id: string,
+  how: 'resume' | 'retry',
+  options: TakeUpCommandOptions,
+): Promise<void> {
+  const { report } = context;
+  const changes = changesOf(options);
+  const amount = amountOf('--budget', options.budget);
+  const outcomes = retriedOutcomes(options.outcome);
+  const config = effectiveConfig(context, options);
+  const env = effectiveEnvironment(context, options);
+  const limit = spendLimitOf(options.maxSpend, env);
+  await withServer(context, options, async (connected) => {
+    const { media } = connected;
+    const running = isOpen((await needWorker(connected, id)).status);
+    const state = await media.campaignState(id).catch(() => undefined);
+    const budget = moneyOf('--budget', amount, state?.budget?.total.currency ?? state?.currency);
+    const confirm = async (input: CampaignInput): Promise<void> => {
+      const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
+      const raised = running && budget !== undefined;
+      if (raised) await confirmMore(report, consent, state?.budget?.total);
+      // What a resume takes up of a campaign that runs was agreed to within its budget; a retry buys other attempts.
+      if (!raised || how === 'retry') await confirmTakeUp(context, { id, config, env }, input, consent);
+    };
+    const all = { ...changes, ...given({ budget }), confirm };
+    const taken =
+      how === 'resume' ? await media.resumeCampaign(id, all) : await media.retryCampaign(id, outcomes, all);
+    for (const message of taken.messages) report.say(message);
+    if (running && (changes.waitFor !== undefined || changes.maxAttempts !== undefined)) report.say(NOT_NOW);
+    report.say(takenText(taken, id));
+    const { workflowId, runId, isNew } = taken.started;
+    const url = connected.workflowUrl(workflowId);
+    const facts = { workflowId, runId, isNew, ...given({ url }) };
+    report.event('started', facts);
+    if (options.detach === true) {
+      report.result(id);
+      report.reply({ ok: true, data: { ...facts, by: taken.by, rows: taken.rows } });
+      return;
+    }
+    await followCampaign(context, connected, taken.started, options);
+  });
+}
+
+const NOT_NOW =
+  '--wait-for and --max-attempts change nothing while it runs: give them again once it has ended.';
+
+function takenText({ by, rows }: TakenUp, id: string): string {
+  if (by === 'start') return `Started ${id} again: it takes up what is left.`;
+  return rows === null || rows === 0
+    ? `${id} runs, and no row of it had to be taken up.`
+    : `${rows} ${rows === 1 ? 'row' : 'rows'} of ${id} ${rows === 1 ? 'is' : 'are'} taken up.`;
+}
+
+/** @throws CliError */
+async function confirmTakeUp(
+  { report }: CommandContext,
+  { id, config, env }: { readonly id: string; readonly config: MediaConfig; readonly env: NodeJS.ProcessEnv },
+  input: CampaignInput,
+  consent: Parameters<typeof confirmPlan>[2],
+): Promise<void> {
+  const models = await modelsKnownHere(config, env);
+  const { source, format } = input.manifest;
+  // A manifest that only the worker can read is judged there alone.
+  if (models === undefined || !('artifact' in source)) return confirmUnjudged(report, consent);
+  const store = openStore(config);
+  const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
+  const plan = await planHere(report, models, { campaign: id, input, format, open, store });
+  const bounds = { ...consent, maxAttempts: input.maxAttempts };
+  showPlan(report, plan, bounds);
+  await confirmPlan(report, plan, bounds);
+}
+
+/** @throws CliError for an outcome of which no new attempt may be ordered */
+function retriedOutcomes(names: readonly string[] | undefined): readonly RetriedOutcome[] | undefined {
+  if (names === undefined) return undefined;
+  const known: readonly string[] = RETRIED_OUTCOMES;
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return names as readonly RetriedOutcome[];
+  const decided = unknown.includes('unconfirmed')
+    ? ` A row that is unconfirmed is settled first: ${commandFor('campaign adopt', 'ID')} or declare-lost.`
+    : '';
+  throw badInput([
+    { field: '--outcome', message: `cannot be ${unknown.join(', ')}.${decided}`, allowed: known },
+  ]);
+}
+
+export interface SetOptions extends CommonOptions, ConsentOptions {
+  readonly concurrency?: string;
+  readonly budget?: string;
+}
+
+/** `campaign pause` and `campaign cancel`. @throws CliError */
+export async function orderCampaign(
+  context: CommandContext,
+  id: string,
+  order: 'pause' | 'cancel',
+  options: CommonOptions,
+): Promise<void> {
+  await withServer(context, options, async (connected) => {
+    await needWorker(connected, id);
+    answerOrders(context, id, [await connected.media.orderCampaign(id, order)]);
+  });
+}
+
+/** `campaign set`: another concurrency, another budget, while it runs. @throws CliError */
+export async function setCampaign(context: CommandContext, id: string, options: SetOptions): Promise<void> {
+  const { report } = context;
+  const concurrency = countOf('--concurrency', options.concurrency);
+  const amount = amountOf('--budget', options.budget);
+  if (concurrency === undefined && amount === undefined)
+    throw badInput([
+      { field: '--concurrency', message: '--concurrency or --budget is needed: nothing else can be set.' },
+    ]);
+  const limit = spendLimitOf(options.maxSpend, effectiveEnvironment(context, options));
+  await withServer(context, options, async (connected) => {
+    await needWorker(connected, id);
+    const { media } = connected;
+    const results: CampaignUpdateResult[] = [];
+    if (amount !== undefined) {
+      const state = await media.campaignState(id);
+      const before = state.budget?.total;
+      const budget = moneyOf('--budget', amount, before?.currency ?? state.currency);
+      if (budget !== undefined) {
+        await confirmMore(report, { limit, yes: options.yes === true, budget }, before);
+        results.push(await media.orderCampaign(id, 'raiseBudget', { budget }));
+      }
+    }
+    if (concurrency !== undefined)
+      results.push(await media.orderCampaign(id, 'setConcurrency', { concurrency }));
+    answerOrders(context, id, results);
+  });
+}
+
+/** An Update waits until a worker has carried it out: for a person that is no answer. @throws CliError */
+export async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
+  const found = await connected.media.findCampaign(id);
+  requireUnpaused(id, found.status);
+  if ((await connected.hasWorker()) !== false) return found;
+  const message = `No worker serves the task queue ${connected.taskQueue}: nobody carries out what the campaign is told.`;
+  throw new CliError('no_worker', message);
+}
+
+/** @throws CliError `campaign_order_refused` for the first that was not carried out */
+export function answerOrders(
+  { report }: CommandContext,
+  workflowId: string,
+  results: readonly CampaignUpdateResult[],
+): void {
+  const refused = results.find(({ accepted }) => !accepted);
+  const data = { workflowId, orders: results };
+  for (const { accepted, message } of results) if (accepted) report.say(message);
+  if (refused !== undefined) throw new CliError('campaign_order_refused', refused.message, { data });
+  report.result(workflowId);
+  report.reply({ ok: true, data });
+}
+
+export interface DecideRowOptions extends CommonOptions {
+  readonly by?: string;
+  readonly reason: string;
+}
+
+export interface RowDecision {
+  readonly key: string;
+  /** Absent: nothing was accepted. */
+  readonly taskId?: string;
+}
+
+/**
+ * `campaign adopt` and `campaign declare-lost`: settles a row that was set aside. A campaign that runs goes on with it; in
+ * one that has ended the decision is written into the journal, and `campaign resume` takes the row up. @throws CliError
+ */
+export async function decideRow(
+  context: CommandContext,
+  id: string,
+  { key, taskId }: RowDecision,
+  options: DecideRowOptions,
+): Promise<void> {
+  const { by = userName(), reason } = options;
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
+  await withServer(context, options, async (connected) => {
+    await needWorker(connected, id);
+    const row = await findRow(context, connected, id, key, options);
+    const { creationKey } = openAttempt(row, id);
+    const { status } = await connected.media.findCampaign(id);
+    if (isOpen(status)) {
+      const facts = { key, creationKey, by, reason };
+      const told =
+        taskId === undefined
+          ? await connected.media.orderCampaign(id, 'declareLost', facts)
+          : await connected.media.orderCampaign(id, 'adopt', { ...facts, taskId });
+      return answerOrders(context, id, [told]);
+    }
+    const decision = taskId === undefined ? 'declareLost' : 'adopt';
+    await decide(context, connected, {
+      creationKey,
+      decision,
+      by,
+      reason,
+      yes: false,
+      ...(taskId !== undefined && { taskId }),
+    });
+    context.report.say(`The row is taken up by: ${commandFor('campaign resume', id)}`);
+  });
+}
+
+async function findRow(
+  context: CommandContext,
+  { media }: Connected,
+  id: string,
+  key: string,
+  options: CommonOptions,
+): Promise<CampaignRowResult> {
+  const store = openStore(effectiveConfig(context, options));
+  for await (const row of latestResults(store, await media.campaignResults(id)))
+    if (row.key === key) return row;
+  const message = `The campaign ${id} has no result of a row ${plainKey(key)}.`;
+  throw new CliError('not_found', message, {
+    hint: 'A row is named by its id, or by its key as the results show it.',
+  });
+}
+
+/** The attempt whose fate is unknown: the last one on the books. */
+function openAttempt({ outcome, ledger, key }: CampaignRowResult, id: string): LedgerLine {
+  const last = ledger.reduce<LedgerLine | undefined>(
+    (before, line) => (before === undefined || line.attempt >= before.attempt ? line : before),
+    undefined,
+  );
+  if (outcome === 'unconfirmed' && last !== undefined) return last;
+  const message = `The row ${plainKey(key)} is ${outcome.replaceAll('_', ' ')}: nothing about it waits for a decision.`;
+  throw new CliError('decision_refused', message, {
+    hint: `How the rows stand: ${commandFor('campaign status', id)}`,
+  });
+}

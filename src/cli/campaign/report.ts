@@ -1,0 +1,150 @@
+import { type ArtifactStore } from '../../artifacts/artifact-store';
+import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
+import { type ReportFacts, type ReportSummary } from '../../report/report-options';
+import { writeReport } from '../../report/write-report';
+import { zipReport } from '../../report/zip-report';
+import { type Connected } from '../connect';
+import { type CommandContext, type CommonOptions, effectiveConfig } from '../context';
+import { failureOf } from '../errors';
+import { openStore } from '../paid-options';
+import { type Report } from '../report';
+import { safeName } from '../safe-name';
+import { prepareOut } from '../save-results';
+import { withServer } from '../with-server';
+import { moneyText, resultsText } from './campaign-text';
+import { reportFiles } from './status';
+
+/** Milliseconds between the begins of two refreshes. */
+const EVERY_MS = 10_000;
+
+/** Keeps the report of a campaign in a folder up to date while somebody watches it. */
+export class ReportRefresher {
+  #running: Promise<void> | undefined;
+  #begunAt = -Infinity;
+  #warned = false;
+  readonly #abort = new AbortController();
+
+  constructor(
+    private readonly report: Report,
+    private readonly store: ArtifactStore,
+    /** Absolute path. */
+    private readonly out: string,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** Refreshes by this state, unless a refresh is under way or began a moment ago. Trouble is told once and stops nothing. */
+  offer(state: CampaignState): void {
+    if (this.#running !== undefined || this.now() - this.#begunAt < EVERY_MS || state.plan === null) return;
+    this.#begunAt = this.now();
+    this.#running = this.#write(factsOfState(state), state.results)
+      .then(() => undefined)
+      .catch((error: unknown) => this.#warn(error))
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  /** The last refresh, by what the campaign came to. @throws ReportError, ArtifactError */
+  async finish(result: CampaignResult): Promise<ReportSummary> {
+    await this.#running;
+    return this.#write(factsOfResult(result), result.results);
+  }
+
+  /** Stops a refresh that is under way, after the page that it writes; the next one goes on. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  #write(facts: ReportFacts, results: CampaignState['results']): Promise<ReportSummary> {
+    const { store, out } = this;
+    return writeReport({ store, out, facts, results, signal: this.#abort.signal });
+  }
+
+  #warn(error: unknown): void {
+    if (this.#warned || this.#abort.signal.aborted) return;
+    this.#warned = true;
+    const { message } = failureOf(error).reply;
+    this.report.say(`${this.report.paint('warn', 'warning:')} the report was not refreshed: ${message}`);
+  }
+}
+
+/** What a report says of a campaign that runs. */
+export function factsOfState(state: CampaignState): ReportFacts {
+  const { campaign, phase, startedAt, counts, remaining, currency, money, budget, plan, notes } = state;
+  return {
+    campaign,
+    state: phase === 'done' ? 'done' : 'running',
+    asOf: new Date().toISOString(),
+    startedAt,
+    finishedAt: null,
+    counts,
+    remaining,
+    currency,
+    money,
+    budget,
+    plan,
+    notes,
+  };
+}
+
+/** What a report says of a campaign that has ended. */
+export function factsOfResult(result: CampaignResult): ReportFacts {
+  const { campaign, startedAt, finishedAt, counts, currency, money, budget, plan } = result;
+  return {
+    campaign,
+    state: 'done',
+    asOf: new Date().toISOString(),
+    startedAt,
+    finishedAt,
+    counts,
+    remaining: plan.left,
+    currency,
+    money,
+    budget,
+    plan,
+    notes: [],
+  };
+}
+
+export interface ReportCommandOptions extends CommonOptions {
+  readonly out?: string;
+  readonly zip?: string;
+  readonly force?: boolean;
+}
+
+/** `campaign report`: writes or refreshes the report of a campaign, and packs it. Starts nothing. @throws CliError */
+export async function reportCampaign(
+  context: CommandContext,
+  id: string,
+  options: ReportCommandOptions,
+): Promise<void> {
+  const { report } = context;
+  await withServer(context, options, async (connected, config) => {
+    const facts = await factsOf(connected, id);
+    const results = await connected.media.campaignResults(id);
+    const store = openStore(effectiveConfig(context, options));
+    const out = await prepareOut(options.out ?? safeName(id));
+    const summary = await writeReport({ store, out, results, facts });
+    const zipped =
+      options.zip === undefined
+        ? null
+        : await zipReport(summary.directory, options.zip, { replace: options.force === true });
+    report.say(resultsText(facts.counts, facts.plan?.rows ?? null));
+    report.say(`Money: ${moneyText(facts.money, facts.currency)}.`);
+    if (summary.filesMissing > 0)
+      report.say(
+        `${report.paint('warn', 'warning:')} ${summary.filesMissing} files are not in the artifact store that this command sees (${config.artifacts}).`,
+      );
+    for (const file of reportFiles(summary)) report.result(file);
+    if (zipped !== null) report.result(zipped.file);
+    report.reply({ ok: true, data: { workflowId: id, report: summary, zip: zipped } });
+  });
+}
+
+async function factsOf({ media }: Connected, id: string): Promise<ReportFacts> {
+  const { status } = await media.findCampaign(id);
+  return status === 'COMPLETED'
+    ? factsOfResult(await media.campaignResult(id))
+    : factsOfState(await media.campaignState(id));
+}

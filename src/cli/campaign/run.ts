@@ -1,0 +1,279 @@
+import { type ArtifactStore } from '../../artifacts/artifact-store';
+import { type CampaignStart, type Started } from '../../client';
+import { type MediaConfig } from '../../config';
+import { type CampaignPlan } from '../../domain/campaign/plan';
+import { type CampaignResult } from '../../domain/campaign/state';
+import { type Money } from '../../domain/price';
+import { connect, type Connected } from '../connect';
+import { type CommandContext, effectiveConfig, effectiveEnvironment, given } from '../context';
+import { measuringStore } from '../dry-run';
+import { CliError } from '../errors';
+import { type ModelsInForce, modelsInForce, type ModelsOrigin } from '../models/models-in-force';
+import { idOf, openStore } from '../paid-options';
+import { type Report } from '../report';
+import { onInterruption, unlessInterrupted, warnWithoutWorker } from '../run-paid';
+import { prepareOut } from '../save-results';
+import { confirmSpend } from '../spend/confirm-spend';
+import { type SpendLimit, spendLimitOf } from '../spend/spend-limit';
+import { commandFor } from '../text';
+import { refusalType } from './campaign-end';
+import { amountOf, changesOf, countOf, moneyOf, type RunOptions } from './campaign-options';
+import { LocalFiles, type ManifestInput, openManifest } from './manifest';
+import { mayCost, mostOf, mostSpent, type SpendBounds } from './most-spent';
+import {
+  bookedText,
+  currencyOf,
+  issueLines,
+  modelsKnownHere,
+  planHere,
+  type PlanHere,
+  planLines,
+  shownPlan,
+  type ShownPlan,
+} from './plan';
+import { asManifest, rowsSource } from './prompt-manifest';
+import { refusalHint } from './refusal-hint';
+import { ReportRefresher } from './report';
+import { runsOtherwise } from './runs-otherwise';
+import { storeManifest } from './store-manifest';
+import { attachCampaign } from './watch';
+
+/** One `campaign run`, read from its options. */
+interface Run {
+  readonly id: string;
+  readonly config: MediaConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly store: ArtifactStore;
+  readonly models: ModelsInForce | undefined;
+  readonly settings: Omit<CampaignStart, 'manifest'>;
+  readonly consent: CampaignConsent;
+  /** Absolute path; undefined without a report. */
+  readonly directory: string | undefined;
+  readonly detach: boolean;
+}
+
+/** `campaign run`: judges a manifest, starts it or attaches to it, waits, keeps the report. @throws CliError */
+export async function runCampaign(
+  context: CommandContext,
+  argument: string | undefined,
+  options: RunOptions,
+): Promise<void> {
+  const { from, columns, format } = rowsSource(argument, options);
+  const run = await readRun(context, options);
+  const opened = await openManifest(from, run.store);
+  const input = columns === undefined ? opened : asManifest(opened, columns);
+  try {
+    if (options.dryRun === true) {
+      const files = new LocalFiles(input.folder, measuringStore);
+      const { id: campaign, settings, store, config, env } = run;
+      const plan = { campaign, input: settings, format, open: input.open, store, files };
+      return await showCampaignDryRun(context, plan, config, env);
+    }
+    await startAndAttach(context, run, input, format);
+  } finally {
+    await input.dispose();
+  }
+}
+
+async function readRun(context: CommandContext, options: RunOptions): Promise<Run> {
+  const id = idOf(options.id, 'campaign');
+  const changes = changesOf(options);
+  const limit = countOf('--limit', options.limit);
+  const sample = countOf('--sample', options.sample);
+  const amount = amountOf('--budget', options.budget);
+  const config = effectiveConfig(context, options);
+  const env = effectiveEnvironment(context, options);
+  const spendLimit = spendLimitOf(options.maxSpend, env);
+  const store = openStore(config);
+  const isReported = options.out !== undefined && options.detach !== true && options.dryRun !== true;
+  const directory = isReported ? await prepareOut(options.out) : undefined;
+  const models = await modelsKnownHere(config, env);
+  const budget = moneyOf('--budget', amount, models === undefined ? null : currencyOf(models));
+  const { onInvalid, rebuyChanged, account } = options;
+  return {
+    id,
+    config,
+    env,
+    store,
+    models,
+    settings: { ...changes, ...given({ limit, sample, budget, onInvalid, rebuyChanged, account }) },
+    consent: { limit: spendLimit, yes: options.yes === true, budget, maxAttempts: changes.maxAttempts },
+    directory,
+    detach: options.detach === true,
+  };
+}
+
+async function startAndAttach(
+  context: CommandContext,
+  run: Run,
+  input: ManifestInput,
+  format: RunOptions['format'],
+): Promise<void> {
+  const { report } = context;
+  const { id, store, directory } = run;
+  report.say(`id ${id}`);
+  const interruption = onInterruption();
+  let connected: Connected | undefined;
+  try {
+    const hint = commandFor('campaign watch', id);
+    connected = await unlessInterrupted(connect(run.config, run.env), interruption, hint);
+    await warnWithoutWorker(context, connected);
+    const starting = begin(context, run, connected, await storeManifest(store, input, format));
+    const started = await unlessInterrupted(starting, interruption, hint);
+    const { workflowId, runId, isNew } = started;
+    const url = connected.workflowUrl(workflowId);
+    report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
+    if (!isNew) await tellThatItRuns(context, run, connected);
+    const facts = { workflowId, runId, isNew, ...given({ url }) };
+    report.event('started', facts);
+    if (run.detach) {
+      report.result(workflowId);
+      report.say(`Watch it with: ${hint}`);
+      report.reply({ ok: true, data: facts });
+      return;
+    }
+    const refresher = directory === undefined ? undefined : new ReportRefresher(report, store, directory);
+    await attachCampaign(context, { connected, interruption, started, refresher });
+  } finally {
+    interruption.dispose();
+    await connected?.close().catch(() => undefined);
+  }
+}
+
+/** Whoever started it has chosen its settings: money is at stake where they are others than those asked for here. */
+async function tellThatItRuns(
+  { report }: CommandContext,
+  { id, settings }: Run,
+  { media }: Connected,
+): Promise<void> {
+  const set = commandFor('campaign set', id);
+  report.say(
+    `It runs already: nothing new is ordered. \`${set}\` changes its concurrency and raises its budget.`,
+  );
+  if (settings.budget === undefined && settings.concurrency === undefined) return;
+  const state = await media.campaignState(id).catch(() => undefined);
+  const differing = state === undefined ? undefined : runsOtherwise(state, settings);
+  if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
+}
+
+/** Attaches to the same campaign while it runs; else judges what is missing, asks, and starts. */
+async function begin(
+  { report }: CommandContext,
+  run: Run,
+  { media }: Connected,
+  stored: Awaited<ReturnType<typeof storeManifest>>,
+): Promise<Started<CampaignResult>> {
+  const { id, settings, models, consent, store } = run;
+  const manifest = { source: { artifact: stored.artifact }, ...given({ format: stored.format }) };
+  const start: CampaignStart = { ...settings, manifest };
+  const running = await media.joinCampaign(id, start);
+  if (running !== undefined) return running;
+  if (models === undefined) {
+    await confirmUnjudged(report, consent);
+    return media.startCampaign(start, { id });
+  }
+  const previous = await media.campaignResults(id).catch((error: unknown) => {
+    if ((error as Error).name === 'CampaignNotFoundError') return undefined;
+    throw error;
+  });
+  const open = async () => (await store.read(stored.artifact)) as AsyncIterable<Uint8Array>;
+  const input = { ...settings, ...given({ previous }) };
+  const plan = await planHere(report, models, { campaign: id, input, format: stored.format, open, store });
+  showPlan(report, plan, consent);
+  await confirmPlan(report, plan, consent);
+  return media.startCampaign(start, { id });
+}
+
+export interface CampaignConsent extends SpendBounds {
+  readonly limit: SpendLimit | undefined;
+  readonly yes: boolean;
+}
+
+/** Shows what a plan comes to. @throws CliError for a plan of which nothing may be sent, with its first issues */
+export function showPlan(report: Report, plan: CampaignPlan, bounds: SpendBounds): void {
+  for (const line of [...planLines(plan, bounds), ...issueLines(plan)]) report.say(line);
+  if (plan.refused !== undefined) throw refused(plan);
+}
+
+/** Nothing is asked where nothing is bought, or nobody set a limit. @throws CliError `spend_not_confirmed` */
+export async function confirmPlan(
+  report: Report,
+  plan: CampaignPlan,
+  { limit, yes, ...bounds }: CampaignConsent,
+): Promise<void> {
+  if (limit === undefined || yes || !mayCost(plan, bounds.maxAttempts)) return;
+  const estimate = mostOf(plan, bounds);
+  const { unpriced, begun, booked, currency } = plan;
+  await confirmSpend(report, {
+    limit,
+    estimate,
+    upTo: true,
+    ...given({ before: bookedText(booked, currency) ?? undefined }),
+    ...(estimate === null && { unknownBecause: `${unpriced + begun.unpriced} rows have no known price.` }),
+  });
+}
+
+/** Where only the worker knows the models, nobody knows the price here. @throws CliError `spend_not_confirmed` */
+export async function confirmUnjudged(
+  report: Report,
+  { limit, yes, budget }: CampaignConsent,
+): Promise<void> {
+  report.say('No model configuration is known here (MEDIA_MODELS): the worker judges the rows.');
+  if (limit === undefined || yes) return;
+  const unknownBecause = 'No model configuration with prices is known here (MEDIA_MODELS).';
+  await confirmSpend(report, { limit, estimate: mostSpent(null, budget), upTo: true, unknownBecause });
+}
+
+/** What a campaign that runs may spend more than before. @throws CliError `spend_not_confirmed` */
+export async function confirmMore(
+  report: Report,
+  { limit, yes, budget }: CampaignConsent,
+  before: Money | undefined,
+): Promise<void> {
+  if (budget === undefined || limit === undefined || yes) return;
+  const more = budget.microUnits - (before?.microUnits ?? 0);
+  if (more > 0) await confirmSpend(report, { limit, estimate: { ...budget, microUnits: more }, upTo: true });
+}
+
+export function refused(plan: CampaignPlan): CliError {
+  const { refused: refusal } = plan;
+  if (refusal === undefined) throw new Error('The plan stands.');
+  const type = refusalType(refusal);
+  const message = refusal.message.replace(' with onInvalid "skip"', ' with --on-invalid skip');
+  return new CliError(type, `${message} Nothing was sent.`, {
+    hint: refusalHint(plan),
+    data: { plan: shownPlan(plan) },
+  });
+}
+
+/** `data` of a dry run. */
+export interface CampaignEstimate {
+  readonly dryRun: true;
+  readonly plan: ShownPlan;
+  /** The most that it may cost with all retries, never more than the budget; null is unknown. */
+  readonly most: Money | null;
+  readonly source: ModelsOrigin;
+}
+
+/**
+ * `campaign run --dry-run`: the rows, their models, their price and every row that is not valid. Sends nothing, stores
+ * nothing, starts nothing, needs no server; earlier results under the id are therefore not known. @throws CliError
+ */
+export async function showCampaignDryRun(
+  { report }: CommandContext,
+  manifest: PlanHere,
+  config: MediaConfig,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const models = await modelsInForce(config, env);
+  const plan = await planHere(report, models, manifest);
+  for (const line of planLines(plan, manifest.input)) report.result(line);
+  if (models.origin.origin === 'none')
+    report.result('models: not in a configuration, so their values were not checked');
+  for (const line of issueLines(plan)) report.say(line);
+  report.say('Dry run: nothing was sent and nothing was started.');
+  if (plan.refused !== undefined) throw refused(plan);
+  const most = mostOf(plan, manifest.input);
+  const data: CampaignEstimate = { dryRun: true, plan: shownPlan(plan), most, source: models.origin };
+  report.reply({ ok: true, data: { ...data } });
+}

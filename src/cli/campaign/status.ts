@@ -1,0 +1,258 @@
+import { type CampaignExecution } from '../../client';
+import { endedRows } from '../../domain/campaign/results';
+import { type BatchView, type CampaignResult, type CampaignState } from '../../domain/campaign/state';
+import { isOpen, PAUSED } from '../../domain/execution-status';
+import { type ReportSummary } from '../../report/report-options';
+import { type Connected } from '../connect';
+import { type CommandContext, type CommonOptions } from '../context';
+import { errorType } from '../error-table';
+import { type FailureReply } from '../errors';
+import { unpauseText } from '../paused';
+import { textTable } from '../progress-view';
+import { type Paint, type Tone } from '../report';
+import { commandFor, idArgument } from '../text';
+import { withServer } from '../with-server';
+import { campaignEnd } from './campaign-end';
+import { countOf } from './campaign-options';
+import { budgetText, countsText, moneyText, resultsText, rowsOf, standText } from './campaign-text';
+import { issueLine, issueLines } from './plan';
+import { refusalHint } from './refusal-hint';
+
+/** Everything that is known of a campaign. */
+export interface CampaignStatus {
+  readonly workflowId: string;
+  readonly runId: string;
+  /** Temporal's word for the newest run. */
+  readonly status: string;
+  readonly startedAt: string;
+  readonly closedAt: string | null;
+  /** Link into the web UI; null when none is known. */
+  readonly url: string | null;
+  /** What it does, or did last; null when it has a result, or nobody answers. */
+  readonly state: CampaignState | null;
+  /** What it came to; null while it runs, and when it was closed from outside. */
+  readonly result: CampaignResult | null;
+  /** One sentence: what is safe to do. */
+  readonly safe: string;
+  /** What could not be asked, and why. */
+  readonly notes: readonly string[];
+}
+
+/** Reads only. @throws CampaignNotFoundError */
+export async function campaignStatus(connected: Connected, id: string): Promise<CampaignStatus> {
+  const { media } = connected;
+  const found = await media.findCampaign(id);
+  const { runId, status, startedAt, closedAt } = found;
+  const notes: string[] = [];
+  const hasWorker = await connected.hasWorker();
+  if (hasWorker === false)
+    notes.push(`No worker serves the task queue ${connected.taskQueue}: nothing goes on until one does.`);
+  const result = status === 'COMPLETED' ? await media.campaignResult(id) : null;
+  const state =
+    result !== null || hasWorker === false || status === PAUSED
+      ? null
+      : await media.campaignState(id).catch(() => null);
+  if (state === null && result === null && hasWorker !== false && status !== PAUSED)
+    notes.push('The state could not be asked: no worker answered in time.');
+  return {
+    workflowId: id,
+    runId,
+    status,
+    startedAt,
+    closedAt,
+    url: connected.workflowUrl(id) ?? null,
+    state,
+    result,
+    safe: safeToDo(found, state, result),
+    notes,
+  };
+}
+
+function safeToDo(
+  { campaign, status }: CampaignExecution,
+  state: CampaignState | null,
+  result: CampaignResult | null,
+): string {
+  const resume = `\`${commandFor('campaign resume', campaign)}\``;
+  if (status === PAUSED)
+    return `${unpauseText(campaign)} Nothing is lost, and nothing needs to be started again.`;
+  if (isOpen(status))
+    return state?.phase === 'paused'
+      ? `It is paused: ${resume} lets it go on. What runs is collected all the same.`
+      : 'Wait: it goes on by itself. The same manifest under this id attaches and orders nothing new.';
+  if (result === null)
+    return `It was closed from outside: ${resume} goes on. What was bought is adopted, not bought again.`;
+  const { type } = campaignEnd(result);
+  switch (type) {
+    case 'done':
+      return 'It is done. The same manifest under this id buys nothing again.';
+    case 'campaign_unconfirmed':
+      return `Settle the rows that were set aside (\`temporal-media campaign adopt\` or \`declare-lost\`), then ${resume}.`;
+    case 'campaign_failed_rows':
+      return `\`${commandFor('campaign report', campaign)}\` shows why rows failed; \`${commandFor('campaign retry', campaign)}\` buys a new attempt of each.`;
+    case 'still_running':
+    case 'campaign_cancelled':
+    case 'campaign_budget_spent':
+    case 'campaign_changed_rows':
+      return `${resume} takes up what is left.`;
+    default:
+      return 'Nothing was sent. Correct the manifest or the configuration, and start it again under this id.';
+  }
+}
+
+/** `campaign status`. Reads only. @throws CliError */
+export async function showCampaignStatus(
+  context: CommandContext,
+  id: string,
+  options: CommonOptions & { readonly batches?: boolean },
+): Promise<void> {
+  const { report } = context;
+  await withServer(context, options, async (connected) => {
+    const status = await campaignStatus(connected, id);
+    const batches = options.batches === true;
+    for (const line of campaignStatusLines(status, report.paintResult, { batches })) report.result(line);
+    report.reply({ ok: true, data: status });
+  });
+}
+
+/** Issues that a status shows: the report and --dry-run have all of them. */
+const SHOWN_ISSUES = 5;
+
+/** The answer of `campaign status` for people: one fact a line, the safe step last. */
+export function campaignStatusLines(
+  status: CampaignStatus,
+  paint: Paint,
+  { batches }: { readonly batches: boolean },
+): string[] {
+  const { workflowId, runId, state, result, startedAt, closedAt } = status;
+  const lines: string[] = [];
+  const add = (name: string, text: string | null | undefined, tone?: Tone): void => {
+    if (text === null || text === undefined || text === '') return;
+    const label = `${name}:`.padEnd(12);
+    lines.push(`${tone === undefined ? label : paint(tone, label)} ${text}`);
+  };
+  const word = status.status.toLowerCase().replaceAll('_', ' ');
+  const until = closedAt === null ? `since ${startedAt}` : `${startedAt} to ${closedAt}`;
+  add('Campaign', `${workflowId} (run ${runId}), ${word}, ${until}`);
+  add('UI', status.url);
+  const facts = result ?? state;
+  if (facts !== null) {
+    const { plan, counts, money, currency } = facts;
+    if (result !== null) add('Outcome', result.outcome);
+    if (state !== null) add('Phase', state.phase);
+    if (plan !== null) {
+      const left = plan.left > 0 ? `, ${plan.left} left for later` : '';
+      const invalid = plan.invalid > 0 ? `, ${plan.invalid} not valid` : '';
+      const going = state === null ? '' : `, ${state.remaining} to go (${state.inFlight} in flight)`;
+      add(
+        'Rows',
+        `${plan.rows} in the manifest, ${state === null ? endedRows(counts) : rowsOf(state).done} with a result${going}${left}${invalid}`,
+      );
+    }
+    add('Results', countsText(counts) || (state === null ? resultsText(counts, null) : standText(state)));
+    add('Money', moneyText(money, currency));
+    add('Budget', facts.budget === null ? null : budgetText(facts.budget));
+    if (state !== null) addRunning(add, state);
+    for (const issue of plan?.issues.slice(0, SHOWN_ISSUES) ?? []) add('Not valid', issueLine(issue), 'warn');
+    if (plan?.refused !== undefined) add('Refused', plan.refused.message, 'bad');
+    for (const note of state?.notes ?? []) add('Note', note, 'warn');
+    if (batches) for (const batch of state?.batches ?? []) add(`Batch ${batch.batch}`, batchText(batch));
+  }
+  for (const note of status.notes) add('Note', note, 'warn');
+  add('Safe to do', status.safe, 'good');
+  return lines;
+}
+
+function addRunning(add: (name: string, text: string | null) => void, state: CampaignState): void {
+  const { concurrency, rowsPerMinute, etaAt } = state;
+  add('Concurrency', String(concurrency));
+  add('Rate', rowsPerMinute === null ? null : `${rowsPerMinute} rows a minute`);
+  add('Ends about', etaAt);
+}
+
+function batchText({ workflowId, rows, ended, inFlight, lastReportAt }: BatchView): string {
+  const told = lastReportAt === null ? 'it has not reported yet' : `last report ${lastReportAt}`;
+  return `${workflowId}: ${ended} of ${rows} rows have a result, ${inFlight} in flight, ${told}`;
+}
+
+export interface ListOptions extends CommonOptions {
+  readonly limit?: string;
+}
+
+/** `campaign list`: campaigns of the namespace, those that run first, as the server lists them. */
+export async function listCampaigns(context: CommandContext, options: ListOptions): Promise<void> {
+  const { report } = context;
+  const most = countOf('--limit', options.limit) ?? 20;
+  await withServer(context, options, async ({ media }) => {
+    const found = await media.listCampaigns(most);
+    const rows = found.map(({ campaign, status, startedAt, closedAt }) => [
+      campaign,
+      status.toLowerCase().replaceAll('_', ' '),
+      startedAt,
+      closedAt ?? '',
+    ]);
+    if (rows.length === 0) report.say('This namespace has no campaigns.');
+    else for (const line of textTable([['ID', 'STATUS', 'STARTED', 'ENDED'], ...rows])) report.result(line);
+    const campaigns = found.map(({ campaign, runId, status, startedAt, closedAt }) => ({
+      workflowId: campaign,
+      runId,
+      status,
+      startedAt,
+      closedAt,
+    }));
+    report.reply({ ok: true, data: { campaigns } });
+  });
+}
+
+/** Ends a command with what a campaign came to: words for people, paths of its report, the envelope, the exit code. */
+export function answerCampaign(
+  context: CommandContext,
+  result: CampaignResult,
+  summary: ReportSummary | null,
+): void {
+  const { report } = context;
+  const { campaign, plan, counts } = result;
+  const end = campaignEnd(result);
+  for (const line of endLines(result)) report.say(line);
+  if (summary !== null) for (const file of reportFiles(summary)) report.result(file);
+  context.exitCode = end.exitCode;
+  const data = { workflowId: campaign, ...result, report: summary };
+  if (end.ok) {
+    if (end.type === 'still_running') report.say(`Go on with: ${commandFor('campaign resume', campaign)}`);
+    report.reply({ ok: true, data });
+    return;
+  }
+  const { meaning, hint: usual } = errorType(end.type);
+  const hint = plan.refused === undefined ? usual : refusalHint(plan);
+  const message =
+    plan.refused === undefined
+      ? `${meaning} ${resultsText(counts, plan.rows)}`
+      : `${plan.refused.message} Nothing was sent.`;
+  report.fail(failure(end.type, message, hint, campaign), data);
+}
+
+/** The hint of the registry, with the id in its commands. */
+function failure(type: string, message: string, hint: string, campaign: string): FailureReply {
+  const named = hint.replace(/(campaign [a-z-]+) ID\b/g, (_all, command: string) => {
+    return `${command} ${idArgument(campaign)}`;
+  });
+  return { type, message, hint: named };
+}
+
+function endLines({ plan, counts, money, budget, currency, outcome }: CampaignResult): string[] {
+  const issues = plan.refused === undefined ? [] : issueLines(plan);
+  if (outcome === 'refused') return issues;
+  const lines = [...issues, resultsText(counts, plan.rows), `Money: ${moneyText(money, currency)}.`];
+  if (budget !== null) lines.push(`Budget: ${budgetText(budget)}.`);
+  if (plan.left > 0) lines.push(`--limit or --sample left ${plan.left} of the rows for later.`);
+  if (plan.invalid > 0 && issues.length === 0)
+    lines.push(
+      `${plan.invalid} of the rows ${plan.invalid === 1 ? 'is' : 'are'} not valid; nothing was sent for them.`,
+    );
+  return lines;
+}
+
+/** What a report holds for people and scripts. */
+export function reportFiles({ directory, index }: ReportSummary): string[] {
+  return [index, `${directory}/results.csv`, `${directory}/results.jsonl`];
+}

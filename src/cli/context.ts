@@ -1,0 +1,81 @@
+import { type Command } from 'commander';
+import { type MediaConfig, readConfig } from '../config';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { type ExitCode } from './exit-codes';
+import { type Report, withOutputOptions } from './report';
+
+/** What every command works with. */
+export interface CommandContext {
+  readonly env: NodeJS.ProcessEnv;
+  /** In the format that the words of the command line seem to ask for; parsed options correct it before an action. */
+  report: Report;
+  exitCode: ExitCode;
+}
+
+export interface CommonOptions {
+  readonly dataDir?: string;
+}
+
+/** Options that every command has. */
+export function withCommonOptions(command: Command): Command {
+  return withOutputOptions(
+    command.option('--data-dir <dir>', 'data directory (default: MEDIA_DATA_DIR, else .data)'),
+  );
+}
+
+/** The environment with the flags on top: flag > environment > default (architecture: Configuration). */
+export function effectiveEnvironment(context: CommandContext, options: CommonOptions): NodeJS.ProcessEnv {
+  return options.dataDir === undefined ? context.env : { ...context.env, MEDIA_DATA_DIR: options.dataDir };
+}
+
+/** @throws ConfigurationError */
+export function effectiveConfig(context: CommandContext, options: CommonOptions): MediaConfig {
+  return readConfig(effectiveEnvironment(context, options));
+}
+
+/** For options that may be given several times; their order is kept. */
+export function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}
+
+/** An object without the fields that are undefined: an option that was not given is left out (C2.1.6). */
+export function given<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** Options whose name says something else than the field of the request that they fill. */
+const OPTIONS: { readonly [field: string]: string } = {
+  durationSeconds: '--duration',
+  aspectRatio: '--aspect-ratio',
+  responseFormat: '--response-format',
+  waitFor: '--wait-for',
+  references: '--reference',
+  images: '--image',
+  fields: '--field',
+  ...Object.fromEntries(
+    ['model', 'prompt', 'resolution', 'size', 'quality', 'n', 'mask', 'account'].map((name) => [
+      name,
+      `--${name}`,
+    ]),
+  ),
+};
+
+/**
+ * An issue of the domain as the command line says it: `--duration (durationSeconds) must be …`. The field of the
+ * request stays in the words, because scripts look for it.
+ */
+export function byOption(issue: ValidationIssue): ValidationIssue {
+  const root = /^[a-zA-Z]+/.exec(issue.field)?.[0] ?? '';
+  const option = Object.hasOwn(OPTIONS, root) ? OPTIONS[root] : undefined;
+  if (option === undefined) return issue;
+  const field = option === `--${issue.field}` ? option : `${option} (${issue.field})`;
+  const words = issue.message.startsWith(`${issue.field} `)
+    ? `${field}${issue.message.slice(issue.field.length)}`
+    : issue.message;
+  const { instead } = issue;
+  const other = instead !== undefined && Object.hasOwn(OPTIONS, instead) ? OPTIONS[instead] : undefined;
+  const message = other === undefined ? words : `${words} Use ${other}.`;
+  return { ...issue, field, message };
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { imageSize } from 'image-size';
+import { createFile, MP4BoxBuffer } from 'mp4box';
+import { type RowCounts } from '../../domain/campaign/results';
+import { failureRow } from '../../domain/failure-table';
+import { ACTIVITY } from '../../domain/names';
+import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
+import { type ArtifactRef, type VideoRequest } from '../../domain/request';
+import { readResults } from '../../manifest/results';
+import { type DemoCase, type DemoResult, type DemoStage } from './demo-case';
+import { resultOf, wordOf } from './demo-result';
+
+/**
+ * Parses a saved file anew and compares it with its artifact. Returns what it is, in words.
+ * @throws Error when the bytes are others, or no parser reads them
+ */
+export async function checkMedia(path: string, ref: ArtifactRef): Promise<string> {
+  const bytes = await readFile(path);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  if (sha256 !== ref.sha256) throw new Error(`${path} does not have the hash of its artifact.`);
+  const what = ref.mediaType.startsWith('video/') ? movieOf(bytes) : pictureOf(bytes);
+  return `${what}, ${bytes.length} bytes, sha256 ${sha256.slice(0, 12)}`;
+}
+
+function movieOf(bytes: Buffer): string {
+  const file = createFile();
+  let words: string | undefined;
+  file.onReady = ({ duration, timescale, videoTracks }) => {
+    const [track] = videoTracks;
+    if (track === undefined) return;
+    const size = `${track.video?.width ?? '?'}x${track.video?.height ?? '?'}`;
+    words = `MP4 ${size}, ${(duration / timescale).toFixed(1)} s, ${track.nb_samples} frames, ${track.codec}`;
+  };
+  file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(new Uint8Array(bytes).buffer, 0));
+  file.flush();
+  if (words === undefined) throw new Error('A video holds no video track.');
+  return words;
+}
+
+function pictureOf(bytes: Buffer): string {
+  const { width, height, type } = imageSize(bytes);
+  return `${(type ?? 'image').toUpperCase()} ${width}x${height}`;
+}
+
+/** A worker dies without warning right after the outcome of its create was recorded. */
+export const killedWorkerCase: DemoCase = {
+  name: 'killed-worker',
+  why: 'what the journal holds outlives the worker: another one finishes the same task',
+  expected: 'completed',
+  paid: { creates: 1, images: 0 },
+  run: async ({ fragile, id, accepted, say }: DemoStage) => {
+    const request = {
+      model: 'sketch-lite',
+      prompt: 'a candle in the wind [run:6s]',
+      durationSeconds: 2,
+    };
+    const first = await fragile.startWorker();
+    const recorded = fragile.outcomeRecorded();
+    const started = await fragile.media.startVideo({ request }, { id: id('killed-worker') });
+    await recorded;
+    first.kill();
+    say(`killed-worker: the outcome is recorded; worker ${first.pid} ended with ${await first.exited}`);
+    const second = await fragile.startWorker();
+    const { seen, ...rest } = resultOf(await started.result());
+    const journal = (await fragile.activitiesOf(started.workflowId)).includes(ACTIVITY.reconcileCreate);
+    const times = await accepted(request.prompt);
+    return {
+      ...rest,
+      seen: times === 1 ? seen : `${seen}, accepted ${times} times`,
+      notes: [
+        ...rest.notes,
+        `worker ${second.pid} finished it; the task id came ${journal ? 'from the journal' : 'just in time from the first worker'}`,
+        `the sandbox accepted it ${times} time(s)`,
+      ],
+    };
+  },
+};
+
+const ROWS = 4;
+/** Micro-units of one row: 2 s of `cine-1` at 480p by the price list of the sandbox. */
+const PRICE = 100_000;
+const usd = (rows: number) => ({ microUnits: rows * PRICE, currency: 'USD' });
+
+/** A campaign whose budget ends before its rows do, and what the same id does with more of it. */
+export const campaignCase: DemoCase = {
+  name: 'campaign',
+  why: 'a budget for three of four rows is never exceeded, and more of it buys only the row that is missing',
+  expected: '3 completed and 1 skipped_budget, then 4 completed',
+  paid: { creates: ROWS, images: 0 },
+  run: campaign,
+};
+
+async function campaign({ media, store, id, say }: DemoStage): Promise<DemoResult> {
+  const rows = Array.from({ length: ROWS }, (_unused, n) => ({
+    id: `kite-${n + 1}`,
+    model: 'cine-1',
+    prompt: `kite number ${n + 1} over the sea [run:2s]`,
+    duration: 2,
+    resolution: '480p',
+  }));
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  const artifact = await store.putBuffer(Buffer.from(text), { mediaType: 'application/jsonl' });
+  const name = id('campaign');
+  const input = { manifest: { source: { artifact } }, budget: usd(ROWS - 1) };
+  const first = await (await media.startCampaign(input, { id: name })).result();
+  say(`campaign: the budget is spent with ${words(first.counts)}; going on with more`);
+  const second = await (await media.resumeCampaign(name, { budget: usd(ROWS) })).started.result();
+  const artifacts: ArtifactRef[] = [];
+  for await (const row of readResults(store, second.results)) artifacts.push(...row.artifacts);
+  const { settled, reserved } = second.money;
+  return {
+    seen: `${words(first.counts)}, then ${words(second.counts)}`,
+    notes: [`on its books: ${(settled + reserved) / 1e6} USD`],
+    artifacts,
+  };
+}
+
+function words(counts: RowCounts): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+    .join(' and ');
+}
+
+const ONE_CREATE = { creates: 1, images: 0 };
+const ONE_IMAGE_CALL = { creates: 0, images: 1 };
+
+/** The expectations of the demo, with their reasons: it succeeds only if every row comes true. */
+export const DEMO_CASES: readonly DemoCase[] = [
+  {
+    name: 'video-from-file',
+    why: 'an image file of the user travels as the data URL that this model takes',
+    expected: 'completed',
+    paid: ONE_CREATE,
+    run: (stage) =>
+      video(stage, 'video-from-file', {
+        model: 'motion-omni',
+        prompt: 'the cup turns slowly on the table [run:3s]',
+        durationSeconds: 3,
+        references: [{ kind: 'image', source: { artifact: stage.inputs[0] } }],
+      }),
+  },
+  {
+    name: 'video-from-url',
+    why: 'a reference that is a URL is passed on as it is',
+    expected: 'completed',
+    paid: ONE_CREATE,
+    run: (stage) =>
+      video(stage, 'video-from-url', {
+        model: 'cine-1',
+        prompt: 'a lighthouse at dusk, slow pan [run:3s]',
+        durationSeconds: 4,
+        resolution: '720p',
+        aspectRatio: '16:9',
+        references: [{ kind: 'image', source: { url: 'https://example.com/lighthouse.png' } }],
+      }),
+  },
+  {
+    name: 'deadline',
+    why: 'the wait ends before the video: no failure, the task is kept, resuming it never creates again',
+    expected: 'still_running, completed',
+    paid: ONE_CREATE,
+    run: deadline,
+  },
+  {
+    name: 'moderation',
+    why: 'a task that moderation refuses fails for good',
+    expected: 'failed/moderation',
+    paid: ONE_CREATE,
+    run: (stage) => video(stage, 'moderation', quick('a scene that is not allowed [fail:moderation]')),
+  },
+  {
+    name: 'capacity',
+    why: 'a task that lacked capacity is told apart from moderation: another attempt can make sense',
+    expected: 'failed/capacity',
+    paid: ONE_CREATE,
+    run: (stage) => video(stage, 'capacity', quick('a scene at rush hour [fail:capacity]')),
+  },
+  {
+    name: 'lost-reply',
+    why: 'accepted, but the reply was lost: nobody knows, so nothing is sent again and the evidence is kept',
+    expected: 'unconfirmed',
+    paid: ONE_CREATE,
+    run: lostReply,
+  },
+  killedWorkerCase,
+  campaignCase,
+  {
+    name: 'image',
+    why: 'one call, its results are stored before anything else happens',
+    expected: 'completed',
+    paid: ONE_IMAGE_CALL,
+    run: async ({ media, id }) => {
+      const request = { model: 'image-2', prompt: 'a red cube on sand', size: '1024x1024' };
+      return image(await (await media.startImage({ request }, { id: id('image') })).result());
+    },
+  },
+  {
+    name: 'edit',
+    why: 'two image files go as image[] parts in their order',
+    expected: 'completed',
+    paid: ONE_IMAGE_CALL,
+    run: async ({ media, id, inputs }) => {
+      const images = inputs.map((artifact) => ({ artifact }));
+      const request = { model: 'image-2', prompt: 'put the cup on the table', size: '512x512', images };
+      return image(await (await media.startEdit({ request }, { id: id('edit') })).result());
+    },
+  },
+];
+
+function quick(prompt: string): VideoRequest {
+  return { model: 'sketch-lite', prompt, durationSeconds: 2 };
+}
+
+async function video({ media, id }: DemoStage, name: string, request: VideoRequest): Promise<DemoResult> {
+  return resultOf(await (await media.startVideo({ request }, { id: id(name) })).result());
+}
+
+async function deadline({ media, id, say }: DemoStage): Promise<DemoResult> {
+  const request = quick('a long walk along the shore [run:14s]');
+  const started = await media.startVideo({ request, waitFor: '5s' }, { id: id('deadline') });
+  const first: VideoOutcome = await started.result();
+  if (first.outcome !== 'still_running') return { ...resultOf(first), seen: `${wordOf(first)} at once` };
+  say(`deadline: still ${first.lastStatus ?? 'unknown'} after 5 s, task ${first.video.taskId}; resuming it`);
+  const second = await (await media.resume(first.video.taskId)).result();
+  const { notes, artifacts } = resultOf(second);
+  const same = 'video' in second && second.video?.taskId === first.video.taskId;
+  return {
+    seen: `${wordOf(first)}, ${wordOf(second)}${same ? '' : ' of another task'}`,
+    notes: [...notes, 'the same task, created once'],
+    ...(artifacts && { artifacts }),
+  };
+}
+
+async function lostReply(stage: DemoStage): Promise<DemoResult> {
+  const request = quick('a message in a bottle [lost-reply]');
+  const result = await video(stage, 'lost-reply', request);
+  const accepted = await stage.accepted(request.prompt);
+  const { hint = '' } = failureRow({ outcome: 'unconfirmed' }) ?? {};
+  return {
+    ...result,
+    seen: accepted === 1 ? result.seen : `${result.seen}, accepted ${accepted} times`,
+    notes: [...result.notes, `the sandbox accepted it ${accepted} time(s)`, hint],
+  };
+}
+
+function image(outcome: ImageOutcome): DemoResult {
+  return resultOf(outcome);
+}

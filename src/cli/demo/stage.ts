@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { type ArtifactStore } from '../../artifacts/artifact-store';
+import { FileArtifactStore } from '../../artifacts/file-store';
+import { ingestFile } from '../../artifacts/ingest';
+import { TemporalMediaClient } from '../../client';
+import { mediaJournalWorkflowId } from '../../domain/names';
+import { type ArtifactRef } from '../../domain/request';
+import { promptHash } from '../../testing/sandbox/counters';
+import { SandboxAdmin } from '../../testing/sandbox/process';
+import { renderImage } from '../../testing/sandbox/render-image';
+import {
+  type RunningTemporalServer,
+  startTemporalServer,
+} from '../../testing/temporal-server/start-temporal-server';
+import { cachedWorkflowBundle } from '../../workflow-bundle';
+import { type RunningChild, startChild } from '../child-process';
+import { sandboxEnvironment, startDevSandbox, temporalEnvironment } from '../dev/state';
+import { type DemoStage } from './demo-case';
+
+export interface OpenStage {
+  readonly stage: DemoStage;
+  readonly server: RunningTemporalServer;
+  readonly admin: SandboxAdmin;
+  readonly store: ArtifactStore;
+  /** Stops everything that was started here. */
+  readonly close: () => Promise<void>;
+}
+
+export interface OpenStageOptions {
+  readonly dataDir: string;
+  /** The server's database survives in the data directory. */
+  readonly persistent: boolean;
+  readonly out: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly say: (line: string) => void;
+}
+
+const WORKER_GRACE_MS = 20_000;
+
+/** Starts server, sandbox and the first worker for the demo, on task queues of its own. Undoes everything on failure. */
+export async function openStage(options: OpenStageOptions): Promise<OpenStage> {
+  const { dataDir, say } = options;
+  const env = demoEnvironment(options.env);
+  const undo: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  };
+  try {
+    // The bundle is made meanwhile: server and sandbox are other processes.
+    const bundling = cachedWorkflowBundle(join(dataDir, 'cache'));
+    bundling.catch(() => undefined);
+    const server = await startTemporalServer({
+      ...(options.persistent && { dataDir }),
+      ui: true,
+      env,
+      onProgress: say,
+    });
+    undo.push(() => server.stop());
+    const sandbox = await startDevSandbox({ dataDir, ports: {}, env });
+    undo.push(() => sandbox.stop(5_000));
+    const connection = await Connection.connect({ ...server.connection, address: server.address });
+    undo.push(() => connection.close());
+    const client = new Client({ connection, namespace: server.namespace });
+    await bundling;
+
+    const run = randomBytes(4).toString('hex');
+    const queues = { steady: `media-demo-${run}`, fragile: `media-demo-${run}-fragile` };
+    const fragileJournal = join(dataDir, 'journal-fragile');
+    const startWorker = async (queue: string, journal: string): Promise<RunningChild<object>> => {
+      const child = await startChild<object>(['worker', '--json'], {
+        logFile: join(dataDir, 'logs', `${queue}.log`),
+        env: {
+          ...temporalEnvironment(server, env, dataDir),
+          ...sandboxEnvironment(sandbox.ready, {}),
+          MEDIA_DATA_DIR: dataDir,
+          MEDIA_JOURNAL: journal,
+          MEDIA_TASK_QUEUE: queue,
+        },
+      });
+      undo.push(() => child.stop(WORKER_GRACE_MS));
+      return child;
+    };
+    if (!server.startedByUs) undo.push(() => endJournals(client, Object.values(queues)));
+    await startWorker(queues.steady, join(dataDir, 'journal'));
+
+    const store = new FileArtifactStore(join(dataDir, 'artifacts'));
+    const admin = new SandboxAdmin(sandbox.ready.adminUrl);
+    const stage: DemoStage = {
+      id: (name) => `demo-${run}-${name}`,
+      media: new TemporalMediaClient(client, { taskQueue: queues.steady }),
+      store,
+      inputs: await demoInputs(store, join(options.out, 'inputs')),
+      accepted: async (prompt) => (await admin.counters()).acceptedByPromptHash[promptHash(prompt)] ?? 0,
+      say,
+      fragile: {
+        media: new TemporalMediaClient(client, { taskQueue: queues.fragile }),
+        startWorker: () => startWorker(queues.fragile, fragileJournal),
+        outcomeRecorded: () => untilOutcome(fragileJournal),
+        activitiesOf: (workflowId) => activitiesOf(client, workflowId),
+      },
+    };
+    return { stage, server, admin, store, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The demo talks to its own sandbox only: a real service that the user has configured must not be billed. */
+async function untilOutcome(journal: string): Promise<void> {
+  for (;;) {
+    const names = await readdir(journal, { recursive: true }).catch(() => []);
+    if (names.some((name) => name.endsWith('.outcome'))) return;
+    await delay(1);
+  }
+}
+
+async function activitiesOf(client: Client, workflowId: string): Promise<string[]> {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).flatMap(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
+  );
+}
+
+/** On a server of somebody else nothing of the demo stays running. */
+async function endJournals(client: Client, queues: readonly string[]): Promise<void> {
+  for (const queue of queues) {
+    await client.workflow
+      .getHandle(mediaJournalWorkflowId(queue))
+      .terminate('the demo is over')
+      .catch(() => undefined);
+  }
+}
+
+/**
+ * The environment of a demo: without the user's service, which it must never bill, and without a codec server, which
+ * neither its client nor its workers use.
+ */
+export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MEDIA|TEMPORAL_CODEC)_/.test(name)));
+}
+
+/** Draws two pictures as files of the user and takes them into the store, as the commands do. */
+export async function demoInputs(
+  store: ArtifactStore,
+  directory: string,
+): Promise<readonly [ArtifactRef, ArtifactRef]> {
+  await mkdir(directory, { recursive: true });
+  const draw = async (name: string): Promise<ArtifactRef> => {
+    const path = join(directory, `${name}.png`);
+    await writeFile(
+      path,
+      renderImage({
+        kind: 'image',
+        model: 'input',
+        prompt: name,
+        width: 256,
+        height: 256,
+        index: 0,
+        inputs: [],
+      }),
+    );
+    return (await ingestFile(store, path)).artifact;
+  };
+  return [await draw('cup'), await draw('table')];
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type RunningTemporalServer } from '../../testing/temporal-server';
+import { processIdentity } from '../../testing/temporal-server/owner-lock';
+import { isPortFree } from '../../testing/temporal-server/process';
+import { type RunningChild, startChild } from '../child-process';
+import { CliError } from '../errors';
+
+/** What `dev` tells other commands about itself, in `dev.json` of the data directory. Never a key. */
+export interface DevState {
+  readonly v: 1;
+  readonly pid: number;
+  /** Tells this process from a later one with the same pid. */
+  readonly identity: string | null;
+  readonly startedAt: string;
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string | null;
+  readonly retention: string;
+  readonly taskQueue: string;
+  readonly sandbox: DevSandbox | null;
+  readonly pids: { readonly server?: number; readonly sandbox?: number; readonly worker?: number };
+}
+
+export interface DevSandbox {
+  readonly url: string;
+  readonly mediaUrl: string;
+  readonly modelsUrl: string;
+  readonly adminUrl: string;
+}
+
+/** Ports that the next start takes again: the account of every task is a digest of the base address (architecture: Requests). */
+export interface DevPorts {
+  readonly temporal?: number;
+  readonly ui?: number;
+  readonly sandbox?: number;
+  readonly media?: number;
+}
+
+const stateFile = (dataDir: string): string => join(dataDir, 'dev.json');
+const portsFile = (dataDir: string): string => join(dataDir, 'dev-ports.json');
+
+/** The `dev` that runs on this data directory; undefined when there is none, or its process is gone. */
+export async function readDevState(dataDir: string): Promise<DevState | undefined> {
+  const state = (await readJson(stateFile(dataDir))) as Partial<DevState> | undefined;
+  if (state?.v !== 1 || typeof state.pid !== 'number' || typeof state.address !== 'string') return undefined;
+  const identity = await processIdentity(state.pid);
+  return identity !== null && identity === state.identity ? (state as DevState) : undefined;
+}
+
+export async function writeDevState(dataDir: string, state: DevState): Promise<void> {
+  await writeJson(stateFile(dataDir), state);
+}
+
+export async function removeDevState(dataDir: string): Promise<void> {
+  await rm(stateFile(dataDir), { force: true });
+}
+
+export async function readDevPorts(dataDir: string): Promise<DevPorts> {
+  const ports = await readJson(portsFile(dataDir));
+  const entries = Object.entries(typeof ports === 'object' && ports !== null ? ports : {});
+  return Object.fromEntries(
+    entries.filter(([, port]) => Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536),
+  );
+}
+
+export async function writeDevPorts(dataDir: string, ports: DevPorts): Promise<void> {
+  await writeJson(portsFile(dataDir), ports);
+}
+
+/** A file that is missing or broken says nothing. */
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A reader sees the old content or the new one, never half of it. */
+async function writeJson(file: string, content: object): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(draft, file);
+}
+
+/** The key of a local sandbox: it opens nothing but that. */
+export const SANDBOX_KEY = 'sandbox-key';
+
+/** A sandbox that was killed with its `dev` needs a moment to let go of its ports. */
+const PORT_WAIT_MS = 15_000;
+
+export interface StartDevSandboxOptions {
+  readonly dataDir: string;
+  readonly ports: DevPorts;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Starts the sandbox of `dev` in its own process, on the ports of last time: another port would be another account,
+ * and every task of before would be out of reach. @throws CliError when such a port is taken
+ */
+export async function startDevSandbox({
+  dataDir,
+  ports,
+  env,
+}: StartDevSandboxOptions): Promise<RunningChild<DevSandbox>> {
+  for (const port of [ports.sandbox, ports.media]) if (port !== undefined) await untilFree(port);
+  const directory = join(dataDir, 'sandbox');
+  await mkdir(directory, { recursive: true });
+  const args = ['sandbox', '--json', '--data-dir', directory, '--key', SANDBOX_KEY];
+  if (ports.sandbox !== undefined) args.push('--port', String(ports.sandbox));
+  if (ports.media !== undefined) args.push('--media-port', String(ports.media));
+  return startChild<DevSandbox>(args, {
+    env: withoutSecrets(env),
+    logFile: join(dataDir, 'logs', 'sandbox.log'),
+  });
+}
+
+/** Key, addresses and proxies of the user are for another service; a sandbox has its own key (C5.4a, C5.4b). */
+function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^MEDIA_|_proxy$/i.test(name)));
+}
+
+async function untilFree(port: number): Promise<void> {
+  const until = Date.now() + PORT_WAIT_MS;
+  while (!(await isPortFree(port))) {
+    if (Date.now() > until) {
+      const message = `Port ${port} of 127.0.0.1, which the sandbox of this data directory used before, is taken.`;
+      throw new CliError('port_in_use', message, {
+        hint: 'Stop what listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory: tasks of before are then out of reach.',
+      });
+    }
+    await delay(200);
+  }
+}
+
+/** What a worker needs to use this sandbox; what the user has set himself wins. */
+export function sandboxEnvironment(sandbox: DevSandbox, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const hasKey = Boolean(env['MEDIA_API_KEY'] || env['MEDIA_API_KEY_FILE']);
+  return {
+    MEDIA_BASE_URL: sandbox.url,
+    MEDIA_MODELS: env['MEDIA_MODELS'] || sandbox.modelsUrl,
+    MEDIA_ALLOWED_MEDIA_ORIGINS: env['MEDIA_ALLOWED_MEDIA_ORIGINS'] || new URL(sandbox.mediaUrl).origin,
+    ...(!hasKey && { MEDIA_API_KEY: SANDBOX_KEY }),
+  };
+}
+
+/**
+ * The environment in which a child worker finds this server. For a server of ours every TEMPORAL_* of the user is
+ * dropped, the default profile included: its TLS and keys belong to another server.
+ */
+export function temporalEnvironment(
+  server: RunningTemporalServer,
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+): NodeJS.ProcessEnv {
+  if (!server.startedByUs) return { ...env };
+  const others = Object.entries(env).filter(
+    ([name]) => !name.startsWith('TEMPORAL_') || name.startsWith('TEMPORAL_MEDIA_'),
+  );
+  return {
+    ...Object.fromEntries(others),
+    TEMPORAL_ADDRESS: server.address,
+    TEMPORAL_NAMESPACE: server.namespace,
+    // A file that is not there: an empty one counts as broken.
+    TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal-profiles.toml'),
+  };
+}

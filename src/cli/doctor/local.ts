@@ -1,0 +1,154 @@
+import { constants, readFileSync } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { systemCode, toArtifactError } from '../../artifacts/artifact-store';
+import { createFileJournal } from '../../journal/file-journal';
+import { isOlder } from '../../older-version';
+import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-copies';
+import { type CommandErrorType } from '../error-table';
+import { openStore } from '../paid-options';
+import { type Check, failed, type Finding, ok, warning } from './check';
+
+/** Whether this process runs a Node that the package allows. */
+export const nodeVersion: Check = {
+  name: 'node',
+  title: 'Node',
+  after: [],
+  limitMs: 1_000,
+  late: 'unexpected',
+  run: async () => judgeNodeVersion(process.version, enginesOfPackage()),
+};
+
+/** @param engines `>=MAJOR.MINOR.PATCH`, as package.json has it */
+export function judgeNodeVersion(version: string, engines: string): Finding {
+  const wanted = engines.replace(/^>=\s*/, '');
+  if (!isOlder(version, wanted)) return ok(`${version.replace(/^v/, '')} (at least ${wanted} is needed)`);
+  return failed('node_version', `This is Node ${version.replace(/^v/, '')}; at least ${wanted} is needed.`);
+}
+
+function enginesOfPackage(): string {
+  const file = join(__dirname, '..', '..', '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { engines: { node: string } }).engines.node;
+}
+
+const PACKAGES = ['@temporalio/worker', '@temporalio/client', '@temporalio/workflow', '@temporalio/activity'];
+
+/** Whether everything that throws and reads failures shares one copy of the SDK. */
+export const oneSdk: Check = {
+  name: 'sdk',
+  title: 'Temporal SDK',
+  after: [],
+  limitMs: 3_000,
+  late: 'unexpected',
+  run: async ({ cwd }) => judgeSdkCopies(sdkCopiesWithApplication(cwd, sdkCopies(PACKAGES))),
+};
+
+/** Names who loads which version, and no path. */
+export function judgeSdkCopies(copies: readonly SdkCopy[]): Finding {
+  const [ours, ...others] = copies;
+  if (others.length === 0) return ok(`${ours?.version ?? 'unknown'}, one copy`);
+  const named = copies.map(({ by, version }) => `${by} loads ${version}`).join(', ');
+  return failed('two_sdk_copies', `${copies.length} copies of @temporalio/common are installed: ${named}.`);
+}
+
+/** Whether every MEDIA_* variable can be used, and address and key are there where a worker would need them. */
+export const settings: Check = {
+  name: 'settings',
+  title: 'Settings',
+  after: [],
+  limitMs: 1_000,
+  late: 'unexpected',
+  run: async ({ problems, workerSide, service, env }) => {
+    if (problems.length > 0) {
+      const variables = problems.map(({ variable }) => variable).join(' and ');
+      const message = problems.map(({ message: text }) => text).join(' ');
+      return failed('configuration', message, `Correct ${variables} where the worker runs.`);
+    }
+    if (!workerSide || service === undefined)
+      return ok('neither MEDIA_BASE_URL nor a key is set here: both are needed where the worker runs only');
+    return ok(`service from ${service.from}, key from ${keySource(env)}`);
+  },
+};
+
+function keySource(env: NodeJS.ProcessEnv): string {
+  return env['MEDIA_API_KEY_FILE'] ? 'MEDIA_API_KEY_FILE' : 'MEDIA_API_KEY';
+}
+
+const REMEDY =
+  'Point MEDIA_ARTIFACTS (default: the folder artifacts in MEDIA_DATA_DIR) to a folder that can be written.';
+
+/** Whether results can be stored where a worker runs, and found where only commands run. */
+export const artifacts: Check = {
+  name: 'artifacts',
+  title: 'Artifact store',
+  after: [],
+  limitMs: 5_000,
+  late: 'artifacts/storage',
+  run: async ({ config, workerSide }) => {
+    const store = openStore(config);
+    const state = store.kind === 'file' ? await folderState(config.artifacts) : 'there';
+    if (!workerSide) {
+      return state === 'there'
+        ? ok('there; the worker must use the same one')
+        : warning(
+            'There is none here: videos are made, but this machine cannot save their files.',
+            'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, if both can reach one store.',
+          );
+    }
+    if (state === 'missing') return ok('can be written; the first worker makes it');
+    try {
+      if (state === 'there') await store.checkWritable();
+    } catch (error) {
+      const { code, message } = toArtifactError(error);
+      return failed(`artifacts/${code}` as CommandErrorType, message, REMEDY);
+    }
+    return state === 'there'
+      ? ok('can be written')
+      : failed('artifacts/not_writable', 'The artifact store cannot be written.', REMEDY);
+  },
+};
+
+/** Whether the record of paid sends can be written: without it nothing is sent. */
+export const journal: Check = {
+  name: 'journal',
+  title: 'Journal',
+  after: [],
+  workerSide: true,
+  limitMs: 5_000,
+  late: 'journal_unusable',
+  run: async ({ config }) => {
+    const root = config.journal;
+    if (/^[a-z][a-z0-9+.-]+:\/\//i.test(root))
+      return failed('configuration', 'MEDIA_JOURNAL: must be a folder: other stores are not built in yet.');
+    const state = await folderState(root);
+    if (state === 'missing') return ok('can be written; the first worker makes it');
+    if (state === 'blocked') return failed('journal_unusable', 'The journal cannot be written.');
+    try {
+      await createFileJournal({ root, shared: config.journalShared }).checkWritable();
+      return ok('can be written');
+    } catch (error) {
+      return failed('journal_unusable', `The journal cannot be written (${systemCode(error)}).`);
+    }
+  },
+};
+
+/**
+ * - `there`: the folder exists.
+ * - `missing`: it can be made: what is above it is a folder that can be written.
+ * - `blocked`: something else has its name, or the rights are missing.
+ */
+export type FolderState = 'there' | 'missing' | 'blocked';
+
+/** Looks without making anything. */
+export async function folderState(folder: string): Promise<FolderState> {
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await stat(at).catch(() => undefined);
+    if (found === undefined && at !== dirname(at)) continue;
+    if (found?.isDirectory() !== true) return 'blocked';
+    if (at === folder) return 'there';
+    return access(at, constants.W_OK | constants.X_OK).then(
+      () => 'missing',
+      () => 'blocked',
+    );
+  }
+}

@@ -1,0 +1,306 @@
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { storeIdentity } from '../../artifacts/store-identity';
+import { isSetBack } from '../../binding/bind-journal';
+import { type FoundLedger, readLedger } from '../../binding/ledger';
+import { accountsOfOthers } from '../../binding/served-accounts';
+import {
+  type CreateJournal,
+  differenceOf,
+  type JournalIdentity,
+  type Ledger,
+  type LedgerDifference,
+} from '../../domain/journal';
+import { activityQueues } from '../../domain/names';
+import { createFileJournal } from '../../journal/file-journal';
+import { JournalRecordError } from '../../journal/records';
+import { isOlder } from '../../older-version';
+import { accountName } from '../../service/api-caller';
+import { lackingIn, OLDEST_SERVER } from '../../temporal-server-version';
+import { type PollerKind, pollsForNewWork, type QueueView, STALE_POLL_MS, viewQueue } from '../connect';
+import { errorType } from '../error-table';
+import { isGrpcNotFound } from '../grpc-not-found';
+import { type Check, type Facts, failed, type Finding, ok, warning } from './check';
+import { folderState } from './local';
+import { judgeVersions } from './worker-versions';
+
+const CALL_MS = 3_000;
+const KINDS: readonly PollerKind[] = ['workflows', 'activities'];
+
+/** When each worker polled last, in milliseconds since the epoch. */
+export interface QueuePollers {
+  readonly workflows: readonly number[];
+  readonly activities: readonly number[];
+}
+
+/** Whether a worker asks the task queue for workflows and for activities. */
+export const workers: Check = {
+  name: 'workers',
+  title: 'Workers',
+  after: ['namespace'],
+  limitMs: CALL_MS + 500,
+  late: 'temporal_unreachable',
+  run: async ({ target, dev, session: { connection } }) => {
+    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    const { namespace, taskQueue } = target;
+    const look = (queue: string, kind: PollerKind) => viewQueue(connection, namespace, queue, kind, CALL_MS);
+    const queues = Object.values(activityQueues(taskQueue));
+    // All at once: one look after another would outlast the limit of the check.
+    const [workflows, activities, ...others] = await Promise.all([
+      ...KINDS.map((kind) => look(taskQueue, kind)),
+      ...queues.map((queue) => look(queue, 'activities')),
+    ]);
+    const now = Date.now();
+    for (const view of [workflows, activities]) {
+      const idle = view && judgeVersions(view, taskQueue, now);
+      if (idle !== undefined) return idle;
+    }
+    const pollers = { workflows: pollsOf(workflows), activities: pollsOf(activities) };
+    const finding = judgePollers(pollers, taskQueue, now);
+    if (finding.state === 'ok') {
+      const served = queues.map((queue, place) => [queue, pollsOf(others[place])] as const);
+      return judgeActivityQueues(finding, served, now);
+    }
+    if (finding.state !== 'failed' || dev === undefined || dev.taskQueue === taskQueue) return finding;
+    const remedy = `${finding.remedy} The \`dev\` of this data directory serves "${dev.taskQueue}".`;
+    return { ...finding, remedy };
+  },
+};
+
+const pollsOf = (view: QueueView | undefined): readonly number[] =>
+  view === undefined ? [] : pollsForNewWork(view);
+
+/** Creates, polls, downloads and images run on queues of their own; a worker that was made by hand may not serve them. */
+export function judgeActivityQueues(
+  served: Finding,
+  queues: readonly (readonly [queue: string, polls: readonly number[]])[],
+  now: number,
+): Finding {
+  const unserved = queues.filter(([, polls]) => polls.every((at) => now - at > STALE_POLL_MS));
+  if (unserved.length === 0) return served;
+  const names = unserved.map(([queue]) => queue).join(', ');
+  return failed(
+    'no_worker',
+    `${served.message}, but none polls ${names}: what runs there would wait.`,
+    'Serve them with `temporal-media worker` or createMediaWorker; workers that are put together by hand are made by createWorkers.',
+  );
+}
+
+/** @param now milliseconds since the epoch; a clock that is behind the server's counts as just now */
+export function judgePollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {
+  const missing = KINDS.filter((kind) => pollers[kind].length === 0);
+  if (missing.length === KINDS.length)
+    return failed('no_worker', `No worker polls the task queue "${taskQueue}".`);
+  if (missing.length > 0) {
+    const message = `No worker polls the task queue "${taskQueue}" for ${missing[0]}.`;
+    return failed('no_worker', message);
+  }
+  const age = Math.max(...KINDS.map((kind) => now - Math.max(...pollers[kind])));
+  if (age > STALE_POLL_MS) {
+    const message = `The last poll of the task queue "${taskQueue}" was ${Math.round(age / 1_000)} s ago: its worker is gone, or has no free slot.`;
+    return failed('no_worker', message, `${errorType('no_worker').hint} A worker that is busy needs time.`);
+  }
+  const count = Math.min(...KINDS.map((kind) => pollers[kind].length));
+  return ok(`${count} ${count === 1 ? 'worker polls' : 'workers poll'} the task queue "${taskQueue}"`);
+}
+
+const CONNECT_MS = 4_000;
+/** gRPC PERMISSION_DENIED and UNAUTHENTICATED. */
+const REFUSED: ReadonlySet<unknown> = new Set([7, 16]);
+
+/** Whether the server answers that commands and workers would use, and which version it is. */
+export const temporalServer: Check = {
+  name: 'temporal',
+  title: 'Temporal server',
+  after: [],
+  limitMs: CONNECT_MS + 1_000,
+  late: 'temporal_unreachable',
+  run: async ({ target, session, env }) => {
+    if ('problem' in target) throw target.problem;
+    const { address, foundBy } = target;
+    const where = `${address} (from ${foundBy})`;
+    let connection: Connection;
+    try {
+      connection = await Connection.connect({
+        ...target.connection,
+        address,
+        connectTimeout: CONNECT_MS,
+      });
+    } catch (error) {
+      return isRefusal(error)
+        ? failed('temporal_credentials', `The Temporal server at ${where} refuses access.`)
+        : failed('temporal_unreachable', `No Temporal server answers at ${where}.`, remedy(env));
+    }
+    session.connection = connection;
+    const { serverVersion } = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
+      connection.workflowService.getSystemInfo({}),
+    );
+    return judgeServerVersion(serverVersion, where);
+  },
+};
+
+export function judgeServerVersion(version: string | null | undefined, where: string): Finding {
+  if (!version) return ok(`answers at ${where}; it does not tell its version`);
+  const lacks = lackingIn(version);
+  if (lacks.length === 0) return ok(`${version} at ${where}`);
+  return warning(
+    `${version} at ${where} lacks ${lacks.join('; ')}.`,
+    isOlder(version, OLDEST_SERVER)
+      ? `Use a server of version ${OLDEST_SERVER} or later.`
+      : 'Use a later server where you need them; videos and images need none of them.',
+  );
+}
+
+/** Whether the server answered and said no, as opposed to not answering. */
+export function isRefusal(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  return REFUSED.has(code) || REFUSED.has(cause?.code);
+}
+
+/** gRPC reads these in lower case only, and goes through them to every host that no_proxy does not name. */
+function remedy(env: NodeJS.ProcessEnv): string {
+  const hint = errorType('temporal_unreachable').hint;
+  const proxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].find((name) => env[name]);
+  return proxy === undefined ? hint : `${hint} Or name its host in no_proxy: ${proxy} is set.`;
+}
+
+/** gRPC codes: cancelled by a deadline of ours, DEADLINE_EXCEEDED, UNAVAILABLE. */
+const NO_ANSWER: ReadonlySet<unknown> = new Set([1, 4, 14]);
+
+const NAMESPACE_CALL_MS = 3_000;
+const SECONDS_OF_A_DAY = 86_400;
+
+/** Whether the server has the namespace and lets this client look at it. */
+export const namespaceCheck: Check = {
+  name: 'namespace',
+  title: 'Namespace',
+  after: ['temporal'],
+  limitMs: NAMESPACE_CALL_MS + 500,
+  late: 'temporal_unreachable',
+  run: async ({ target, session: { connection } }) => {
+    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    const { namespace } = target;
+    try {
+      const { config } = await connection.withDeadline(Date.now() + NAMESPACE_CALL_MS, () =>
+        connection.workflowService.describeNamespace({ namespace }),
+      );
+      const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+      return ok(seconds === 0 ? namespace : `${namespace}; closed workflows are kept for ${daysOf(seconds)}`);
+    } catch (error) {
+      const finding = judgeLookUp(error, namespace);
+      if (finding === undefined) throw error;
+      return finding;
+    }
+  },
+};
+
+/** Why the namespace could not be looked up, by a server that has just told its version; undefined when nobody knows. */
+export function judgeLookUp(error: unknown, namespace: string): Finding | undefined {
+  if (isGrpcNotFound(error))
+    return failed('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
+  if (isRefusal(error))
+    return failed('temporal_credentials', `The Temporal server refuses the namespace "${namespace}".`);
+  // What it says of itself comes from memory; a namespace comes from its database.
+  if (NO_ANSWER.has((error as { code?: unknown }).code))
+    return failed(
+      'temporal_unreachable',
+      `The Temporal server answers, but cannot look up the namespace "${namespace}": its database may be down.`,
+      'Look at the log of the Temporal server and at its database; the settings of this machine are not the cause. What runs goes on when it is back.',
+    );
+  return undefined;
+}
+
+function daysOf(seconds: number): string {
+  const days = Number((seconds / SECONDS_OF_A_DAY).toFixed(2));
+  return days === 1 ? '1 day' : `${days} days`;
+}
+
+/** What a worker of this environment would say of itself. */
+export interface OwnSide {
+  /** Null when no journal has been made yet. */
+  readonly journal: (JournalIdentity & { readonly isSetBack: boolean }) | null;
+  /** Null while there is no artifact store. */
+  readonly artifacts: string | null;
+  /** Null without a usable base address. */
+  readonly account: string | null;
+}
+
+/** Whether a worker with this journal and this artifact store may serve the task queue (architecture: Create). */
+export const binding: Check = {
+  name: 'binding',
+  title: 'Journal binding',
+  after: ['namespace', 'journal'],
+  workerSide: true,
+  limitMs: 4_000,
+  late: 'temporal_unreachable',
+  run: async ({ target, config, service, session: { connection } }) => {
+    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    const { namespace, taskQueue } = target;
+    const found = await readLedger(new Client({ connection, namespace }), taskQueue);
+    const ledger = found.is === 'missing' ? null : found.ledger;
+    let journal: OwnSide['journal'];
+    try {
+      journal = await journalOf(config, ledger);
+    } catch (error) {
+      if (error instanceof JournalRecordError) return failed('journal_unusable', error.message);
+      throw error;
+    }
+    const artifacts = await artifactsOf(config);
+    const account = service === undefined ? null : accountName(config.credential, service.baseUrl);
+    return judgeBinding(found, { journal, artifacts, account }, taskQueue);
+  },
+};
+
+/** Null while there is no journal: asking it for its name would make one. */
+async function journalOf(config: Facts['config'], ledger: Ledger | null): Promise<OwnSide['journal']> {
+  const { journal: root, journalShared: shared } = config;
+  if ((await folderState(join(root, 'journal.json'))) === 'missing') return null;
+  const journal: CreateJournal = createFileJournal({ root, shared });
+  return { ...(await journal.identity()), isSetBack: await isSetBack(ledger, journal) };
+}
+
+/** What is wrong with the store itself, its own check says. */
+async function artifactsOf({ artifacts: root }: Facts['config']): Promise<string | null> {
+  if ((await folderState(join(root, 'store.json'))) === 'missing') return null;
+  return storeIdentity(root).catch(() => null);
+}
+
+const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
+  journal: 'is bound to another journal than the one here.',
+  host: 'is bound to this journal on another host.',
+  artifacts: 'stores its artifacts in another place than the one here (MEDIA_ARTIFACTS).',
+};
+
+export function judgeBinding(
+  found: FoundLedger,
+  { journal, artifacts, account }: OwnSide,
+  taskQueue: string,
+): Finding {
+  const queue = `The task queue "${taskQueue}"`;
+  const ledger = found.is === 'missing' ? null : found.ledger;
+  if (ledger === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
+  if (journal === null)
+    return failed('journal_binding', `${queue} is bound to a journal, and here is none yet.`);
+  const difference = differenceOf(ledger, { ...journal, artifacts, accounts: [], mark: null });
+  if (difference === 'artifacts') {
+    const remedy =
+      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as the other workers have it, or use a task queue of your own (MEDIA_TASK_QUEUE).';
+    return failed('journal_binding', `${queue} ${DIFFERS[difference]}`, remedy);
+  }
+  if (difference !== undefined) return failed('journal_binding', `${queue} ${DIFFERS[difference]}`);
+  if (journal.isSetBack) {
+    const message = `${queue} knows of paid calls that the journal here lacks: it is an earlier copy of itself.`;
+    return failed(
+      'journal_binding',
+      message,
+      'Put the journal itself back; where it is lost, stop all workers and start once with `temporal-media worker --rebind`.',
+    );
+  }
+  const others = account === null ? undefined : accountsOfOthers(ledger.accounts, account);
+  if (others !== undefined)
+    return warning(
+      others,
+      'Look whether a worker with those accounts runs; ignore it where they are used no more.',
+    );
+  return ok(`the task queue "${taskQueue}" is bound to this journal`);
+}

@@ -1,0 +1,290 @@
+import { createHash } from 'node:crypto';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
+import { type MediaConfig } from '../config';
+import { resolveCreatePolicy } from '../domain/create-policy';
+import { type JsonValue } from '../domain/json';
+import { type ModelEntry, type VideoModel } from '../domain/model-config';
+import { formatMoney } from '../domain/price';
+import {
+  type ArtifactRef,
+  artifactUri,
+  type ImageEditRequest,
+  type MediaSource,
+  type PaidRequest,
+  type VideoReference,
+  type VideoRequest,
+} from '../domain/request';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { apiHeaders, apiUrl, normaliseBaseUrl } from '../service/api-caller';
+import { readDataUrl } from '../service/data-url';
+import {
+  type WireBuild,
+  type WireFile,
+  type WireJsonBody,
+  type WireMultipartBody,
+} from '../service/wire-body';
+import {
+  type ResolvedReference,
+  wireEditBody,
+  wireGenerationBody,
+  wireVideoBody,
+} from '../service/wire-request';
+import { type CommandContext } from './context';
+import { devInUse } from './models/models-in-force';
+import { refuseIssues } from './refuse-invalid';
+import { judgeCall } from './spend/judge-call';
+import { shownLocation } from './text';
+
+/** A request as it would be sent, without the key and without the bytes of media. */
+export interface ShownRequest {
+  readonly method: 'POST';
+  /** Scheme, host and prefix of the service; null where only the worker knows it. */
+  readonly baseUrl: string | null;
+  readonly path: string;
+  readonly headers: { readonly [name: string]: string };
+  /** The JSON of a video create or an image generation. */
+  readonly body?: JsonValue;
+  /** The parts of an image edit, or of a create that goes as a form, in the order of the wire. */
+  readonly parts?: readonly ShownPart[];
+}
+
+export type ShownPart =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly fileName: string; readonly mediaType: string; readonly file: string };
+
+const SEGMENTS = {
+  create_video: ['videos'],
+  generate_image: ['images', 'generations'],
+  edit_image: ['images', 'edits'],
+} as const;
+
+/** Stands for a base address that is not known here; only the path is taken from it. */
+const UNKNOWN_BASE = 'http://unknown.invalid';
+
+/** Builds the request with the builders of the worker. @throws CliError when it cannot be put into a body */
+export async function shownRequest(
+  paid: PaidRequest,
+  entry: ModelEntry | undefined,
+  { baseUrl, policy }: Pick<MediaConfig, 'baseUrl' | 'policy'>,
+): Promise<ShownRequest> {
+  const base = baseUrl === undefined ? null : normaliseBaseUrl(baseUrl);
+  const vouched = entry?.idempotency === undefined ? {} : { idempotency: entry.idempotency };
+  const { idempotency } = resolveCreatePolicy(policy, vouched);
+  const multipart =
+    paid.operation === 'edit_image' || (entry?.kind === 'video' && entry.createForm === 'multipart');
+  return {
+    method: 'POST',
+    baseUrl: base,
+    path: apiUrl(base ?? UNKNOWN_BASE, ...SEGMENTS[paid.operation]).pathname,
+    headers: {
+      ...apiHeaders({ userAgent: 'temporal-media' }, { authorization: 'Bearer <key>' }),
+      accept: 'application/json',
+      'content-type': multipart ? 'multipart/form-data; boundary=<chosen when sent>' : 'application/json',
+      ...(idempotency === 'off' ? {} : { [idempotency.header.toLowerCase()]: '<digest of the id>' }),
+    },
+    ...(await content(paid, entry)),
+  };
+}
+
+async function content(
+  paid: PaidRequest,
+  entry: ModelEntry | undefined,
+): Promise<Pick<ShownRequest, 'body' | 'parts'>> {
+  const standIns = new StandIns();
+  if (paid.operation === 'edit_image') {
+    const { parts } = built(editBody(paid.request), paid);
+    return { parts: parts.map(shownPart(standIns)) };
+  }
+  const wire =
+    paid.operation === 'generate_image'
+      ? wireGenerationBody(paid.request)
+      : await videoBody(paid.request, entry as VideoModel | undefined, standIns);
+  const body = built<WireJsonBody | WireMultipartBody>(wire, paid);
+  if (body.kind === 'multipart') return { parts: body.parts.map(shownPart(standIns)) };
+  const { model, prompt, ...rest } = body.json;
+  // The user's own words stay as they are, whatever they look like.
+  return { body: { model: model ?? null, prompt: prompt ?? null, ...(standIns.show(rest) as object) } };
+}
+
+/** References of a model that takes bytes are bytes, also those that the worker has to fetch first. */
+function videoBody(
+  request: VideoRequest,
+  model: VideoModel | undefined,
+  standIns: StandIns,
+): Promise<WireBuild<WireJsonBody | WireMultipartBody>> {
+  const references = (request.references ?? []).map((reference): ResolvedReference => {
+    const { kind, source, field } = reference;
+    const named = field === undefined ? {} : { field };
+    const file = 'url' in source && !takesBytes(reference, model) ? undefined : standIns.of(source);
+    return file === undefined
+      ? { kind, ...named, source: { kind: 'url', url: 'url' in source ? source.url : '' } }
+      : { kind, ...named, source: { kind: 'file', file } };
+  });
+  return wireVideoBody(request, model, references);
+}
+
+function takesBytes({ kind, field }: VideoReference, model: VideoModel | undefined): boolean {
+  const mapping = model?.references?.find(
+    (candidate) => candidate.kind === kind && (field === undefined || candidate.field === field),
+  );
+  return mapping !== undefined && mapping.form !== 'url';
+}
+
+function editBody(request: ImageEditRequest): WireBuild<WireMultipartBody> {
+  const sources = [...request.images, ...(request.mask === undefined ? [] : [request.mask])];
+  const files = sources.map((source) => ('artifact' in source ? source.artifact : undefined));
+  const issues = files.flatMap((file, index): ValidationIssue[] =>
+    file === undefined
+      ? [
+          {
+            field: index < request.images.length ? `images[${index}]` : 'mask',
+            message: 'An edit takes files, not an address.',
+          },
+        ]
+      : [],
+  );
+  if (issues.length > 0) return { ok: false, issues };
+  const wire = files.flatMap((file) =>
+    file === undefined
+      ? []
+      : [
+          {
+            source: { data: Buffer.alloc(0) },
+            mediaType: file.mediaType,
+            sha256: file.sha256,
+            bytes: file.bytes,
+          },
+        ],
+  );
+  return wireEditBody(request, wire.slice(0, request.images.length), wire[request.images.length]);
+}
+
+const shownPart =
+  (standIns: StandIns) =>
+  (part: WireMultipartBody['parts'][number]): ShownPart => {
+    const { name } = part;
+    if (part.kind === 'text')
+      return { name, value: name === 'prompt' ? part.value : standIns.showText(part.value) };
+    const { mediaType } = part.file;
+    return { name, fileName: part.fileName, mediaType, file: bytesText(part.file) };
+  };
+
+function built<Body>(wire: WireBuild<Body>, paid: PaidRequest): Body {
+  if (!wire.ok) refuseIssues(wire.issues, paid);
+  return (wire as Extract<WireBuild<Body>, { ok: true }>).body;
+}
+
+/** `--dry-run`: the request as it would be sent and what it would cost. Sends nothing, starts nothing, needs no server. */
+export async function showDryRun(
+  { report }: CommandContext,
+  paid: PaidRequest,
+  config: MediaConfig,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const { model, entry, estimate, source } = await judgeCall(paid, config, env);
+  const baseUrl = config.baseUrl ?? (await devInUse(config, env))?.sandbox?.url;
+  const request = await shownRequest(paid, entry, { baseUrl, policy: config.policy });
+  for (const line of requestLines(request)) report.result(line);
+  report.result('');
+  report.result(`estimate: ${estimate === null ? 'unknown' : formatMoney(estimate)}`);
+  report.result(
+    model === 'entry'
+      ? `model: checked against its entry in ${source.location ?? ''}`
+      : 'model: not in a configuration, so its values were not checked',
+  );
+  report.say('Dry run: nothing was sent and nothing was started.');
+  report.reply({ ok: true, data: { dryRun: true, request, estimate, model, source } });
+}
+
+function requestLines({ method, baseUrl, path, headers, body, parts }: ShownRequest): string[] {
+  const origin = baseUrl === null ? '' : new URL(baseUrl).origin;
+  const lines = [`${method} ${origin}${path}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  lines.push('');
+  if (body !== undefined) lines.push(JSON.stringify(body, null, 2));
+  for (const part of parts ?? [])
+    lines.push(
+      'file' in part
+        ? `${part.name}: ${part.file} as ${part.fileName} (${part.mediaType})`
+        : `${part.name}: ${part.value}`,
+    );
+  return lines;
+}
+
+/** Largest inline reference, as the worker has it. */
+const MAX_INLINE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Small files that take the place of media in a request that is only shown: the builders of real requests put them
+ * where the bytes go, and the words about the bytes take their place at the end.
+ */
+export class StandIns {
+  private readonly words = new Map<string, string>();
+
+  /** A file of which the bytes are known. */
+  ofArtifact(artifact: ArtifactRef): WireFile {
+    return this.add(artifact.mediaType, bytesText(artifact));
+  }
+
+  /** The bytes behind an address: the worker fetches them, nobody does here. */
+  ofUrl(url: string): WireFile {
+    if (!/^data:/i.test(url))
+      return this.add('<media type>', `<bytes of ${shownAddress(url)}, fetched by the worker>`);
+    const bytes = readDataUrl(url, MAX_INLINE_BYTES) ?? Buffer.alloc(0);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const media = sniffMedia(bytes.subarray(0, SNIFF_BYTES));
+    return this.add(media?.mediaType ?? '<media type>', bytesText({ sha256, bytes: bytes.length }));
+  }
+
+  of(source: MediaSource): WireFile | undefined {
+    if ('artifact' in source) return this.ofArtifact(source.artifact);
+    return 'url' in source ? this.ofUrl(source.url) : undefined;
+  }
+
+  /** A value of a body with the words in place of the stand-ins, and addresses without what may be a signature. */
+  show(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.showText(value);
+    if (Array.isArray(value)) return value.map((item) => this.show(item));
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.show(item)]));
+  }
+
+  showText(text: string): string {
+    const prefix = /^data:[^,]*;base64,/i.exec(text)?.[0] ?? '';
+    const words = this.words.get(text.slice(prefix.length));
+    return words === undefined ? shownAddress(text) : `${prefix}${words}`;
+  }
+
+  private add(mediaType: string, words: string): WireFile {
+    const data = Buffer.from(`stand-in ${this.words.size}`);
+    this.words.set(data.toString('base64'), words);
+    return { source: { data }, mediaType, sha256: '', bytes: data.length };
+  }
+}
+
+/** What stands for bytes in a request that is shown. */
+export function bytesText({ sha256, bytes }: { readonly sha256: string; readonly bytes: number }): string {
+  return `<file sha256:${sha256} ${bytes} bytes>`;
+}
+
+/** A query may be a signature (C5.4b): that there is one is all that is said. */
+function shownAddress(text: string): string {
+  if (!/^https?:\/\/\S+$/i.test(text)) return text;
+  const shown = shownLocation(text);
+  return text.includes('?') ? `${shown}?<query>` : shown;
+}
+
+/** A store that keeps nothing: it only tells what the bytes are. For requests that are shown and not sent. */
+export const measuringStore: Pick<ArtifactStore, 'putStream'> = {
+  putStream: async (source, { mediaType }) => {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of source) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    const sha256 = hash.digest('hex');
+    return { uri: artifactUri(sha256), mediaType, bytes, sha256 };
+  },
+};

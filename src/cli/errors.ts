@@ -1,0 +1,162 @@
+import { CommanderError } from 'commander';
+import { ConfigurationError } from '../config';
+import { type ValidationIssue } from '../domain/validation-issue';
+import { keySecrets } from '../service/api-caller';
+import { proxySecrets } from '../service/connections';
+import { createRedactor } from '../service/redact';
+import { type CommandErrorType, errorType } from './error-table';
+import { type ExitCode } from './exit-codes';
+
+export interface Failure {
+  readonly exitCode: ExitCode;
+  readonly reply: FailureReply;
+  readonly data?: object;
+  readonly told: boolean;
+}
+
+/** By name and not by class: the classes would load the worker's native code into every command. */
+const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_key_conflict' } = {
+  CampaignConflictError: 'campaign_conflict',
+  CampaignEndedError: 'campaign_ended',
+  CampaignInputError: 'bad_input',
+  CampaignNotFoundError: 'not_found',
+  CampaignOrderError: 'campaign_order_refused',
+  CampaignUnreadableError: 'no_worker',
+  CodecUnreachableError: 'codec_unreachable',
+  CreationKeyConflictError: 'rejected/creation_key_conflict',
+  ResumeError: 'resume_not_possible',
+  JournalBindingError: 'journal_binding',
+  NamespaceNotFoundError: 'namespace_not_found',
+  ReportError: 'cannot_write',
+  TemporalServerNotFoundError: 'temporal_server_not_found',
+  TransportError: 'temporal_unreachable',
+  // Of the payload converter: an encoding that only a codec knows.
+  ValueError: 'payload_unreadable',
+  WorkflowPausedError: 'workflow_paused',
+};
+
+/** Errors whose message already ends with the remedies. */
+const SAYS_ALL: ReadonlySet<string> = new Set(['JournalBindingError', 'TemporalServerNotFoundError']);
+
+/** gRPC codes: cancelled by a deadline of ours, DEADLINE_EXCEEDED, UNAVAILABLE; and PERMISSION_DENIED, UNAUTHENTICATED. */
+const UNREACHABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
+const REFUSED_CODES: ReadonlySet<unknown> = new Set([7, 16]);
+
+/** Any error → exit code and words. Total: what nothing else knows is `unexpected`. */
+export function failureOf(error: unknown): Failure {
+  const { exitCode, reply, data, told } = error instanceof CliError ? error : cliErrorOf(error);
+  return { exitCode, reply, told, ...(data && { data }) };
+}
+
+function cliErrorOf(error: unknown): CliError {
+  if (error instanceof CommanderError) return new CliError('usage', usageText(error));
+  if (error instanceof ConfigurationError) {
+    return new CliError('configuration', error.message, { hint: `Correct ${error.variable}.` });
+  }
+  if (!(error instanceof Error)) return new CliError('unexpected', withoutSecrets(String(error)));
+  return (
+    missingPeer(error) ??
+    artifactError(error) ??
+    named(error) ??
+    grpcError(error) ??
+    new CliError('unexpected', withoutSecrets(error.message))
+  );
+}
+
+function usageText({ code, message }: CommanderError): string {
+  // Its help was printed instead of words.
+  return code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
+}
+
+/** Words of a library, which may repeat what it was given: without keys, cookies and signed addresses (C5.4a, C5.4b). */
+export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
+  const redactor = createRedactor([...proxySecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')]);
+  return redactor.page(Buffer.from(text)).toString();
+}
+
+function named(error: Error): CliError | undefined {
+  const type = BY_NAME[error.name];
+  if (type === undefined) return undefined;
+  return new CliError(type, error.message, { hint: SAYS_ALL.has(error.name) ? '' : undefined });
+}
+
+function artifactError(error: Error): CliError | undefined {
+  if (error.name !== 'ArtifactError') return undefined;
+  const type = `artifacts/${String((error as { code?: unknown }).code)}`;
+  return CliError.from({ type, message: error.message, hint: errorType(type).hint });
+}
+
+/** What only the sandbox and the embedded server need is an optional peer. */
+const OPTIONAL_PEERS = ['@temporalio/testing', 'fastify', '@fastify/multipart', 'h264-mp4-encoder'];
+
+function missingPeer(error: Error): CliError | undefined {
+  if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') return undefined;
+  const peer = OPTIONAL_PEERS.find((name) => error.message.includes(`'${name}'`));
+  if (peer === undefined) return undefined;
+  return new CliError('optional_peer_missing', `This command needs the optional package ${peer}.`);
+}
+
+function grpcError(error: Error): CliError | undefined {
+  const code = (error as { code?: unknown }).code ?? (error.cause as { code?: unknown } | undefined)?.code;
+  if (UNREACHABLE_CODES.has(code))
+    return new CliError('temporal_unreachable', 'The Temporal server does not answer any more.');
+  return REFUSED_CODES.has(code)
+    ? new CliError('temporal_credentials', 'The Temporal server refuses access.')
+    : undefined;
+}
+
+/** What a script reads about a command that did not succeed. */
+export interface FailureReply {
+  /** Public word: a type of the registry (docs/errors.md). */
+  readonly type: string;
+  readonly message: string;
+  /** What to do next. */
+  readonly hint: string;
+}
+
+export interface CliErrorOptions {
+  /** @default the hint of the registry */
+  readonly hint?: string | undefined;
+  /** What is known all the same, for example the outcome whose file could not be written. */
+  readonly data?: object | undefined;
+  /** That in text mode people have read it already. @default false */
+  readonly told?: boolean;
+}
+
+type ErrorTypeName = CommandErrorType | `${'rejected' | 'failed'}/${string}`;
+
+/** A failure that a command has words for. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+  readonly reply: FailureReply;
+  readonly data: object | undefined;
+  readonly told: boolean;
+
+  constructor(type: ErrorTypeName, message: string, { hint, data, told = false }: CliErrorOptions = {}) {
+    super(message);
+    const row = errorType(type);
+    this.exitCode = row.exitCode;
+    this.reply = { type, message, hint: hint ?? row.hint };
+    this.data = data;
+    this.told = told;
+  }
+
+  /** What another process of ours, or an outcome, said. */
+  static from({ type, message, hint }: FailureReply, data?: object, told?: boolean): CliError {
+    return new CliError(type as ErrorTypeName, message, { hint, data, ...(told !== undefined && { told }) });
+  }
+}
+
+/** Input that is refused before anything is sent: names every field and its allowed values (C8.1). */
+export function badInput(issues: readonly ValidationIssue[], hint = NOTHING_SENT): CliError {
+  return new CliError('rejected/invalid_request', issues.map(issueText).join(' '), { hint });
+}
+
+const NOTHING_SENT = 'Nothing was sent. `temporal-media COMMAND --help` shows the options with examples.';
+
+/** `field: message Allowed: a, b.` */
+export function issueText({ field, message, allowed }: ValidationIssue): string {
+  const listed = allowed === undefined || allowed.length === 0 ? '' : ` Allowed: ${allowed.join(', ')}.`;
+  return message.startsWith(field) ? `${message}${listed}` : `${field}: ${message}${listed}`;
+}

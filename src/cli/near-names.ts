@@ -1,1 +1,0 @@
-export { nearNames } from '../domain/near-names';

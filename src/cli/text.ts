@@ -1,0 +1,36 @@
+/** A word as a shell takes it back: quoted when it holds anything that a shell would read. */
+export function shellWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** An id as an argument: ids are chosen by others, and one may look like an option. */
+export function idArgument(id: string): string {
+  return `${id.startsWith('-') ? '-- ' : ''}${shellWord(id)}`;
+}
+
+type CommandOfId =
+  | 'resume'
+  | 'status'
+  | 'watch'
+  | 'unconfirmed show'
+  | `campaign ${'adopt' | 'declare-lost' | 'report' | 'resume' | 'retry' | 'set' | 'status' | 'watch'}`;
+
+/** A command about one id, to be pasted into a shell. */
+export function commandFor(command: CommandOfId, id: string): string {
+  return `temporal-media ${command} ${idArgument(id)}`;
+}
+
+/**
+ * A path or address of the configuration as it may be shown: no user-info, no query, no fragment (C5.4a, C5.4b), also
+ * where somebody forgot the scheme.
+ */
+export function shownLocation(text: string): string {
+  return text
+    .replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/?#]*@/i, (head) => head.slice(0, head.indexOf('//') + 2))
+    .replace(/^[^/?#:@]*:[^/?#@]*@/, '')
+    .replace(isAddress(text) ? /[?#].*$/s : /\?.*$/s, '');
+}
+
+const isAddress = (text: string): boolean => /^([a-z][a-z0-9+.-]*:)?\/\//i.test(text);
+
+export { nearNames } from '../domain/near-names';

@@ -1,0 +1,204 @@
+import { userInfo } from 'node:os';
+import { formatMoney, type Money } from '../../domain/price';
+import {
+  type DecidedEntry,
+  type UnconfirmedDecision,
+  type UnconfirmedEntry,
+} from '../../domain/unconfirmed-decision';
+import { type Connected } from '../connect';
+import { type CommandContext } from '../context';
+import { badInput, CliError } from '../errors';
+import { evidenceLines } from '../evidence-lines';
+import { textTable } from '../progress-view';
+import { type Report } from '../report';
+import { askTerminal, isTerminal, TERMINAL } from '../spend/confirm-spend';
+import { commandFor, idArgument } from '../text';
+import { readPages } from './orphans';
+
+export interface Decision {
+  readonly creationKey: string;
+  readonly decision: UnconfirmedDecision;
+  readonly taskId?: string;
+  readonly by: string | undefined;
+  readonly reason: string;
+  /** Agreed to what a resubmission may cost. */
+  readonly yes: boolean;
+}
+
+/** Carries a decision out and says what follows. @throws CliError `decision_refused`, `spend_not_confirmed` */
+export async function decide(
+  context: CommandContext,
+  connected: Connected,
+  { creationKey, decision, taskId, by = userName(), reason, yes }: Decision,
+): Promise<void> {
+  const { report } = context;
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
+  let open: UnconfirmedEntry | undefined;
+  for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
+    open ??= page.unconfirmed[0];
+  if (decision === 'resubmit' && open !== undefined && !yes) await confirmResubmit(report, open);
+  if (open?.state === 'in_flight')
+    report.say(
+      `Its sender may still be alive until ${open.evidence.sendWindowEnd ?? 'unknown'}; this waits for it.`,
+    );
+  const owner = open?.workflowId ?? creationKey;
+  const result = await connected.media
+    .resolveUnconfirmed({ creationKey, decision, ...(taskId !== undefined && { taskId }), by, reason }, owner)
+    .catch((error: unknown) => {
+      if ((error as Error).name !== 'WorkflowFailedError') throw error;
+      throw new CliError(
+        'no_worker',
+        'No worker carried the decision out in time. It may be in the journal all the same.',
+        { hint: `Look first: ${commandFor('unconfirmed show', creationKey)}` },
+      );
+    });
+  if (!result.resolved) {
+    const type = result.reason === 'service_unavailable' ? 'service_unreachable' : 'decision_refused';
+    throw new CliError(type, result.message, { data: result });
+  }
+  report.say(result.message);
+  report.result(creationKey);
+  report.reply({ ok: true, data: result });
+}
+
+/** A container often runs under a number that has no name. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    throw badInput([
+      { field: '--by', message: 'must say who decides: the user of this process has no name.' },
+    ]);
+  }
+}
+
+/** It may be paid for twice: somebody agrees, or nothing happens. */
+async function confirmResubmit(
+  report: Report,
+  { estimate, state, fetchable }: UnconfirmedEntry,
+): Promise<void> {
+  const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
+  const first = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
+  const question = `This may cost ${cost} once more, although the first send ${first}.`;
+  if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorise it?`, TERMINAL)))
+    return;
+  throw new CliError('spend_not_confirmed', `${question} Nothing was authorised.`, {
+    hint: fetchable
+      ? 'Start the same request again under the same id instead: what is lost is fetched, and nothing is sent. Or agree at the terminal or with --yes.'
+      : 'Agree at the terminal or with --yes, or adopt the task that the records of the service show.',
+    data: { estimate },
+  });
+}
+
+/** A paid call that waits for a decision, as far as the commands about it need it. */
+export interface OpenCall {
+  readonly creationKey: string;
+  /** Whether it made a task that can be adopted: an image call makes none. */
+  readonly hasTask: boolean;
+  readonly estimate: Money | null;
+  /** It was paid for and its results are lost: nobody can declare that nothing was accepted. */
+  readonly isPaid: boolean;
+  /** The same id, started again, fetches what is lost; nothing is sent for that. */
+  readonly fetchable: boolean;
+}
+
+/**
+ * The commands that settle such a call, each with what it may cost. Never the command that bought it, running that again
+ * is how things are paid for twice (C4.4c); but where the journal is known to only fetch, that is said first.
+ */
+export function decisionLines({ creationKey, hasTask, estimate, isPaid, fetchable }: OpenCall): string[] {
+  const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
+  const id = idArgument(creationKey);
+  const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
+  return [
+    ...firstLines(isPaid, fetchable),
+    ...(hasTask
+      ? [`${command(`adopt --reason WHY ${id} TASK`)}`, '      it was accepted as TASK; costs nothing more']
+      : []),
+    command(`declare-lost --reason WHY ${id}`),
+    isPaid
+      ? '      give its results up; it stays paid, and nothing is sent under this id any more'
+      : '      nothing was accepted; costs nothing, and nothing is sent under this id any more',
+    command(`resubmit --reason WHY ${id}`),
+    isPaid
+      ? `      send once more; costs ${cost} besides what is paid already`
+      : `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
+  ];
+}
+
+function firstLines(isPaid: boolean, fetchable: boolean): string[] {
+  if (!isPaid) return ['Look into the task records of the service with the evidence, then decide:'];
+  if (!fetchable) return ['It was answered and is paid; only its results are lost. Decide:'];
+  return [
+    'It was answered and is paid; only its results are lost. Mend what kept them away, then start the same request',
+    'again under the same id: they are fetched while the links of the service live, and nothing is sent.',
+    'Only if they are gone for good, decide:',
+  ];
+}
+
+/** Lists the paid calls of unknown fate of the namespace. */
+export async function listUnconfirmed(context: CommandContext, connected: Connected): Promise<void> {
+  const { report } = context;
+  const found: UnconfirmedEntry[] = [];
+  let scanned = 0;
+  for await (const page of readPages(connected, { list: 'unconfirmed' })) {
+    found.push(...page.unconfirmed);
+    scanned += page.scanned;
+  }
+  if (found.length > 0) {
+    const rows = found.map((entry) => [
+      entry.creationKey,
+      entry.state,
+      entry.operation,
+      entry.evidence.model ?? '',
+      entry.evidence.intentAt ?? '',
+      entry.evidence.cause,
+    ]);
+    for (const line of textTable([['ID', 'STATE', 'OPERATION', 'MODEL', 'SENT', 'CAUSE'], ...rows]))
+      report.result(line);
+    const example = found[0]?.creationKey;
+    if (example !== undefined)
+      report.say(`Evidence and what can be done: ${commandFor('unconfirmed show', example)}`);
+  } else {
+    report.say(`Nothing waits for a decision: ${scanned} creation keys in the journal.`);
+  }
+  report.reply({ ok: true, data: { unconfirmed: found, scanned } });
+}
+
+/** Shows the evidence of one paid call of unknown fate, the decisions so far, and what can be done. */
+export async function showUnconfirmed(
+  context: CommandContext,
+  connected: Connected,
+  creationKey: string,
+): Promise<void> {
+  const { report } = context;
+  const open: UnconfirmedEntry[] = [];
+  const decided: DecidedEntry[] = [];
+  for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
+    open.push(...page.unconfirmed);
+  for await (const page of readPages(connected, { list: 'decided', creationKey }))
+    decided.push(...page.decided);
+  if (open.length === 0 && decided.length === 0) {
+    throw new CliError(
+      'not_found',
+      `No paid call under the id ${creationKey} in namespace ${connected.namespace} has or had an unknown fate.`,
+      { hint: '`temporal-media unconfirmed` lists those that wait for a decision.' },
+    );
+  }
+  for (const { decision, by, at, reason, taskId } of decided)
+    report.result(`decided: ${decision}${taskId === null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`);
+  for (const entry of open) {
+    report.result(`${entry.operation}: ${entry.state}`);
+    for (const line of evidenceLines(entry.evidence)) report.result(`evidence ${line}`);
+    if (entry.workflowId !== null) report.result(`workflow: ${entry.workflowId}`);
+    if (entry.state === 'in_flight') {
+      report.say('Its sender may still be alive: wait until the end of its send window.');
+      continue;
+    }
+    const hasTask = entry.operation === 'create_video';
+    const { estimate, fetchable } = entry;
+    const isPaid = entry.state === 'results_lost';
+    for (const line of decisionLines({ creationKey, hasTask, estimate, isPaid, fetchable })) report.say(line);
+  }
+  report.reply({ ok: true, data: { creationKey, unconfirmed: open, decided } });
+}

@@ -1,0 +1,334 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ValueError } from '@temporalio/common';
+import { awaitVideoWorkflowId, CodecUnreachableError } from '../client';
+import { callWaits } from '../client/call-waits';
+import { type MediaConfig } from '../config';
+import { type FoundVideoTask, type ServiceView } from '../domain/activities';
+import { isOpen, PAUSED } from '../domain/execution-status';
+import { failureRow } from '../domain/failure-table';
+import { type JournalKey } from '../domain/journal';
+import { WORKFLOW } from '../domain/names';
+import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import { type VideoState } from '../domain/video-state';
+import { type VideoTask } from '../domain/video-task';
+import { createFileJournal } from '../journal/file-journal';
+import { type Connected } from './connect';
+import { unpauseText } from './paused';
+import { type ExecutionView, viewExecution } from './status/execution-view';
+import { pinnedWithoutWorker } from './status/pinned-version';
+import { searchHistories } from './status/search-histories';
+import { commandFor } from './text';
+
+/** Everything that is known of a workflow id or a task id. */
+export interface VideoStatus {
+  readonly id: string;
+  readonly foundBy: 'workflow_id' | 'journal' | 'visibility' | 'service';
+  /** The workflow that deals with it now, else the one that did last. */
+  readonly workflow: ExecutionView | null;
+  /** Others that dealt with the same task. */
+  readonly otherWorkflows: readonly ExecutionView[];
+  readonly video: VideoTask | null;
+  readonly creationKey: string | null;
+  readonly state: VideoState | null;
+  readonly outcome: VideoOutcome | ImageOutcome | null;
+  readonly service: ServiceView | null;
+  /** One sentence: what is safe to do. */
+  readonly safe: string;
+  /** What could not be asked, and why. */
+  readonly notes: readonly string[];
+}
+
+const QUERY_MS = 6_000;
+const MEDIA_WORKFLOWS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
+
+/**
+ * Looks an id up: as a workflow id; then as a task id in the journal's index, in the histories that visibility lists,
+ * and at the service. Reads only: nothing is started but a look-up, nothing is created. Undefined when nobody knows it.
+ */
+export async function videoStatus(
+  connected: Connected,
+  config: MediaConfig,
+  id: string,
+): Promise<VideoStatus | undefined> {
+  return new StatusSearch(connected, config, id).run();
+}
+
+class StatusSearch {
+  private readonly notes: string[] = [];
+  private video: VideoTask | null = null;
+  private creationKey: string | null = null;
+  private hasWorker: boolean | undefined;
+  private standsStill: string | undefined;
+
+  constructor(
+    private readonly connected: Connected,
+    private readonly config: MediaConfig,
+    private readonly id: string,
+  ) {}
+
+  async run(): Promise<VideoStatus | undefined> {
+    this.hasWorker = await this.connected.hasWorker();
+    if (this.hasWorker === false)
+      this.notes.push(
+        `No worker serves the task queue ${this.connected.taskQueue}: the workflow waits until one does.`,
+      );
+    const own = await this.view(this.id);
+    if (own !== undefined && MEDIA_WORKFLOWS.has(own.type)) return this.describe('workflow_id', [own]);
+    return (
+      (await this.byJournal(this.id)) ??
+      (await this.byVisibility()) ??
+      (await this.byKey()) ??
+      (await this.byService())
+    );
+  }
+
+  private async byJournal(taskId: string): Promise<VideoStatus | undefined> {
+    const local = await findInLocalJournal(this.config, taskId);
+    if (local !== undefined && local.otherAccounts.length > 0)
+      this.notes.push(`Tasks of this id are also known under ${local.otherAccounts.join(', ')}.`);
+    const found =
+      local?.found ?? (this.hasWorker === false ? undefined : await askWorker(this.connected, taskId, false));
+    // Without a key the journal does not know it: a worker then answers with the id alone.
+    if (found === undefined || found.creationKey === null) return undefined;
+    this.video = found.video;
+    this.creationKey = found.creationKey;
+    const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
+    if (owner === undefined && found.workflowId !== null)
+      this.notes.push(`The workflow ${found.workflowId} that made it is not on this server any more.`);
+    return this.describe('journal', owner === undefined ? [] : [owner]);
+  }
+
+  private async byVisibility(): Promise<VideoStatus | undefined> {
+    const { found, searched } = await searchHistories(this.connected.client, this.id);
+    if (found === undefined) {
+      this.notes.push(`Not in the histories of the ${searched} newest video workflows of this namespace.`);
+      return undefined;
+    }
+    const owner = await this.view(found.workflowId);
+    return this.describe('visibility', owner === undefined ? [] : [owner]);
+  }
+
+  /** An id that only the journal knows: what was sent is on record, whatever a server has forgotten. */
+  private async byKey(): Promise<VideoStatus | undefined> {
+    const found = await findKey(this.connected, this.config, this.id, this.hasWorker !== false);
+    if (found === undefined) return undefined;
+    this.notes.push(
+      `This server has no workflow ${this.id}, but the journal has its key: the server may have been set back to an older copy. Restart the workers then; what was bought is in the journal.`,
+    );
+    this.creationKey = this.id;
+    const byTask = found.taskId === null ? undefined : await this.byJournal(found.taskId);
+    return byTask ?? this.status('journal', null, [], null, null, null);
+  }
+
+  private async byService(): Promise<VideoStatus | undefined> {
+    if (this.hasWorker === false) return undefined;
+    const found = await askWorker(this.connected, this.id, true);
+    if (found?.service?.known !== true) return undefined;
+    this.video = found.video;
+    return this.status('service', null, [], null, null, found.service);
+  }
+
+  /** Completes what is known: the wait for the same task, state or outcome, and the service when nobody polls. */
+  private async describe(
+    foundBy: VideoStatus['foundBy'],
+    known: readonly ExecutionView[],
+  ): Promise<VideoStatus> {
+    let [workflow = null] = known;
+    let others: readonly ExecutionView[] = [];
+    let state = await this.stateOf(workflow);
+    let outcome = await this.outcomeOf(workflow);
+    this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
+    this.creationKey ??= state?.creationKey ?? null;
+    const wait = await this.waitOf(this.video);
+    if (wait !== undefined && wait.workflowId !== workflow?.workflowId && !goesOn(workflow)) {
+      others = workflow === null ? [] : [workflow];
+      workflow = wait;
+      state = (await this.stateOf(wait)) ?? state;
+      outcome = (await this.outcomeOf(wait)) ?? outcome;
+    }
+    if (workflow !== null && goesOn(workflow) && workflow.status !== PAUSED)
+      this.standsStill = await pinnedWithoutWorker(this.connected.client, workflow.workflowId).catch(
+        () => undefined,
+      );
+    await this.noteImageWaits(workflow);
+    const nobodyPolls = !goesOn(workflow) && outcome?.outcome !== 'completed';
+    const found =
+      this.video !== null && nobodyPolls && this.hasWorker !== false
+        ? await askWorker(this.connected, this.video.taskId, true)
+        : undefined;
+    return this.status(foundBy, workflow, others, state, outcome, found?.service ?? null);
+  }
+
+  private status(
+    foundBy: VideoStatus['foundBy'],
+    workflow: ExecutionView | null,
+    otherWorkflows: readonly ExecutionView[],
+    state: VideoState | null,
+    outcome: VideoStatus['outcome'],
+    service: ServiceView | null,
+  ): VideoStatus {
+    const { id, video, creationKey, notes } = this;
+    const facts = { id, foundBy, workflow, otherWorkflows, video, creationKey, state, outcome, service };
+    return { ...facts, safe: this.standsStill ?? safeToDo(facts), notes };
+  }
+
+  private view(workflowId: string): Promise<ExecutionView | undefined> {
+    return viewExecution(this.connected.client, workflowId, (id) => this.connected.workflowUrl(id));
+  }
+
+  private async waitOf(video: VideoTask | null): Promise<ExecutionView | undefined> {
+    return video === null ? undefined : this.view(awaitVideoWorkflowId(video.account, video.taskId));
+  }
+
+  private async stateOf(workflow: ExecutionView | null): Promise<VideoState | null> {
+    if (workflow === null || !ANSWERS_STATE.has(workflow.type) || this.hasWorker === false) return null;
+    if (workflow.status === PAUSED) return null;
+    const { client, media } = this.connected;
+    return client
+      .withDeadline(Date.now() + QUERY_MS, () => media.videoState(workflow.workflowId))
+      .catch((error: unknown) => {
+        if (error instanceof CodecUnreachableError) throw error;
+        this.notes.push(
+          error instanceof ValueError
+            ? unreadable('state')
+            : 'The state could not be asked: no worker answered the query in time.',
+        );
+        return null;
+      });
+  }
+
+  /** An image call has no state of its own: it is sent, or it waits. */
+  private async noteImageWaits(workflow: ExecutionView | null): Promise<void> {
+    if (workflow === null || !IMAGE_CALLS.has(workflow.type) || !goesOn(workflow)) return;
+    if (workflow.status === PAUSED || this.hasWorker === false) return;
+    const waits = await callWaits(this.connected.client, workflow.workflowId, QUERY_MS).catch(() => []);
+    for (const { why, until } of waits)
+      this.notes.push(`It waits to be sent, until ${new Date(until).toISOString()}: ${why}`);
+  }
+
+  private async outcomeOf(workflow: ExecutionView | null): Promise<VideoStatus['outcome']> {
+    if (workflow?.status !== 'COMPLETED' || !HAS_OUTCOME.has(workflow.type)) return null;
+    const { workflowId, runId } = workflow;
+    const handle = this.connected.client.workflow.getHandle(workflowId, runId);
+    const result = handle.result() as Promise<VideoOutcome | ImageOutcome>;
+    return result.then(withoutServiceText).catch((error: unknown) => {
+      if (!(error instanceof ValueError)) throw error;
+      this.notes.push(unreadable('outcome'));
+      return null;
+    });
+  }
+}
+
+function unreadable(what: string): string {
+  return `The ${what} cannot be read here: a codec has encoded it. Set TEMPORAL_CODEC_ENDPOINT to its codec server.`;
+}
+
+const ANSWERS_STATE: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);
+const IMAGE_CALLS: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
+const HAS_OUTCOME: ReadonlySet<string> = new Set([...ANSWERS_STATE, ...IMAGE_CALLS]);
+
+/** The service's words may repeat a prompt, and this is what gets pasted into a ticket (C5.4c): kind and code stay. */
+function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
+  if (!('error' in outcome) || outcome.error === undefined) return outcome;
+  return { ...outcome, error: { ...outcome.error, message: null } };
+}
+
+const goesOn = (workflow: ExecutionView | null): boolean => workflow !== null && isOpen(workflow.status);
+
+type Facts = Omit<VideoStatus, 'safe' | 'notes'>;
+
+function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): string {
+  if (outcome !== null)
+    return (
+      failureRow(outcome)?.hint ?? 'It is done. The same id returns the same result; nothing is bought again.'
+    );
+  // What a workflow that was closed from outside would say rests on its going on: it does not.
+  const closed = workflow !== null && !goesOn(workflow);
+  if (workflow?.status === PAUSED)
+    return `${unpauseText(workflow.workflowId)} Do not start the same video under another id.`;
+  if (state !== null && !closed) return state.safe;
+  if (goesOn(workflow))
+    return 'Wait, or start a worker: it goes on by itself. Do not start the same video under another id.';
+  if (video !== null)
+    return `Run \`${commandFor('resume', video.taskId)}\`: it polls and downloads, and never creates.`;
+  const key = creationKey ?? workflow?.workflowId ?? id;
+  return `Start the same request again under the id ${key}: what was bought is adopted, not bought again.`;
+}
+
+/** How long a worker is waited for, in milliseconds. */
+const WORKER_MS = 20_000;
+
+export interface LocalFinding {
+  readonly found: FoundVideoTask;
+  /** Further accounts that have had a task of this id. */
+  readonly otherAccounts: readonly string[];
+}
+
+/** The journal of this machine, when MEDIA_JOURNAL or the data directory has one: needs no worker. */
+export async function findInLocalJournal(
+  { journal }: MediaConfig,
+  taskId: string,
+): Promise<LocalFinding | undefined> {
+  try {
+    // Opening a journal must not make one.
+    await access(join(journal, 'journal.json'));
+    const [entry, ...others] = await createFileJournal({ root: journal }).findTask(taskId);
+    if (entry === undefined) return undefined;
+    const { video, creationKey, workflowId, runId } = entry;
+    return {
+      found: { video: { ...video, source: 'journal' }, creationKey, workflowId, runId },
+      otherAccounts: others.map((other) => other.video.account),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a journal has under a creation key. */
+export interface FoundKey {
+  /** Null while nobody knows what the create came to. */
+  readonly taskId: string | null;
+}
+
+/** A creation key in the journal of this machine, else in a worker's; undefined when neither has it. */
+export async function findKey(
+  { client, media }: Connected,
+  { journal }: MediaConfig,
+  creationKey: string,
+  hasWorker: boolean,
+): Promise<FoundKey | undefined> {
+  const { namespace } = client.options;
+  const local = await keyIn(journal, { namespace, creationKey }).catch(() => undefined);
+  if (local !== undefined || !hasWorker) return local;
+  try {
+    const [created] = (await media.reviewJournal({ list: 'created', creationKey })).created;
+    if (created !== undefined) return { taskId: created.taskId };
+    const { unconfirmed } = await media.reviewJournal({ list: 'unconfirmed', creationKey });
+    return unconfirmed.length > 0 ? { taskId: null } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function keyIn(root: string, key: JournalKey): Promise<FoundKey | undefined> {
+  // Opening a journal must not make one.
+  await access(join(root, 'journal.json'));
+  const journal = createFileJournal({ root });
+  let found: FoundKey | undefined;
+  for (let epoch = 0; ; epoch++) {
+    const { slot, outcome, resolution } = await journal.read(key, epoch);
+    if (slot === null) return found;
+    const answer = outcome?.answer.outcome === 'created' ? outcome.answer : resolution?.answer;
+    found = { taskId: answer?.outcome === 'created' ? answer.video.taskId : null };
+  }
+}
+
+/** A worker's journal and, with `askService`, the service; undefined when no worker answers. */
+export async function askWorker(
+  { media }: Connected,
+  taskId: string,
+  askService: boolean,
+): Promise<FoundVideoTask | undefined> {
+  return media.findTask(taskId, { askService, timeoutMs: WORKER_MS }).catch(() => undefined);
+}

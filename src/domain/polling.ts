@@ -1,0 +1,187 @@
+import {
+  type PollAnswer,
+  type PollBatch,
+  type PollSpread,
+  type PollVideosInput,
+  shortSeen,
+} from './poll-answers';
+import {
+  type Cadence,
+  isPollable,
+  onMissedTick,
+  onPollError,
+  onRecord,
+  onUnchanged,
+  onUnheard,
+  verdictOfRecord,
+  verdictWithoutRecord,
+  wakeAt,
+  type WatchState,
+  type WatchVerdict,
+} from './poll-watch';
+import { type PollingProfile } from './polling-profile';
+
+/** The soft budget of a tick ends this long before the next one is due (architecture: Poll). */
+const BUDGET_MARGIN_MS = 1000;
+/** Share of a band kept from both its ends, so that scheduling noise does not push an interval out of it. */
+const BAND_MARGIN = 0.1;
+
+/** What each task of a tick adds to the time over which its GETs are spread. */
+const SPREAD_MS = 4;
+
+/** From the start of a tick to the next one. */
+export function tickIntervalMs({ budgetMs }: PollVideosInput): number {
+  return budgetMs + BUDGET_MARGIN_MS;
+}
+
+/** How a group draws its intervals. */
+export interface PollPace {
+  /** Share of the band that intervals keep from both its ends, below 0.5: more of it makes them steadier. @default 0.1 */
+  readonly bandMargin?: number | undefined;
+  /**
+   * Whether a tick that came late makes the next interval shorter by as much, down to the band's shortest: otherwise every
+   * delay of a timer is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first
+   * half, so that each task keeps its own time. @default false
+   */
+  readonly keepsPace?: boolean | undefined;
+}
+
+/**
+ * The cadence of one group, start to start: pure decisions over its tasks' states, driven in virtual time by tests
+ * and by the PollLoop in workflows.
+ */
+export class PollGroup {
+  private lastTickAt = 0;
+  private intervalMs: number;
+  readonly minIntervalMs: number;
+  private readonly maxIntervalMs: number;
+
+  constructor(
+    profile: PollingProfile,
+    private readonly slow?: { readonly afterMs: number; readonly intervalMs: number },
+    private readonly pace: PollPace = {},
+  ) {
+    this.minIntervalMs = profile.minSeconds * 1000;
+    this.maxIntervalMs = Math.max(profile.maxSeconds * 1000, this.minIntervalMs);
+    this.intervalMs = (this.minIntervalMs + this.maxIntervalMs) / 2;
+  }
+
+  restore(saved: { readonly lastTickAt: number; readonly intervalMs: number }): void {
+    this.lastTickAt = saved.lastTickAt;
+    this.intervalMs = saved.intervalMs;
+  }
+
+  save(): { lastTickAt: number; intervalMs: number } {
+    return { lastTickAt: this.lastTickAt, intervalMs: this.intervalMs };
+  }
+
+  nextWakeAt(states: readonly WatchState[]): number {
+    return states.reduce((soonest, state) => Math.min(soonest, wakeAt(state, this.cadence())), Infinity);
+  }
+
+  /** The tasks of a tick that starts now; none when nothing is due. Jitter is drawn per tick, never per task. */
+  beginTick(states: readonly WatchState[], now: number, random: number): WatchState[] {
+    const awake = states.some((state) => wakeAt(state, this.cadence()) <= now);
+    const due = awake ? states.filter((state) => isPollable(state, now)) : [];
+    if (due.length === 0) return due;
+    const band = this.maxIntervalMs - this.minIntervalMs;
+    const margin = this.pace.bandMargin ?? BAND_MARGIN;
+    // Never by more than the margin: the shortest interval is the service's.
+    const late = this.pace.keepsPace === true ? Math.min(this.lateness(now), band * margin) : 0;
+    this.lastTickAt = now;
+    this.intervalMs = Math.round(this.minIntervalMs + band * (margin + random * (1 - 2 * margin)) - late);
+    return due;
+  }
+
+  private lateness(now: number): number {
+    return this.lastTickAt === 0 ? 0 : Math.max(0, now - this.lastTickAt - this.intervalMs);
+  }
+
+  /** One activity for the tick: tasks grouped by model. `order[i]` is the place in `states` of the i-th id. */
+  tickInput(account: string, states: readonly WatchState[]): { input: PollVideosInput; order: number[] } {
+    const byModel = new Map<string | null, number[]>();
+    states.forEach((state, index) => {
+      const model = state.video.model;
+      const indexes = byModel.get(model);
+      if (indexes === undefined) byModel.set(model, [index]);
+      else indexes.push(index);
+    });
+    const batches = [...byModel].map(([model, indexes]): PollBatch => ({
+      model,
+      ids: indexes.map((index) => (states[index] as WatchState).video.taskId),
+      ...shortSeen(indexes.map((index) => (states[index] as WatchState).seen)),
+    }));
+    const budgetMs = this.intervalMs - BUDGET_MARGIN_MS;
+    const input: PollVideosInput = {
+      account,
+      budgetMs,
+      minIntervalMs: this.minIntervalMs,
+      ...(this.pace.keepsPace === true && { spread: this.spread(states.length, budgetMs) }),
+      byModel: batches,
+    };
+    return { input, order: [...byModel.values()].flat() };
+  }
+
+  private spread(tasks: number, budgetMs: number): PollSpread {
+    return {
+      everyMs: Math.round((this.minIntervalMs + this.maxIntervalMs) / 2),
+      overMs: Math.min(tasks * SPREAD_MS, Math.max(0, Math.floor(budgetMs / 2))),
+    };
+  }
+
+  /** One task's answer in the tick that started at `at` and ended at `answeredAt`; no answer means unchanged. */
+  apply(
+    state: WatchState,
+    answer: PollAnswer | undefined,
+    at: number,
+    random: number,
+    answeredAt: number = at,
+  ): { state: WatchState; verdict?: WatchVerdict } {
+    const askedAt = at - (answer?.askedMsAgo ?? 0);
+    const verdict = answer !== undefined && 'record' in answer ? verdictOfRecord(answer.record) : undefined;
+    // Of several workers one may tell last what another has told better since.
+    if (askedAt < at && askedAt <= (state.lastPollAt ?? 0) && verdict === undefined)
+      return { state: onUnheard(state, at) };
+    if (answer === undefined || 'unchanged' in answer)
+      return { state: this.slowed(onUnchanged(state, askedAt, at)) };
+    if ('error' in answer)
+      return { state: onPollError(state, answer, at, this.minIntervalMs, random, answeredAt) };
+    const isNew = answer.digest !== state.seen;
+    const next = this.slowed(
+      isNew ? onRecord(state, answer.record, answer.digest, askedAt, at) : onUnchanged(state, askedAt, at),
+    );
+    return verdict === undefined ? { state: next } : { state: next, verdict };
+  }
+
+  missed(state: WatchState, at: number): WatchState {
+    return onMissedTick(state, at);
+  }
+
+  verdict(state: WatchState, now: number): WatchVerdict | undefined {
+    return verdictWithoutRecord(state, now);
+  }
+
+  private slowed(state: WatchState): WatchState {
+    if (this.slow === undefined || state.lastPollAt === null) return state;
+    if (state.lastPollAt - state.startedAt < this.slow.afterMs) return state;
+    return { ...state, dueAt: state.lastPollAt + Math.max(this.slow.intervalMs, this.minIntervalMs) };
+  }
+
+  private cadence(): Cadence {
+    return { lastTickAt: this.lastTickAt, intervalMs: this.intervalMs, minIntervalMs: this.minIntervalMs };
+  }
+}
+
+/** A PollLoop between two ticks: everything that continue-as-new must carry (architecture: Poll). */
+export interface PollLoopSnapshot {
+  readonly v: 1;
+  readonly groups: readonly PollGroupSnapshot[];
+}
+
+export interface PollGroupSnapshot {
+  readonly account: string;
+  /** Start of the last tick in workflow time, milliseconds; 0 before the first. */
+  readonly lastTickAt: number;
+  readonly intervalMs: number;
+  readonly watches: readonly WatchState[];
+}

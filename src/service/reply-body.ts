@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Readable } from 'node:stream';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { type JsonValue, parseOwnJson } from '../domain/json';
+
+/** Bytes of a reply that are in memory at most, until the whole of it is wanted. */
+const IN_MEMORY = 4 * 1024 * 1024;
+/** Tiny chunks are copied together: as objects of their own they would take a hundred times their bytes. */
+const SMALLEST_BLOCK = 1024;
+const LARGEST_BLOCK = 64 * 1024;
+/** Of a reply that did not come whole, this much is enough to tell a person what it was. */
+const BEGINNING = 1024 * 1024;
+
+/**
+ * Collects a reply of unknown length. Beyond a few megabytes it waits in a file without a name, so that a reply that
+ * never ends costs disk and not memory. Without a usable disk it stays in memory: a paid reply is worth more.
+ */
+export class ReplyBytes {
+  #blocks: Buffer[] = [];
+  /** Blocks that went to the disk are filled again: the collector of garbage would be late. */
+  #spare: Buffer[] = [];
+  #room = 0;
+  #held = 0;
+  #file: FileHandle | undefined;
+  #onDisk = 0;
+  #diskWorks = true;
+
+  get size(): number {
+    return this.#onDisk + this.#held;
+  }
+
+  /** Keeps a copy; undefined when the next chunk may come at once. */
+  add(chunk: Uint8Array): Promise<void> | undefined {
+    this.#keep(chunk);
+    return this.#held >= IN_MEMORY && this.#diskWorks ? this.#flush() : undefined;
+  }
+
+  /** Everything. Rejects when the disk does not give it back. */
+  async whole(): Promise<Buffer> {
+    return this.#first(this.size);
+  }
+
+  /** Everything when it is little, else a beginning. Rejects when the disk does not give it back. */
+  async beginning(): Promise<Buffer> {
+    return this.#first(this.#onDisk === 0 ? this.size : BEGINNING);
+  }
+
+  /** Lets go of the file. Never rejects. */
+  async close(): Promise<void> {
+    await this.#file?.close().catch(() => undefined);
+  }
+
+  #keep(chunk: Uint8Array): void {
+    for (let from = 0; from < chunk.length;) {
+      const left = chunk.length - from;
+      if (this.#room === 0) {
+        const wanted = Math.min(LARGEST_BLOCK, Math.max(SMALLEST_BLOCK, left, this.#held));
+        const block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(wanted);
+        this.#blocks.push(block);
+        this.#room = block.length;
+      }
+      const block = this.#blocks.at(-1) as Buffer;
+      const part = chunk.subarray(from, from + this.#room);
+      block.set(part, block.length - this.#room);
+      this.#room -= part.length;
+      from += part.length;
+    }
+    this.#held += chunk.length;
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      this.#file ??= await namelessFile();
+      let left = this.#held;
+      for (const block of this.#blocks) {
+        const bytes = block.subarray(0, left);
+        await writeAll(this.#file, bytes, this.#onDisk + this.#held - left);
+        left -= bytes.length;
+      }
+      this.#onDisk += this.#held;
+      this.#spare.push(...this.#blocks);
+      this.#blocks = [];
+      this.#room = this.#held = 0;
+    } catch {
+      this.#diskWorks = false;
+    }
+  }
+
+  #inMemory(): Buffer {
+    return Buffer.concat(this.#blocks, this.#held);
+  }
+
+  async #first(length: number): Promise<Buffer> {
+    if (this.#onDisk === 0) return this.#inMemory().subarray(0, length);
+    const bytes = Buffer.allocUnsafe(length);
+    const fromDisk = Math.min(length, this.#onDisk);
+    for (let done = 0; done < fromDisk;) {
+      const read = await this.#file?.read(bytes, done, fromDisk - done, done);
+      if (!read?.bytesRead) throw new Error('The disk lost a part of the reply.');
+      done += read.bytesRead;
+    }
+    this.#inMemory().copy(bytes, fromDisk);
+    return bytes;
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+}
+
+/** Open and without a name: gone with the process, whatever ends it. */
+async function namelessFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `.temporal-media-${randomUUID()}`);
+  const handle = await open(path, 'wx+', 0o600);
+  try {
+    await unlink(path);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** What could be read of a reply's body. Never thrown. */
+export interface BoundedBody {
+  /** The bytes read; at most the limit. Of a long body that did not come whole, its beginning. */
+  readonly bytes: Buffer;
+  /** `complete`, or why the rest is missing. */
+  readonly end: 'complete' | 'too_large' | 'too_late' | 'broken';
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Time in milliseconds from now within which the whole body must be there. */
+  readonly withinMs: number;
+}
+
+/** Reads a body up to a number of bytes and a moment; what is over is cut off and the stream destroyed. */
+export async function readBoundedBody(body: Readable, limits: BodyLimits): Promise<BoundedBody> {
+  const kept = new ReplyBytes();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    body.destroy();
+  }, limits.withinMs);
+  const cut = async (end: BoundedBody['end']): Promise<BoundedBody> => ({
+    bytes: await kept.beginning().catch(() => Buffer.alloc(0)),
+    end,
+  });
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const room = limits.maxBytes - kept.size;
+      await kept.add(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      if (chunk.length > room) return await cut('too_large');
+    }
+    return late ? await cut('too_late') : { bytes: await kept.whole(), end: 'complete' };
+  } catch {
+    return await cut(late ? 'too_late' : 'broken');
+  } finally {
+    clearTimeout(timer);
+    // A destroyed body still reports the end of its socket: nobody is left to hear it.
+    body.on('error', () => undefined).destroy();
+    await kept.close();
+  }
+}
+
+/** Deepest nesting that is read; real replies have less than ten levels. */
+const MAX_DEPTH = 64;
+/** Most values that are read; real replies have less than a thousand. As objects they take far more than their text. */
+const MAX_VALUES = 100_000;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** The JSON value of a body, a byte order mark tolerated; undefined when it is none, nests too deep or has too many values. */
+export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
+  if (isTooMuch(bytes)) return undefined;
+  try {
+    const text = bytes.toString('utf8');
+    return parseOwnJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs over the brackets outside of strings; strings are skipped whole, so that 256 MiB of Base64 cost little. */
+function isTooMuch(bytes: Buffer): boolean {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = endOfString(bytes, at);
+      if (at < 0) return false;
+    } else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1;
+      values += 1;
+      if (depth > MAX_DEPTH || values > MAX_VALUES) return true;
+    } else if (byte === COMMA) {
+      values += 1;
+      if (values > MAX_VALUES) return true;
+    } else if (byte === 0x5d || byte === 0x7d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+/** Index of the quote that closes the string opened at `start`; -1 when none does, which no JSON parser accepts. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
+    let slashes = 0;
+    while (bytes[at - 1 - slashes] === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return at;
+  }
+  return -1;
+}
+
+/** What a text may grow by when it is unpacked: replies grow about tenfold, a bomb a thousandfold. */
+const MAX_RATIO = 32;
+const ALWAYS_ALLOWED = 256 * 1024;
+
+/**
+ * The bytes of a small API reply without its content encoding. We ask for none, but some gateways compress all the
+ * same, and a paid reply must not be lost for that. Undefined for an unknown encoding, more than `maxBytes`, or what only
+ * a bomb holds.
+ */
+export function decodedBody(bytes: Buffer, encoding: string, maxBytes: number): Buffer | undefined {
+  const plausible = Math.max(ALWAYS_ALLOWED, bytes.length * MAX_RATIO);
+  const options = { maxOutputLength: Math.min(maxBytes, plausible) };
+  try {
+    switch (encoding.trim().toLowerCase()) {
+      case '':
+      case 'identity':
+        return bytes;
+      case 'gzip':
+      case 'x-gzip':
+        return gunzipSync(bytes, options);
+      case 'deflate':
+        return inflateSync(bytes, options);
+      case 'br':
+        return brotliDecompressSync(bytes, options);
+      default:
+        return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+}

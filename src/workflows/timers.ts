@@ -1,0 +1,95 @@
+import {
+  ActivityFailure,
+  CancellationScope,
+  isCancellation,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+
+/** In milliseconds. */
+export interface RaceLimits {
+  /** Everything that the server may take. */
+  readonly limitMs: number;
+  /** What is left once the caller is cancelled: the server drops what no worker has, so that only one attempt can run on. */
+  readonly afterCancelMs: number;
+  readonly summary: string;
+}
+
+/**
+ * The work, or `lost` when this workflow's own timer is faster: some operator commands leave an activity without any
+ * timeout (failure model: What Temporal runs again). The timers outlive a cancellation of the caller, because the work is still awaited then;
+ * but whoever cancelled does not wait a day for a worker that was killed while its activity was paused.
+ */
+export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promise<T | 'lost'> {
+  const { limitMs, afterCancelMs, summary } = limits;
+  const caller = CancellationScope.current();
+  const shelter = new CancellationScope({ cancellable: false });
+  const timer = new CancellationScope({ cancellable: true, parent: shelter });
+  const lost = (ms: number): Promise<'lost' | undefined> =>
+    timer
+      .run(() => sleep(ms, { summary }))
+      .then(
+        () => 'lost' as const,
+        () => undefined,
+      );
+  const races: Promise<{ readonly value: T } | 'lost' | undefined>[] = [
+    work.then((value) => ({ value })),
+    lost(limitMs),
+  ];
+  if (caller.cancellable) races.push(caller.cancelRequested.catch(() => lost(afterCancelMs)));
+  const first = await Promise.race(races);
+  timer.cancel();
+  if (first === 'lost') return 'lost';
+  return first === undefined ? work : first.value;
+}
+
+/**
+ * Runs `work` in a scope that is cancelled after `limitMs`: `CancellationScope.withTimeout` with the same commands in
+ * the same order, and a summary on its timer.
+ */
+export async function withTimeLimit<T>(limitMs: number, summary: string, work: () => Promise<T>): Promise<T> {
+  const limited = new CancellationScope({ cancellable: true });
+  return limited.run(async () => {
+    const timer = new CancellationScope({ cancellable: true });
+    void timer
+      .run(() => sleep(limitMs, { summary }))
+      .then(
+        () => limited.cancel(),
+        () => undefined,
+      );
+    try {
+      return await work();
+    } finally {
+      timer.cancel();
+    }
+  });
+}
+
+/** When this execution or this run expires, in workflow time and milliseconds; null when neither does. */
+export function executionExpiresAt(): number | null {
+  const info = workflowInfo();
+  const ends: number[] = [];
+  if (info.executionExpirationTime !== undefined) ends.push(info.executionExpirationTime.getTime());
+  if (info.runTimeoutMs !== undefined && info.runTimeoutMs > 0)
+    ends.push(info.runStartTime.getTime() + info.runTimeoutMs);
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+/** Before it is begun anew. */
+const AGAIN_MS = 10_000;
+
+/**
+ * Waits a moment after an activity that Temporal tries until it works has failed all the same: somebody has failed it by
+ * hand. It is to be begun anew, for nothing that was bought may be forgotten. To be called where it is caught: one
+ * promise more around an activity, and commands of older histories come in another order.
+ * @throws the error when it is another one, or says that the workflow is cancelled
+ */
+export async function failedByHand(error: unknown): Promise<void> {
+  if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+  await sleep(AGAIN_MS);
+}
+
+/** For work that nobody waits for: a workflow that is cancelled ends without it. */
+export function unlessCancelled(error: unknown): void {
+  if (!isCancellation(error)) throw error;
+}

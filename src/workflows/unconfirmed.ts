@@ -1,0 +1,246 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  defineUpdate,
+  isCancellation,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { type SettledCreate } from '../domain/create-once';
+import { UPDATE } from '../domain/names';
+import { type UnconfirmedCall } from '../domain/paid-call';
+import { POLL_TIMEOUTS } from '../domain/timeouts';
+import {
+  decisionIssue,
+  type ResolveUnconfirmedResult,
+  type UnconfirmedDecision,
+} from '../domain/unconfirmed-decision';
+import { resolveUnconfirmedActivity } from './proxies';
+import { executionExpiresAt } from './timers';
+
+export type Decided =
+  | { readonly kind: 'settled'; readonly answer: SettledCreate }
+  /** Somebody authorised another send after this epoch: the way to it is looked at again, as an id may have come late. */
+  | { readonly kind: 'resubmit'; readonly epoch: number };
+
+export interface AwaitDecisionOptions {
+  readonly creationKey: string;
+  readonly taskQueue: string;
+}
+
+/**
+ * Waits until somebody decides about a create of unknown fate (failure model: The journal, issue of the input `onUnconfirmed`).
+ * The decision counts once it is in the journal. Cancelled, or about to expire, the fate is still unknown and is told so.
+ */
+export async function awaitDecision(
+  unconfirmed: UnconfirmedCall,
+  decisions: Decisions,
+  options: AwaitDecisionOptions,
+): Promise<Decided> {
+  const decided = await decide(unconfirmed, decisions, options);
+  decisions.close(() =>
+    notResolved(
+      options.creationKey,
+      'already_decided',
+      'Its fate is known by now, or another decision was carried out.',
+    ),
+  );
+  // Whoever sent an Update gets its answer before this workflow may end.
+  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  return decided;
+}
+
+async function decide(
+  unconfirmed: UnconfirmedCall,
+  decisions: Decisions,
+  options: AwaitDecisionOptions,
+): Promise<Decided> {
+  for (;;) {
+    let open: OpenDecision | undefined;
+    try {
+      open = await decisions.next(timeLeft());
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+      // Accepted together with the cancellation.
+      open = decisions.take();
+    }
+    if (open === undefined) return { kind: 'settled', answer: unconfirmed };
+    const result = await carryOut(open, options);
+    open.settle(result);
+    if (result.answer !== null && isSettled(result.answer)) return { kind: 'settled', answer: result.answer };
+    if (result.resolved && result.decision === 'resubmit') return { kind: 'resubmit', epoch: result.epoch };
+  }
+}
+
+/** Once it was accepted a decision is carried out, whatever becomes of its workflow. */
+async function carryOut(
+  { decision, taskId, by, reason, ordinal }: OpenDecision,
+  { creationKey, taskQueue }: AwaitDecisionOptions,
+): Promise<ResolveUnconfirmedResult> {
+  const { workflowId, runId } = workflowInfo();
+  const resolve = resolveUnconfirmedActivity({ taskQueue, summary: decision });
+  try {
+    return await CancellationScope.nonCancellable(() =>
+      resolve({
+        creationKey,
+        decision,
+        ...(taskId !== undefined && { taskId }),
+        by,
+        reason,
+        decisionId: `${workflowId}/${runId}/${ordinal}`,
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const message =
+      'No worker could carry the decision out in time. It may be in the journal: send it again.';
+    return notResolved(creationKey, 'service_unavailable', message);
+  }
+}
+
+type Answer = Exclude<ResolveUnconfirmedResult['answer'], null>;
+
+/** A fate that is known ends the wait; one that is not goes on waiting. */
+const isSettled = (answer: Answer): answer is Exclude<SettledCreate, { outcome: 'unconfirmed' }> =>
+  answer.outcome === 'created' || answer.outcome === 'rejected';
+
+function notResolved(
+  creationKey: string,
+  reason: Extract<ResolveUnconfirmedResult, { resolved: false }>['reason'],
+  message: string,
+): ResolveUnconfirmedResult {
+  return { resolved: false, reason, creationKey, answer: null, message };
+}
+
+/** Null when nothing expires; a wait that would outlive its execution would end in a timeout that names nothing. */
+function timeLeft(): number | null {
+  const expiresAt = executionExpiresAt();
+  return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
+}
+
+/** Argument of the Updates; `adopt` takes the task id alone as well. */
+export interface DecisionArgument {
+  readonly taskId?: string;
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(UPDATE.adopt);
+/** One object, or who and why as two arguments. */
+export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(
+  UPDATE.declareLost,
+);
+/** One object, or who and why as two arguments. */
+export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(
+  UPDATE.resubmit,
+);
+
+/** A decision that was accepted and waits to be carried out. */
+export interface OpenDecision {
+  readonly decision: UnconfirmedDecision;
+  readonly taskId?: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly ordinal: number;
+  /** Tells whoever sent the Update what became of it. */
+  settle(result: ResolveUnconfirmedResult): void;
+}
+
+/**
+ * Takes the decisions of people about a create of unknown fate (architecture: Names): the handlers only validate and enqueue, the
+ * workflow carries out. An Update is refused while there is nothing to decide, and then leaves no event.
+ */
+export class Decisions {
+  private readonly queue: OpenDecision[] = [];
+  private waiting = false;
+  private count = 0;
+
+  /** Before the first await: an Update may come with the first workflow task. */
+  accept(): void {
+    setHandler(adoptUpdate, (given) => this.enqueue(adoptOf(given)), {
+      validator: (given) => this.validate(adoptOf(given)),
+    });
+    setHandler(
+      declareLostUpdate,
+      (given, ...why: unknown[]) => this.enqueue(wordsOf('declareLost', given, why[0])),
+      {
+        validator: (given, ...why: unknown[]) => this.validate(wordsOf('declareLost', given, why[0])),
+      },
+    );
+    setHandler(
+      resubmitUpdate,
+      (given, ...why: unknown[]) => this.enqueue(wordsOf('resubmit', given, why[0])),
+      {
+        validator: (given, ...why: unknown[]) => this.validate(wordsOf('resubmit', given, why[0])),
+      },
+    );
+  }
+
+  /** The next decision; undefined when none has come in time. Throws when the workflow is cancelled. */
+  async next(withinMs: number | null): Promise<OpenDecision | undefined> {
+    this.waiting = true;
+    const there = (): boolean => this.queue.length > 0;
+    if (withinMs === null) await condition(there);
+    else await condition(there, withinMs);
+    return this.take();
+  }
+
+  /** A decision that has come already. */
+  take(): OpenDecision | undefined {
+    return this.queue.shift();
+  }
+
+  /** Nothing is left to decide: later Updates are refused, and open ones learn why. */
+  close(settle: (open: OpenDecision) => ResolveUnconfirmedResult): void {
+    this.waiting = false;
+    for (const open of this.queue.splice(0)) open.settle(settle(open));
+  }
+
+  private validate(given: GivenDecision): void {
+    if (!this.waiting)
+      throw new Error('There is nothing to decide: no create of this workflow waits with an unknown fate.');
+    const issue = decisionIssue(given);
+    if (issue !== undefined) throw new Error(issue);
+  }
+
+  private async enqueue(given: GivenDecision): Promise<ResolveUnconfirmedResult> {
+    let result: ResolveUnconfirmedResult | undefined;
+    const { decision, taskId, by, reason } = given;
+    this.queue.push({
+      decision,
+      ...(typeof taskId === 'string' && { taskId }),
+      by: String(by),
+      reason: String(reason),
+      ordinal: this.count++,
+      settle: (settled) => {
+        result = settled;
+      },
+    });
+    // A cancellation of the workflow does not undo what was accepted: who sent it hears what became of it.
+    await CancellationScope.nonCancellable(() => condition(() => result !== undefined));
+    return result as unknown as ResolveUnconfirmedResult;
+  }
+}
+
+interface GivenDecision {
+  readonly decision: UnconfirmedDecision;
+  readonly taskId?: unknown;
+  readonly by?: unknown;
+  readonly reason?: unknown;
+}
+
+/** Who adopts by the id alone has said all that is needed. */
+function adoptOf(given: unknown): GivenDecision {
+  const { taskId, by, reason } = typeof given === 'string' ? { taskId: given } : fieldsOf(given);
+  return { decision: 'adopt', taskId, by: by ?? 'update', reason: reason ?? 'adopted by its task id' };
+}
+
+function wordsOf(decision: UnconfirmedDecision, given: unknown, why: unknown): GivenDecision {
+  const { by, reason } = typeof given === 'string' ? { by: given, reason: why } : fieldsOf(given);
+  return { decision, by, reason };
+}
+
+const fieldsOf = (given: unknown): { taskId?: unknown; by?: unknown; reason?: unknown } =>
+  typeof given === 'object' && given !== null ? given : {};

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type RecordedAnswer, type SlotIntent } from '../domain/journal';
+import { type SlotIntent } from '../domain/journal';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { honouredKey } from '../domain/same-key';
+import { type PaidRequest } from '../domain/request';
 import { type Account } from './accounts';
-import { type AnswerBase } from './paid-answers';
 import { type Caller, type ReadyCall } from './paid-context';
-import { type PaidSpec } from './send-once';
 import { certainlyOverAt, type SendWindow } from './send-window';
 
 /** What an intent keeps of what was asked for (C4.4b): no text of it. */
@@ -24,12 +23,20 @@ export function factsIn({
   return { account, model, durationSeconds, resolution, referenceMode };
 }
 
+/** A paid call, as far as its intent tells of it. */
+export interface IntendedCall {
+  readonly paid: PaidRequest;
+  readonly creationKey: string;
+  readonly facts: Pick<SlotIntent, 'durationSeconds' | 'resolution' | 'referenceMode'>;
+  /** The batch of a campaign that pays: nothing is sent once it is closed. */
+  readonly payer?: string | undefined;
+}
+
 /** What is written before a send, at the beginning of its window. */
 export function intentOf<Body extends { readonly bodyHash: string }>(
-  spec: Pick<PaidSpec<Body, RecordedAnswer>, 'paid' | 'facts' | 'creationKey' | 'payer'>,
+  spec: IntendedCall,
   account: Account,
   ready: ReadyCall<Body>,
-  base: AnswerBase,
   fingerprint: string,
   who: Caller,
   policy: ResolvedCreatePolicy,
@@ -53,7 +60,7 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
     account: account.name,
     model: spec.paid.request.model,
     ...spec.facts,
-    estimate: base.estimate,
+    estimate: ready.estimate,
     ...(spec.payer !== undefined && { payer: spec.payer }),
     ...(honoured !== undefined && { idempotency: honoured }),
     at: new Date(at).toISOString(),

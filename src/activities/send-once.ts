@@ -20,7 +20,7 @@ import { type Account } from './accounts';
 import { mayBeAlive } from './await-sender';
 import { fingerprintOf } from './fingerprint-of';
 import { idempotencyKey } from './idempotency-key';
-import { intentOf } from './intent-of';
+import { type IntendedCall, intentOf } from './intent-of';
 import { claimEpoch, isPassed, type OpenedEpoch, openEpoch, recordOutcome } from './journal-epochs';
 import { kept, NO_ACCOUNT, NO_KEY } from './missing-here';
 import {
@@ -47,13 +47,13 @@ import { standIn } from './stand-in';
 import { stopsBeforeSend } from './stops-before-send';
 
 /** One paid call, as far as it differs from the others. */
-export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer> {
-  readonly paid: PaidRequest;
-  readonly creationKey: string;
+export interface PaidSpec<
+  Body extends { readonly bodyHash: string },
+  Answer extends RecordedAnswer,
+> extends IntendedCall {
   readonly epoch: number;
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
-  readonly facts: Pick<SlotIntent, 'durationSeconds' | 'resolution' | 'referenceMode'>;
   /** What may follow the reply before its outcome is written, in milliseconds. */
   readonly afterReplyMs: number;
   /** Whether a retry of this very activity may go on after a proven refusal. */
@@ -72,8 +72,6 @@ export interface PaidSpec<Body extends { readonly bodyHash: string }, Answer ext
   readonly agreedPrice?: number | null | undefined;
   /** Whoever asks has everything under its keys on its books: where another request holds the key, it is told what that may cost. */
   readonly keepsBooks?: true;
-  /** The batch of a campaign that pays: nothing is sent once it is closed. */
-  readonly payer?: string | undefined;
   prepare(account: Account): Promise<Prepared<Body>>;
   /** What is recorded may lack something that can still be had without a send. */
   complete?(found: {
@@ -235,7 +233,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
 
   const begins = Date.now();
   const window = windowFrom(begins, prepared.budgetMs);
-  const intent = intentOf(spec, account, prepared, base, fingerprint ?? '', who, policy, begins, window);
+  const intent = intentOf(spec, account, prepared, fingerprint ?? '', who, policy, begins, window);
   if (spec.refuseWhileUnconfirmed === true) {
     const open = await otherOpenCall(deps.journal, key, intent).catch(() => 'journal_down' as const);
     if (open === 'journal_down') return ended(journalDown(base));

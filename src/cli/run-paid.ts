@@ -11,10 +11,9 @@ import { CliError, failureOf } from './errors';
 import { EXIT } from './exit-codes';
 import { answerOutcome } from './outcome-report';
 import { warnIfPaused } from './paused';
-import { type Report } from './report';
 import { requireSameStore } from './same-store';
 import { prepareOut, type SavedResults, saveResults } from './save-results';
-import { showProgress } from './show-progress';
+import { showProgress, type ShowProgressOptions } from './show-progress';
 
 /** One start of a workflow whose outcome becomes the answer of the command. */
 export interface Run {
@@ -117,14 +116,10 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
   answerOutcome(context, outcome, workflowId, files);
 }
 
-export interface WaitForOutcomeOptions {
-  readonly connected: Connected;
-  readonly report: Report;
+export interface WaitForOutcomeOptions extends ShowProgressOptions {
   readonly interruption: Interruption;
   /** How to come back to it after Ctrl-C or a lost server. */
   readonly resumeHint: string;
-  /** Whether the workflow answers the query `video_state`. */
-  readonly showState: boolean;
   /** Longest wait of the person, in milliseconds. @default as long as the workflow takes */
   readonly waitMs?: number | undefined;
 }

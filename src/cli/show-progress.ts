@@ -1,11 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type VideoState } from '../domain/video-state';
+import { type Connected } from './connect';
 import { progressView, type ProgressView } from './progress-view';
+import { type Report } from './report';
 import { viewExecution } from './status/execution-view';
-import { type WaitForOutcomeOptions } from './run-paid';
 
 /** How often the tries of an activity are asked for. */
 const TRIES_MS = 2_000;
+
+export interface ShowProgressOptions {
+  readonly connected: Connected;
+  readonly report: Report;
+  /** Whether the workflow answers the query `video_state`. */
+  readonly showState: boolean;
+}
 
 /** What a wait shows while it goes on. */
 export interface ShownProgress {
@@ -17,7 +25,7 @@ export interface ShownProgress {
 /** Shows every state and every further try until the signal aborts. What cannot be had (no worker, a busy one) is left out. */
 export function showProgress(
   workflowId: string,
-  options: Pick<WaitForOutcomeOptions, 'connected' | 'report' | 'showState'>,
+  options: ShowProgressOptions,
   signal: AbortSignal,
 ): ShownProgress {
   const view = progressView(options.report);
@@ -37,7 +45,7 @@ export function showProgress(
   return { state: () => last, stop: () => view.stop() };
 }
 
-interface TriesOptions extends Pick<WaitForOutcomeOptions, 'connected'> {
+interface TriesOptions extends Pick<ShowProgressOptions, 'connected'> {
   readonly view: ProgressView;
   readonly isTold: () => boolean;
 }
@@ -58,7 +66,7 @@ async function showTries(
 /** Which try of an activity is under way and why the one before failed; undefined for first tries. */
 async function triesOf(
   workflowId: string,
-  { client }: WaitForOutcomeOptions['connected'],
+  { client }: ShowProgressOptions['connected'],
 ): Promise<string | undefined> {
   const found = await viewExecution(client, workflowId, () => undefined).catch(() => undefined);
   const again = found?.pendingActivities.find(({ attempt }) => attempt > 1);

@@ -1,4 +1,3 @@
-import { type SlotIntent } from './journal';
 import { type IdempotencyPolicy } from './create-policy';
 import { type CreateEvidence } from './paid-call';
 import { CREATE_TIMEOUTS } from './timeouts';
@@ -27,7 +26,7 @@ export function honouredKey(
 
 /** Until when a call of unknown fate may be sent again under its key; undefined where it may not. */
 export function sameKeyUntil(
-  { idempotency }: Pick<SlotIntent, 'idempotency'>,
+  { idempotency }: { readonly idempotency?: HonouredKey },
   evidence: CreateEvidence,
   now: number,
 ): string | undefined {

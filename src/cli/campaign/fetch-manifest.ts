@@ -1,20 +1,19 @@
 import { Readable } from 'node:stream';
 import { getterWithoutCredentials, type PlainReply } from '../../service/get-without-credentials';
-import { unreadable } from './manifest';
 
 /**
  * GETs a manifest. What is judged and agreed to is what is started: the worker never asks the address again. Messages do
- * not hold the address, which may be signed (C5.4b). @throws CliError
+ * not hold the address, which may be signed (C5.4b). @throws Error why there is none, for a person
  */
 export async function fetchManifest(address: string, env = process.env): Promise<Readable> {
   let reply: PlainReply;
   try {
     reply = await getterWithoutCredentials(env)(address);
   } catch {
-    throw unreadable('its address does not answer.');
+    throw new Error('its address does not answer.');
   }
   if ('body' in reply) return Readable.fromWeb(reply.body);
-  throw unreadable(
+  throw new Error(
     reply.refused === 'downgraded'
       ? 'its address redirects from https to http.'
       : `its address answers HTTP ${reply.status}.`,

@@ -146,7 +146,10 @@ export async function openManifest(
   if (argument === '-') return spooled(process.stdin, process.cwd());
   if (/^https?:\/\//i.test(argument)) {
     const { fetchManifest } = await import('./fetch-manifest.js');
-    return spooled(await fetchManifest(argument), null);
+    const fetched = await fetchManifest(argument).catch((error: Error) => {
+      throw unreadable(error.message);
+    });
+    return spooled(fetched, null);
   }
   const sha256 = sha256OfArtifactUri(argument);
   if (sha256 !== undefined) return storedManifest(argument, sha256, store);

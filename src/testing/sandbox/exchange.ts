@@ -10,6 +10,9 @@ import { sha256, shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
 import { type SandboxFinish, type SandboxPart, type SandboxRequest } from './sandbox-request';
 
+/** Of every request that is under way, in any sandbox of this process. */
+const exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();
+
 /** One request and its reply: owns the log entry and the counters of it. */
 export class Exchange {
   readonly entry: SandboxRequest;
@@ -98,7 +101,7 @@ export function openExchanges(app: FastifyInstance, core: SandboxCore, origin: '
     const config = request.routeOptions.config as { operation?: SandboxOperation; silent?: boolean };
     if (config.silent === true) return;
     const exchange = new Exchange(core, request, reply, origin, config.operation ?? 'unknown');
-    core.exchanges.set(request.raw, exchange);
+    exchanges.set(request.raw, exchange);
     if (!core.faults.takeEarlyReset(exchange.entry.operation)) return;
     exchange.finish('reset');
     reply.hijack();
@@ -106,14 +109,14 @@ export function openExchanges(app: FastifyInstance, core: SandboxCore, origin: '
   });
 
   app.setNotFoundHandler(async (request, reply) => {
-    const exchange = core.exchanges.get(request.raw);
+    const exchange = exchanges.get(request.raw);
     reply.hijack();
     exchange?.entry.violations.push('no such path or method');
     await exchange?.send(errorReply(404, 'No such path.', { code: 'unknown_path' }));
   });
 
   app.setErrorHandler(async (error, request, reply) => {
-    const exchange = core.exchanges.get(request.raw);
+    const exchange = exchanges.get(request.raw);
     const status = (error as { statusCode?: number }).statusCode ?? 500;
     reply.hijack();
     const message = error instanceof Error ? error.message : 'The request could not be read.';
@@ -143,7 +146,7 @@ export function apiRoute(
     exposeHeadRoute: false,
     config: { operation },
     handler: async (request, reply) => {
-      const exchange = core.exchanges.get(request.raw);
+      const exchange = exchanges.get(request.raw);
       if (exchange === undefined) throw new Error('The request has no log entry.');
       reply.hijack();
       if (Buffer.isBuffer(request.body)) exchange.takeBody(request.body);

@@ -1,5 +1,13 @@
-import { type Exchange } from './exchange';
+import { type FastifyRequest } from 'fastify';
+import { type SandboxIdempotency } from './options';
 import { errorReply, type SandboxReply } from './reply';
+import { type SandboxRequest } from './sandbox-request';
+
+interface PaidRequest {
+  readonly request: FastifyRequest;
+  readonly entry: SandboxRequest;
+  readonly core: { readonly options: { readonly idempotency: SandboxIdempotency } };
+}
 
 interface KnownCall {
   /** The parts of a form, which every client cuts with a boundary of its own; else the digest of the body. */
@@ -18,8 +26,10 @@ export class IdempotencyKeys {
   }
 
   /** Accepts a call, or answers it as the one before under its key: 409 while that is in progress, 422 for another body. */
-  async accept(exchange: Exchange, accept: () => Promise<SandboxReply>): Promise<SandboxReply> {
-    const { entry, core, request } = exchange;
+  async accept(
+    { entry, core, request }: PaidRequest,
+    accept: () => Promise<SandboxReply>,
+  ): Promise<SandboxReply> {
     const key = request.headers['idempotency-key'];
     if (core.options.idempotency === 'ignored' || typeof key !== 'string') return accept();
     const name = `${entry.operation}\n${key}`;

@@ -1,10 +1,30 @@
 import { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { type Exchange } from './exchange';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type SandboxCounters } from './counters';
 import { type FaultAction, type LostReply, type ReplyFault } from './faults';
 import { type RenderedMedia } from './media-store';
+import { type SandboxFinish, type SandboxRequest } from './sandbox-request';
+
+/** A request that waits for its reply. */
+export interface Unanswered {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly entry: SandboxRequest;
+  readonly core: {
+    readonly counters: SandboxCounters;
+    /** Continuations of stalled replies. */
+    readonly stalled: Set<() => void>;
+  };
+  /** Notes how the request ended. */
+  finish(how: SandboxFinish): void;
+}
 
 /** Writes a reply to the network, or what a fault leaves of it. Resolves when the sandbox is done with it. */
-export async function sendReply(exchange: Exchange, reply: SandboxReply, fault?: FaultAction): Promise<void> {
+export async function sendReply(
+  exchange: Unanswered,
+  reply: SandboxReply,
+  fault?: FaultAction,
+): Promise<void> {
   const whole = fault?.type === 'truncate' ? { ...reply, body: reply.body.subarray(0, fault.bytes) } : reply;
   if (fault?.type === 'lose_reply') return lose(exchange, whole, fault.how);
   if (fault?.type === 'reset_early') return lose(exchange, whole, 'reset');
@@ -23,7 +43,7 @@ export async function sendReply(exchange: Exchange, reply: SandboxReply, fault?:
 }
 
 /** Loses the reply after the request was read. A stalled one goes on when the sandbox is told to release it. */
-async function lose(exchange: Exchange, reply: SandboxReply, how: LostReply): Promise<void> {
+async function lose(exchange: Unanswered, reply: SandboxReply, how: LostReply): Promise<void> {
   const socket = exchange.request.raw.socket;
   const half = Math.floor(reply.body.length / 2);
   switch (how) {
@@ -51,7 +71,7 @@ async function lose(exchange: Exchange, reply: SandboxReply, how: LostReply): Pr
 
 /** Sends fewer bytes than Content-Length says, then RST or FIN. */
 async function cut(
-  exchange: Exchange,
+  exchange: Unanswered,
   reply: SandboxReply,
   bytes: number,
   how: 'reset' | 'close',
@@ -68,21 +88,21 @@ async function cut(
   setTimeout(() => socket.resetAndDestroy(), 50);
 }
 
-function head({ reply: { raw }, entry }: Exchange, { status, headers, body }: SandboxReply): void {
+function head({ reply: { raw }, entry }: Unanswered, { status, headers, body }: SandboxReply): void {
   entry.status = status;
   raw.writeHead(status, { 'content-length': String(body.length), ...headers });
 }
 
-function start(exchange: Exchange, reply: SandboxReply): void {
+function start(exchange: Unanswered, reply: SandboxReply): void {
   head(exchange, reply);
   exchange.reply.raw.flushHeaders();
 }
 
-function sent({ core, entry }: Exchange, { length }: Buffer): void {
+function sent({ core, entry }: Unanswered, { length }: Buffer): void {
   core.counters.operations[entry.operation].bytes += length;
 }
 
-async function trickle(exchange: Exchange, body: Buffer, bytesPerSecond: number): Promise<void> {
+async function trickle(exchange: Unanswered, body: Buffer, bytesPerSecond: number): Promise<void> {
   exchange.reply.raw.flushHeaders();
   const step = Math.max(1, Math.floor(bytesPerSecond / 20));
   for (let sent = 0; sent < body.length && !exchange.reply.raw.destroyed; sent += step) {
@@ -91,7 +111,7 @@ async function trickle(exchange: Exchange, body: Buffer, bytesPerSecond: number)
   }
 }
 
-async function write(exchange: Exchange, bytes: Buffer): Promise<void> {
+async function write(exchange: Unanswered, bytes: Buffer): Promise<void> {
   const raw: ServerResponse = exchange.reply.raw;
   if (bytes.length === 0 || raw.destroyed) return;
   sent(exchange, bytes);

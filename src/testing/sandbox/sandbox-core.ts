@@ -1,6 +1,4 @@
-import { type FastifyRequest } from 'fastify';
 import { countAccepted, emptyCounters, type SandboxCounters } from './counters';
-import { type Exchange } from './exchange';
 import { type FaultAction, FaultBook } from './faults';
 import { IdempotencyKeys } from './idempotency-keys';
 import { type GeneratedFile, LinkSigner, MediaStore } from './media-store';
@@ -19,7 +17,6 @@ export class SandboxCore {
   readonly pollGaps = new PollGaps();
   readonly keys = new IdempotencyKeys();
   readonly signer: LinkSigner;
-  readonly exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();
   /** Continuations of stalled replies. */
   readonly stalled = new Set<() => void>();
   readonly tasks = new Map<string, SandboxTask>();

@@ -26,15 +26,41 @@ function reach(entry: string, seen = new Set<string>()): Set<string> {
   seen.add(entry);
   for (const name of source.imports) {
     if (!name.startsWith('.')) seen.add(name);
-    else {
-      const target = relative(SRC, resolve(SRC, dirname(entry), name));
-      for (const file of [`${target}.ts`, join(target, 'index.ts')]) reach(file, seen);
-    }
+    else for (const file of filesOf(entry, name)) reach(file, seen);
   }
   return seen;
 }
 
+/** Where what a file imports may lie. */
+function filesOf(file: string, name: string): string[] {
+  const target = relative(SRC, resolve(SRC, dirname(file), name));
+  return [`${target}.ts`, join(target, 'index.ts')];
+}
+
+/** What is left once files that import no other, or that no other imports, are taken away again and again. */
+function inCircles(): string[] {
+  let left = new Map(
+    sources.map(({ path, imports }) => {
+      const near = imports.filter((name) => name.startsWith('.'));
+      return [path, near.flatMap((name) => filesOf(path, name))] as const;
+    }),
+  );
+  for (;;) {
+    const links = [...left].map(
+      ([file, others]) => [file, others.filter((other) => left.has(other))] as const,
+    );
+    const imported = new Set(links.flatMap(([, others]) => others));
+    const kept = links.filter(([file, others]) => others.length > 0 && imported.has(file));
+    if (kept.length === left.size) return [...left.keys()].sort();
+    left = new Map(kept);
+  }
+}
+
 describe('the layers', () => {
+  it('have no circle of imports, types included', () => {
+    expect(inCircles()).toEqual([]);
+  });
+
   it('the domain imports nothing', () => {
     const reached = [...reach('domain/index.ts')];
     expect(reached.filter((name) => !name.startsWith('domain/'))).toEqual([]);

@@ -140,7 +140,7 @@ export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => 
 }
 
 /** Validates against the live configuration and makes the body. Sends nothing to the service. */
-export async function prepareVideo(
+async function prepareVideo(
   request: VideoRequest,
   account: Account,
   deps: PaidDeps,

@@ -191,7 +191,7 @@ async function finish(
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /** A video that is verified and stored, with what its record said at that time. */
-export interface FetchedVideo {
+interface FetchedVideo {
   readonly video: DownloadedVideo;
   readonly record: GetVideoResult;
 }
@@ -287,7 +287,7 @@ export interface DownloadStanding {
   readonly closesAt?: number;
 }
 
-export type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
+type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
 
 /** Faults that a few tries settle: a whole damaged file, a link that says itself that it expired. */
 const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['truncated', 'no_picture', 'expired']);

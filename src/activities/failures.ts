@@ -13,7 +13,7 @@ export const FAILURE = {
   journalUnavailable: 'MediaJournalUnavailable',
 } as const;
 
-export interface RetryLater {
+interface RetryLater {
   /** A public word, such as `rate_limited` or `waiting_for_sender`. */
   readonly class: string;
   readonly message: string;

@@ -6,7 +6,7 @@ import { notVideo } from '../artifacts/video-check';
 import { type DownloadBounds } from '../domain/download';
 import { type DownloadProblem, type DownloadProblemKind } from './download-problem';
 
-export interface BodyOptions {
+interface BodyOptions {
   readonly bounds: DownloadBounds;
   /** Milliseconds that this try still has. */
   readonly remainingMs: number;

@@ -34,14 +34,14 @@ export interface DownloadTry {
 }
 
 type Body = Extract<ContentFetchResult, { kind: 'body' }>;
-export type Fetched = { readonly part: StagedArtifact } | { readonly problem: DownloadProblem };
+type Fetched = { readonly part: StagedArtifact } | { readonly problem: DownloadProblem };
 
 /**
  * Fetches one place into a part of this execution, going on where the last try stopped when the entity is provably
  * the same (failure model: Foreign bytes). Whole by its length; what it is has still to be checked. Storage errors are thrown.
  * @param place names the place in parts and heartbeats: never its address
  */
-export async function fetchPlace(turn: DownloadTry, place: string, url: URL): Promise<Fetched> {
+async function fetchPlace(turn: DownloadTry, place: string, url: URL): Promise<Fetched> {
   const resumed = await resumablePart(turn, place);
   if (resumed === undefined) return fetchWhole(turn, place, url);
   const { etag, length } = turn.progress;
@@ -291,7 +291,7 @@ function unreadRecord(record: Extract<GetVideoResult, { kind: 'error' }>): Downl
 }
 
 /** Where a video may be, in the order in which the places are tried (C4.1). */
-export interface ContentPlace {
+interface ContentPlace {
   readonly kind: 'content' | 'url' | 'data';
   readonly url: URL;
   /** Of the service's own origin: what it says about waiting holds for this place too. */
@@ -299,7 +299,7 @@ export interface ContentPlace {
 }
 
 /** The content endpoint first, then the record's URLs; a place is never tried twice. */
-export function contentPlaces(
+function contentPlaces(
   client: MediaClient,
   taskId: string,
   resultUrls: VideoReading['resultUrls'],

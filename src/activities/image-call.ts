@@ -229,7 +229,7 @@ function finalOutcome(answer: Answer, creationKey: string): ImageOutcome {
 }
 
 /** Validates an image call against the live configuration and makes its body. Sends nothing to the service. */
-export async function prepareImage(
+async function prepareImage(
   paid: PaidRequest,
   deps: PaidDeps,
 ): Promise<Prepared<WireJsonBody | WireMultipartBody>> {

@@ -15,7 +15,7 @@ import { type AccountRegistry } from './accounts';
 import { type OpenPoll, OpenPolls, type PollReply, replyOf } from './open-polls';
 import { PollSockets } from './poll-sockets';
 
-export interface PollDeps {
+interface PollDeps {
   readonly accounts: AccountRegistry;
   /** How many GETs of one tick are open at a time. @default 64 */
   readonly pollConcurrency?: number;

@@ -184,7 +184,7 @@ const BETWEEN_LOOKS_MS = 60_000;
 /** The reconciliation as a whole waits no longer. */
 const LONGEST_REQUEST_MS = MAX_REQUEST_SECONDS * 1000;
 
-export interface Inspection {
+interface Inspection {
   readonly records: TaskRecords;
   readonly journal: CreateJournal;
   readonly key: JournalKey;
@@ -197,7 +197,7 @@ export interface Inspection {
  * Looks for the task in the service's own records (failure model: The journal). Found: adopted. Absent: only two looks, at least a
  * minute apart and the second after the service's longest request time, prove anything, and what follows is the policy's.
  */
-export async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
+async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
   const { unconfirmed, onAbsent } = inspection;
   const now = Date.now();
   const seen = await look(inspection);

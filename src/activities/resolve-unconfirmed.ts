@@ -274,7 +274,7 @@ export function adoptedAnswer(
 }
 
 /** A decision about one epoch. */
-export interface DecidedEpoch {
+interface DecidedEpoch {
   readonly epoch: number;
   readonly slot: SlotIntent;
   readonly resolution: Resolution;
@@ -296,7 +296,7 @@ export async function writeResolution(
 }
 
 /** What a decision brings with it; done again whenever it is repeated. */
-export async function followResolution(
+async function followResolution(
   journal: CreateJournal,
   key: JournalKey,
   { epoch, slot, resolution }: DecidedEpoch,

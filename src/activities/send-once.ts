@@ -93,7 +93,7 @@ export interface PaidSpec<
 }
 
 /** What one execution came to. `pending` leaves it to the caller how to wait for the other sender. */
-export type SendOnceResult<Answer> =
+type SendOnceResult<Answer> =
   | {
       readonly kind: 'answer';
       readonly answer: Answer | RejectedCall | NotSent | UnconfirmedCall;

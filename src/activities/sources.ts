@@ -14,18 +14,18 @@ import { type WireFile } from '../service/wire-body';
 import { type MissingHere } from './paid-context';
 
 /** A source as the service client sends it: an address that the service fetches itself, or bytes that we have. */
-export type ResolvedSource =
+type ResolvedSource =
   { readonly kind: 'url'; readonly url: string } | { readonly kind: 'file'; readonly file: WireFile };
 
-export type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
+type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
 
 /** The bytes are not in the store of this worker, or its store is at fault: another worker may have them. */
-export interface MissingSource {
+interface MissingSource {
   readonly kind: 'missing';
   readonly missing: MissingHere;
 }
 
-export interface SourceDeps {
+interface SourceDeps {
   readonly artifacts: ArtifactStore;
   readonly inputRoots: readonly string[];
 }

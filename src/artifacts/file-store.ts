@@ -191,7 +191,7 @@ export function partName(key: string): string {
 }
 
 /** All parts of an owner, and the longest one that was written since this machine started. */
-export async function findParts(
+async function findParts(
   directory: string,
   key: string,
 ): Promise<{ all: readonly string[]; resumable: string | undefined }> {

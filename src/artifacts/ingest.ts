@@ -13,7 +13,7 @@ export interface IngestedFile {
   readonly kind: ReferenceKind;
 }
 
-export interface IngestOptions {
+interface IngestOptions {
   /** @default 8 GiB */
   readonly maxBytes?: number;
 }

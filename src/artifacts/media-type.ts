@@ -2,7 +2,7 @@ import { imageSize } from 'image-size';
 import { type ReferenceKind } from '../domain/request';
 
 /** What bytes are, by their own magic numbers (C2.5.5, C4.3). */
-export interface SniffedMedia {
+interface SniffedMedia {
   readonly kind: ReferenceKind;
   readonly mediaType: string;
   /** File extension without a dot. */
@@ -152,10 +152,7 @@ export function extensionOf(mediaType: string): string {
 /** Largest picture that is taken for one, in pixels: a header may claim more than any viewer can unpack. */
 export const MAX_IMAGE_PIXELS = 100_000_000;
 
-/** Bytes of an image's beginning that hold its header, large metadata included. */
-export const IMAGE_HEAD_BYTES = 1024 * 1024;
-
-export type ImageCheck =
+type ImageCheck =
   | { readonly ok: true; readonly mediaType: string; readonly width: number; readonly height: number }
   | {
       readonly ok: false;

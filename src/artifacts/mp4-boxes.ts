@@ -8,7 +8,7 @@ export interface TopLevelBox {
   readonly end: number;
 }
 
-export type BoxWalk =
+type BoxWalk =
   | { readonly ok: true; readonly boxes: readonly TopLevelBox[] }
   | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
 

@@ -12,7 +12,7 @@ export interface VideoTrackFacts {
   readonly codec: string;
 }
 
-export type SampleCheck =
+type SampleCheck =
   | { readonly ok: true; readonly facts: VideoTrackFacts }
   | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
 

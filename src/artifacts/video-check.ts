@@ -60,7 +60,7 @@ async function readHead(bytes: ByteSource): Promise<Buffer> {
   return head.subarray(0, bytesRead);
 }
 
-export type Mp4Check =
+type Mp4Check =
   | ({ readonly ok: true } & VideoTrackFacts)
   | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
 
@@ -80,7 +80,7 @@ export async function checkMp4(path: string): Promise<Mp4Check> {
 }
 
 /** {@link checkMp4} of a file that is open. */
-export async function checkMp4In(bytes: ByteSource, size: number): Promise<Mp4Check> {
+async function checkMp4In(bytes: ByteSource, size: number): Promise<Mp4Check> {
   const walk = await walkBoxes(bytes, size);
   if (!walk.ok) return walk;
   const samples = await checkSamples(bytes, walk.boxes);
@@ -94,7 +94,7 @@ const MAX_BOXES = 1000;
  * Whether a QuickTime file says itself that it is longer, or came to its end without its tables. Its boxes are those
  * of MP4, but older files hold things between them that are none: where one begins, nothing more is known.
  */
-export async function isCutQuickTime(handle: FileHandle, size: number): Promise<boolean> {
+async function isCutQuickTime(handle: FileHandle, size: number): Promise<boolean> {
   let tables = false;
   let position = 0;
   for (let count = 0; position < size && count < MAX_BOXES; count++) {
@@ -117,7 +117,7 @@ const EBML_HEADER = 0x1a45dfa3;
 const SEGMENT = 0x18538067;
 
 /** Whether a WebM file says itself that it is longer: live recordings do not say how long they are. */
-export async function isCutWebm(handle: FileHandle, size: number): Promise<boolean> {
+async function isCutWebm(handle: FileHandle, size: number): Promise<boolean> {
   const header = await elementAt(handle, 0, EBML_HEADER);
   if (header === undefined) return false;
   const segment = await elementAt(handle, header, SEGMENT);

@@ -17,7 +17,7 @@ export interface RunningChild<Ready> {
   kill(): void;
 }
 
-export interface StartChildOptions {
+interface StartChildOptions {
   readonly env: NodeJS.ProcessEnv;
   /** File that its output is appended to: no pipe, so that a busy or dead parent never blocks it. */
   readonly logFile: string;
@@ -97,7 +97,7 @@ async function stop(child: ChildProcess, exited: Promise<string>, graceMs: numbe
 }
 
 /** A child that is started again when it dies. */
-export interface Supervised<Ready> {
+interface Supervised<Ready> {
   /** The running one; undefined while it is being started again. */
   current(): RunningChild<Ready> | undefined;
   /** No more restarts; resolves when the child is gone. */
@@ -105,7 +105,7 @@ export interface Supervised<Ready> {
   kill(): void;
 }
 
-export interface SuperviseOptions<Ready> {
+interface SuperviseOptions<Ready> {
   readonly name: string;
   readonly start: () => Promise<RunningChild<Ready>>;
   readonly onStart: (child: RunningChild<Ready>) => Promise<void>;
@@ -166,10 +166,10 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Set by a `temporal-media` that starts another one as its child and stays connected to it. */
-export const ATTACHED_VARIABLE = 'TEMPORAL_MEDIA_ATTACHED';
+const ATTACHED_VARIABLE = 'TEMPORAL_MEDIA_ATTACHED';
 
 /** What such a child tells its parent. */
-export type ChildMessage =
+type ChildMessage =
   | { readonly type: 'ready'; readonly data: object }
   | { readonly type: 'failed'; readonly error: FailureReply };
 

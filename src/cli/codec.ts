@@ -34,7 +34,7 @@ const Reply = z.object({
  * Encodes and decodes by a codec server, as the `temporal` command does. It gets every payload in the clear, and never a
  * key of the service. Rejects with a CodecUnreachableError.
  */
-export class RemoteCodec implements PayloadCodec {
+class RemoteCodec implements PayloadCodec {
   constructor(private readonly server: CodecServer) {}
 
   encode(payloads: Payload[]): Promise<Payload[]> {

@@ -117,7 +117,7 @@ function first(
   return [null, 'default'];
 }
 
-export interface MediaFacts {
+interface MediaFacts {
   readonly env: NodeJS.ProcessEnv;
   /** Variables that a flag of this command set. */
   readonly flags: ReadonlySet<string>;
@@ -191,11 +191,7 @@ function noteOf(name: string, set: string | undefined, env: NodeJS.ProcessEnv): 
 }
 
 /** Variables with a prefix of ours that nothing reads. */
-export function unknownVariables(
-  env: NodeJS.ProcessEnv,
-  prefix: string,
-  known: readonly string[],
-): ConfigValue[] {
+function unknownVariables(env: NodeJS.ProcessEnv, prefix: string, known: readonly string[]): ConfigValue[] {
   const words = known.map((name) => name.slice(prefix.length));
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith(prefix) && !known.includes(name) && value)
@@ -212,14 +208,14 @@ export function unknownVariables(
     });
 }
 
-export interface ProfileReading {
+interface ProfileReading {
   /** Values of the profile under the names of the variables that win over them. */
   readonly values: { readonly [variable: string]: string };
   readonly problem?: string;
 }
 
 /** The profile of Temporal's configuration file, without what the environment puts on top. */
-export function readTemporalProfile(env: NodeJS.ProcessEnv): ProfileReading {
+function readTemporalProfile(env: NodeJS.ProcessEnv): ProfileReading {
   const overrideEnvVars: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) overrideEnvVars[name] = value;
   try {

@@ -209,7 +209,7 @@ export function pollsForNewWork({ pollers, current }: QueueView): readonly numbe
 }
 
 /** When each worker that gets new work last polled a task queue. @throws when the server does not answer in `limitMs` */
-export async function lastPolls(
+async function lastPolls(
   ...[connection, namespace, taskQueue, kind, limitMs]: Parameters<typeof viewQueue>
 ): Promise<readonly number[]> {
   return pollsForNewWork(await viewQueue(connection, namespace, taskQueue, kind, limitMs));

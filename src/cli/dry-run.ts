@@ -37,7 +37,7 @@ import { judgeCall } from './spend/judge-call';
 import { shownLocation } from './text';
 
 /** A request as it would be sent, without the key and without the bytes of media. */
-export interface ShownRequest {
+interface ShownRequest {
   readonly method: 'POST';
   /** Scheme, host and prefix of the service; null where only the worker knows it. */
   readonly baseUrl: string | null;
@@ -49,7 +49,7 @@ export interface ShownRequest {
   readonly parts?: readonly ShownPart[];
 }
 
-export type ShownPart =
+type ShownPart =
   | { readonly name: string; readonly value: string }
   | { readonly name: string; readonly fileName: string; readonly mediaType: string; readonly file: string };
 
@@ -63,7 +63,7 @@ const SEGMENTS = {
 const UNKNOWN_BASE = 'http://unknown.invalid';
 
 /** Builds the request with the builders of the worker. @throws CliError when it cannot be put into a body */
-export async function shownRequest(
+async function shownRequest(
   paid: PaidRequest,
   entry: ModelEntry | undefined,
   { baseUrl, policy }: Pick<MediaConfig, 'baseUrl' | 'policy'>,
@@ -219,7 +219,7 @@ const MAX_INLINE_BYTES = 64 * 1024 * 1024;
  * Small files that take the place of media in a request that is only shown: the builders of real requests put them
  * where the bytes go, and the words about the bytes take their place at the end.
  */
-export class StandIns {
+class StandIns {
   private readonly words = new Map<string, string>();
 
   /** A file of which the bytes are known. */
@@ -264,7 +264,7 @@ export class StandIns {
 }
 
 /** What stands for bytes in a request that is shown. */
-export function bytesText({ sha256, bytes }: { readonly sha256: string; readonly bytes: number }): string {
+function bytesText({ sha256, bytes }: { readonly sha256: string; readonly bytes: number }): string {
   return `<file sha256:${sha256} ${bytes} bytes>`;
 }
 

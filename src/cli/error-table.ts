@@ -2,7 +2,7 @@ import { FAILURE_TABLE } from '../domain/failure-table';
 import { EXIT, type ExitCode } from './exit-codes';
 
 /** Errors of `campaign`: part of the registry of the command line. */
-export const CAMPAIGN_ERRORS = {
+const CAMPAIGN_ERRORS = {
   campaign_unconfirmed: [
     EXIT.failed,
     'Rows of the campaign wait for a decision: nobody knows whether they were bought. They are not sent again.',
@@ -61,7 +61,7 @@ export const CAMPAIGN_ERRORS = {
 } as const satisfies { readonly [type: string]: ErrorRow };
 
 /** One type of error as scripts and people meet it: `error.type` of the JSON object. */
-export interface ErrorType {
+interface ErrorType {
   readonly type: string;
   readonly exitCode: ExitCode;
   /** One sentence: what happened. */
@@ -70,7 +70,7 @@ export interface ErrorType {
   readonly hint: string;
 }
 
-export type ErrorRow = readonly [exitCode: ExitCode, meaning: string, hint: string];
+type ErrorRow = readonly [exitCode: ExitCode, meaning: string, hint: string];
 
 const MAKE_ROOM = 'Make room in MEDIA_DATA_DIR or MEDIA_ARTIFACTS, or correct the rights.';
 const SAFE_IN_STORE = 'The result is safe in the artifact store: resume, or repeat the same id.';

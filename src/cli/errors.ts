@@ -114,7 +114,7 @@ export interface FailureReply {
   readonly hint: string;
 }
 
-export interface CliErrorOptions {
+interface CliErrorOptions {
   /** @default the hint of the registry */
   readonly hint?: string | undefined;
   /** What is known all the same, for example the outcome whose file could not be written. */

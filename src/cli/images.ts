@@ -144,7 +144,7 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
 }
 
 /** Options that `image` and `edit` share. */
-export interface ImageOptions extends PaidOptions {
+interface ImageOptions extends PaidOptions {
   readonly size?: string;
   readonly n?: string;
   readonly quality?: string;
@@ -152,7 +152,7 @@ export interface ImageOptions extends PaidOptions {
   readonly waitFor?: string;
 }
 
-export function withImageOptions(command: Command): Command {
+function withImageOptions(command: Command): Command {
   return withCommonOptions(
     withSpendOptions(
       command

@@ -15,7 +15,7 @@ import { type SavedResults } from './save-results';
 import { commandFor } from './text';
 import { decisionLines, type OpenCall } from './unconfirmed/unconfirmed';
 
-export interface OutcomeReport {
+interface OutcomeReport {
   /** True for `completed` and `still_running`: both are successes (C3.4). */
   readonly ok: boolean;
   readonly exitCode: ExitCode;

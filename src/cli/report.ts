@@ -105,7 +105,7 @@ export interface LiveView {
  * - `jsonl`: stdout holds one object a line: events `{v: 1, type, at, …}`, then the envelope
  *   `{v: 1, type: 'result', at, ok, data?, error?}`.
  */
-export type OutputFormat = 'text' | 'json' | 'jsonl';
+type OutputFormat = 'text' | 'json' | 'jsonl';
 
 const FORMATS: readonly OutputFormat[] = ['text', 'json', 'jsonl'];
 

@@ -116,7 +116,7 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
   answerOutcome(context, outcome, workflowId, files);
 }
 
-export interface WaitForOutcomeOptions extends ShowProgressOptions {
+interface WaitForOutcomeOptions extends ShowProgressOptions {
   readonly interruption: Interruption;
   /** How to come back to it after Ctrl-C or a lost server. */
   readonly resumeHint: string;

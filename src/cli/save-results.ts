@@ -8,7 +8,7 @@ import { type ArtifactRef } from '../domain/request';
 import { CliError } from './errors';
 import { safeName } from './safe-name';
 
-export interface ResultsToSave {
+interface ResultsToSave {
   /** What the files are called after. */
   readonly id: string;
   readonly workflowId: string;

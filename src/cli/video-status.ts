@@ -259,14 +259,14 @@ function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): 
 /** How long a worker is waited for, in milliseconds. */
 const WORKER_MS = 20_000;
 
-export interface LocalFinding {
+interface LocalFinding {
   readonly found: FoundVideoTask;
   /** Further accounts that have had a task of this id. */
   readonly otherAccounts: readonly string[];
 }
 
 /** The journal of this machine, when MEDIA_JOURNAL or the data directory has one: needs no worker. */
-export async function findInLocalJournal(
+async function findInLocalJournal(
   { journal }: MediaConfig,
   taskId: string,
 ): Promise<LocalFinding | undefined> {
@@ -286,13 +286,13 @@ export async function findInLocalJournal(
 }
 
 /** What a journal has under a creation key. */
-export interface FoundKey {
+interface FoundKey {
   /** Null while nobody knows what the create came to. */
   readonly taskId: string | null;
 }
 
 /** A creation key in the journal of this machine, else in a worker's; undefined when neither has it. */
-export async function findKey(
+async function findKey(
   { client, media }: Connected,
   { journal }: MediaConfig,
   creationKey: string,
@@ -325,7 +325,7 @@ async function keyIn(root: string, key: JournalKey): Promise<FoundKey | undefine
 }
 
 /** A worker's journal and, with `askService`, the service; undefined when no worker answers. */
-export async function askWorker(
+async function askWorker(
   { media }: Connected,
   taskId: string,
   askService: boolean,

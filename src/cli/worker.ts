@@ -122,7 +122,7 @@ function refuseUnusable(config: MediaConfig): void {
  * Writes lines of a log to stderr, without keys, cookies and signed addresses, whoever logs (C5.4a, C5.4b): the SDK
  * and code of users write into the same log.
  */
-export function redactedSink(secrets: readonly string[]): (entry: LogEntry) => void {
+function redactedSink(secrets: readonly string[]): (entry: LogEntry) => void {
   const redactor = createRedactor(secrets);
   return ({ timestampNanos, level, message, meta }) => {
     const at = new Date(Number(timestampNanos / 1_000_000n)).toISOString();

@@ -39,13 +39,13 @@ export interface CampaignExecution {
 }
 
 /** A worker that does not answer a query is not waited for any longer, in milliseconds. */
-export const STATE_LIMIT_MS = 15_000;
+const STATE_LIMIT_MS = 15_000;
 
 /**
  * Which manifest it is, and for which account: two starts of one id that differ in it are not the same campaign. Its format
  * is no part of it: whoever starts it may say it or leave it to the bytes.
  */
-export function campaignFingerprint({ manifest, account }: CampaignStart): string {
+function campaignFingerprint({ manifest, account }: CampaignStart): string {
   const { source } = manifest;
   const named = 'artifact' in source ? source.artifact.sha256 : source;
   const text = JSON.stringify(canonical({ v: 1, manifest: named, account }));

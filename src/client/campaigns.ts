@@ -299,14 +299,14 @@ function refuseUnusable(id: string, input: CampaignStart): void {
 export type CampaignOrder = keyof CampaignUpdates | 'pause' | 'resume' | 'cancel';
 
 /** What an order takes. */
-export type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
+type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
   ? [CampaignUpdates[Order]]
   : [];
 
 /** What may be changed when a campaign is taken up again. */
 export type CampaignChanges = Pick<CampaignStart, 'concurrency' | 'budget' | 'waitFor' | 'maxAttempts'>;
 
-export const CHANGE_KEYS = {
+const CHANGE_KEYS = {
   concurrency: true,
   budget: true,
   waitFor: true,

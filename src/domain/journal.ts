@@ -329,7 +329,7 @@ const MENDED_ELSEWHERE: ReadonlySet<RejectedCall['reason']> = new Set([
 ]);
 
 /** Which journal a task queue belongs to (architecture: Create). */
-export interface JournalBinding {
+interface JournalBinding {
   readonly journalId: string;
   /** Null for a journal that is shared by design; otherwise the one host that may use it. */
   readonly hostId: string | null;

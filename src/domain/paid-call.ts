@@ -13,7 +13,7 @@ import {
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 
 /** One epoch of one creation key: at most one request leaves in it (failure model: The journal). */
-export interface EpochKey {
+interface EpochKey {
   readonly creationKey: string;
   /** 0 for the first send; the next opens only after a proven refusal or an authorisation. */
   readonly epoch: number;

@@ -47,8 +47,8 @@ export type WatchVerdict =
  * `task_unknown` needs at least this many answers in a row over at least this time, of a task of which no record was ever
  * seen (architecture: Poll). A service that once knew a task and forgets it is in trouble: it is asked on until the deadline.
  */
-export const UNKNOWN_MIN_ANSWERS = 3;
-export const UNKNOWN_GRACE_MS = 60_000;
+const UNKNOWN_MIN_ANSWERS = 3;
+const UNKNOWN_GRACE_MS = 60_000;
 /** One try a minute while credentials are refused (C7.3). */
 export const CREDENTIALS_RETRY_MS = 60_000;
 /** Longest backoff of our own; Retry-After may be longer (C8.6). */
@@ -58,7 +58,7 @@ export const MAX_MISSED_AT_DEADLINE = 3;
 
 const UNKNOWN_ERROR: TaskError = { kind: 'unknown', code: null, message: null };
 
-export interface BeginWatch {
+interface BeginWatch {
   readonly video: VideoTask;
   readonly now: number;
   readonly deadlineAt: number;

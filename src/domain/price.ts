@@ -3,7 +3,7 @@ import { type ModelEntry, type PriceRule } from './model-config';
 import { type PaidRequest } from './request';
 
 /** What a price rule can depend on (contract 1). */
-export interface PricedSpec {
+interface PricedSpec {
   readonly durationSeconds?: number | undefined;
   readonly resolution?: string | undefined;
   readonly size?: string | undefined;

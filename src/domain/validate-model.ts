@@ -9,7 +9,7 @@ import {
 import { validateRawFields } from './validate-request';
 import { type ValidationIssue } from './validation-issue';
 
-export interface ModelValidation {
+interface ModelValidation {
   readonly issues: readonly ValidationIssue[];
   /** Whether a configuration entry was there to check against. */
   readonly validated: boolean;
@@ -153,7 +153,7 @@ function oneOf<T extends string | number>(
   return [{ field, message: `${field} is not a value of this model.`, allowed: allowed.map(String) }];
 }
 
-export interface ReferenceValidation {
+interface ReferenceValidation {
   readonly issues: readonly ValidationIssue[];
   /** Wire fields that the references take. */
   readonly used: readonly string[];
@@ -172,7 +172,7 @@ export function mappingOf(
 }
 
 /** Checks references against a model's mappings: field, form and number (C2.1.4, C2.1.5, C8.1). */
-export function validateReferences(
+function validateReferences(
   references: readonly VideoReference[],
   mappings: readonly ReferenceMapping[],
 ): ReferenceValidation {

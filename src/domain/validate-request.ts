@@ -205,7 +205,7 @@ const COVERED = {
   edit_image: { ...IMAGE_FIELDS, image: 'images', 'image[]': 'images', mask: 'mask' },
 } as const satisfies { readonly [operation: string]: { readonly [wireName: string]: string } };
 
-export interface RawFieldRules {
+interface RawFieldRules {
   readonly operation: keyof typeof COVERED;
   /** Wire names that references of this request already use. */
   readonly used?: readonly string[];

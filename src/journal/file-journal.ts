@@ -28,7 +28,7 @@ import {
 } from './records';
 import { SEALING_KEY } from './sealed-text';
 
-export interface FileJournalOptions {
+interface FileJournalOptions {
   /** Folder of the journal; made when missing. */
   readonly root: string;
   /**
@@ -180,12 +180,12 @@ export function openFile(root: string, place: JournalPlace, bodyHash: string): s
 }
 
 /** Where the marks lie that ledgers were told. */
-export function markFile(root: string, mark: string): string {
+function markFile(root: string, mark: string): string {
   return join(root, 'marks', `${sha256(mark)}.mark`);
 }
 
 /** A record of a campaign's log, beside the creation keys. */
-export function recordFile(root: string, { namespace, name }: CampaignLog, n: number): string {
+function recordFile(root: string, { namespace, name }: CampaignLog, n: number): string {
   const hash = sha256(`${namespace}\n${name}`);
   return join(root, 'campaigns', hash.slice(0, 2), hash, `${n}.record`);
 }
@@ -195,7 +195,7 @@ function sha256(text: string): string {
 }
 
 /** What the files of one epoch say. */
-export async function readEpoch(
+async function readEpoch(
   folder: string,
   epoch: number,
   files: JournalFiles = asyncFiles,
@@ -258,7 +258,7 @@ export async function readEpochs(folder: string): Promise<(EpochView & { epoch: 
 }
 
 /** One page of creation keys; `next` is the name of the last folder. */
-export async function scanFolders(root: string, after: string | null, limit: number): Promise<JournalPage> {
+async function scanFolders(root: string, after: string | null, limit: number): Promise<JournalPage> {
   const keys: JournalPage['keys'][number][] = [];
   for await (const { hash, path } of keyFolders(root, after ?? undefined)) {
     keys.push({ epochs: await readEpochs(path) });

@@ -16,7 +16,7 @@ import { RowValues } from './row-values';
 import { type SourceLookup } from './sources';
 
 /** A row whose form is right: what it orders and who it is. */
-export interface ReadRow {
+interface ReadRow {
   readonly line: number;
   readonly key: string;
   readonly content: string;
@@ -26,7 +26,7 @@ export interface ReadRow {
   readonly modelIssues: readonly ManifestIssue[];
 }
 
-export interface RowJudge {
+interface RowJudge {
   readonly models: ModelSnapshot;
   readonly sources: SourceLookup;
   readonly keys: RowKeys;
@@ -34,7 +34,7 @@ export interface RowJudge {
 }
 
 /** Reads one row and judges its form. Issues name columns, allowed values and the row's id, never a text of the row. */
-export async function judgeRow(
+async function judgeRow(
   row: ManifestRow,
   judge: RowJudge,
 ): Promise<ReadRow | { readonly issues: readonly ManifestIssue[] }> {
@@ -136,7 +136,7 @@ export type JudgedRow =
       readonly hasTask: boolean;
     };
 
-export interface JudgeOptions extends TakeUpRules {
+interface JudgeOptions extends TakeUpRules {
   readonly format?: 'csv' | 'jsonl';
   readonly models: ModelSnapshot;
   readonly sources: SourceLookup;

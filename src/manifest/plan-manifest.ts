@@ -248,13 +248,13 @@ const NO_JOURNAL: PlanRefusal = {
 };
 
 /** Where a key stands in an order that depends on nothing but the key: 52 bits of its hash. */
-export function sampleRank(key: string): number {
+function sampleRank(key: string): number {
   const { high, low } = keyHash(key);
   return high * 2 ** 20 + (low >>> 12);
 }
 
 /** Rank of the last row of a sample of this size; 8 bytes per row that could be taken. */
-export async function sampleThreshold(rows: AsyncIterable<JudgedRow>, size: number): Promise<number> {
+async function sampleThreshold(rows: AsyncIterable<JudgedRow>, size: number): Promise<number> {
   let ranks = new Float64Array(1024);
   let count = 0;
   for await (const judged of rows) {

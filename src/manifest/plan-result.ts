@@ -9,7 +9,7 @@ import { emptyIndex, type PlanSink } from './page-writer';
 /** Models that a plan names; the rest is summed up in one line. */
 const MOST_MODELS = 100;
 /** Stands for the models that are not named. */
-export const OTHER_MODELS = '(other models)';
+const OTHER_MODELS = '(other models)';
 /** Names in a message. */
 const SHOWN = 5;
 

@@ -34,14 +34,11 @@ const TEMPORARY_REASONS: ReadonlySet<string> = new Set([
   'price_changed',
 ]);
 
-export function isTemporaryRejection({
-  outcome,
-  reason,
-}: Pick<CampaignRowResult, 'outcome' | 'reason'>): boolean {
+function isTemporaryRejection({ outcome, reason }: Pick<CampaignRowResult, 'outcome' | 'reason'>): boolean {
   return outcome === 'rejected' && reason !== undefined && TEMPORARY_REASONS.has(reason);
 }
 
-export type TakeUp =
+type TakeUp =
   /** Has a result, and this plan does not touch it. */
   | { readonly kind: 'stands' }
   /** Has no result, and this plan asks for rows that have one. */

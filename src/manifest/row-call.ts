@@ -13,7 +13,7 @@ import { type ModelKind } from './model-snapshot';
 import { LONGEST_WORD, type RowValues } from './row-values';
 import { findSource, readSource, SOURCE_FORMS, type SourceLookup } from './sources';
 
-export interface CallLookup extends SourceLookup {
+interface CallLookup extends SourceLookup {
   /** What the configuration says that a model makes; undefined when it does not know the model. */
   kindOf(model: string): Promise<ModelKind | undefined>;
 }
@@ -209,7 +209,7 @@ async function readList(values: RowValues, lookup: SourceLookup): Promise<VideoR
 }
 
 /** Images or the mask of an edit. */
-export async function readImages(
+async function readImages(
   values: RowValues,
   key: 'images' | 'mask',
   lookup: SourceLookup,

@@ -12,7 +12,7 @@ import {
 } from '../domain/request';
 
 /** Where bytes come from, as a manifest says it; not looked up yet. */
-export type WrittenSource =
+type WrittenSource =
   | { readonly url: string }
   | { readonly sha256: string }
   | { readonly artifact: ArtifactRef }
@@ -62,7 +62,7 @@ export interface SourceLookup {
   file(path: string): Promise<ArtifactRef | undefined>;
 }
 
-export type FoundSource = { readonly source: MediaSource } | { readonly message: string };
+type FoundSource = { readonly source: MediaSource } | { readonly message: string };
 
 /** @param kind what the bytes must be; not known of an address */
 export async function findSource(

@@ -5,7 +5,7 @@ import { getterWithoutCredentials, type PlainGet } from '../service/get-without-
 import { readModelConfiguration } from './schema';
 
 /** The configuration cannot be read and no good copy is young enough: a paid call waits unsent with this reason (architecture: Models). */
-export interface ModelsUnavailable {
+interface ModelsUnavailable {
   readonly found: 'unavailable';
   readonly message: string;
   readonly retryAfterMs: number;
@@ -147,15 +147,15 @@ function refuseUserinfo(location: string): void {
 }
 
 /** Largest configuration, in bytes. */
-export const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
+const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
 
 /** A configuration could not be read. The message holds no address and no path: both may be private. */
-export class LocationError extends Error {
+class LocationError extends Error {
   override readonly name = 'LocationError';
 }
 
 /** Text of a model configuration. Rejects with a {@link LocationError}. */
-export type ReadLocation = (location: string, signal: AbortSignal) => Promise<string>;
+type ReadLocation = (location: string, signal: AbortSignal) => Promise<string>;
 
 export function isUrl(location: string): boolean {
   return /^https?:\/\//i.test(location);
@@ -175,7 +175,7 @@ export function locationReader(env: NodeJS.ProcessEnv): ReadLocation {
 }
 
 /** With the environment of this process. */
-export const readLocation: ReadLocation = locationReader(process.env);
+const readLocation: ReadLocation = locationReader(process.env);
 
 async function readUrl(location: string, signal: AbortSignal, get: PlainGet): Promise<string> {
   const reply = await get(location, { signal, headers: { accept: 'application/json' } });

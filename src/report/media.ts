@@ -11,7 +11,7 @@ import { type ReportFolder } from './report-folder';
 /** Files that are copied side by side: most of the time of a small one is waiting for the disk. */
 const AT_ONCE = 8;
 
-export interface FetchedMedia {
+interface FetchedMedia {
   readonly written: number;
   readonly missing: number;
   /** Paths that no row uses any more, because another row made their name ambiguous. */
@@ -109,7 +109,7 @@ export function mediaNames(
 }
 
 /** The name for a content whose own name is taken by another content. */
-export function nextToOther(path: string, sha256: string): string {
+function nextToOther(path: string, sha256: string): string {
   return path.replace(/\.([a-z0-9]+)$/, `~${sha256.slice(0, 12)}.$1`);
 }
 

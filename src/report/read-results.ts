@@ -22,7 +22,7 @@ const OPEN_PAGES = 96;
  * Puts results into pages: for one key the line with the highest generation stands, of equal ones the later.
  * Memory does not grow with the rows; only where rows of several plans meet, the place of each key is kept.
  */
-export class ResultsMerger {
+class ResultsMerger {
   /** Pages that any line belonged to, in this refresh. */
   readonly touched = new Set<number>();
   readonly #open = new Map<number, { readonly rows: PageRows; dirty: boolean }>();
@@ -111,7 +111,7 @@ function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefi
 }
 
 /** A JSON artifact of ours, whole. Prompts may be in it: errors say nothing of its text. */
-export async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promise<T> {
+async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promise<T> {
   return parse<T>(await readText(store, sha256));
 }
 
@@ -130,7 +130,7 @@ export async function readSegment(
 }
 
 /** Segments that are not known yet, in order; an index whose segments are all known is not opened. */
-export async function* newSegments(
+async function* newSegments(
   store: ArtifactStore,
   results: ResultsRef,
   isKnown: { segment(sha256: string): boolean; index(sha256: string): boolean },
@@ -159,7 +159,7 @@ function parse<T>(text: string): T {
 }
 
 /** What the state says of the results from now on, and the pages that have new ones. */
-export interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
+interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
   readonly touched: ReadonlySet<number>;
 }
 

@@ -134,7 +134,7 @@ export async function claimFolder(root: string, campaign: string): Promise<Repor
 }
 
 /** Why a report could not be written; public words. */
-export type ReportErrorCode =
+type ReportErrorCode =
   /** Another process writes this report now. */
   | 'busy'
   /** The folder holds files that are no report of ours. */

@@ -41,7 +41,7 @@ export interface ReportOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ReportProgress {
+interface ReportProgress {
   readonly pages: number;
   readonly pagesDone: number;
   readonly files: number;

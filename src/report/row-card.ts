@@ -37,7 +37,7 @@ export interface RowCard {
   readonly warnings: readonly string[];
 }
 
-export interface Fact {
+interface Fact {
   readonly name: string;
   readonly value: string;
   /** Another value than was requested. */

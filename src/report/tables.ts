@@ -101,7 +101,7 @@ interface Table {
 }
 
 /** What a table looked like when it was written: pages that did not change are copied out of it. */
-export interface TableState {
+interface TableState {
   readonly size: number;
   readonly mtimeMs: number;
   /** Bytes of each page, in order. */
@@ -110,7 +110,7 @@ export interface TableState {
 
 export type TablesState = { readonly [name: string]: TableState };
 
-export interface TablesOptions {
+interface TablesOptions {
   readonly folder: ReportFolder;
   /** All pages, in order. */
   readonly pages: readonly number[];

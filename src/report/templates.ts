@@ -7,7 +7,7 @@ import { type RowCard } from './row-card';
  * One row of a campaign. Every `<%=` escapes: prompts, keys, models and the service's words are hostile text.
  * No inline style and no inline handler: the pages' Content-Security-Policy forbids them.
  */
-export const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" tabindex="0" aria-labelledby="<%= it.id %>-key" data-outcome="<%= it.outcome %>" data-model="<%= it.model %>">
+const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" tabindex="0" aria-labelledby="<%= it.id %>-key" data-outcome="<%= it.outcome %>" data-model="<%= it.model %>">
 <% if (it.video) { %><div class="media"><video controls playsinline preload="none" src="<%= it.video.path %>" aria-label="<%= it.video.label %>"></video></div>
 <% } else if (it.images.length) { %><div class="media images<%= it.images.length > 1 ? ' several' : '' %>"><% it.images.forEach((image) => { %><a href="<%= image.path %>"><img loading="lazy" decoding="async" src="<%= image.path %>" alt="<%= image.alt %>"></a><% }) %></div>
 <% } else if (it.trouble) { %><div class="trouble"><p class="why"><% if (it.reason) { %><code><bdi><%= it.reason %></bdi></code> <% } %><%= it.trouble.meaning %></p><% if (it.message) { %><blockquote dir="auto"><%= it.message %></blockquote><% } %><p class="todo"><strong>What to do</strong> <% it.trouble.todo.forEach((part, place) => { %><% if (place % 2) { %><code><%= part %></code><% } else { %><%= part %><% } %><% }) %></p></div>
@@ -24,7 +24,7 @@ export const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id
 </div></article>`;
 
 /** The first page: totals, money, filters over all pages, the list of pages. */
-export const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
+const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 <header class="top"><p class="state <%= it.state %>"><% if (it.state === 'running') { %>Running, as of <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% } else { %>Finished <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% } %></p>
 <h1><bdi><%= it.campaign %></bdi></h1>
 <p class="sub"><% if (it.startedText) { %>Started <%= it.startedText %><% } %><% if (it.tookText) { %> · took <%= it.tookText %><% } %><% if (it.state === 'running') { %> · reload to see what came since<% } %></p>
@@ -61,7 +61,7 @@ export const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 export const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'";
 
-export const HEAD_TEMPLATE = `<!doctype html>
+const HEAD_TEMPLATE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -77,7 +77,7 @@ export const HEAD_TEMPLATE = `<!doctype html>
 `;
 
 /** Up to 200 cards. Which pages stand beside it is told by data/index.js, so that a new page changes no other. */
-export const PAGE_TEMPLATE = `<%~ it.head %><body data-page="<%= it.name %>">
+const PAGE_TEMPLATE = `<%~ it.head %><body data-page="<%= it.name %>">
 <header class="top slim"><p class="crumb"><a href="index.html">Overview and filters</a></p>
 <h1><bdi><%= it.campaign %></bdi> <span>page <%= it.number %></span></h1>
 <nav class="pager" aria-label="Pages"></nav></header>

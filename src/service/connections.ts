@@ -127,17 +127,14 @@ function isWithin(host: string, range: string): boolean {
 }
 
 /** What a connection needs besides its proxy. */
-export type TunnelOptions = Pick<ConnectionSettings, 'connections' | 'connectTimeoutMs'> &
+type TunnelOptions = Pick<ConnectionSettings, 'connections' | 'connectTimeoutMs'> &
   Pick<ProxyAgent.Options, 'pipelining' | 'allowH2' | 'headersTimeout' | 'bodyTimeout'>;
 
 /**
  * Connections inside tunnels (CONNECT) through a proxy, also for http: only inside a tunnel does the marker prove that
  * nothing was sent (failure model: row 21). Throws for an address that is none; the error may repeat it.
  */
-export function proxyTunnel(
-  proxy: string,
-  { connectTimeoutMs: timeout, ...options }: TunnelOptions,
-): Dispatcher {
+function proxyTunnel(proxy: string, { connectTimeoutMs: timeout, ...options }: TunnelOptions): Dispatcher {
   const uri = new URL(proxy);
   const token = basicToken(uri);
   return new ProxyAgent({

@@ -9,7 +9,7 @@ import { type PollErrorClass } from '../domain/poll-answers';
 import { type ErrorKind } from '../domain/video-task';
 
 /** What an error shows that can decide its kind. */
-export interface ErrorSignals {
+interface ErrorSignals {
   /** Every code found, most specific first: names and numbers as text. */
   readonly codes: readonly string[];
   /** Generic class names such as `invalid_request_error`: gateways put them on everything. */
@@ -176,7 +176,7 @@ export function meaningOfGet(status: number): PollErrorClass | 'record' {
 }
 
 /** What a reply to a paid call proves, as the three groups that a sender tells apart. */
-export type PaidMeaning =
+type PaidMeaning =
   | { readonly class: 'accepted' | 'refused_for_now' | 'unconfirmed' }
   | { readonly class: 'rejected'; readonly reason: RejectReason; readonly message: string };
 

@@ -153,7 +153,7 @@ const MOST_TASKS = 50_000;
 const LONGEST = 2_048;
 
 /** A body as it came; `encoding` is its Content-Encoding, `''` for none. */
-export interface EncodedBody {
+interface EncodedBody {
   readonly bytes: Buffer;
   readonly encoding: string;
 }
@@ -195,7 +195,7 @@ function hashOf({ bytes, encoding }: EncodedBody): string {
  * A reply with the bytes of the last one: its digest is known, and it is read only when somebody looks into it. That is
  * a poll whose caller has not seen the record yet.
  */
-export class SameReading implements VideoReading {
+class SameReading implements VideoReading {
   readonly kind = 'record';
   #reading: VideoReading | undefined;
 
@@ -235,7 +235,7 @@ export function recordDigest(record: PolledRecord): string {
 }
 
 /** Sets an entry as the newest; of more than `most` the oldest goes. Insertion order is age order. */
-export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
+function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
   map.delete(key);
   map.set(key, value);
   const oldest = map.keys().next();

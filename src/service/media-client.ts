@@ -35,7 +35,7 @@ export interface MediaClientOptions {
   readonly connectionFactory?: ConnectionFactory;
 }
 
-export interface GetVideoOptions {
+interface GetVideoOptions {
   readonly signal?: AbortSignal;
   /** Whose sockets are used: a download never waits behind thousands of polls. @default 'poll' */
   readonly purpose?: 'poll' | 'content';
@@ -156,7 +156,7 @@ export interface ImagesAccepted {
   readonly headers: ReplyHeaders;
 }
 
-export type ImageSendResult = ImagesAccepted | PaidFailure;
+type ImageSendResult = ImagesAccepted | PaidFailure;
 
 /** A task record, read with tolerance (contract 2.2, C9.2). */
 export interface VideoReading {

@@ -31,7 +31,7 @@ export interface PaidRoute<Accepted> {
   readonly wantsForm?: string;
 }
 
-export interface AcceptedReply {
+interface AcceptedReply {
   readonly httpStatus: number;
   readonly headers: ReplyHeaders;
   readonly redactor: Credentials['redactor'];

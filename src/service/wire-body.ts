@@ -65,7 +65,7 @@ export interface WireJsonBody {
 }
 
 /** Bytes that the worker can read: a file of this machine, or a buffer. The path never leaves the worker. */
-export type WireFileSource = { readonly path: string } | { readonly data: Uint8Array };
+type WireFileSource = { readonly path: string } | { readonly data: Uint8Array };
 
 /** A file that is ready to be sent; the media type comes from its bytes (C2.5.5). */
 export interface WireFile {

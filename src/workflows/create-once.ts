@@ -278,7 +278,7 @@ export function senderTrace(
 /** The latest time that a date can say. */
 const LATEST = new Date(8.64e15).toISOString();
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   readonly taskQueue: string;
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
@@ -287,7 +287,7 @@ export interface ReconcileOptions {
 }
 
 /** The fingerprint in an answer that compared requests, as an input. */
-export function comparedIn(answer: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint'> {
+function comparedIn(answer: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint'> {
   return 'fingerprint' in answer ? { fingerprint: answer.fingerprint } : {};
 }
 

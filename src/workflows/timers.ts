@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 
 /** In milliseconds. */
-export interface RaceLimits {
+interface RaceLimits {
   /** Everything that the server may take. */
   readonly limitMs: number;
   /** What is left once the caller is cancelled: the server drops what no worker has, so that only one attempt can run on. */

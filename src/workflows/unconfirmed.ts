@@ -25,7 +25,7 @@ export type Decided =
   /** Somebody authorised another send after this epoch: the way to it is looked at again, as an id may have come late. */
   | { readonly kind: 'resubmit'; readonly epoch: number };
 
-export interface AwaitDecisionOptions {
+interface AwaitDecisionOptions {
   readonly creationKey: string;
   readonly taskQueue: string;
 }
@@ -121,7 +121,7 @@ function timeLeft(): number | null {
 }
 
 /** Argument of the Updates; `adopt` takes the task id alone as well. */
-export interface DecisionArgument {
+interface DecisionArgument {
   readonly taskId?: string;
   readonly by?: string;
   readonly reason?: string;
@@ -138,7 +138,7 @@ export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionAr
 );
 
 /** A decision that was accepted and waits to be carried out. */
-export interface OpenDecision {
+interface OpenDecision {
   readonly decision: UnconfirmedDecision;
   readonly taskId?: string;
   readonly by: string;

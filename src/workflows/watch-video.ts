@@ -128,7 +128,7 @@ function hardEnd(polling: PollingProfile): number | null {
   return expiresAt - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs);
 }
 
-export interface FinishOptions {
+interface FinishOptions {
   readonly estimate: Money | null;
   readonly creationKey: string | null;
   readonly warnings: readonly string[];
@@ -139,7 +139,7 @@ export interface FinishOptions {
 }
 
 /** From the verdict of a watch to the outcome: only a completed task is downloaded (C3.2). */
-export async function finishVideo(
+async function finishVideo(
   verdict: WatchVerdict,
   state: WatchState,
   options: FinishOptions,

@@ -30,7 +30,7 @@ import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { ownsBatch } from '../payer-stops';
 import { isLost, type Sender } from '../sender';
 
-export interface OpenPageDeps {
+interface OpenPageDeps {
   readonly pages: PageReader;
   /** @default 'none': nobody can say what was begun before */
   readonly journal?: CreateJournal | 'none';
@@ -156,7 +156,7 @@ export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageRe
 type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'since'>;
 
 /** What was begun of a row, and the video that came of it where one create was all. */
-export interface BegunRow {
+interface BegunRow {
   readonly begun: Begun;
   readonly created?: {
     readonly key: JournalKey;
@@ -166,7 +166,7 @@ export interface BegunRow {
 }
 
 /** An attempt of a row that was begun, with every epoch of it that has a slot. */
-export interface BegunAttempt {
+interface BegunAttempt {
   readonly attempt: number;
   readonly creationKey: string;
   readonly epochs: readonly EpochView[];
@@ -244,7 +244,7 @@ export async function isFirstText(
 export const LOOKS = 16;
 
 /** {@link begunBefore} of rows of this campaign, each in its place; nothing is known of those that are not wanted. */
-export async function begunOfRows(
+async function begunOfRows(
   journal: CreateJournal,
   campaign: string,
   rows: readonly CampaignRow[],
@@ -274,7 +274,7 @@ export async function epochsOf(
 const UNREADABLE = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
 
 /** Whose turn it is, as far as it is known without the page. */
-export interface WithoutPage {
+interface WithoutPage {
   readonly creationKey: string;
   readonly sender: Sender;
   readonly sameKey?: true | undefined;

@@ -20,7 +20,7 @@ import { caller } from '../paid-context';
 import { realInputFile } from '../sources';
 import { begunBefore, isFirstText } from './open-page';
 
-export interface ManifestBytesDeps {
+interface ManifestBytesDeps {
   readonly artifacts: ArtifactStore;
   /** Folders below which a manifest may be read. */
   readonly inputRoots: readonly string[];
@@ -34,7 +34,7 @@ export interface ManifestBytesDeps {
  * downloads, and kept as an artifact: what was judged is then what is planned.
  * @throws ManifestUnreadableError for what another try will not change, else a retryable failure
  */
-export function manifestBytes(
+function manifestBytes(
   source: MediaSource,
   deps: ManifestBytesDeps,
 ): () => Promise<AsyncIterable<Uint8Array>> {

@@ -241,7 +241,7 @@ interface DecideOptions extends CommonOptions {
 }
 
 /** `campaign adopt` and `campaign declare-lost`: what a person decides about rows that were set aside. */
-export function addCampaignRowCommands(campaign: Command, context: CommandContext): void {
+function addCampaignRowCommands(campaign: Command, context: CommandContext): void {
   withDecisionOptions(
     campaign
       .command('adopt')

@@ -122,7 +122,7 @@ function retriedOutcomes(names: readonly string[] | undefined): readonly Retried
   ]);
 }
 
-export interface SetOptions extends CommonOptions, ConsentOptions {
+interface SetOptions extends CommonOptions, ConsentOptions {
   readonly concurrency?: string;
   readonly budget?: string;
 }
@@ -170,7 +170,7 @@ export async function setCampaign(context: CommandContext, id: string, options: 
 }
 
 /** An Update waits until a worker has carried it out: for a person that is no answer. @throws CliError */
-export async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
+async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
   const found = await connected.media.findCampaign(id);
   requireUnpaused(id, found.status);
   if ((await connected.hasWorker()) !== false) return found;
@@ -179,7 +179,7 @@ export async function needWorker(connected: Connected, id: string): Promise<Camp
 }
 
 /** @throws CliError `campaign_order_refused` for the first that was not carried out */
-export function answerOrders(
+function answerOrders(
   { report }: CommandContext,
   workflowId: string,
   results: readonly CampaignUpdateResult[],
@@ -192,12 +192,12 @@ export function answerOrders(
   report.reply({ ok: true, data });
 }
 
-export interface DecideRowOptions extends CommonOptions {
+interface DecideRowOptions extends CommonOptions {
   readonly by?: string;
   readonly reason: string;
 }
 
-export interface RowDecision {
+interface RowDecision {
   readonly key: string;
   /** Absent: nothing was accepted. */
   readonly taskId?: string;

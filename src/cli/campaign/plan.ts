@@ -170,7 +170,7 @@ function sumText(estimate: number, unpriced: number, currency: string | null): s
 }
 
 /** Issues that are shown to people; `-o jsonl` has all of them. */
-export const SHOWN_LINES = 20;
+const SHOWN_LINES = 20;
 
 /** `line 12, duration (row sku-7): message Allowed: 2, 4.` */
 export function issueLine({ line, column, message, allowed, id }: ManifestIssue): string {

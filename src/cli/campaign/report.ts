@@ -70,7 +70,7 @@ export class ReportRefresher {
 }
 
 /** What a report says of a campaign that runs. */
-export function factsOfState(state: CampaignState): ReportFacts {
+function factsOfState(state: CampaignState): ReportFacts {
   const { campaign, phase, startedAt, counts, remaining, currency, money, budget, plan, notes } = state;
   return {
     campaign,
@@ -89,7 +89,7 @@ export function factsOfState(state: CampaignState): ReportFacts {
 }
 
 /** What a report says of a campaign that has ended. */
-export function factsOfResult(result: CampaignResult): ReportFacts {
+function factsOfResult(result: CampaignResult): ReportFacts {
   const { campaign, startedAt, finishedAt, counts, currency, money, budget, plan } = result;
   return {
     campaign,
@@ -107,7 +107,7 @@ export function factsOfResult(result: CampaignResult): ReportFacts {
   };
 }
 
-export interface ReportCommandOptions extends CommonOptions {
+interface ReportCommandOptions extends CommonOptions {
   readonly out?: string;
   readonly zip?: string;
   readonly force?: boolean;

@@ -184,7 +184,7 @@ async function begin(
   return media.startCampaign(start, { id });
 }
 
-export interface CampaignConsent extends SpendBounds {
+interface CampaignConsent extends SpendBounds {
   readonly limit: SpendLimit | undefined;
   readonly yes: boolean;
 }
@@ -259,7 +259,7 @@ export interface CampaignEstimate {
  * `campaign run --dry-run`: the rows, their models, their price and every row that is not valid. Sends nothing, stores
  * nothing, starts nothing, needs no server; earlier results under the id are therefore not known. @throws CliError
  */
-export async function showCampaignDryRun(
+async function showCampaignDryRun(
   { report }: CommandContext,
   manifest: PlanHere,
   config: MediaConfig,

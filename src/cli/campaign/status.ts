@@ -19,7 +19,7 @@ import { issueLine, issueLines } from './plan';
 import { refusalHint } from './refusal-hint';
 
 /** Everything that is known of a campaign. */
-export interface CampaignStatus {
+interface CampaignStatus {
   readonly workflowId: string;
   readonly runId: string;
   /** Temporal's word for the newest run. */
@@ -39,7 +39,7 @@ export interface CampaignStatus {
 }
 
 /** Reads only. @throws CampaignNotFoundError */
-export async function campaignStatus(connected: Connected, id: string): Promise<CampaignStatus> {
+async function campaignStatus(connected: Connected, id: string): Promise<CampaignStatus> {
   const { media } = connected;
   const found = await media.findCampaign(id);
   const { runId, status, startedAt, closedAt } = found;
@@ -119,7 +119,7 @@ export async function showCampaignStatus(
 const SHOWN_ISSUES = 5;
 
 /** The answer of `campaign status` for people: one fact a line, the safe step last. */
-export function campaignStatusLines(
+function campaignStatusLines(
   status: CampaignStatus,
   paint: Paint,
   { batches }: { readonly batches: boolean },
@@ -175,7 +175,7 @@ function batchText({ workflowId, rows, ended, inFlight, lastReportAt }: BatchVie
   return `${workflowId}: ${ended} of ${rows} rows have a result, ${inFlight} in flight, ${told}`;
 }
 
-export interface ListOptions extends CommonOptions {
+interface ListOptions extends CommonOptions {
   readonly limit?: string;
 }
 

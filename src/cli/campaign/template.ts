@@ -15,7 +15,7 @@ type TemplateRow = { readonly [column: string]: string | number };
 const MOST_ROWS = 50;
 
 /** What a manifest for these models may look like: their columns, and a row for each with values that it allows. */
-export interface ManifestTemplate {
+interface ManifestTemplate {
   readonly columns: readonly string[];
   readonly rows: readonly TemplateRow[];
 }

@@ -18,7 +18,7 @@ import { ReportRefresher } from './report';
 import { answerCampaign } from './status';
 
 /** What a campaign looks like while somebody watches it. */
-export interface CampaignView {
+interface CampaignView {
   update(state: CampaignState): void;
   stop(): void;
 }
@@ -120,7 +120,7 @@ export function viewLines(state: CampaignState, now: number): string[] {
   ];
 }
 
-export interface Attachment {
+interface Attachment {
   readonly connected: Connected;
   readonly interruption: Interruption;
   readonly started: Started<CampaignResult>;

@@ -44,7 +44,7 @@ function pictureOf(bytes: Buffer): string {
 }
 
 /** A worker dies without warning right after the outcome of its create was recorded. */
-export const killedWorkerCase: DemoCase = {
+const killedWorkerCase: DemoCase = {
   name: 'killed-worker',
   why: 'what the journal holds outlives the worker: another one finishes the same task',
   expected: 'completed',
@@ -83,7 +83,7 @@ const PRICE = 100_000;
 const usd = (rows: number) => ({ microUnits: rows * PRICE, currency: 'USD' });
 
 /** A campaign whose budget ends before its rows do, and what the same id does with more of it. */
-export const campaignCase: DemoCase = {
+const campaignCase: DemoCase = {
   name: 'campaign',
   why: 'a budget for three of four rows is never exceeded, and more of it buys only the row that is missing',
   expected: '3 completed and 1 skipped_budget, then 4 completed',

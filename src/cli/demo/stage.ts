@@ -30,7 +30,7 @@ export interface OpenStage {
   readonly close: () => Promise<void>;
 }
 
-export interface OpenStageOptions {
+interface OpenStageOptions {
   readonly dataDir: string;
   /** The server's database survives in the data directory. */
   readonly persistent: boolean;
@@ -145,7 +145,7 @@ export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** Draws two pictures as files of the user and takes them into the store, as the commands do. */
-export async function demoInputs(
+async function demoInputs(
   store: ArtifactStore,
   directory: string,
 ): Promise<readonly [ArtifactRef, ArtifactRef]> {

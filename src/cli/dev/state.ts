@@ -92,7 +92,7 @@ export const SANDBOX_KEY = 'sandbox-key';
 /** A sandbox that was killed with its `dev` needs a moment to let go of its ports. */
 const PORT_WAIT_MS = 15_000;
 
-export interface StartDevSandboxOptions {
+interface StartDevSandboxOptions {
   readonly dataDir: string;
   readonly ports: DevPorts;
   readonly env: NodeJS.ProcessEnv;

@@ -137,7 +137,7 @@ export const journal: Check = {
  * - `missing`: it can be made: what is above it is a folder that can be written.
  * - `blocked`: something else has its name, or the rights are missing.
  */
-export type FolderState = 'there' | 'missing' | 'blocked';
+type FolderState = 'there' | 'missing' | 'blocked';
 
 /** Looks without making anything. */
 export async function folderState(folder: string): Promise<FolderState> {

@@ -11,7 +11,7 @@ import { type Check, failed, type Finding, ok, skipped, warning } from './check'
 import { spokenOf, type Subject } from './spoken-of';
 
 /** What came of asking for a task that cannot exist. */
-export interface ServiceAnswer {
+interface ServiceAnswer {
   readonly result: GetVideoResult;
   /** Normalised base address. */
   readonly baseUrl: string;
@@ -157,7 +157,7 @@ export const service: Check = {
 };
 
 /** The same connections; every error of a request is told before the client makes a result without its cause of it. */
-export function watchedConnections(
+function watchedConnections(
   connections: ConnectionFactory,
   onError: (error: unknown) => void,
 ): ConnectionFactory {

@@ -28,7 +28,7 @@ const CALL_MS = 3_000;
 const KINDS: readonly PollerKind[] = ['workflows', 'activities'];
 
 /** When each worker polled last, in milliseconds since the epoch. */
-export interface QueuePollers {
+interface QueuePollers {
   readonly workflows: readonly number[];
   readonly activities: readonly number[];
 }

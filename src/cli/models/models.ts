@@ -5,7 +5,7 @@ import { requestBudgetMs } from '../../domain/request-budget';
 import { shellWord } from '../text';
 
 /** Everything about one model: its entry, and what follows from it for this command line. */
-export interface ModelView {
+interface ModelView {
   readonly model: ModelEntry;
   /** Null for image models. */
   readonly references: readonly ReferenceView[] | null;
@@ -14,7 +14,7 @@ export interface ModelView {
   readonly example: string;
 }
 
-export interface ReferenceView extends ReferenceMapping {
+interface ReferenceView extends ReferenceMapping {
   /** What `--reference` looks like. */
   readonly option: string;
 }
@@ -108,7 +108,7 @@ function referenceText({ option, field, shape, form, max }: ReferenceView): stri
 }
 
 /** A price rule in a few words; `unknown` without one, which is never free (C1.5). */
-export function priceText({ kind, price: rule }: ModelEntry): string {
+function priceText({ kind, price: rule }: ModelEntry): string {
   if (rule === undefined) return 'unknown';
   // An image call may make several results and pays for each (C1.7).
   const unit = rule.per === 'task' && kind === 'image' ? 'result' : rule.per;
@@ -121,7 +121,7 @@ export function priceText({ kind, price: rule }: ModelEntry): string {
 }
 
 /** One line per price of a list by specification. */
-export function priceLines(entry: ModelEntry): string[] {
+function priceLines(entry: ModelEntry): string[] {
   const { price: rule } = entry;
   if (rule?.per !== 'specification') return [priceText(entry)];
   return rule.specifications.map(({ microUnits, ...conditions }) => {
@@ -131,7 +131,7 @@ export function priceLines(entry: ModelEntry): string[] {
 }
 
 /** What `--reference` looks like for one field of a model: a second field of one kind must be named. */
-export function referenceOption(mapping: ReferenceMapping, all: readonly ReferenceMapping[]): string {
+function referenceOption(mapping: ReferenceMapping, all: readonly ReferenceMapping[]): string {
   const { kind, field, form } = mapping;
   const twins = all.filter((other) => other.kind === kind).length > 1;
   const value = form === 'url' ? `https://example.com/${SAMPLE[kind]}` : SAMPLE[kind];
@@ -141,7 +141,7 @@ export function referenceOption(mapping: ReferenceMapping, all: readonly Referen
 const SAMPLE = { image: 'picture.png', video: 'clip.mp4', audio: 'voice.mp3' } as const;
 
 /** A command that the model accepts, with its first allowed values. */
-export function exampleCommand(entry: ModelEntry): string {
+function exampleCommand(entry: ModelEntry): string {
   const words = ['temporal-media', entry.kind, '--model', entry.id, '--prompt', 'a paper boat on a lake'];
   if (entry.kind === 'image') {
     if (entry.sizes?.[0] !== undefined) words.push('--size', entry.sizes[0]);

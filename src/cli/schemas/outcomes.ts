@@ -19,13 +19,13 @@ export const artifactRef = z
   })
   .describe('stored bytes, named by their content');
 
-export const pollingProfile = z.object({
+const pollingProfile = z.object({
   minSeconds: z.number(),
   maxSeconds: z.number(),
   firstPollSeconds: z.number(),
 });
 
-export const videoTask = z
+const videoTask = z
   .object({
     taskId: z.string(),
     model: z.string().nullable(),
@@ -86,7 +86,7 @@ export const watchFacts = z.object({
   expiresAt: z.exactOptional(time).describe('until when the service keeps the result, where it says so'),
 });
 
-export const createEvidence = z
+const createEvidence = z
   .object({
     cause: z.string(),
     intentAt: time.nullable(),

@@ -25,7 +25,7 @@ export const SCHEMA_NAMES = {
   faults: 'a fault file of the sandbox (--faults)',
 } as const;
 
-export type SchemaName = keyof typeof SCHEMA_NAMES;
+type SchemaName = keyof typeof SCHEMA_NAMES;
 
 export function isSchemaName(name: string): name is SchemaName {
   return Object.hasOwn(SCHEMA_NAMES, name);

@@ -4,7 +4,7 @@ import { CliError } from '../errors';
 import { type Report } from '../report';
 import { limitText, type SpendLimit } from './spend-limit';
 
-export interface SpendQuestion {
+interface SpendQuestion {
   readonly limit: SpendLimit;
   /** Null is unknown and needs an agreement as well (C1.5). */
   readonly estimate: Money | null;

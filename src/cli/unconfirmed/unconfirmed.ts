@@ -15,7 +15,7 @@ import { askTerminal, isTerminal, TERMINAL } from '../spend/confirm-spend';
 import { commandFor, idArgument } from '../text';
 import { readPages } from './orphans';
 
-export interface Decision {
+interface Decision {
   readonly creationKey: string;
   readonly decision: UnconfirmedDecision;
   readonly taskId?: string;

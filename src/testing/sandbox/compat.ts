@@ -66,7 +66,7 @@ function picked(body: JsonObject, names: readonly string[]): JsonObject {
 }
 
 /** What the record of a task depends on beside the task. */
-export interface CompatRecordContext {
+interface CompatRecordContext {
   /** `minimal`: the keys of the published videos API and no others. */
   records: 'minimal' | 'full';
   linkTtlMs: number;

@@ -127,7 +127,7 @@ export function openExchanges(app: FastifyInstance, core: SandboxCore, origin: '
 }
 
 /** Method, path below the prefix, and the operation under which requests are logged. */
-export interface ApiRoute {
+interface ApiRoute {
   method: 'GET' | 'POST';
   url: string;
   operation: SandboxOperation;
@@ -162,7 +162,7 @@ export function apiRoute(
 }
 
 /** Reads a multipart body part by part, in the order of the wire; undefined when the body is of another type. */
-export async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined> {
+async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined> {
   const { request, entry } = exchange;
   if (!request.isMultipart()) return undefined;
   const whole = createHash('sha256');

@@ -1,7 +1,7 @@
 import { type JsonObject } from './json-value';
 
 /** What is known of a request when faults are looked up. */
-export interface FaultSubject {
+interface FaultSubject {
   operation: SandboxOperation;
   prompt?: string | undefined;
   model?: string | undefined;
@@ -16,7 +16,7 @@ interface OpenRule {
 }
 
 /** What happens to one request: the delays of all matching delay rules and the first other action. */
-export interface FaultVerdict {
+interface FaultVerdict {
   delayMs: number;
   action?: FaultAction;
 }

@@ -116,7 +116,7 @@ function readFaultFile(path: string | undefined): FaultRule[] {
 }
 
 /** One line of `accepted.jsonl`: what must not be forgotten, written before the reply is sent. */
-export type AcceptedLine =
+type AcceptedLine =
   | { type: 'task'; task: SandboxTask }
   | { type: 'patch'; id: string; patch: SandboxTaskPatch }
   | {
@@ -189,7 +189,7 @@ export interface CompatLinks extends ResultLinks {
 }
 
 /** The words and shapes of one service of this family (`compat` mode). The contract shows none of them. */
-export interface Dialect {
+interface Dialect {
   statusWords: Record<SandboxStatus, string>;
   /** `{error: {…}}`, `{code, message, data}`, or `{detail: [{loc, msg, type}]}`. */
   errors: 'nested' | 'flat' | 'detail';

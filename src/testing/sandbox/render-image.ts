@@ -66,7 +66,7 @@ const glyphs: Record<string, string> = {
 const unknownGlyph = '75557';
 
 /** Fills a rectangle of the picture. */
-export type FillRectangle = (x: number, y: number, width: number, height: number) => void;
+type FillRectangle = (x: number, y: number, width: number, height: number) => void;
 
 /** Pixels from one character, or one line, to the next at scale 1. */
 export const characterAdvance = 4;
@@ -150,7 +150,7 @@ function brush(data: Buffer, width: number, height: number) {
  * Encodes 8-bit RGB pixels as a PNG without filtering. All the work is in native code: a library that loops over
  * pixels in JavaScript takes many seconds for 4K inside a test runner.
  */
-export function encodePng(pixels: Buffer, width: number, height: number): Buffer {
+function encodePng(pixels: Buffer, width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);

@@ -104,7 +104,7 @@ const dated = ['mvhd', 'tkhd', 'mdhd'];
  * Clears the creation and modification times of an MP4, in place. The encoder writes the clock into them, but equal
  * specs must give equal bytes: the strong ETag of a file stays the same when it is encoded again.
  */
-export function withoutTimes(bytes: Buffer, start = 0, end = bytes.length): Buffer {
+function withoutTimes(bytes: Buffer, start = 0, end = bytes.length): Buffer {
   for (let at = start; at + 8 <= end;) {
     const size = bytes.readUInt32BE(at);
     const type = bytes.toString('latin1', at + 4, at + 8);

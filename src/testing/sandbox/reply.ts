@@ -6,7 +6,7 @@ import { type RenderedMedia } from './media-store';
 import { type SandboxFinish, type SandboxRequest } from './sandbox-request';
 
 /** A request that waits for its reply. */
-export interface Unanswered {
+interface Unanswered {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly entry: SandboxRequest;
@@ -134,7 +134,7 @@ export interface SandboxReply {
 }
 
 /** An error in the words of the widely used APIs. */
-export interface ErrorFields {
+interface ErrorFields {
   message: string;
   type: string;
   param: string | null;
@@ -189,7 +189,7 @@ const usual: Record<number, [string, string]> = {
 };
 
 /** The reply of a fault rule; without a body the usual error of the status. */
-export function faultReply(fault: ReplyFault): SandboxReply {
+function faultReply(fault: ReplyFault): SandboxReply {
   const headers = fault.headers ?? {};
   if (fault.raw !== undefined) {
     return {

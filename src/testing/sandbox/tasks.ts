@@ -46,7 +46,7 @@ export function statusAt(task: SandboxTask, now: number): SandboxStatus {
 }
 
 /** Share of the running time that has passed, as an integer from 0 to 99. */
-export function shareAt(task: SandboxTask, now: number): number {
+function shareAt(task: SandboxTask, now: number): number {
   const run = now - task.createdAt - task.queuedMs;
   return Math.max(0, Math.min(99, Math.floor((run / Math.max(1, task.runningMs)) * 100)));
 }

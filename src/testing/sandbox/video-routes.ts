@@ -95,11 +95,7 @@ export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
 }
 
 /** The record of a task as a poll sees it now; faults of the record change it, for good or this once. */
-export async function pollReply(
-  { core }: Exchange,
-  task: SandboxTask,
-  fault?: FaultAction,
-): Promise<SandboxReply> {
+async function pollReply({ core }: Exchange, task: SandboxTask, fault?: FaultAction): Promise<SandboxReply> {
   const compat = core.options.mode === 'compat';
   if (fault?.type === 'task_fails') {
     const failures = compat ? compatFailure(task.model) : failureFields;
@@ -120,7 +116,7 @@ export async function pollReply(
 }
 
 /** The video of a completed task, or a redirect to it (contract 4); before that an error. */
-export async function contentReply(exchange: Exchange, task: SandboxTask): Promise<SandboxReply> {
+async function contentReply(exchange: Exchange, task: SandboxTask): Promise<SandboxReply> {
   const { core } = exchange;
   const behaviour = behaviourOf(task.model);
   const status = statusAt(task, Date.now());

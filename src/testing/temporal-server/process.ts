@@ -120,7 +120,7 @@ export interface ServerExit {
 const GRACE_MS = 15_000;
 
 /** A `temporal server start-dev` of ours. */
-export class ServerProcess {
+class ServerProcess {
   /** Resolves when the process has ended, for whatever reason. */
   readonly exited: Promise<ServerExit>;
   readonly #child: ChildProcess;
@@ -218,7 +218,7 @@ process.stdin.on('close', () => {
 });`;
 
 /** Watches over a child that must not outlive this process. */
-export interface Guardian {
+interface Guardian {
   /** The child has ended: the guardian goes without touching anything. */
   release(): void;
 }

@@ -142,7 +142,7 @@ export const TEMPORAL_CLI_VERSION = 'v1.5.1';
 export const TEMPORAL_CLI_PACKAGE = `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_CLI_VERSION}`;
 
 /** Oldest server inside a CLI that has update-with-start switched on. */
-export const MINIMUM_SERVER_VERSION = '1.28.0';
+const MINIMUM_SERVER_VERSION = '1.28.0';
 
 /** One step of the search that gave nothing. */
 export interface FailedStep {

@@ -73,7 +73,7 @@ export function formatRetention(seconds: number): string {
 const CALL_MS = 5_000;
 
 /** A server to talk to and the namespace that is wanted there. */
-export interface ProbeTarget {
+interface ProbeTarget {
   readonly address: string;
   readonly namespace: string;
   readonly connection?: ServerConnectionOptions;

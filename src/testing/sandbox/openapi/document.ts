@@ -30,7 +30,7 @@ const bytes = (mediaType: string): JsonObject => ({
 });
 
 /** The operations of contract 4, and the files that image replies point at (contract 2.5). */
-export function openapiPaths(mode: SandboxMode): JsonObject {
+function openapiPaths(mode: SandboxMode): JsonObject {
   const failed = {
     description: 'An error, or from some models the record of a failed task.',
     content: { 'application/json': { schema: { anyOf: [ref('VideoRecord'), ref('Error')] } } },

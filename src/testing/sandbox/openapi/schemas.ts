@@ -259,7 +259,7 @@ const base64 =
   '(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/]{4})';
 
 /** A reference field of a model: its kind, shape and form (contract 2.1). */
-export function referenceSchema({ kind, shape, form, max }: SandboxReference): JsonSchema {
+function referenceSchema({ kind, shape, form, max }: SandboxReference): JsonSchema {
   const patterns = {
     url: '^https?://[^/\\s]+',
     data_url: `^data:${kind}/[^;,]*;base64,${base64}$`,

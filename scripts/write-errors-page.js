@@ -2,7 +2,7 @@
 // Writes docs/errors.md from the registry in lib (run `npm run build` first); a test compares both row by row.
 const fs = require('node:fs');
 const path = require('node:path');
-const { ERROR_TYPES } = require('../lib/cli/error-types.js');
+const { ERROR_TYPES } = require('../lib/cli/error-table.js');
 const { EXIT_MEANINGS } = require('../lib/cli/exit-codes.js');
 
 const table = (head, rows) =>

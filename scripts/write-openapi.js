@@ -3,7 +3,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const prettier = require('prettier');
-const { openapiDocument } = require('../lib/testing/sandbox/openapi/openapi-document.js');
+const { openapiDocument } = require('../lib/testing/sandbox/openapi/document.js');
 
 const folder = path.resolve(__dirname, '..', 'docs', 'openapi');
 

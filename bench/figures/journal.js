@@ -4,7 +4,7 @@
 const { randomUUID } = require('node:crypto');
 const path = require('node:path');
 const { performance } = require('node:perf_hooks');
-const { createFileJournal } = require('../../lib/journal/index.js');
+const { createFileJournal } = require('../../lib/journal/file-journal.js');
 const { goal } = require('../framework/goal.js');
 const { quantile, round, summary } = require('../framework/statistics.js');
 const { writeDurably } = require('../framework/write-durably.js');

@@ -6,7 +6,7 @@ const path = require('node:path');
 const { URL } = require('node:url');
 const { Client, Connection } = require('@temporalio/client');
 const { startChild } = require('../../lib/cli/child-process.js');
-const { temporalEnvironment } = require('../../lib/cli/worker-environment.js');
+const { temporalEnvironment } = require('../../lib/cli/dev/state.js');
 const { TemporalMediaClient } = require('../../lib/client.js');
 const { startSandboxProcess, startTemporalServer } = require('../../lib/testing/index.js');
 

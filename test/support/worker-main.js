@@ -4,7 +4,7 @@
  * ends with the process that started it. What is worth a look is put around its journal.
  */
 const { DefaultLogger, makeTelemetryFilterString, Runtime } = require('@temporalio/worker');
-const { createFileJournal } = require('../../lib/journal');
+const { createFileJournal } = require('../../lib/journal/file-journal.js');
 const { createMediaWorker, readConfig } = require('../../lib/worker');
 
 /** @param around the journal as the worker is to see it @param core level of the SDK's core; servers that are killed make it loud */

@@ -145,10 +145,13 @@ async function reconciled(
   return step;
 }
 
-/** An attempt that was begun before, and of which the journal says that nothing came. A worker that could not look says nothing. */
+/**
+ * An attempt that was begun before, and of which the journal says that nothing came. A worker that could not look says
+ * nothing, nor does a fence: what was sent after it stands in the next epoch.
+ */
 function isAbsent(row: Row, answer: CreateVideoAnswer): boolean {
   if (!isBegun(row) || row.create?.unknown !== undefined) return false;
-  if (answer.outcome === 'not_sent') return answer.epochUsed || answer.cause === NOT_RECORDED;
+  if (answer.outcome === 'not_sent') return answer.cause === NOT_RECORDED;
   return answer.outcome === 'refused_for_now';
 }
 

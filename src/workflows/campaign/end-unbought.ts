@@ -51,7 +51,8 @@ function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number)
 export function buyOrKeep(batch: BatchWork, row: Row): void {
   const { was } = row.opened;
   if (was === undefined || !isBought(batch.input.campaign, row)) {
-    Object.assign(row, { phase: 'waiting', begun: -1 });
+    // Nothing of the looks is left: the money for it is not taken yet.
+    Object.assign(row, { phase: 'waiting', begun: -1, create: null });
     return;
   }
   batch.end(row, unboughtResult(factsOf(batch.input.campaign, row), was.outcome, FORGOTTEN, Date.now()));

@@ -31,7 +31,7 @@ export class Starts {
   ) {}
 
   start(now: number): void {
-    this.lookUp();
+    this.lookUp(now);
     let hasSent = true;
     while (hasSent) hasSent = this.sendNext(now);
   }
@@ -59,12 +59,14 @@ export class Starts {
     return true;
   }
 
-  private lookUp(): void {
+  private lookUp(now: number): void {
     if (this.looking) return;
     const found: Row[] = [];
     for (const row of this.batch.rows) {
       if (found.length >= LOOKED_UP) break;
-      if (isLookedUp(row)) found.push(row);
+      if (!isLookedUp(row)) continue;
+      if (row.notBefore > now) this.batch.alarm.at(row.notBefore);
+      else found.push(row);
     }
     if (found.length === 0) return;
     this.looking = true;
@@ -181,10 +183,10 @@ export class Starts {
   }
 }
 
-/** A video that was begun before, of which nobody has asked the journal yet. */
+/** A video that was begun before, of which the journal has not said yet what came of it. */
 function isLookedUp(row: Row): boolean {
   const isVideo = row.spec.operation === 'create_video';
-  return row.phase === 'waiting' && isVideo && isBegun(row) && row.create === null;
+  return row.phase === 'waiting' && isVideo && isBegun(row) && row.create?.unknown === undefined;
 }
 
 const CHANGED =

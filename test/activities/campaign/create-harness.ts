@@ -68,9 +68,9 @@ export class CreateHarness {
   }
 
   /** As the only call of its worker: no refusal of another holds it back. */
-  single(creationKey: string, request: VideoRequest): Promise<CreateVideoAnswer> {
+  single(creationKey: string, request: VideoRequest, epoch = 0): Promise<CreateVideoAnswer> {
     const alone = createCreateVideo({ ...this.deps, gate: new RefusalGate() });
-    return this.environment.run(alone, { creationKey, epoch: 0, request });
+    return this.environment.run(alone, { creationKey, epoch, request });
   }
 
   /** All rows of the page in one activity; keys are given by place. */
@@ -78,9 +78,16 @@ export class CreateHarness {
     key: (index: number) => string,
     rows = this.rows,
     deps: Partial<PaidDeps> = {},
+    asked: { readonly recordedOnly?: true } = {},
   ): Promise<readonly CreateVideoAnswer[]> {
     const create = createCreateVideos({ ...this.deps, models: this.models, ...deps }, this.pages);
-    const batch = rows.map((row) => ({ page: PAGE, index: row.row, creationKey: key(row.row), epoch: 0 }));
+    const batch = rows.map((row) => ({
+      page: PAGE,
+      index: row.row,
+      creationKey: key(row.row),
+      epoch: 0,
+      ...asked,
+    }));
     const { answers } = await this.environment.run<
       [CreateVideosInput],
       CreateVideosResult,

@@ -1,4 +1,5 @@
 import { type ServerResponse } from 'node:http';
+import { NOT_RECORDED } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type VideoRequest } from '../../../src/domain/request';
 import { modelSource } from '../../manifest/models';
@@ -33,6 +34,28 @@ describe('media.createVideos', () => {
     });
   });
   afterEach(() => harness.close());
+
+  it('[C4.4a] a look for what was bought finds it beyond fences, and says that nothing was where nothing is', async () => {
+    const key = { namespace: 'default', creationKey: 'row-0' };
+    const fence = { v: 1, kind: 'fence', nonce: 'n', at: new Date(0).toISOString() } as const;
+    harness.rows = [rowOf(0, video('accepted kite'))];
+    const look = async () => {
+      const [answer] = await harness.batch(
+        (index) => `row-${index}`,
+        harness.rows,
+        {},
+        { recordedOnly: true },
+      );
+      return answer;
+    };
+    for (const epoch of [0, 1]) await harness.journal.putSlot(key, epoch, fence);
+    expect(await look()).toMatchObject({ outcome: 'not_sent', cause: NOT_RECORDED, epochUsed: false });
+    expect(harness.service.seen).toHaveLength(0);
+    const bought = await harness.single('row-0', { model: 'm', prompt: 'accepted kite' }, 2);
+    expect(bought).toMatchObject({ outcome: 'created', epoch: 2 });
+    expect(await look()).toMatchObject({ outcome: 'created', epoch: 2, sent: false });
+    expect(harness.service.seen).toHaveLength(1);
+  });
 
   it('[C4.4a] every row of a group gets the answer that it would get alone, and one POST', async () => {
     const requests: VideoRequest[] = Object.keys(REPLIES).map((prompt) => ({

@@ -58,7 +58,7 @@ async function image(client) {
 
 /** The same without the tries that follow: one address that never ends. */
 async function fetched(client) {
-  const { readBounded } = lib('activities/read-bounded.js');
+  const { readBounded } = lib('activities/sources.js');
   const { MAX_IMAGE_BYTES } = lib('activities/keep-images.js');
   const result = await client.fetchContent({ url: new URL(`${client.baseUrl}/generated/a.png`) });
   const bytes = await readBounded(result.body, MAX_IMAGE_BYTES, new AbortController().signal);
@@ -72,7 +72,7 @@ async function refusal(client) {
 
 async function models(client) {
   const { createModelSource } = lib('models/model-source.js');
-  const { locationReader } = lib('models/read-location.js');
+  const { locationReader } = lib('models/model-source.js');
   const location = `${client.baseUrl}/models.json`;
   const found = await createModelSource({ location, read: locationReader({}), timeoutMs: 300_000 }).lookup(
     'm',

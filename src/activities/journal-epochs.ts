@@ -35,7 +35,7 @@ export async function openEpoch(
   journal: CreateJournal | 'none',
   key: JournalKey,
   from: number,
-  asker: EpochAsker & { readonly workflowId: string | null },
+  asker: EpochAsker & { readonly workflowId: string | null; readonly recordedOnly?: boolean },
 ): Promise<OpenedEpoch> {
   if (journal === 'none') return { epoch: from, do: 'send', intents: [] };
   const intents: string[] = [];
@@ -49,6 +49,8 @@ export async function openEpoch(
       if (view.resolution && isOpenFate(view)) owed = { mayBeOwed: true };
       continue;
     }
+    // A fence says nothing of what was sent after it: whoever wants what is recorded looks there too.
+    if (decision.do === 'fenced' && asker.recordedOnly === true) continue;
     if (mayFollow(view, asker) && (await isPassed(journal, key, epoch, asker.fingerprint))) continue;
     return { epoch, ...owed, intents, ...decision };
   }

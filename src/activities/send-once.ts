@@ -164,13 +164,11 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     reopenOwn: spec.reopenOwn,
     again: spec.again === true,
     attempt,
+    recordedOnly: spec.recordedOnly === true,
   };
   let opened: OpenedEpoch;
   try {
     opened = await openEpoch(deps.journal, key, spec.epoch, asker);
-    // A fence says nothing of what was sent after it, in the next epoch.
-    while (spec.recordedOnly === true && opened.do === 'fenced')
-      opened = await openEpoch(deps.journal, key, opened.epoch + 1, asker);
   } catch {
     // An attempt before this one may have sent: only the journal knows, and it cannot be asked.
     return who.attempt > 1 ? pending(null) : ended(journalDown(base));

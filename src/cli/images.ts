@@ -1,5 +1,13 @@
 import { type Command } from 'commander';
-import { type ImageEditRequest, type ImageGenerationRequest, type MediaSource } from '../domain/request';
+import { type Started, type TemporalMediaClient } from '../client';
+import { type ImageOutcome } from '../domain/outcome';
+import {
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  type MediaSource,
+  type PaidRequest,
+} from '../domain/request';
+import { type DurationInput } from '../domain/workflow-inputs';
 import {
   collect,
   type CommandContext,
@@ -17,11 +25,13 @@ import {
   readFields,
   readSource,
   SPEND_HELP,
+  startOf,
   waitForOf,
   waitMsOf,
   withSpendOptions,
 } from './paid-options';
 import { refuseInvalid } from './refuse-invalid';
+import { type Run } from './run-paid';
 import { maySend } from './spend/before-send';
 import { shellWord } from './text';
 
@@ -60,34 +70,12 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
     images,
     ...given({ mask, fields: readFields(options.field) }),
   } as ImageEditRequest;
+  const sendsFiles = [...images, ...(mask === undefined ? [] : [mask])].some(
+    (source) => 'artifact' in source,
+  );
   const paid = { operation: 'edit_image', request } as const;
-  const env = effectiveEnvironment(context, options);
-  refuseInvalid(paid);
-  if (!(await maySend(context, { paid, config, env, options }))) return;
-  const { runPaid } = await import('./run-paid.js');
-  await runPaid(context, {
-    config,
-    store,
-    id,
-    out: options.out,
-    env,
-    detach: options.detach === true,
-    sendsFiles: [...images, ...(mask === undefined ? [] : [mask])].some((source) => 'artifact' in source),
-    showState: false,
-    waitMs: waitMsOf(waitFor),
-    announce: `id ${id}`,
-    resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
-    start: (media) =>
-      media.startEdit(
-        {
-          request,
-          ...given({ account: options.account }),
-          refuseWhileUnconfirmed: options.again !== true,
-          ...(options.again === true && { again: true }),
-        },
-        { id },
-      ),
-  });
+  const start: ImageCall['start'] = (media, how) => media.startEdit({ request, ...how }, { id });
+  await runImageCall(context, options, { id, waitFor, config, store, paid, sendsFiles, start });
 }
 
 /** `image`: generates images in one call and saves the files. */
@@ -115,6 +103,19 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     ...given({ fields: readFields(options.field) }),
   } as ImageGenerationRequest;
   const paid = { operation: 'generate_image', request } as const;
+  const start: ImageCall['start'] = (media, how) => media.startImage({ request, ...how }, { id });
+  await runImageCall(context, options, { id, waitFor, config, store, paid, start });
+}
+
+/** A call of `image` or `edit`, read from its options. */
+interface ImageCall extends Pick<Run, 'id' | 'config' | 'store' | 'sendsFiles'> {
+  readonly waitFor: DurationInput | undefined;
+  readonly paid: PaidRequest;
+  start(media: TemporalMediaClient, how: ReturnType<typeof startOf>): Promise<Started<ImageOutcome>>;
+}
+
+async function runImageCall(context: CommandContext, options: ImageOptions, call: ImageCall): Promise<void> {
+  const { id, waitFor, config, store, paid, sendsFiles = false } = call;
   const env = effectiveEnvironment(context, options);
   refuseInvalid(paid);
   if (!(await maySend(context, { paid, config, env, options }))) return;
@@ -126,20 +127,12 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
     out: options.out,
     env,
     detach: options.detach === true,
+    sendsFiles,
     showState: false,
     waitMs: waitMsOf(waitFor),
     announce: `id ${id}`,
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,
-    start: (media) =>
-      media.startImage(
-        {
-          request,
-          ...given({ account: options.account }),
-          refuseWhileUnconfirmed: options.again !== true,
-          ...(options.again === true && { again: true }),
-        },
-        { id },
-      ),
+    start: (media) => call.start(media, startOf(options)),
   });
 }
 

@@ -9,7 +9,7 @@ import { type JsonValue } from '../domain/json';
 import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/request';
 import { type DurationInput } from '../domain/workflow-inputs';
 import { milliseconds } from '../workflows/inputs';
-import { type CommonOptions } from './context';
+import { type CommonOptions, given } from './context';
 import { badInput, CliError } from './errors';
 import { type SpendOptions } from './spend/before-send';
 
@@ -23,6 +23,15 @@ export interface PaidOptions extends CommonOptions, SpendOptions {
   readonly out: string;
   readonly detach?: boolean;
   readonly again?: boolean;
+}
+
+/** What every start of a paid workflow is told of its options. */
+export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again'>) {
+  return {
+    ...given({ account }),
+    refuseWhileUnconfirmed: again !== true,
+    ...(again === true && { again: true }),
+  };
 }
 
 /** Options that see to the money of a paid command. */

@@ -17,6 +17,7 @@ import {
   readFields,
   readReferences,
   SPEND_HELP,
+  startOf,
   waitForOf,
   waitMsOf,
   withSpendOptions,
@@ -116,9 +117,8 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
       media.startVideo(
         {
           request,
-          ...given({ waitFor, account: options.account }),
-          refuseWhileUnconfirmed: options.again !== true,
-          ...(options.again === true && { again: true }),
+          ...given({ waitFor }),
+          ...startOf(options),
         },
         { id },
       ),

@@ -92,7 +92,7 @@ export default tseslint.config(
   only(
     ['src/testing/sandbox/**/*.ts'],
     '^(?!\\./|\\.\\./|fastify$|@fastify/multipart$|h264-mp4-encoder$|pngjs$|node:)|^\\.\\./\\.\\./',
-    'The sandbox judges the client: it is written from the contract and shares no code with it.',
+    'The sandbox validates the client: it is written from the contract and shares no code with it.',
   ),
   { files: ['src/**/*.ts'], ignores: ['src/cli/**', 'src/testing/**'], rules: { 'no-console': 'error' } },
   {

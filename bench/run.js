@@ -57,11 +57,11 @@ async function runOne(name, { quick, minutes }) {
   const interrupted = () => void scope.close().finally(() => process.exit(130));
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   const before = machineFacts(ROOT);
-  const begun = performance.now();
+  const startedAt = performance.now();
   try {
     const say = (line) => console.error(`${name}: ${line}`);
     const { server = null, ...figures } = await run({ scope, say, quick, minutes });
-    const seconds = Math.round((performance.now() - begun) / 100) / 10;
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     return { v: 1, name, title, quick, seconds, machine: { ...before, temporalServer: server }, ...figures };
   } finally {
     await scope.close();

@@ -69,7 +69,7 @@ async function campaignOf(id: string, input: CampaignInput, taskQueue: string): 
       });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Somebody has it running: a run of this workflow before its reset, or a person. Then this one takes up what is left.
+      // Somebody has it running: a run of this workflow before its reset, or a person. Then this one resumes what is left.
       await sleep(seconds * 1000);
     }
   }

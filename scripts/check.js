@@ -26,9 +26,9 @@ function run(script) {
 
 async function inTurn(scripts) {
   for (const script of scripts) {
-    const begun = Date.now();
+    const started = Date.now();
     const { ok, said } = await run(script);
-    console.log(`${script}: ${ok ? 'ok' : 'FAILED'} (${Math.round((Date.now() - begun) / 1000)} s)`);
+    console.log(`${script}: ${ok ? 'ok' : 'FAILED'} (${Math.round((Date.now() - started) / 1000)} s)`);
     if (said.trim() !== '') console.log(said.trimEnd());
     if (!ok) return false;
   }

@@ -7,12 +7,12 @@ const { leftOut } = require('../test/support/needs');
 
 const root = path.resolve(__dirname, '..');
 const filter = path.join(root, 'test', 'support', 'fast-filter.js');
-const begun = Date.now();
+const started = Date.now();
 const { status } = spawnSync(
   process.execPath,
   [require.resolve('jest/bin/jest'), '--filter', filter, ...process.argv.slice(2)],
   { cwd: root, stdio: 'inherit', env: { ...process.env, TEST_NO_SERVER: '1', TEST_NO_BUILD: '1' } },
 );
-console.log(`\nnpm run test:fast took ${Math.round((Date.now() - begun) / 1000)} s. Left out:`);
+console.log(`\nnpm run test:fast took ${Math.round((Date.now() - started) / 1000)} s. Left out:`);
 for (const line of leftOut(process.argv.slice(2))) console.log(`  ${line}`);
 process.exitCode = status ?? 1;

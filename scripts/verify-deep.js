@@ -68,7 +68,7 @@ function commandOf(name) {
 /** Runs one suite in a process group of its own, which its limit ends as a whole. */
 function run({ name, minutes }, out) {
   return new Promise((resolve) => {
-    const begun = Date.now();
+    const started = Date.now();
     const child = spawn(process.execPath, commandOf(name), {
       cwd: ROOT,
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -100,7 +100,7 @@ function run({ name, minutes }, out) {
       // What a cut suite has left behind: servers, workers.
       if (cut) end('SIGKILL');
       process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
-      resolve({ cut, code, seconds: Math.round((Date.now() - begun) / 1000) });
+      resolve({ cut, code, seconds: Math.round((Date.now() - started) / 1000) });
     });
   });
 }
@@ -147,7 +147,7 @@ async function main(args) {
     return 2;
   }
   const out = path.resolve(process.env['PROOF_OUT'] ?? WRITTEN);
-  const begun = Date.now();
+  const started = Date.now();
   const verdicts = [];
   for (const suite of args.length === 0 ? all : all.filter(({ name }) => args.includes(name))) {
     console.log(`\n== ${suite.name}: at most ${suite.minutes} minutes`);
@@ -160,7 +160,7 @@ async function main(args) {
     ];
     verdicts.push({ name: suite.name, seconds, problems, reached: reached(suite.name, out) });
   }
-  console.log(`\nnpm run verify:deep took ${Math.round((Date.now() - begun) / 60_000)} minutes`);
+  console.log(`\nnpm run verify:deep took ${Math.round((Date.now() - started) / 60_000)} minutes`);
   for (const { name, seconds, problems, reached: counts } of verdicts) {
     const verdict = problems.length === 0 ? 'proved' : 'NOT PROVED';
     console.log(

@@ -70,8 +70,8 @@ export { CampaignClient } from './client/campaigns';
 export {
   type CampaignChanges,
   type CampaignOrder,
-  type TakenUp,
-  type TakeUpOptions,
+  type ResumedRow,
+  type ResumeRowsOptions,
 } from './client/campaigns';
 export {
   CodecUnreachableError,

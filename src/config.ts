@@ -55,7 +55,7 @@ export const createPolicySchema = z.strictObject({
   idempotency: idempotencyPolicySchema.optional(),
 });
 
-/** Reads `MEDIA_*`. Values are checked here and nowhere deeper; a missing base address is the caller's to judge. */
+/** Reads `MEDIA_*`. Values are checked here and nowhere deeper; a missing base address is the caller's to validate. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   const text = (name: string): string | undefined => {
     const value = env[name]?.trim();

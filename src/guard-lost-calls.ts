@@ -1,9 +1,9 @@
 import { type Client } from '@temporalio/client';
-import { isPassed } from './activities/journal-epochs';
-import { type LostIntent, standIn } from './activities/stand-in';
+import { isPassed } from './activities/send-attempts';
+import { type LostIntent, recordPlaceholder } from './activities/placeholder-intent';
 import { paidCallsOn } from './binding/earlier-calls';
 import { type PaidCallSeen } from './binding/paid-calls';
-import { type CreateJournal, isRefusal, isStandIn, type SlotIntent } from './domain/journal';
+import { type CreateJournal, isRefusal, isPlaceholder, type ClaimIntent } from './domain/journal';
 import { ACTIVITY, baseTaskQueue } from './domain/names';
 import { type CreatedVideo } from './domain/paid-call';
 
@@ -13,7 +13,7 @@ const LOOKED_AT = 1_000;
 /** A paid call that histories tell of and the journal does not know. */
 export interface LostCall {
   readonly creationKey: string;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly workflowId: string;
   readonly runId: string;
   readonly activityId: string;
@@ -56,14 +56,14 @@ export async function lostAmong(
   const lost: LostCall[] = [];
   let unread = 0;
   for await (const seen of calls) {
-    const { creationKey, epoch, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
+    const { creationKey, sendAttempt, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
     if (creationKey === null) {
       unread += 1;
       continue;
     }
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
     const model = created?.video.model ?? modelOf(seen);
-    const place = { creationKey, epoch, workflowId, runId, activityId, attemptAt };
+    const place = { creationKey, sendAttempt, workflowId, runId, activityId, attemptAt };
     const call = { ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) };
     if (!(await isKnown(journal, { namespace, creationKey }, call))) lost.push(call);
   }
@@ -94,16 +94,16 @@ export async function keepLostCalls(
       referenceMode,
       // Nobody can tell any more whether a request is the same: the first one is kept for all.
       fingerprint: null,
-      heard: null,
+      lastHeartbeat: null,
       cause: 'journal_changed',
       ...(created !== undefined && { created }),
     };
-    await standIn(journal, key, call, lost);
+    await recordPlaceholder(journal, key, call, lost);
   }
 }
 
 /**
- * Whether a journal has what stopped a call or what it left: a call goes on over refusals and decisions only. A stand-in that
+ * Whether a journal has what stopped a call or what it left: a call goes on over refusals and decisions only. A placeholder that
  * was written before counts too, until a person has opened the way beyond it.
  */
 async function isKnown(
@@ -111,27 +111,27 @@ async function isKnown(
   key: { readonly namespace: string; readonly creationKey: string },
   call: LostCall,
 ): Promise<boolean> {
-  for (let epoch = 0; ; epoch++) {
-    const { slot, outcome, resolution } = await journal.read(key, epoch);
-    if (slot === null) return false;
+  for (let sendAttempt = 0; ; sendAttempt++) {
+    const { claim, outcome, resolution } = await journal.read(key, sendAttempt);
+    if (claim === null) return false;
     const isOpened = resolution?.decision === 'resubmit';
-    if (slot.kind === 'intent' && isStandIn(slot) && !isOpened) return true;
-    if (epoch < call.epoch) continue;
-    if (slot.kind === 'fence') return true;
+    if (claim.kind === 'intent' && isPlaceholder(claim) && !isOpened) return true;
+    if (sendAttempt < call.sendAttempt) continue;
+    if (claim.kind === 'fence') return true;
     const isOver = outcome !== null && isRefusal(outcome.answer, Infinity);
-    if (isOf(slot, call) && !(isOver && goesOnByItself(call))) return true;
+    if (isOf(claim, call) && !(isOver && goesOnByItself(call))) return true;
     // Its request may have been another one, which any refusal lets pass; and what stands open here may have been refused
     // since, as whoever was told of it knows.
     if (outcome === null || isOver || isOpened) continue;
-    if (!(await isPassed(journal, key, epoch))) return true;
+    if (!(await isPassed(journal, key, sendAttempt))) return true;
   }
 }
 
-function isOf({ runId, activityId }: SlotIntent, call: LostCall): boolean {
+function isOf({ runId, activityId }: ClaimIntent, call: LostCall): boolean {
   return runId === call.runId && activityId === call.activityId;
 }
 
-/** An image activity sends again after a refusal, in the next epoch; after that of a video its workflow asks anew. */
+/** An image activity sends again after a refusal, in the next send attempt; after that of a video its workflow asks anew. */
 function goesOnByItself({ operation }: LostCall): boolean {
   return operation !== 'create_video';
 }

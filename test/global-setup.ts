@@ -17,7 +17,7 @@ async function globalSetup(config: Config & SelectedTests): Promise<void> {
   const needsLib = need === 'lib' || need === 'server';
   if (needsLib && process.env['TEST_NO_BUILD'] !== '1') await bringLibUpToDate(say);
   if (need !== 'server' || process.env['TEST_NO_SERVER'] === '1') return;
-  const begun = performance.now();
+  const started = performance.now();
   for (const line of SEARCH_LINES) say(line);
   const source = await resolveTemporalServer({ onProgress: say });
   say(planLine(source));
@@ -25,7 +25,7 @@ async function globalSetup(config: Config & SelectedTests): Promise<void> {
   (globalThis as unknown as ServerSlot)[SERVER_SLOT] = server;
   process.env['TEST_TEMPORAL_ADDRESS'] = server.address;
   process.env['TEST_TEMPORAL_NAMESPACE'] = server.namespace;
-  say(readyLine(source, server.address, performance.now() - begun));
+  say(readyLine(source, server.address, performance.now() - started));
 }
 
 /** What jest hands over beyond its public types: the patterns of the command line. */

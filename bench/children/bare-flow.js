@@ -75,12 +75,12 @@ async function download(id, n) {
 
 /** Calls `work(n)` at a steady rate for a while; says how often. */
 function paced(perSecond, forMs, work) {
-  const begun = Date.now();
+  const startedAt = Date.now();
   const open = new Set();
   let n = 0;
   return new Promise((resolve, reject) => {
     const timer = setInterval(() => {
-      const elapsed = Math.min(forMs, Date.now() - begun);
+      const elapsed = Math.min(forMs, Date.now() - startedAt);
       for (const due = (elapsed / 1000) * perSecond; n < due; n += 1) {
         const one = work(n)
           .catch((error) => {

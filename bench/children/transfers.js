@@ -36,7 +36,7 @@ async function download(bytes) {
 
 async function upload(file, creationKey) {
   const request = { model: 'image-2', prompt: 'brighter', images: [{ file }] };
-  const { ms, result } = await timed(ACTIVITY.editImage, { request, creationKey, epoch: 0 });
+  const { ms, result } = await timed(ACTIVITY.editImage, { request, creationKey, sendAttempt: 0 });
   if (result.outcome !== 'completed') throw new Error(`The edit came to ${result.outcome}.`);
   return { ms, received: result.billing.usage.received_bytes };
 }
@@ -49,9 +49,9 @@ async function timed(activity, input) {
     scheduledTimestampMs: Date.now(),
     attempt: 1,
   });
-  const begun = performance.now();
+  const startedAt = performance.now();
   const result = await environment.run(activities[activity], input);
-  return { ms: performance.now() - begun, result };
+  return { ms: performance.now() - startedAt, result };
 }
 
 answerParent(({ download: bytes, upload: file, key }) =>

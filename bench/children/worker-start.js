@@ -10,17 +10,17 @@ const { answerParent } = require('../framework/answer-parent.js');
 /** From the call that makes the worker to the moment at which the server has seen its first polls. */
 async function start({ bundle, taskQueue }) {
   const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS });
-  const begun = performance.now();
+  const startedAt = performance.now();
   const media = await createMediaWorker({
     config: readConfig({ ...process.env, MEDIA_TASK_QUEUE: taskQueue }),
     connection,
     namespace: process.env.TEMPORAL_NAMESPACE,
     ...(bundle === 'shipped' ? {} : { workflows: { workflowsPath: packagedWorkflows() } }),
   });
-  const madeMs = performance.now() - begun;
+  const madeMs = performance.now() - startedAt;
   const ended = media.run();
   await untilPolled(connection, taskQueue);
-  const pollingMs = performance.now() - begun;
+  const pollingMs = performance.now() - startedAt;
   media.shutdown();
   await ended;
   await connection.close();

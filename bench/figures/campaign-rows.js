@@ -6,7 +6,7 @@ const { measureBareFlow } = require('../framework/bare-flow.js');
 const { inOwnStack, startFlow } = require('../framework/campaign-flow.js');
 const { quickRows } = require('../framework/campaign-rows.js');
 const { BARE_NOTE } = require('../framework/flow-table.js');
-const { lookAtHistories, lookAtWork } = require('../framework/flow-look.js');
+const { lookAtHistories, checkWork } = require('../framework/flow-look.js');
 const { residentBytes, watchMemory } = require('../framework/process-usage.js');
 const { round } = require('../framework/statistics.js');
 
@@ -55,8 +55,8 @@ async function measure(context, { rows, planned = rows }) {
   return inOwnStack(context, async (stack) => {
     const id = 'bench-rows';
     const memory = watchMemory(stack.worker.pid, 200);
-    const first = await lookAtWork(stack);
-    const begun = Date.now();
+    const first = await checkWork(stack);
+    const startedAt = Date.now();
     const started = await startFlow(stack, {
       id,
       rows: quickRows(planned),
@@ -65,8 +65,8 @@ async function measure(context, { rows, planned = rows }) {
     await downloaded(stack, rows / 10);
     const early = residentBytes(stack.worker.pid);
     await (planned > rows ? downloaded(stack, rows) : completed(started, rows));
-    const seconds = (Date.now() - begun) / 1000;
-    const last = await lookAtWork(stack);
+    const seconds = (Date.now() - startedAt) / 1000;
+    const last = await checkWork(stack);
     const { events, bytes, runs } = await lookAtHistories(stack.client, id, stack.sandbox);
     const of = (read) => (read(last) - read(first)) / rows;
     return {

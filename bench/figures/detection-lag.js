@@ -19,12 +19,12 @@ async function run(context) {
   const startMs = size.videos * PACE_MS;
   // Nothing is finished before the window of the CPU is over; then the ends are spread over three intervals.
   const quietMs = startMs + size.settleMs + size.windowMs + 2_000;
-  const begun = Date.now();
+  const startedAt = Date.now();
   const ends = [];
   for (let at = 0; at < size.videos; at += 1) {
-    const endsAt = begun + quietMs + (at / size.videos) * 3 * INTERVAL_MS;
+    const endsAt = startedAt + quietMs + (at / size.videos) * 3 * INTERVAL_MS;
     ends.push(await startVideo(stack, `bench-video-${at}`, (endsAt - Date.now()) / 1000));
-    await setTimeout(Math.max(0, begun + (at + 1) * PACE_MS - Date.now()));
+    await setTimeout(Math.max(0, startedAt + (at + 1) * PACE_MS - Date.now()));
   }
   await setTimeout(size.settleMs);
   say(`${size.videos} videos in flight`);

@@ -58,12 +58,12 @@ async function ourDownload(scope, url, folder, bytes) {
 
 async function pipeline(command, url, folder) {
   const file = path.join(folder, 'curl.mp4');
-  const begun = performance.now();
+  const startedAt = performance.now();
   const { status, stdout } = spawnSync('sh', ['-c', command], {
     env: { ...cleanEnvironment(), URL: url, FILE: file },
     encoding: 'utf8',
   });
-  const ms = performance.now() - begun;
+  const ms = performance.now() - startedAt;
   if (status !== 0) throw new Error(`curl | tee | openssl ended with ${status}.`);
   await rm(file);
   return { ms, output: stdout };

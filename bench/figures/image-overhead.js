@@ -54,18 +54,18 @@ async function measure(context, [warmUp, rounds]) {
 }
 
 async function byHand({ client }, taskQueue, workflowId) {
-  const begun = performance.now();
+  const startedAt = performance.now();
   await client.workflow.execute('bareImageWorkflow', { taskQueue, workflowId });
-  return timesOf(client, workflowId, 'bareImage', performance.now() - begun);
+  return timesOf(client, workflowId, 'bareImage', performance.now() - startedAt);
 }
 
 /** One image by the workflow `generateImage`. */
 async function ours({ media, client }, id) {
   const { response_format: responseFormat, ...request } = IMAGE_BODY;
-  const begun = performance.now();
+  const startedAt = performance.now();
   const started = await media.startImage({ request: { ...request, responseFormat } }, { id });
   const outcome = await started.result();
-  const workflowMs = performance.now() - begun;
+  const workflowMs = performance.now() - startedAt;
   if (outcome.outcome !== 'completed') throw new Error(`The image came to ${outcome.outcome}.`);
   return timesOf(client, id, 'media.generateImage', workflowMs);
 }

@@ -1,5 +1,5 @@
 'use strict';
-// What the record of a paid call costs: slot and outcome, each durable before the next step, against the same bytes
+// What the record of a paid call costs: claim and outcome, each durable before the next step, against the same bytes
 // written and fsynced to two plain files. Same disk, taking turns.
 const { randomUUID } = require('node:crypto');
 const path = require('node:path');
@@ -17,17 +17,17 @@ async function run({ scope, say, quick }) {
   const folder = await scope.folder();
   const journal = createFileJournal({ root: path.join(folder, 'journal') });
   const writers = { journal: (turn) => byJournal(journal, turn), plain: (turn) => plainly(folder, turn) };
-  const times = { journal: [], plain: [], slot: [], outcome: [] };
+  const times = { journal: [], plain: [], claim: [], outcome: [] };
   for (let turn = 0; turn < warmUp + rounds; turn += 1) {
     const order = turn % 2 === 0 ? ['journal', 'plain'] : ['plain', 'journal'];
     for (const name of order) {
-      const begun = performance.now();
+      const startedAt = performance.now();
       const middle = await writers[name](turn);
       if (turn < warmUp) continue;
       const ended = performance.now();
-      times[name].push(ended - begun);
+      times[name].push(ended - startedAt);
       if (name === 'journal') {
-        times.slot.push(middle - begun);
+        times.claim.push(middle - startedAt);
         times.outcome.push(ended - middle);
       }
     }
@@ -39,10 +39,10 @@ async function run({ scope, say, quick }) {
 /** As a create does: nobody was here, the intent, the outcome. Gives the time between the two. */
 async function byJournal(journal, turn) {
   const key = { namespace: 'default', creationKey: `bench-${turn}` };
-  const { slot } = await journal.read(key, 0);
-  if (slot !== null) throw new Error('The journal was used before.');
+  const { claim } = await journal.read(key, 0);
+  if (claim !== null) throw new Error('The journal was used before.');
   const intent = intentOf(turn);
-  if ((await journal.putSlot(key, 0, intent)) !== 'won') throw new Error('The slot was taken.');
+  if ((await journal.putClaim(key, 0, intent)) !== 'won') throw new Error('The claim was taken.');
   const middle = performance.now();
   if ((await journal.putOutcome(key, 0, outcomeOf(turn, intent))) !== 'won')
     throw new Error('The outcome was there.');
@@ -51,7 +51,7 @@ async function byJournal(journal, turn) {
 
 async function plainly(folder, turn) {
   const intent = intentOf(turn);
-  await writeDurably(path.join(folder, `${turn}.slot`), JSON.stringify(intent));
+  await writeDurably(path.join(folder, `${turn}.claim`), JSON.stringify(intent));
   await writeDurably(path.join(folder, `${turn}.outcome`), JSON.stringify(outcomeOf(turn, intent)));
 }
 
@@ -80,14 +80,14 @@ function intentOf(turn) {
 
 function outcomeOf(turn, { nonce, at, account, model, resolution }) {
   const video = { taskId: `video_${turn}`, account, model, resolution, createdAt: at };
-  return { v: 1, nonce, at, answer: { outcome: 'created', epoch: 0, sent: true, video } };
+  return { v: 1, nonce, at, answer: { outcome: 'created', sendAttempt: 0, sent: true, video } };
 }
 
 function figures(times) {
   const of = (name) => ({ ...summary(times[name], 3), p99: round(quantile(times[name], 0.99), 3) });
   const values = {
     journalMs: of('journal'),
-    slotMs: of('slot'),
+    claimMs: of('claim'),
     outcomeMs: of('outcome'),
     plainMs: of('plain'),
   };
@@ -99,7 +99,7 @@ function figures(times) {
     table: {
       columns: ['ms', 'p50', 'p99'],
       rows: [
-        row('**journal: slot, before the send**', values.slotMs),
+        row('**journal: claim, before the send**', values.claimMs),
         row('**journal: outcome, after it**', values.outcomeMs),
         row('journal: both', values.journalMs),
         row('two plain files, each fsynced', values.plainMs),
@@ -107,7 +107,7 @@ function figures(times) {
       ],
     },
     goals: [
-      goal('slot, p99', round(values.slotMs.p99, 2), '<=', GOAL_MS, 'ms'),
+      goal('claim, p99', round(values.claimMs.p99, 2), '<=', GOAL_MS, 'ms'),
       goal('outcome, p99', round(values.outcomeMs.p99, 2), '<=', GOAL_MS, 'ms'),
     ],
     notes: [

@@ -13,7 +13,7 @@ const IMAGE_BODY = {
 
 /** Milliseconds from the call to the last byte of the reply. */
 async function bareImage(pool) {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const { statusCode, body } = await pool.request({
     method: 'POST',
     path: '/v1/images/generations',
@@ -22,7 +22,7 @@ async function bareImage(pool) {
   });
   const { data } = await body.json();
   if (statusCode !== 200 || data.length !== 1) throw new Error(`The bare call came to ${statusCode}.`);
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }
 
 module.exports = { bareImage, IMAGE_BODY };

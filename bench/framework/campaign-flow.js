@@ -5,7 +5,7 @@ const path = require('node:path');
 const { setTimeout } = require('node:timers/promises');
 const { measureBareFlow } = require('./bare-flow.js');
 const { flowRows, writeManifest } = require('./campaign-rows.js');
-const { between, lookAtHistories, lookAtWork } = require('./flow-look.js');
+const { between, lookAtHistories, checkWork } = require('./flow-look.js');
 const { startMediaStack } = require('./media-stack.js');
 const { watchMemory } = require('./process-usage.js');
 const { Scope } = require('./scope.js');
@@ -59,7 +59,7 @@ async function measureCampaign(context, { inFlight, rate, windowMs, rampMs, even
   return inOwnStack(context, async (stack) => {
     const { client, sandbox, worker } = stack;
     const id = 'bench-flow';
-    // The first ones end when the last of them has begun.
+    // The first ones end when the last of them has started.
     const leadSeconds = Math.ceil(inFlight / RAMP_PER_SECOND) + 10;
     const count = inFlight + Math.ceil(rate * (windowMs / 1000 + rampMs / 1000 + 120));
     const startsPerSecond = RAMP_PER_SECOND;
@@ -71,9 +71,9 @@ async function measureCampaign(context, { inFlight, rate, windowMs, rampMs, even
     await setTimeout(Math.min(SETTLE_MS, windowMs));
     const histories = [await lookAtHistories(client, id, sandbox)];
     await sandbox.admin.pollGaps({ begin: true });
-    const first = await lookAtWork(stack);
+    const first = await checkWork(stack);
     await setTimeout(windowMs);
-    const last = await lookAtWork(stack);
+    const last = await checkWork(stack);
     const gaps = await sandbox.admin.pollGaps();
     histories.push(await lookAtHistories(client, id, sandbox));
     return {
@@ -96,19 +96,19 @@ const SETTLE_MS = 15_000;
 const BARE_MS = 30_000;
 
 async function untilInFlight({ say }, sandbox, { inFlight, rampMs, leadSeconds }) {
-  const begun = Date.now();
-  const until = begun + rampMs;
+  const startedAt = Date.now();
+  const until = startedAt + rampMs;
   let full = false;
   for (;;) {
     const { operations } = await sandbox.admin.counters({ prompts: false });
     const there = operations.create.accepted - operations.content.accepted;
     if (!full && there >= 0.98 * inFlight) {
       full = true;
-      say(`full after ${Math.round((Date.now() - begun) / 1000)} s`);
+      say(`full after ${Math.round((Date.now() - startedAt) / 1000)} s`);
     }
-    const leadOver = Date.now() > begun + leadSeconds * 1000;
+    const leadOver = Date.now() > startedAt + leadSeconds * 1000;
     if ((there >= 0.98 * inFlight && leadOver) || Date.now() > until) {
-      say(`${there} of ${inFlight} in flight after ${Math.round((Date.now() - begun) / 1000)} s`);
+      say(`${there} of ${inFlight} in flight after ${Math.round((Date.now() - startedAt) / 1000)} s`);
       return there;
     }
     await setTimeout(1_000);

@@ -6,7 +6,7 @@ const { databaseBytes } = require('./database-bytes.js');
 const { cpuMs, residentBytes } = require('./process-usage.js');
 
 /** Cheap, so that looking does not show in what is measured. */
-async function lookAtWork({ folder, server, worker, sandbox }) {
+async function checkWork({ folder, server, worker, sandbox }) {
   const { operations } = await sandbox.admin.counters({ prompts: false });
   return {
     at: Date.now(),
@@ -68,4 +68,4 @@ function between(first, last) {
   };
 }
 
-module.exports = { between, lookAtHistories, lookAtWork };
+module.exports = { between, lookAtHistories, checkWork };

@@ -3,7 +3,7 @@
 const { setTimeout } = require('node:timers/promises');
 const { MODEL, promptOf } = require('./campaign-rows.js');
 const { inOwnStack } = require('./campaign-flow.js');
-const { between, lookAtWork } = require('./flow-look.js');
+const { between, checkWork } = require('./flow-look.js');
 const { watchMemory } = require('./process-usage.js');
 
 const SETTLE_MS = 8_000;
@@ -37,11 +37,11 @@ async function measureNaive(context, { inFlight, rate, windowMs, rampMs }) {
     context.say(`${reached} of ${inFlight} in flight`);
     await setTimeout(Math.min(SETTLE_MS, windowMs));
     await sandbox.admin.pollGaps({ begin: true });
-    const first = await lookAtWork(stack);
+    const first = await checkWork(stack);
     const ends = Date.now() + windowMs;
     const refilling = refill(ends, rate, () => start(next++, whole));
     await setTimeout(windowMs);
-    const last = await lookAtWork(stack);
+    const last = await checkWork(stack);
     const gaps = await sandbox.admin.pollGaps();
     await refilling;
     const histories = await ended(client);
@@ -61,9 +61,9 @@ async function measureNaive(context, { inFlight, rate, windowMs, rampMs }) {
 
 /** As many as end, one after the other. */
 async function refill(ends, rate, start) {
-  const begun = Date.now();
+  const startedAt = Date.now();
   for (let n = 0; Date.now() < ends; n += 1) {
-    await setTimeout(Math.max(0, begun + (n * 1000) / rate - Date.now()));
+    await setTimeout(Math.max(0, startedAt + (n * 1000) / rate - Date.now()));
     if (Date.now() < ends) await start();
   }
 }

@@ -18,7 +18,7 @@ const video = (name, polling = POLLING) => ({
   source: 'create_reply',
 });
 
-const paid = { epoch: 0, sent: true, account: ACCOUNT, estimate: ESTIMATE };
+const paid = { sendAttempt: 0, sent: true, account: ACCOUNT, estimate: ESTIMATE };
 
 const created = (name, more = {}) => ({
   ...paid,
@@ -29,12 +29,12 @@ const created = (name, more = {}) => ({
   ...more,
 });
 
-/** Answers in the epoch that was asked for, as the real activity does. */
-const inItsEpoch = (answer) => (_activities, input) => ({ ...answer, epoch: input.epoch });
+/** Answers in the send attempt that was asked for, as the real activity does. */
+const inItsSendAttempt = (answer) => (_activities, input) => ({ ...answer, sendAttempt: input.sendAttempt });
 
 const refusedForNow = (notBeforeMs) => (_activities, input) => ({
   ...paid,
-  epoch: input.epoch,
+  sendAttempt: input.sendAttempt,
   outcome: 'refused_for_now',
   httpStatus: 429,
   error: { kind: 'capacity', code: 'rate_limited', message: 'too many requests' },
@@ -42,12 +42,12 @@ const refusedForNow = (notBeforeMs) => (_activities, input) => ({
 });
 
 const notSent = (more) =>
-  inItsEpoch({
+  inItsSendAttempt({
     ...paid,
     sent: false,
     outcome: 'not_sent',
     cause: 'configuration_unavailable',
-    epochUsed: false,
+    sendAttemptUsed: false,
     permanent: false,
     message: 'The model configuration cannot be read.',
     ...more,
@@ -107,7 +107,7 @@ module.exports = {
   created,
   downloaded,
   evidence,
-  inItsEpoch,
+  inItsSendAttempt,
   notSent,
   pollError,
   record,

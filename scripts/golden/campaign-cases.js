@@ -63,7 +63,7 @@ async function until(handle, what) {
 /** A person has its rows retried once `outcome` was the end of one of them. */
 const retryOnce = (outcome) => async (handle) => {
   await until(handle, ({ counts }) => counts[outcome] === 1);
-  await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+  await handle.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
 };
 
 const campaignCases = [
@@ -121,7 +121,7 @@ const campaignCases = [
     { concurrency: 4, maxAttempts: 1 },
     retryOnce('failed'),
   ),
-  // As soon as rows that were refused are taken up like those that failed, when nobody names outcomes.
+  // As soon as rows that were refused are resumed like those that failed, when nobody names outcomes.
   campaign(
     'runCampaign.taken-up-refused',
     'completed',

@@ -14,7 +14,7 @@ const resolved = (decision, answer) => (_activities, input) => ({
   resolved: true,
   decision,
   creationKey: input.creationKey,
-  epoch: 0,
+  sendAttempt: 0,
   answer,
   message: 'Done.',
 });
@@ -27,7 +27,7 @@ const refused = (_activities, input) => ({
 });
 const declaredLost = {
   outcome: 'rejected',
-  epoch: 0,
+  sendAttempt: 0,
   sent: true,
   account: answers.ACCOUNT,
   estimate: { microUnits: 100_000, currency: 'USD' },
@@ -81,7 +81,7 @@ const decisionCases = [
     'resubmitted-by-update',
     'completed',
     (name) => ({
-      'media.createVideo': [unconfirmed('http_502'), answers.inItsEpoch(created(name))],
+      'media.createVideo': [unconfirmed('http_502'), answers.inItsSendAttempt(created(name))],
       'media.resolveUnconfirmed': [fails, resolved('resubmit', null)],
       ...goesWell,
     }),
@@ -114,9 +114,11 @@ const decisionCases = [
   scripted('generateVideo.sent-again-by-task-records', 'completed', (name) => ({
     'media.createVideo': [
       { ...unconfirmed('http_502'), inspectable: true },
-      answers.inItsEpoch(created(name)),
+      answers.inItsSendAttempt(created(name)),
     ],
-    'media.reconcileCreate': [answers.notSent({ sent: true, cause: 'absent_from_records', epochUsed: true })],
+    'media.reconcileCreate': [
+      answers.notSent({ sent: true, cause: 'absent_from_records', sendAttemptUsed: true }),
+    ],
     ...goesWell,
   })),
   scripted(

@@ -140,7 +140,7 @@ const continued = [
         answers.refusedForNow(1500),
         answers.refusedForNow(4000),
         answers.refusedForNow(1500),
-        answers.inItsEpoch(created(name)),
+        answers.inItsSendAttempt(created(name)),
       ],
       ...finishes,
     }),

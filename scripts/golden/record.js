@@ -6,7 +6,7 @@ const { decisionCases } = require('./decision-cases');
 const { furtherCases } = require('./further-cases');
 const { realCases } = require('./real-cases');
 const { scriptedVideoCases } = require('./scripted-cases');
-const { openStage } = require('./stage');
+const { openEnvironment } = require('./stage');
 
 const CASES = [...realCases, ...scriptedVideoCases, ...furtherCases, ...decisionCases, ...campaignCases];
 /** Version of the workflow code's commands that a file shows; it stays in the name for ever. */
@@ -30,7 +30,7 @@ async function record({ names, replace }) {
     );
     return refused.length > 0 ? 1 : 0;
   }
-  const stage = await openStage();
+  const stage = await openEnvironment();
   try {
     const results = await Promise.allSettled(chosen.map((one) => inTime(one, recordCase(one, stage))));
     const failed = results.flatMap((result, index) =>

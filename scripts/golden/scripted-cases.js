@@ -30,12 +30,16 @@ const creates = [
     ...goesWell,
   })),
   scripted('generateVideo.completed-after-fence', 'completed', (name) => ({
-    ...create(silent, answers.inItsEpoch(created(name))),
-    'media.reconcileCreate': [answers.notSent({ cause: 'fenced', epochUsed: true })],
+    ...create(silent, answers.inItsSendAttempt(created(name))),
+    'media.reconcileCreate': [answers.notSent({ cause: 'fenced', sendAttemptUsed: true })],
     ...goesWell,
   })),
   scripted('generateVideo.completed-after-refusals', 'completed', (name) => ({
-    ...create(answers.refusedForNow(2000), answers.refusedForNow(null), answers.inItsEpoch(created(name))),
+    ...create(
+      answers.refusedForNow(2000),
+      answers.refusedForNow(null),
+      answers.inItsSendAttempt(created(name)),
+    ),
     ...goesWell,
   })),
   scripted('generateVideo.rejected-retry-later', 'rejected', () => create(answers.refusedForNow(null))),
@@ -47,7 +51,7 @@ const creates = [
     input: { startLimit: '4s' },
   }),
   scripted('generateVideo.rejected-unreachable', 'rejected', () =>
-    create(answers.notSent({ cause: 'connection_refused', epochUsed: true })),
+    create(answers.notSent({ cause: 'connection_refused', sendAttemptUsed: true })),
   ),
   scripted('generateVideo.rejected-no-worker', 'rejected', () => ({}), {
     input: { startLimit: '1 minute', queues: { create: 'golden-nobody' } },
@@ -83,7 +87,7 @@ const creates = [
     'generateVideo.completed-with-summaries',
     'completed',
     (name) => ({
-      ...create(answers.refusedForNow(1500), answers.inItsEpoch(created(name))),
+      ...create(answers.refusedForNow(1500), answers.inItsSendAttempt(created(name))),
       ...goesWell,
     }),
     { start: { workflowExecutionTimeout: '10 minutes' } },

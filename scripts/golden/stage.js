@@ -19,7 +19,7 @@ const QUEUES = { real: 'golden', scripted: 'golden-scripted', late: 'golden-late
  * Real servers (one of them suggests continue-as-new after a few events), the sandbox in its own process, a worker
  * with the real activities and one with scripted ones.
  */
-async function openStage() {
+async function openEnvironment() {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const dataDir = await mkdtemp(path.join(tmpdir(), 'temporal-media-golden-'));
   const closing = [() => rm(dataDir, { recursive: true, force: true })];
@@ -112,4 +112,4 @@ function runUntilClosed(worker) {
   };
 }
 
-module.exports = { QUEUES, openStage };
+module.exports = { QUEUES, openEnvironment };

@@ -1,7 +1,8 @@
 import { log } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaActivities } from '../domain/activities';
-import { type AskStanding, type CreateJournal } from '../domain/journal';
+import { type CreateJournal } from '../domain/journal';
+import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy } from '../domain/create-policy';
 import { standingOf } from '../binding/standing';
 import { ACTIVITY } from '../domain/names';
@@ -17,7 +18,7 @@ import { createKeepBooks } from './campaign/keep-books';
 import { createOpenPage, createPageReader } from './campaign/open-page';
 import { createPlanCampaign } from './campaign/plan-campaign';
 import { createSettleBatch } from './campaign/settle-batch';
-import { redactorsOf, tellable } from './failures';
+import { redactorsOf, sanitised } from './failures';
 import { createCreateVideo } from './create-video';
 import { createDownloadVideo } from './download-video';
 import { createFindVideoTask } from './find-video-task';
@@ -66,7 +67,7 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
         try {
           return await run(input);
         } catch (error) {
-          throw await tellable(error, redactors);
+          throw await sanitised(error, redactors);
         }
       },
     ]),

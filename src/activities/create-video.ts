@@ -16,7 +16,7 @@ import { estimateFor } from '../domain/price';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { type ResolvedReference, wireVideoBody } from '../service/wire-request';
 import { type Account } from './accounts';
-import { indexCreated } from './journal-epochs';
+import { indexCreated } from './send-attempts';
 import { failureAnswer, invalidAnswer, pendingAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
 import {
   type Caller,
@@ -37,7 +37,7 @@ type VideoCall = CreateVideoInput &
   Pick<PaidSpec<WireJsonBody | WireMultipartBody, Answer>, 'agreedPrice' | 'keepsBooks' | 'payer'>;
 
 /**
- * One POST at most for one epoch of one creation key (architecture: Create), alone or as a row of a group. Every outcome is a
+ * One POST at most for one send attempt of one creation key (architecture: Create), alone or as a row of a group. Every outcome is a
  * value; what is thrown here was thrown before anything could be sent.
  * @param sender told the id as soon as the service named it, before it is recorded: best effort, the journal keeps it
  */
@@ -48,15 +48,15 @@ export async function createOneVideo(
   sender: Sender,
 ): Promise<CreateVideoAnswer> {
   const result = await sendOnce(deps, who, specOf(input, deps, sender));
-  const { slot, word } = result;
-  // A slot that is handed on was compared with this request.
+  const { claim, heartbeat } = result;
+  // A claim that is handed on was compared with this request.
   const compared = {
-    ...(word !== undefined && { word }),
-    ...(slot !== null && { fingerprint: slot.fingerprint }),
+    ...(heartbeat !== undefined && { heartbeat }),
+    ...(claim !== null && { fingerprint: claim.fingerprint }),
   };
   if (result.kind === 'pending') return pendingAnswer(result.base, compared);
   const key = { namespace: who.namespace, creationKey: input.creationKey };
-  await indexCreated(deps.journal, key, result.answer, slot);
+  await indexCreated(deps.journal, key, result.answer, claim);
   // Not recorded: whether records can be looked into is a fact of the worker that answers.
   return result.answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
     ? { ...result.answer, inspectable: true, ...compared }
@@ -77,7 +77,7 @@ function specOf(
   return {
     paid: { operation: 'create_video', request },
     creationKey: input.creationKey,
-    epoch: input.epoch,
+    sendAttempt: input.sendAttempt,
     account: input.account,
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
@@ -118,7 +118,7 @@ function specOf(
 
 /** What an untyped caller may get wrong before there is anything to look up. */
 function rawInputIssue(input: CreateVideoInput): CreateVideoAnswer | undefined {
-  const base = { epoch: 0, sent: false, account: null, estimate: null };
+  const base = { sendAttempt: 0, sent: false, account: null, estimate: null };
   const unknown = unknownKey(input, CREATE_VIDEO_INPUT_KEYS);
   if (unknown !== undefined) return invalidAnswer(base, unknown);
   const { creationKey } = input;

@@ -22,7 +22,7 @@ export type DownloadProblemKind =
   /** JSON, HTML or other bytes that are no video (C4.3). */
   | 'not_video'
   /** A whole body that is a damaged or incomplete file. */
-  | 'truncated'
+  | 'incomplete_file'
   /** A whole MP4 file without pictures. */
   | 'no_picture'
   | 'too_large'
@@ -50,7 +50,7 @@ const REASON: Readonly<Record<DownloadProblemKind, ContentUnavailableReason>> = 
   network: 'not_ready',
   blocked: 'blocked',
   not_video: 'not_video',
-  truncated: 'truncated',
+  incomplete_file: 'incomplete_file',
   no_picture: 'not_video',
   too_large: 'storage',
   storage: 'storage',
@@ -64,7 +64,7 @@ export function reasonOf(kind: DownloadProblemKind): ContentUnavailableReason {
 const WEIGHT: readonly DownloadProblemKind[] = [
   'storage',
   'too_large',
-  'truncated',
+  'incomplete_file',
   'no_picture',
   'network',
   'rate_limited',

@@ -26,7 +26,7 @@ export interface DownloadDeps {
   /** The client of exactly this account; undefined when the worker does not have it. */
   readonly accounts: (account: string) => MediaClient | undefined;
   readonly artifacts: ArtifactStore;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly now?: () => number;
   /** Narrower bounds, for tests and small workers. */
   readonly bounds?: Partial<DownloadBounds>;
@@ -268,7 +268,7 @@ export function factsOf(task: VideoTask, { video, record }: FetchedVideo): Facts
   return { artifact: video.artifact, reported, ...(usage === undefined ? {} : { usage }), warnings };
 }
 
-/** Where the activity stands when a try failed; times in milliseconds since the epoch. */
+/** Where the activity stands when a try failed; times in milliseconds since the Unix epoch. */
 export interface DownloadStanding {
   /** 1 for the first try. */
   readonly attempt: number;
@@ -290,7 +290,7 @@ export interface DownloadStanding {
 type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
 
 /** Faults that a few tries settle: a whole damaged file, a link that says itself that it expired. */
-const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['truncated', 'no_picture', 'expired']);
+const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file', 'no_picture', 'expired']);
 
 /** Time that the next try must have before the server would end the activity. */
 const MARGIN_MS = 30_000;

@@ -54,7 +54,7 @@ export function retryLater({
  * stack go into the history and the log of the worker, and may repeat an address, a key or a path (C5.4a to C5.4c).
  * What the SDK gives a meaning to stays as it is.
  */
-export async function tellable(
+export async function sanitised(
   error: unknown,
   redactors: () => Promise<readonly Redactor[]>,
 ): Promise<unknown> {

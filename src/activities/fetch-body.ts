@@ -124,7 +124,7 @@ class PaceGuard {
   }
 }
 
-/** What one try leaves for the next one in its heartbeat: no address, no path. Times in milliseconds since the epoch. */
+/** What one try leaves for the next one in its heartbeat: no address, no path. Times in milliseconds since the Unix epoch. */
 export interface DownloadProgress {
   readonly v: 1;
   /** Digest of the activity execution: nobody else continues its part. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CreateJournal, type JournalKey, type Resolution, type SlotIntent } from '../domain/journal';
+import { type CreateJournal, type JournalKey, type Resolution, type ClaimIntent } from '../domain/journal';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { type ImageItem } from '../service/media-client';
 import { openSealed } from '../journal/sealed-text';
@@ -7,7 +7,7 @@ import { keepImages, type KeepImages } from './keep-images';
 
 export interface LostImages {
   readonly key: JournalKey;
-  readonly slot: SlotIntent | null;
+  readonly claim: ClaimIntent | null;
   readonly recorded: ResultsLost;
 }
 
@@ -16,7 +16,7 @@ export interface LostImages {
  * now is adopted for good, so that it stays when the links are gone. Undefined where there is nothing to fetch from.
  */
 export async function fetchLostImages(
-  { key, slot, recorded }: LostImages,
+  { key, claim, recorded }: LostImages,
   keep: KeepImages,
 ): Promise<CompletedImages | ResultsLost | undefined> {
   const { journal } = keep;
@@ -31,14 +31,14 @@ export async function fetchLostImages(
   const reply = { items, created, ...(usage === undefined ? {} : { usage }) };
   const base = { ...keep.base, estimate };
   const found = await keepImages(reply, { ...keep, base, before: images });
-  return found.outcome === 'completed' ? adopt(journal, key, slot, found) : found;
+  return found.outcome === 'completed' ? adopt(journal, key, claim, found) : found;
 }
 
 /** A decision that somebody made meanwhile stands in the journal; whoever asked here has the images all the same. */
 async function adopt(
   journal: CreateJournal,
   key: JournalKey,
-  slot: SlotIntent | null,
+  claim: ClaimIntent | null,
   answer: CompletedImages,
 ): Promise<CompletedImages> {
   const resolution: Resolution = {
@@ -51,8 +51,10 @@ async function adopt(
     answer,
   };
   // They are stored under their hashes: where nothing can be written now, the next start fetches them once more.
-  const written = await journal.putResolution(key, answer.epoch, resolution).catch(() => 'lost' as const);
-  if (written === 'won' && slot !== null)
-    await journal.forgetOpen({ ...key, epoch: answer.epoch }, slot.bodyHash);
+  const written = await journal
+    .putResolution(key, answer.sendAttempt, resolution)
+    .catch(() => 'lost' as const);
+  if (written === 'won' && claim !== null)
+    await journal.forgetOpen({ ...key, sendAttempt: answer.sendAttempt }, claim.bodyHash);
   return answer;
 }

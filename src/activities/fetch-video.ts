@@ -20,7 +20,7 @@ export interface DownloadTry {
   readonly bounds: DownloadBounds;
   readonly progress: DownloadProgress;
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly endsAt: number;
   /** Aborted at `endsAt`: hops that answer slowly add up, and so do places. */
@@ -241,7 +241,7 @@ async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResul
     const artifact = await part.publish(check.mediaType);
     return { video: { artifact, facts: check.facts, warnings: check.warnings } };
   }
-  const kind = check.reason === 'truncated' ? 'truncated' : 'no_picture';
+  const kind = check.reason === 'incomplete_file' ? 'incomplete_file' : 'no_picture';
   const { progress, bounds } = turn;
   const lastOne = turn.last || (progress.fault === kind && progress.sameFault + 1 >= bounds.maxSameFault);
   if (!lastOne) {

@@ -22,7 +22,7 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
     try {
       context.heartbeat(details());
     } catch {
-      // Nothing to do: the next beat tries again, and the server's timeout judges.
+      // Nothing to do: the next beat tries again, and the server's timeout validates.
     }
   };
   beat();

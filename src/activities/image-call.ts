@@ -1,4 +1,4 @@
-import { type SlotIntent } from '../domain/journal';
+import { type ClaimIntent } from '../domain/journal';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { imageOutcome, outcomes } from '../domain/make-outcome';
 import { unknownKey } from '../domain/known-keys';
@@ -89,7 +89,7 @@ function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined
 }
 
 /**
- * One image call (contract 2.3, 2.4), part of an activity that may be retried, because the journal opens another epoch
+ * One image call (contract 2.3, 2.4), part of an activity that may be retried, because the journal opens another send attempt
  * only after a proven refusal. Results are stored before the outcome is written; no bytes travel in a payload.
  */
 export async function callForImages(
@@ -104,7 +104,7 @@ export async function callForImages(
   const creationKey = input.creationKey || activityKey(workflowId, runId, activityId);
   const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
-    result.kind === 'answer' ? result.answer : afterOtherSender(result.slot, result.base.epoch, who);
+    result.kind === 'answer' ? result.answer : afterOtherSender(result.claim, result.base.sendAttempt, who);
   if (input.waits === true && isWaiting(answer)) return answer;
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
 }
@@ -117,7 +117,8 @@ function isWaiting(answer: Answer): answer is WaitingImage {
   if (answer.outcome === 'rejected') return answer.standing !== undefined;
   if (answer.outcome !== 'not_sent') return false;
   return (
-    answer.cause === BATCH_CLOSED || (!answer.epochUsed && !answer.permanent && answer.cause !== NOT_RECORDED)
+    answer.cause === BATCH_CLOSED ||
+    (!answer.sendAttemptUsed && !answer.permanent && answer.cause !== NOT_RECORDED)
   );
 }
 
@@ -146,7 +147,7 @@ function specOf(
   return {
     paid,
     creationKey,
-    epoch: input.epoch ?? 0,
+    sendAttempt: input.sendAttempt ?? 0,
     account: input.account,
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
@@ -180,9 +181,9 @@ function specOf(
 }
 
 /** Another sender may be alive: its outcome is awaited by retries; then nobody knows. */
-function afterOtherSender(slot: SlotIntent | null, epoch: number, who: Caller): Answer {
-  const left = slot === null ? 1000 : timeLeft(slot, Date.now());
-  if (slot === null || (left > 0 && !who.isLastAttempt)) {
+function afterOtherSender(claim: ClaimIntent | null, sendAttempt: number, who: Caller): Answer {
+  const left = claim === null ? 1000 : timeLeft(claim, Date.now());
+  if (claim === null || (left > 0 && !who.isLastAttempt)) {
     throw retryLater({
       class: 'waiting_for_sender',
       message: 'A sender of this call may still be alive; its outcome is awaited.',
@@ -190,7 +191,7 @@ function afterOtherSender(slot: SlotIntent | null, epoch: number, who: Caller): 
       delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : left + 100,
     });
   }
-  return unconfirmedAfterIntent(slot, epoch);
+  return unconfirmedAfterIntent(claim, sendAttempt);
 }
 
 /** Nothing was accepted: the server retries the activity; the last attempt returns what it knows instead of throwing. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type SlotIntent } from '../domain/journal';
+import { type ClaimIntent } from '../domain/journal';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { honouredKey } from '../domain/same-key';
 import { type PaidRequest } from '../domain/request';
@@ -9,7 +9,7 @@ import { certainlyOverAt, type SendWindow } from './send-window';
 
 /** What an intent keeps of what was asked for (C4.4b): no text of it. */
 export type IntentFacts = Pick<
-  SlotIntent,
+  ClaimIntent,
   'account' | 'model' | 'durationSeconds' | 'resolution' | 'referenceMode'
 >;
 
@@ -27,7 +27,7 @@ export function factsIn({
 export interface IntendedCall {
   readonly paid: PaidRequest;
   readonly creationKey: string;
-  readonly facts: Pick<SlotIntent, 'durationSeconds' | 'resolution' | 'referenceMode'>;
+  readonly facts: Pick<ClaimIntent, 'durationSeconds' | 'resolution' | 'referenceMode'>;
   /** The batch of a campaign that pays: nothing is sent once it is closed. */
   readonly payer?: string | undefined;
 }
@@ -42,7 +42,7 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
   policy: ResolvedCreatePolicy,
   at: number,
   window: SendWindow,
-): SlotIntent {
+): ClaimIntent {
   const honoured = honouredKey(policy.idempotency, at, window.budgetMs);
   return {
     v: 1,

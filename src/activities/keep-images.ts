@@ -1,5 +1,5 @@
 import { type CreateJournal } from '../domain/journal';
-import { inLanes } from '../domain/in-lanes';
+import { mapConcurrently } from '../domain/map-concurrently';
 import { type ArtifactRef } from '../domain/request';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { checkImage } from '../artifacts/media-type';
@@ -18,7 +18,7 @@ export interface KeepImages {
   /** How many results were asked for; a difference is reported, never hidden (C2.5.2). */
   readonly requested: number;
   readonly warnings: readonly string[];
-  /** Time, in milliseconds since the epoch, by which everything must be stored or given up: the outcome is still to be written. */
+  /** Time, in milliseconds since the Unix epoch, by which everything must be stored or given up: the outcome is still to be written. */
   readonly deadlineAt: number;
   /** Where the answer is written down: only then can anybody fetch later what is lost now. */
   readonly journal: CreateJournal | 'none';
@@ -94,7 +94,7 @@ async function keepAll(
   keep: KeepImages,
 ): Promise<readonly (ArtifactRef | Lost)[]> {
   const kept: (ArtifactRef | Lost)[] = [];
-  await inLanes(items.entries(), AT_ONCE, async ([index, item]) => {
+  await mapConcurrently(items.entries(), AT_ONCE, async ([index, item]) => {
     kept[index] = keep.before?.[index] ?? (await keepOne(item, keep));
   });
   return kept;
@@ -152,7 +152,7 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
       const bytes = await readBounded(result.body, MAX_IMAGE_BYTES, signal);
       if (bytes !== undefined && (result.contentLength === null || result.contentLength === bytes.length))
         return bytes;
-      lost = 'truncated';
+      lost = 'incomplete_file';
     } else if (result.kind === 'refused') {
       lost = `http_${result.status}`;
       delay = Math.max(delay, result.retryAfterMs ?? 0);

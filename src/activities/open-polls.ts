@@ -14,7 +14,7 @@ export type PollReply =
     };
 
 export interface EndedPoll {
-  /** In milliseconds since the epoch. */
+  /** In milliseconds since the Unix epoch. */
   readonly askedAt: number;
   readonly endedAt: number;
   readonly result: GetVideoResult;

@@ -1,5 +1,11 @@
 import { type Money } from '../domain/price';
-import { type EpochView, isPaid, type JournalPlace, mayHaveCost, type SlotIntent } from '../domain/journal';
+import {
+  type SendAttemptView,
+  isPaid,
+  type JournalPlace,
+  mayHaveCost,
+  type ClaimIntent,
+} from '../domain/journal';
 import {
   evidence,
   type NotSent,
@@ -18,7 +24,7 @@ import { type StandingRefusal } from './refusal-gate';
 
 /** What every answer of a paid activity says about itself. */
 export interface AnswerBase {
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
@@ -53,9 +59,17 @@ export function invalidAnswer(base: AnswerBase, issue: ValidationIssue): Rejecte
   return rejectedAnswer(base, 'invalid_request', issue.message, issue);
 }
 
-/** Nothing was recorded: the same epoch is used again. */
+/** Nothing was recorded: the same send attempt is used again. */
 export function waitingAnswer(base: AnswerBase, cause: string, message: string): NotSent {
-  return { ...base, sent: false, outcome: 'not_sent', cause, epochUsed: false, permanent: false, message };
+  return {
+    ...base,
+    sent: false,
+    outcome: 'not_sent',
+    cause,
+    sendAttemptUsed: false,
+    permanent: false,
+    message,
+  };
 }
 
 export function journalDown(base: AnswerBase): NotSent {
@@ -85,7 +99,7 @@ export function fencedAnswer(base: AnswerBase): NotSent {
     sent: false,
     outcome: 'not_sent',
     cause: 'fenced',
-    epochUsed: true,
+    sendAttemptUsed: true,
     permanent: false,
     message: 'The journal proves that nothing was sent.',
   };
@@ -93,7 +107,7 @@ export function fencedAnswer(base: AnswerBase): NotSent {
 
 export function pendingAnswer(
   base: AnswerBase,
-  compared?: Pick<PendingCall, 'word' | 'fingerprint'>,
+  compared?: Pick<PendingCall, 'heartbeat' | 'fingerprint'>,
 ): PendingCall {
   return { ...base, sent: false, outcome: 'pending', ...compared };
 }
@@ -108,15 +122,15 @@ export function conflictAnswer(base: AnswerBase): RejectedCall {
 }
 
 /** The same for whoever has everything under its keys on its books: what the other request may have cost, and its task. */
-export function heldByAnotherAnswer(base: AnswerBase, view: EpochView): RejectedCall {
+export function heldByAnotherAnswer(base: AnswerBase, view: SendAttemptView): RejectedCall {
   const conflict = conflictAnswer(base);
   if (!mayHaveCost(view)) return conflict;
-  const { slot, outcome, resolution } = view;
+  const { claim, outcome, resolution } = view;
   const answer = isPaid(outcome?.answer) ? outcome?.answer : resolution?.answer;
   const task = answer?.outcome === 'created' ? ` as the task ${answer.video.taskId}` : '';
   return {
     ...conflict,
-    estimate: slot?.kind === 'intent' ? slot.estimate : null,
+    estimate: claim?.kind === 'intent' ? claim.estimate : null,
     mayBeOwed: true,
     message: `Another text was bought under this key before${task}, or may have been: it is on the books. This text is not bought by itself. Nothing was sent.`,
   };
@@ -141,16 +155,16 @@ export function priceChangedAnswer(base: AnswerBase): RejectedCall {
   );
 }
 
-/** A send that came to no success, with what the slot knew about it. */
+/** A send that came to no success, with what the claim knew about it. */
 export function failureAnswer(
   failure: PaidFailure,
   base: AnswerBase,
-  slot: SlotIntent,
+  claim: ClaimIntent,
 ): NotSent | RefusedForNow | RejectedCall | UnconfirmedCall {
   switch (failure.class) {
     case 'not_sent': {
       const { cause, permanent, message } = failure;
-      return { ...base, sent: false, outcome: 'not_sent', cause, permanent, message, epochUsed: true };
+      return { ...base, sent: false, outcome: 'not_sent', cause, permanent, message, sendAttemptUsed: true };
     }
     case 'refused_for_now': {
       const { httpStatus, error, retryAfterMs } = failure;
@@ -171,15 +185,15 @@ export function failureAnswer(
         outcome: 'unconfirmed',
         ...(failure.retryAfterMs !== undefined && { notBefore: laterIso(failure.retryAfterMs) }),
         evidence: evidence(failure.cause, {
-          intentAt: slot.at,
+          intentAt: claim.at,
           sendWindowEnd: new Date().toISOString(),
-          bodyHash: slot.bodyHash,
+          bodyHash: claim.bodyHash,
           httpStatus: failure.httpStatus ?? null,
           headers: failure.headers,
           kind: failure.error?.kind ?? null,
           code: failure.error?.code ?? null,
           replyHash: failure.replyHash ?? null,
-          ...factsIn(slot),
+          ...factsIn(claim),
         }),
       };
   }
@@ -192,24 +206,24 @@ function laterIso(ms: number): string {
   return new Date(Math.min(Date.now() + ms, LATEST)).toISOString();
 }
 
-/** An intent without an outcome, and no sender can be alive any more: what the slot knows is the evidence. */
+/** An intent without an outcome, and no sender can be alive any more: what the claim knows is the evidence. */
 export function unconfirmedAfterIntent(
-  slot: SlotIntent,
-  epoch: number,
+  claim: ClaimIntent,
+  sendAttempt: number,
   cause = 'no_outcome_recorded',
 ): UnconfirmedCall {
-  const { account, estimate, bodyHash, sendWindowEnd } = slot;
+  const { account, estimate, bodyHash, sendWindowEnd } = claim;
   return {
     outcome: 'unconfirmed',
-    epoch,
+    sendAttempt,
     sent: true,
     account,
     estimate,
     evidence: evidence(cause, {
-      intentAt: slot.at,
+      intentAt: claim.at,
       sendWindowEnd,
       bodyHash,
-      ...factsIn(slot),
+      ...factsIn(claim),
     }),
   };
 }

@@ -1,7 +1,8 @@
 import { activityInfo } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type Money } from '../domain/price';
-import { type AskStanding, type CreateJournal } from '../domain/journal';
+import { type CreateJournal } from '../domain/journal';
+import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/paid-call';
 import { type PollingProfile } from '../domain/polling-profile';

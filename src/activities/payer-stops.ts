@@ -18,14 +18,20 @@ export async function payerStops(
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
   if (payer === undefined || journal === 'none') return undefined;
-  const notSent = { ...base, outcome: 'not_sent', sent: false, epochUsed: true, permanent: false } as const;
+  const notSent = {
+    ...base,
+    outcome: 'not_sent',
+    sent: false,
+    sendAttemptUsed: true,
+    permanent: false,
+  } as const;
   try {
     if (!(await ownsBatch(journal, namespace, payer, runId)))
       return { ...notSent, cause: BATCH_CLOSED, message: NOT_THE_OWNER };
     const fence = await journal.readRecord(fenceLog(namespace, payer), 0);
     return fence === null ? undefined : { ...notSent, cause: BATCH_CLOSED, message: CLOSED };
   } catch {
-    return { ...journalDown(base), epochUsed: true };
+    return { ...journalDown(base), sendAttemptUsed: true };
   }
 }
 

@@ -31,7 +31,7 @@ export class PollSockets {
    * The end of a tick that wanted GETs for so many tasks and came too late to send some of them.
    * @returns what would do, when that has gone on for a while; once in ten minutes
    */
-  judge(tick: {
+  validate(tick: {
     readonly wanted: number;
     readonly unreached: number;
     readonly intervalMs: number;

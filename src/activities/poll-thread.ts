@@ -13,7 +13,7 @@ const pollVideos = createPollVideos({
   pollConcurrency: connections,
 });
 
-function tell(reply: PollReply): void {
+function post(reply: PollReply): void {
   parentPort?.postMessage(reply);
 }
 
@@ -21,7 +21,7 @@ parentPort?.on('message', (job: PollJob) => {
   // Of the newest tick: a key that was changed holds from here on.
   key = job.key;
   pollVideos(job.input).then(
-    (result) => tell({ id: job.id, result }),
-    (error: unknown) => tell({ id: job.id, error: String(error) }),
+    (result) => post({ id: job.id, result }),
+    (error: unknown) => post({ id: job.id, error: String(error) }),
   );
 });

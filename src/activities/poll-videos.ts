@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inLanes } from '../domain/in-lanes';
+import { mapConcurrently } from '../domain/map-concurrently';
 import {
   type PollAnswer,
   type PollSpread,
@@ -32,7 +32,7 @@ interface PollTarget {
   readonly task: string;
   readonly model: string;
   readonly seen: string;
-  /** In milliseconds since the epoch. */
+  /** In milliseconds since the Unix epoch. */
   readonly dueAt: number;
 }
 
@@ -60,10 +60,10 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
     const open = targets.filter((target) => !tick.endsAtOnce(target));
     // What waited longest comes first: a tick that is cut short must not leave out the same tasks every time.
     open.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
-    await inLanes(open, Math.min(connections, open.length), (target) => tick.poll(target));
+    await mapConcurrently(open, Math.min(connections, open.length), (target) => tick.poll(target));
     tick.end();
     const { answers, unreached } = tick;
-    const shortage = sockets.judge({ wanted: open.length, unreached, intervalMs: tickIntervalMs(input) });
+    const shortage = sockets.validate({ wanted: open.length, unreached, intervalMs: tickIntervalMs(input) });
     return { answers, ...(shortage === undefined ? {} : { shortage }) };
   };
 }
@@ -207,7 +207,7 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
 const STEP_MS = 20;
 
 /**
- * When a task of a tick is asked for, in milliseconds since the epoch. Without a spread: at once. With one: as long after
+ * When a task of a tick is asked for, in milliseconds since the Unix epoch. Without a spread: at once. With one: as long after
  * the last time as tasks of its group are meant to be, give or take half a step, within the part of the tick that the
  * spread names. So the phase of a task absorbs what its tick came too early or too late, and ticks of many groups share
  * the machine evenly.
@@ -250,7 +250,7 @@ export class PollGate {
     return last === undefined ? 0 : Math.max(0, last.at + minIntervalMs - this.now());
   }
 
-  /** When this process polled a task last, in milliseconds since the epoch; 0 for never. */
+  /** When this process polled a task last, in milliseconds since the Unix epoch; 0 for never. */
   lastPolled(task: string): number {
     return this.polls.get(task)?.at ?? 0;
   }
@@ -293,7 +293,7 @@ export class PollGate {
 }
 
 interface LastPoll {
-  /** In milliseconds since the epoch. */
+  /** In milliseconds since the Unix epoch. */
   at: number;
   again: boolean;
 }

@@ -18,16 +18,16 @@ export interface StandingRefusal {
   readonly reason: RejectReason;
   readonly httpStatus: number | null;
   readonly message: string;
-  /** Milliseconds since the epoch: since when it stands. */
+  /** Milliseconds since the Unix epoch: since when it stands. */
   readonly since: number;
-  /** Milliseconds since the epoch: when the next request asks whether it still stands. */
+  /** Milliseconds since the Unix epoch: when the next request asks whether it still stands. */
   readonly probeAt: number;
 }
 
 /** Leave to send. What came of it must be told, whatever it is. */
 export interface Pass {
   /** Adds to a refusal that stands when it is tried again. */
-  heard<Answer extends RecordedAnswer>(answer: Answer): Answer;
+  answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
   /** It was not sent after all. */
   unused(): void;
 }
@@ -115,16 +115,16 @@ export class RefusalGate {
       end();
     };
     return {
-      heard: (answer) => {
-        const told = this.judge(doors, answer);
+      answered: (answer) => {
+        const standing = this.validate(doors, answer);
         leave();
-        return told;
+        return standing;
       },
       unused: leave,
     };
   }
 
-  private judge<Answer extends RecordedAnswer>(doors: readonly Door[], answer: Answer): Answer {
+  private validate<Answer extends RecordedAnswer>(doors: readonly Door[], answer: Answer): Answer {
     const [account, model] = doors as [Door, Door];
     // What never arrived, or nobody knows about, shows nothing.
     if (answer.outcome === 'not_sent' || answer.outcome === 'unconfirmed') return answer;

@@ -1,11 +1,11 @@
 import {
   type CreateJournal,
-  type EpochView,
+  type SendAttemptView,
   isOpenFate,
   isPaid,
   type JournalKey,
   type Resolution,
-  type SlotIntent,
+  type ClaimIntent,
 } from '../domain/journal';
 import { type VideoModel } from '../domain/model-config';
 import { type CreatedVideo, type CreateVideoAnswer, type RejectedCall } from '../domain/paid-call';
@@ -20,13 +20,13 @@ import { isUsableTaskId } from '../domain/video-task';
 import { awaitSender } from './await-sender';
 import { clearOf, journalUnavailable, redactorsOf, retryLater } from './failures';
 import { factsIn } from './intent-of';
-import { claimTask, indexCreated, isForeign } from './journal-epochs';
+import { claimTask, indexCreated, isForeign } from './send-attempts';
 import { rejectedAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
 
 /**
  * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The journal). Sends nothing paid:
- * an adoption asks the service for the record of the task once, and a resubmission only opens the next epoch for
+ * an adoption asks the service for the record of the task once, and a resubmission only opens the next send attempt for
  * whoever starts the same id again. One decision, carried out twice, authorises one send.
  */
 export function createResolveUnconfirmed(
@@ -55,7 +55,7 @@ export function createResolveUnconfirmed(
       case 'repeated':
         // An attempt that died after its record has perhaps done no more than that.
         await followResolution(journal, key, found);
-        return resolved(input, found.epoch, videoAnswer(found.resolution));
+        return resolved(input, found.sendAttempt, videoAnswer(found.resolution));
       case 'decided':
         return refused('already_decided', decidedMessage(found.resolution), videoAnswer(found.resolution));
       case 'known':
@@ -65,8 +65,8 @@ export function createResolveUnconfirmed(
       case 'open':
         break;
     }
-    const { slot, epoch } = found;
-    if (found.view.outcome === null) awaitSender(slot, now, SENDER);
+    const { claim, sendAttempt } = found;
+    if (found.view.outcome === null) awaitSender(claim, now, SENDER);
     const made = await answerOf({ ...input, ...words }, found, deps, key);
     if ('refused' in made) return refused(made.refused, made.message);
     const resolution: Resolution = {
@@ -77,21 +77,26 @@ export function createResolveUnconfirmed(
       at: new Date(now).toISOString(),
       answer: made.answer,
     };
-    await writeResolution(journal, key, { epoch, slot, resolution });
-    return resolved(input, epoch, made.answer);
+    await writeResolution(journal, key, { sendAttempt, claim, resolution });
+    return resolved(input, sendAttempt, made.answer);
   };
 }
 
 type Found =
-  | { readonly is: 'open'; readonly epoch: number; readonly slot: SlotIntent; readonly view: EpochView }
-  | ({ readonly is: 'repeated' } & DecidedEpoch)
+  | {
+      readonly is: 'open';
+      readonly sendAttempt: number;
+      readonly claim: ClaimIntent;
+      readonly view: SendAttemptView;
+    }
+  | ({ readonly is: 'repeated' } & DecidedSendAttempt)
   | { readonly is: 'decided'; readonly resolution: Resolution }
   | { readonly is: 'known'; readonly answer: CreateVideoAnswer }
   | { readonly is: 'nothing' };
 
 /**
- * The first epoch that waits for a decision; else what there is to say instead. One without an outcome does not wait where
- * somebody sent in a later epoch: that one knew that nothing was accepted.
+ * The first send attempt that waits for a decision; else what there is to say instead. One without an outcome does not wait where
+ * somebody sent in a later send attempt: that one knew that nothing was accepted.
  */
 async function findOpen(
   journal: CreateJournal,
@@ -100,12 +105,12 @@ async function findOpen(
 ): Promise<Found> {
   let last: Found = { is: 'nothing' };
   let open: Extract<Found, { is: 'open' }> | undefined;
-  for (let epoch = 0; ; epoch++) {
-    const view = await journal.read(key, epoch);
-    const { slot, outcome, resolution } = view;
-    if (slot === null) return open ?? last;
-    if (slot.kind === 'fence') continue;
-    if (resolution?.decisionId === call.decisionId) return { is: 'repeated', epoch, slot, resolution };
+  for (let sendAttempt = 0; ; sendAttempt++) {
+    const view = await journal.read(key, sendAttempt);
+    const { claim, outcome, resolution } = view;
+    if (claim === null) return open ?? last;
+    if (claim.kind === 'fence') continue;
+    if (resolution?.decisionId === call.decisionId) return { is: 'repeated', sendAttempt, claim, resolution };
     if (open?.view.outcome === null) open = undefined;
     if (open !== undefined) continue;
     if (isPaid(outcome?.answer) || resolution?.answer?.outcome === 'completed') {
@@ -113,10 +118,10 @@ async function findOpen(
     } else if (resolution) {
       // The same decision again changes nothing: above all it authorises no second send.
       last = saysTheSame(resolution, call)
-        ? { is: 'repeated', epoch, slot, resolution }
+        ? { is: 'repeated', sendAttempt, claim, resolution }
         : { is: 'decided', resolution };
     } else if (isOpenFate(view)) {
-      open = { is: 'open', epoch, slot, view };
+      open = { is: 'open', sendAttempt, claim, view };
     }
   }
 }
@@ -142,13 +147,13 @@ type Made =
 
 async function answerOf(
   input: ResolveUnconfirmedCall,
-  { slot, epoch, view }: Extract<Found, { is: 'open' }>,
+  { claim, sendAttempt, view }: Extract<Found, { is: 'open' }>,
   deps: PaidDeps,
   key: JournalKey,
 ): Promise<Made> {
   if (input.decision === 'resubmit') return { answer: null };
-  if (input.decision === 'adopt') return adoption(input.taskId ?? '', slot, epoch, deps, key);
-  const base = { epoch, sent: true, account: slot.account, estimate: slot.estimate };
+  if (input.decision === 'adopt') return adoption(input.taskId ?? '', claim, sendAttempt, deps, key);
+  const base = { sendAttempt, sent: true, account: claim.account, estimate: claim.estimate };
   // That its results are lost proves that it was paid for: no decision makes that undone.
   if (view.outcome?.answer.outcome === 'results_lost') {
     const message = `It was paid for and its results were lost; ${input.by} declared that nothing more is done about it.`;
@@ -161,26 +166,26 @@ async function answerOf(
 /** A mistyped id would be polled for ever and the paid one lost: the service must know it, and no other key may own it. */
 async function adoption(
   taskId: string,
-  slot: SlotIntent,
-  epoch: number,
+  claim: ClaimIntent,
+  sendAttempt: number,
   deps: PaidDeps,
   key: JournalKey,
 ): Promise<Made> {
   const no = (refused: UnresolvedReason, message: string): Made => ({ refused, message });
-  if (slot.operation !== 'create_video')
+  if (claim.operation !== 'create_video')
     return no('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
   if (!isUsableTaskId(taskId))
     return no('invalid_decision', 'taskId is no id that a service could have given.');
-  const account = deps.accounts.find(slot.account);
+  const account = deps.accounts.find(claim.account);
   if (account === undefined)
     return no(
       'account_not_configured',
-      `This worker has not the account ${slot.account}, which sent the create.`,
+      `This worker has not the account ${claim.account}, which sent the create.`,
     );
   const owners = await (deps.journal as CreateJournal).findTask(taskId).catch(() => {
     throw journalUnavailable();
   });
-  if (owners.some((owner) => isForeign(owner, key, slot))) return no('task_of_another_key', FOREIGN);
+  if (owners.some((owner) => isForeign(owner, key, claim))) return no('task_of_another_key', FOREIGN);
   const seen = await account.client.getVideo(taskId);
   if (seen.kind === 'error') {
     const status = seen.httpStatus === undefined ? '' : ` (HTTP ${seen.httpStatus})`;
@@ -192,15 +197,15 @@ async function adoption(
         );
   }
   const { reported, status } = seen.record;
-  if (slot.model !== null && reported?.model !== undefined && reported.model !== slot.model)
+  if (claim.model !== null && reported?.model !== undefined && reported.model !== claim.model)
     return no(
       'task_of_another_key',
       'The service reports another model for this task than the create asked for.',
     );
-  const lookup = slot.model === null ? undefined : await deps.models.lookup(slot.model, 'video');
+  const lookup = claim.model === null ? undefined : await deps.models.lookup(claim.model, 'video');
   const polling = lookup?.found === 'entry' ? (lookup.entry as VideoModel).polling : undefined;
-  const answer = adoptedAnswer(slot, epoch, taskId, status, polling);
-  const ours = await claimTask(deps.journal as CreateJournal, key, slot, answer).catch(() => {
+  const answer = adoptedAnswer(claim, sendAttempt, taskId, status, polling);
+  const ours = await claimTask(deps.journal as CreateJournal, key, claim, answer).catch(() => {
     throw journalUnavailable();
   });
   return ours ? { answer } : no('task_of_another_key', FOREIGN);
@@ -208,10 +213,10 @@ async function adoption(
 
 function resolved(
   { decision, creationKey }: ResolveUnconfirmedCall,
-  epoch: number,
+  sendAttempt: number,
   answer: CreateVideoAnswer | null,
 ): ResolveUnconfirmedResult {
-  return { resolved: true, decision, creationKey, epoch, answer, message: MESSAGES[decision] };
+  return { resolved: true, decision, creationKey, sendAttempt, answer, message: MESSAGES[decision] };
 }
 
 const MESSAGES = {
@@ -248,16 +253,16 @@ function printable(text: string): string {
 
 /** A create that is known to have made this task, with the facts that its intent kept (C4.4b). */
 export function adoptedAnswer(
-  slot: SlotIntent,
-  epoch: number,
+  claim: ClaimIntent,
+  sendAttempt: number,
   taskId: string,
   status: string,
   polling: PollingProfile = DEFAULT_POLLING,
 ): CreatedVideo {
-  const { account, estimate } = slot;
+  const { account, estimate } = claim;
   return {
     outcome: 'created',
-    epoch,
+    sendAttempt,
     sent: true,
     account,
     estimate,
@@ -265,18 +270,18 @@ export function adoptedAnswer(
     warnings: ['The task was adopted: the reply of its create was never read.'],
     video: {
       taskId,
-      ...factsIn(slot),
+      ...factsIn(claim),
       polling,
-      createdAt: slot.at,
+      createdAt: claim.at,
       source: 'journal',
     },
   };
 }
 
-/** A decision about one epoch. */
-interface DecidedEpoch {
-  readonly epoch: number;
-  readonly slot: SlotIntent;
+/** A decision about one send attempt. */
+interface DecidedSendAttempt {
+  readonly sendAttempt: number;
+  readonly claim: ClaimIntent;
   readonly resolution: Resolution;
 }
 
@@ -284,9 +289,9 @@ interface DecidedEpoch {
 export async function writeResolution(
   journal: CreateJournal,
   key: JournalKey,
-  decided: DecidedEpoch,
+  decided: DecidedSendAttempt,
 ): Promise<void> {
-  const taken = await journal.putResolution(key, decided.epoch, decided.resolution).catch(() => {
+  const taken = await journal.putResolution(key, decided.sendAttempt, decided.resolution).catch(() => {
     throw journalUnavailable();
   });
   // Or this very one was written by an attempt that died: read again, it is one of them.
@@ -299,8 +304,8 @@ export async function writeResolution(
 async function followResolution(
   journal: CreateJournal,
   key: JournalKey,
-  { epoch, slot, resolution }: DecidedEpoch,
+  { sendAttempt, claim, resolution }: DecidedSendAttempt,
 ): Promise<void> {
-  await journal.forgetOpen({ ...key, epoch }, slot.bodyHash);
-  if (resolution.answer !== null) await indexCreated(journal, key, resolution.answer, slot);
+  await journal.forgetOpen({ ...key, sendAttempt }, claim.bodyHash);
+  if (resolution.answer !== null) await indexCreated(journal, key, resolution.answer, claim);
 }

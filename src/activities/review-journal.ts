@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { type CreateJournal, type EpochView, isUndecided, type SlotIntent } from '../domain/journal';
+import { type CreateJournal, type SendAttemptView, isUndecided, type ClaimIntent } from '../domain/journal';
 import {
   type CreatedEntry,
   type DecidedEntry,
@@ -32,31 +32,33 @@ export function createReviewJournal(deps: {
     const created: CreatedEntry[] = [];
     const decided: DecidedEntry[] = [];
     let scanned = 0;
-    const take = (epochs: readonly (EpochView & { readonly epoch: number })[]): void => {
+    const take = (sendAttempts: readonly (SendAttemptView & { readonly sendAttempt: number })[]): void => {
       scanned += 1;
-      /** Whoever sent in a later epoch knew that nothing was accepted in one whose outcome is not recorded. */
-      const isPassed = (view: EpochView, at: number): boolean =>
-        view.outcome === null && epochs.some(({ epoch, slot }) => epoch > at && slot?.kind === 'intent');
-      for (const { epoch, ...view } of epochs) {
-        const { slot } = view;
-        if (slot?.kind !== 'intent' || slot.namespace !== namespace) continue;
-        if (input.since !== undefined && Date.parse(slot.at) < Date.parse(input.since)) continue;
-        if (input.creationKey !== undefined && slot.creationKey !== input.creationKey) continue;
+      /** Whoever sent in a later send attempt knew that nothing was accepted in one whose outcome is not recorded. */
+      const isPassed = (view: SendAttemptView, at: number): boolean =>
+        view.outcome === null &&
+        sendAttempts.some(({ sendAttempt, claim }) => sendAttempt > at && claim?.kind === 'intent');
+      for (const { sendAttempt, ...view } of sendAttempts) {
+        const { claim } = view;
+        if (claim?.kind !== 'intent' || claim.namespace !== namespace) continue;
+        if (input.since !== undefined && Date.parse(claim.at) < Date.parse(input.since)) continue;
+        if (input.creationKey !== undefined && claim.creationKey !== input.creationKey) continue;
         if (input.list === 'unconfirmed') {
-          if (!isPassed(view, epoch)) unconfirmed.push(...unconfirmedEntry(view, slot, epoch, now));
-        } else if (input.list === 'decided') decided.push(...decidedEntry(view, slot, epoch));
-        else created.push(...createdEntry(view, slot, epoch));
+          if (!isPassed(view, sendAttempt))
+            unconfirmed.push(...unconfirmedEntry(view, claim, sendAttempt, now));
+        } else if (input.list === 'decided') decided.push(...decidedEntry(view, claim, sendAttempt));
+        else created.push(...createdEntry(view, claim, sendAttempt));
       }
     };
     try {
       if (input.creationKey !== undefined) {
-        take(await epochsOf(journal, { namespace, creationKey: input.creationKey }));
+        take(await sendAttemptsOf(journal, { namespace, creationKey: input.creationKey }));
         return { unconfirmed, created, decided, scanned, next: null };
       }
       let next = input.after ?? null;
       do {
         const page = await journal.scan(next, BATCH);
-        for (const { epochs } of page.keys) take(epochs);
+        for (const { sendAttempts } of page.keys) take(sendAttempts);
         ({ next } = page);
       } while (
         next !== null &&
@@ -73,38 +75,39 @@ export function createReviewJournal(deps: {
   };
 }
 
-async function epochsOf(
+async function sendAttemptsOf(
   journal: CreateJournal,
   key: { readonly namespace: string; readonly creationKey: string },
-): Promise<(EpochView & { readonly epoch: number })[]> {
-  const epochs: (EpochView & { readonly epoch: number })[] = [];
-  for (let epoch = 0; ; epoch++) {
-    const view = await journal.read(key, epoch);
-    if (view.slot === null) return epochs;
-    epochs.push({ ...view, epoch });
+): Promise<(SendAttemptView & { readonly sendAttempt: number })[]> {
+  const sendAttempts: (SendAttemptView & { readonly sendAttempt: number })[] = [];
+  for (let sendAttempt = 0; ; sendAttempt++) {
+    const view = await journal.read(key, sendAttempt);
+    if (view.claim === null) return sendAttempts;
+    sendAttempts.push({ ...view, sendAttempt });
   }
 }
 
 function unconfirmedEntry(
-  view: EpochView,
-  slot: SlotIntent,
-  epoch: number,
+  view: SendAttemptView,
+  claim: ClaimIntent,
+  sendAttempt: number,
   now: number,
 ): readonly UnconfirmedEntry[] {
   if (!isUndecided(view)) return [];
   const answer = view.outcome?.answer;
-  const { evidence } = answer?.outcome === 'unconfirmed' ? answer : unconfirmedAfterIntent(slot, epoch);
+  const { evidence } =
+    answer?.outcome === 'unconfirmed' ? answer : unconfirmedAfterIntent(claim, sendAttempt);
   const state =
     answer?.outcome === 'results_lost'
       ? 'results_lost'
       : awaitsDecision(view, now)
         ? 'unconfirmed'
         : 'in_flight';
-  const { creationKey, operation, estimate, workflowId, runId } = slot;
+  const { creationKey, operation, estimate, workflowId, runId } = claim;
   return [
     {
       creationKey,
-      epoch,
+      sendAttempt,
       operation,
       state,
       evidence: state === 'results_lost' ? { ...evidence, cause: 'results_lost' } : evidence,
@@ -117,22 +120,26 @@ function unconfirmedEntry(
 }
 
 /** Also a task that somebody adopted. */
-function createdEntry(view: EpochView, slot: SlotIntent, epoch: number): readonly CreatedEntry[] {
+function createdEntry(
+  view: SendAttemptView,
+  claim: ClaimIntent,
+  sendAttempt: number,
+): readonly CreatedEntry[] {
   const recorded = view.outcome?.answer;
   const answer = recorded?.outcome === 'created' ? recorded : view.resolution?.answer;
   if (answer?.outcome !== 'created') return [];
   const { taskId, account, model, createdAt } = answer.video;
-  const { creationKey, workflowId, runId } = slot;
-  return [{ creationKey, epoch, taskId, account, model, createdAt, workflowId, runId }];
+  const { creationKey, workflowId, runId } = claim;
+  return [{ creationKey, sendAttempt, taskId, account, model, createdAt, workflowId, runId }];
 }
 
 function decidedEntry(
-  { resolution }: EpochView,
-  { creationKey }: SlotIntent,
-  epoch: number,
+  { resolution }: SendAttemptView,
+  { creationKey }: ClaimIntent,
+  sendAttempt: number,
 ): readonly DecidedEntry[] {
   if (!resolution) return [];
   const { decision, by, reason, at, answer } = resolution;
   const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
-  return [{ creationKey, epoch, decision, by, reason, at, taskId }];
+  return [{ creationKey, sendAttempt, decision, by, reason, at, taskId }];
 }

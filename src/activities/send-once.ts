@@ -2,16 +2,16 @@ import { log } from '@temporalio/activity';
 import { type Money } from '../domain/price';
 import {
   type CreateJournal,
-  type EpochView,
+  type SendAttemptView,
   isOpenAnswer,
   isUndecided,
   type JournalKey,
   type JournalPlace,
   type RecordedAnswer,
-  type SlotIntent,
+  type ClaimIntent,
 } from '../domain/journal';
 import { type CreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
-import { causeOfUnproved, type SenderWord } from '../domain/journal-proof';
+import { causeOfUnproved, type SenderHeartbeat } from '../domain/journal-proof';
 import { NOT_RECORDED } from '../domain/names';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
@@ -21,7 +21,13 @@ import { mayBeAlive } from './await-sender';
 import { fingerprintOf } from './fingerprint-of';
 import { idempotencyKey } from './idempotency-key';
 import { type IntendedCall, intentOf } from './intent-of';
-import { claimEpoch, isPassed, type OpenedEpoch, openEpoch, recordOutcome } from './journal-epochs';
+import {
+  claimSendAttempt,
+  isPassed,
+  type OpenedSendAttempt,
+  openSendAttempt,
+  recordOutcome,
+} from './send-attempts';
 import { kept, NO_ACCOUNT, NO_KEY } from './missing-here';
 import {
   type AnswerBase,
@@ -40,10 +46,10 @@ import {
 import { type Caller, type PaidDeps, preferred, type Prepared, type ReadyCall } from './paid-context';
 import { payerStops } from './payer-stops';
 import { type GatedCall } from './refusal-gate';
-import { sendSameKey, told, unknownCall } from './send-same-key';
+import { sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
 import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
 import { isLost, type Sender, unannounced } from './sender';
-import { standIn } from './stand-in';
+import { recordPlaceholder } from './placeholder-intent';
 import { stopsBeforeSend } from './stops-before-send';
 
 /** One paid call, as far as it differs from the others. */
@@ -51,7 +57,7 @@ export interface PaidSpec<
   Body extends { readonly bodyHash: string },
   Answer extends RecordedAnswer,
 > extends IntendedCall {
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
   /** What may follow the reply before its outcome is written, in milliseconds. */
@@ -62,11 +68,11 @@ export interface PaidSpec<
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** A person wants the request sent again after a refusal that another run was told. */
   readonly again?: boolean | undefined;
-  /** Only what is recorded is wanted; an epoch that is open stays as it is. */
+  /** Only what is recorded is wanted; a send attempt that is open stays as it is. */
   readonly recordedOnly?: true;
   /** Since when what is recorded may be that of a call that was lost, with everything that the server had heard of it. */
   readonly recordedSince?: string | undefined;
-  /** An epoch of unknown fate may be sent again under its idempotency key. */
+  /** A send attempt of unknown fate may be sent again under its idempotency key. */
   readonly sameKey?: true;
   /** What was agreed to, in micro-units: nothing is sent where it costs more by now. Null or absent: nothing was agreed to. */
   readonly agreedPrice?: number | null | undefined;
@@ -78,14 +84,14 @@ export interface PaidSpec<
     readonly account: Account;
     readonly base: AnswerBase;
     readonly key: JournalKey;
-    readonly slot: SlotIntent | null;
+    readonly claim: ClaimIntent | null;
     readonly recorded: Answer;
   }): Promise<Answer | undefined>;
   /** The one send, classified. `base.sent` is already true. */
   post(call: {
     readonly account: Account;
     readonly ready: ReadyCall<Body>;
-    readonly intent: SlotIntent;
+    readonly intent: ClaimIntent;
     readonly base: AnswerBase;
     readonly options: PaidSendOptions;
     readonly window: SendWindow;
@@ -97,15 +103,15 @@ type SendOnceResult<Answer> =
   | {
       readonly kind: 'answer';
       readonly answer: Answer | RejectedCall | NotSent | UnconfirmedCall;
-      readonly slot: SlotIntent | null;
-      readonly word?: SenderWord;
+      readonly claim: ClaimIntent | null;
+      readonly heartbeat?: SenderHeartbeat;
     }
   | {
       readonly kind: 'pending';
       readonly base: AnswerBase;
-      readonly slot: SlotIntent | null;
+      readonly claim: ClaimIntent | null;
       /** Which intent is in the way, and in which journal. */
-      readonly word?: SenderWord;
+      readonly heartbeat?: SenderHeartbeat;
     };
 
 /**
@@ -118,25 +124,30 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   spec: PaidSpec<Body, Answer>,
 ): Promise<SendOnceResult<Answer>> {
   const key: JournalKey = { namespace: who.namespace, creationKey: spec.creationKey };
-  let base: AnswerBase = { epoch: spec.epoch, sent: false, account: spec.account ?? null, estimate: null };
+  let base: AnswerBase = {
+    sendAttempt: spec.sendAttempt,
+    sent: false,
+    account: spec.account ?? null,
+    estimate: null,
+  };
   const ended = (
     answer: Answer | RejectedCall | NotSent | UnconfirmedCall,
-    slot: SlotIntent | null = null,
+    claim: ClaimIntent | null = null,
   ): SendOnceResult<Answer> => ({
     kind: 'answer',
     answer,
-    slot,
-    ...(slot !== null && here !== undefined && { word: { journalId: here, intent: slot.nonce } }),
+    claim,
+    ...(claim !== null && here !== undefined && { heartbeat: { journalId: here, intent: claim.nonce } }),
   });
   const { standing: stands, before } = spec.sender;
   const here = stands.bound ? stands.journalId : undefined;
-  const pending = (slot: SlotIntent | null): SendOnceResult<Answer> => ({
+  const pending = (claim: ClaimIntent | null): SendOnceResult<Answer> => ({
     kind: 'pending',
     base,
-    slot,
-    ...(slot !== null && here !== undefined
-      ? { word: { journalId: here, intent: slot.nonce } }
-      : before !== null && { word: before }),
+    claim,
+    ...(claim !== null && here !== undefined
+      ? { heartbeat: { journalId: here, intent: claim.nonce } }
+      : before !== null && { heartbeat: before }),
   });
   if (!stands.bound) {
     // What an attempt before this one has sent stands in the other journal.
@@ -166,19 +177,19 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     attempt,
     recordedOnly: spec.recordedOnly === true,
   };
-  let opened: OpenedEpoch;
+  let opened: OpenedSendAttempt;
   try {
-    opened = await openEpoch(deps.journal, key, spec.epoch, asker);
+    opened = await openSendAttempt(deps.journal, key, spec.sendAttempt, asker);
   } catch {
     // An attempt before this one may have sent: only the journal knows, and it cannot be asked.
     return who.attempt > 1 ? pending(null) : ended(journalDown(base));
   }
-  base = { ...base, epoch: opened.epoch, ...(opened.mayBeOwed && { mayBeOwed: true }) };
+  base = { ...base, sendAttempt: opened.sendAttempt, ...(opened.mayBeOwed && { mayBeOwed: true }) };
   if (opened.do === 'conflict')
     return ended(spec.keepsBooks === true ? heldByAnotherAnswer(base, opened.view) : conflictAnswer(base));
   if (opened.do === 'fenced') return ended(fencedAnswer(base));
   const policy = resolveCreatePolicy(deps.policy, preferred(prepared), spec.policy);
-  const isItsOwn = spec.sameKey === true && opened.epoch === spec.epoch;
+  const isItsOwn = spec.sameKey === true && opened.sendAttempt === spec.sendAttempt;
   const unknown = isItsOwn ? unknownCall(opened) : undefined;
   if (unknown !== undefined && deps.journal !== 'none') {
     const cannot = prepared.kind === 'unavailable' || prepared.kind === 'missing';
@@ -189,24 +200,24 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       account === undefined || stops || !(await account.hasKey())
         ? null
         : { account: account.name, bodyHash, budgetMs, idempotency: policy.idempotency };
-    const { slot } = unknown;
-    base = { ...base, estimate: slot.estimate };
-    const repeated = { call, post: () => sendUnder(slot, windowFrom(Date.now(), budgetMs)) };
-    return ended(await sendSameKey(deps.journal, key, unknown, repeated), slot);
+    const { claim } = unknown;
+    base = { ...base, estimate: claim.estimate };
+    const repeated = { call, post: () => sendUnder(claim, windowFrom(Date.now(), budgetMs)) };
+    return ended(await sendSameKey(deps.journal, key, unknown, repeated), claim);
   }
-  if (opened.do === 'pending') return pending(opened.slot);
+  if (opened.do === 'pending') return pending(opened.claim);
   // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
   if (opened.do === 'return') {
     // Without its account the request cannot be compared with one of another run.
-    if (account === undefined && opened.slot?.runId !== runId)
+    if (account === undefined && opened.claim?.runId !== runId)
       return ended(await kept(missingAnswer(base, NO_ACCOUNT.missing)));
     const owed = base.mayBeOwed === true ? { mayBeOwed: true } : {};
     const recorded = opened.outcome.answer as Answer;
     const whole =
       spec.recordedOnly === true || account === undefined
         ? undefined
-        : await spec.complete?.({ account, base, key, slot: opened.slot, recorded });
-    return ended(told({ ...(whole ?? recorded), sent: false, ...owed }, opened.slot), opened.slot);
+        : await spec.complete?.({ account, base, key, claim: opened.claim, recorded });
+    return ended(withSameKeyOf({ ...(whole ?? recorded), sent: false, ...owed }, opened.claim), opened.claim);
   }
 
   if (deps.journal !== 'none' && isLost(spec, stands, opened.intents)) {
@@ -214,7 +225,9 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     const { operation, request } = spec.paid;
     const lost = { operation, model: request.model, ...spec.facts, account: account.name, fingerprint };
     const cause = causeOfUnproved(before, stands.journalId);
-    return ended(await standIn(deps.journal, key, who, { ...base, ...lost, heard: before, cause }));
+    return ended(
+      await recordPlaceholder(deps.journal, key, who, { ...base, ...lost, lastHeartbeat: before, cause }),
+    );
   }
   if (spec.recordedOnly === true) {
     const cause = deps.journal === 'none' ? 'no_journal' : NOT_RECORDED;
@@ -242,54 +255,57 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
   const pass = await deps.gate.enter(await gatedCall(account, spec.paid));
   if ('probeAt' in pass) return ended(heldAnswer(base, pass, spec.paid.request.model));
-  let claim: Awaited<ReturnType<typeof claimEpoch>>;
+  let claimed: Awaited<ReturnType<typeof claimSendAttempt>>;
   try {
-    claim = await claimEpoch(deps.journal, key, base.epoch, intent);
+    claimed = await claimSendAttempt(deps.journal, key, base.sendAttempt, intent);
   } catch {
     pass.unused();
     return ended(journalDown(base));
   }
-  if (claim === 'lost') {
+  if (claimed === 'lost') {
     pass.unused();
-    // Taken between the read and the write: whether by the same request, only its slot can tell.
-    const taken = await openEpoch(deps.journal, key, base.epoch, asker).catch(() => undefined);
+    // Taken between the read and the write: whether by the same request, only its claim can tell.
+    const taken = await openSendAttempt(deps.journal, key, base.sendAttempt, asker).catch(() => undefined);
     if (taken === undefined) return ended(journalDown(base));
-    base = { ...base, epoch: taken.epoch };
+    base = { ...base, sendAttempt: taken.sendAttempt };
     if (taken.do === 'conflict') return ended(conflictAnswer(base));
-    return pending('slot' in taken ? taken.slot : null);
+    return pending('claim' in taken ? taken.claim : null);
   }
-  const answer = pass.heard(await sentOrNot(intent, claim));
+  const answer = pass.answered(await sentOrNot(intent, claimed));
   const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
   if (recorded && deps.journal !== 'none' && !isOpenAnswer(standing))
-    await deps.journal.forgetOpen({ ...key, epoch: base.epoch }, intent.bodyHash);
+    await deps.journal.forgetOpen({ ...key, sendAttempt: base.sendAttempt }, intent.bodyHash);
   if (!recorded && deps.journal !== 'none') {
     log.warn('The outcome of a paid call could not be written to the journal', {
       creationKey: spec.creationKey,
     });
   }
-  return ended(deps.journal === 'none' ? (standing as Answer) : told(standing as Answer, intent), intent);
+  return ended(
+    deps.journal === 'none' ? (standing as Answer) : withSameKeyOf(standing as Answer, intent),
+    intent,
+  );
 
-  /** What came of the epoch that is ours: the gate hears of it, whatever it is. */
+  /** What came of the send attempt that is ours: the gate hears of it, whatever it is. */
   async function sentOrNot(
-    intent: SlotIntent,
-    claim: 'won' | 'unsure',
+    intent: ClaimIntent,
+    claimed: 'won' | 'unsure',
   ): Promise<Answer | NotSent | UnconfirmedCall> {
-    if (claim === 'unsure') return { ...journalDown(base), epochUsed: true };
+    if (claimed === 'unsure') return { ...journalDown(base), sendAttemptUsed: true };
     return sendUnder(intent, window);
   }
 
   /** Nothing leaves that has too little time or no money left, or of which the server has not heard. */
   async function sendUnder(
-    intent: SlotIntent,
+    intent: ClaimIntent,
     window: SendWindow,
   ): Promise<Answer | NotSent | UnconfirmedCall> {
     const stopped =
       stopsBeforeSend(base, who, window) ?? (await payerStops(deps.journal, spec.payer, who, base));
     if (stopped !== undefined) return stopped;
     spec.sender.lastsUntil(certainlyOverAt(window));
-    const heard = await spec.sender.announce(intent.nonce).catch(() => 'unheard' as const);
+    const acknowledgement = await spec.sender.announce(intent.nonce).catch(() => 'unacknowledged' as const);
     // A process that was stopped meanwhile goes on long after it was given up.
-    const unsent = unannounced(base, heard) ?? stopsBeforeSend(base, who, window);
+    const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
     return unsent ?? (await post(intent, window).catch(() => afterBug(base, intent)));
   }
 
@@ -297,7 +313,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return sendWindow(who, now, { budgetMs, afterMs: spec.afterReplyMs });
   }
 
-  function post(intent: SlotIntent, window: SendWindow): Promise<Answer> {
+  function post(intent: ClaimIntent, window: SendWindow): Promise<Answer> {
     return spec.post({
       account: account as Account,
       ready: prepared as ReadyCall<Body>,
@@ -305,7 +321,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       base: { ...base, sent: true },
       options: {
         policy,
-        idempotencyKey: idempotencyKey(key, base.epoch),
+        idempotencyKey: idempotencyKey(key, base.sendAttempt),
         deadlineMs: window.budgetMs,
       },
       window,
@@ -329,32 +345,32 @@ const PREPARATION_FAILED = {
 } as const;
 
 /** Our own code failed around the send: whether anything left is not known, and an outcome must stand. */
-function afterBug(base: AnswerBase, intent: SlotIntent): UnconfirmedCall {
-  return unconfirmedAfterIntent(intent, base.epoch, 'internal_error');
+function afterBug(base: AnswerBase, intent: ClaimIntent): UnconfirmedCall {
+  return unconfirmedAfterIntent(intent, base.sendAttempt, 'internal_error');
 }
 
 /** Whether a paid call waits for a decision: its fate is unknown, and no sender of it can be alive any more. */
-export function awaitsDecision(view: EpochView, now: number): boolean {
-  if (view.slot?.kind !== 'intent' || !isUndecided(view)) return false;
-  return view.outcome !== null || !mayBeAlive(view.slot, now);
+export function awaitsDecision(view: SendAttemptView, now: number): boolean {
+  if (view.claim?.kind !== 'intent' || !isUndecided(view)) return false;
+  return view.outcome !== null || !mayBeAlive(view.claim, now);
 }
 
 /** A call with the same body to the same account, under another key of the namespace, whose fate is unknown. */
 export async function otherOpenCall(
   journal: CreateJournal | 'none',
   key: JournalKey,
-  intent: SlotIntent,
+  intent: ClaimIntent,
 ): Promise<JournalPlace | undefined> {
   if (journal === 'none') return undefined;
   for (const place of await journal.findOpenByBody(intent.bodyHash)) {
     if (place.creationKey === key.creationKey || place.namespace !== key.namespace) continue;
-    const view = await journal.read(place, place.epoch);
+    const view = await journal.read(place, place.sendAttempt);
     const same =
-      view.slot?.kind === 'intent' &&
-      view.slot.bodyHash === intent.bodyHash &&
-      view.slot.account === intent.account;
+      view.claim?.kind === 'intent' &&
+      view.claim.bodyHash === intent.bodyHash &&
+      view.claim.account === intent.account;
     if (!same || !awaitsDecision(view, Date.now())) continue;
-    if (view.outcome !== null || !(await isPassed(journal, place, place.epoch))) return place;
+    if (view.outcome !== null || !(await isPassed(journal, place, place.sendAttempt))) return place;
   }
   return undefined;
 }

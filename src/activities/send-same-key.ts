@@ -2,47 +2,47 @@ import { randomUUID } from 'node:crypto';
 import { cancellationSignal, log } from '@temporalio/activity';
 import {
   type CreateJournal,
-  type EpochView,
+  type SendAttemptView,
   type JournalKey,
   type RecordedAnswer,
   type Resolution,
-  type SlotIntent,
+  type ClaimIntent,
 } from '../domain/journal';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { honouredKey, sameKeyUntil } from '../domain/same-key';
-import { indexCreated, type OpenedEpoch, recordOutcome } from './journal-epochs';
+import { indexCreated, type OpenedSendAttempt, recordOutcome } from './send-attempts';
 import { mayBeAlive } from './await-sender';
 import { unconfirmedAfterIntent } from './paid-answers';
 
 /** A call of unknown fate, with the key that it was sent under. */
 export interface UnknownCall {
-  readonly slot: SlotIntent;
+  readonly claim: ClaimIntent;
   readonly unknown: UnconfirmedCall;
 }
 
 /**
- * What may be known anew of this epoch by sending the same call under the same key; undefined where nothing may. A sender
- * that may still be alive is not joined: it may prove that nothing was sent, and the next epoch be sent on its word.
+ * What may be known anew of this send attempt by sending the same call under the same key; undefined where nothing may. A sender
+ * that may still be alive is not joined: it may prove that nothing was sent, and the next send attempt be sent on its word.
  */
-export function unknownCall(opened: OpenedEpoch): UnknownCall | undefined {
+export function unknownCall(opened: OpenedSendAttempt): UnknownCall | undefined {
   if (opened.do === 'pending')
-    return mayBeAlive(opened.slot, Date.now())
+    return mayBeAlive(opened.claim, Date.now())
       ? undefined
-      : askable(opened.slot, unconfirmedAfterIntent(opened.slot, opened.epoch));
-  if (opened.do !== 'return' || opened.slot === null) return undefined;
+      : askable(opened.claim, unconfirmedAfterIntent(opened.claim, opened.sendAttempt));
+  if (opened.do !== 'return' || opened.claim === null) return undefined;
   const { answer } = opened.outcome;
-  return answer.outcome === 'unconfirmed' ? askable(opened.slot, answer) : undefined;
+  return answer.outcome === 'unconfirmed' ? askable(opened.claim, answer) : undefined;
 }
 
-function askable(slot: SlotIntent, unknown: UnconfirmedCall): UnknownCall | undefined {
-  const told = withSameKey(unknown, slot);
-  return told.sameKeyUntil === undefined ? undefined : { slot, unknown: told };
+function askable(claim: ClaimIntent, unknown: UnconfirmedCall): UnknownCall | undefined {
+  const found = withSameKey(unknown, claim);
+  return found.sameKeyUntil === undefined ? undefined : { claim, unknown: found };
 }
 
 /** Says until when the call may be sent again under its key. Said, never recorded: a voucher may be withdrawn. */
-export function withSameKey(unknown: UnconfirmedCall, slot: SlotIntent): UnconfirmedCall {
-  const until = sameKeyUntil(slot, unknown.evidence, Date.now());
+export function withSameKey(unknown: UnconfirmedCall, claim: ClaimIntent): UnconfirmedCall {
+  const until = sameKeyUntil(claim, unknown.evidence, Date.now());
   return until === undefined ? withoutSameKey(unknown) : { ...unknown, sameKeyUntil: until };
 }
 
@@ -58,7 +58,7 @@ export interface SameCall {
  * One key is one request: with another body, or at another service, it would be another purchase or a refusal; so it would
  * be after the window of the key, which a request that may take longer by now must not outlast.
  */
-export function isSameCall({ account, at, bodyHash, idempotency }: SlotIntent, now: SameCall): boolean {
+export function isSameCall({ account, at, bodyHash, idempotency }: ClaimIntent, now: SameCall): boolean {
   const honoured = honouredKey(now.idempotency, Date.parse(at), now.budgetMs);
   return (
     account === now.account &&
@@ -77,24 +77,24 @@ export interface RepeatedSend<Answer> {
 }
 
 /**
- * Sends the call once more under its key (failure model: The journal), in its epoch and with its intent: one purchase, as long as
+ * Sends the call once more under its key (failure model: The journal), in its send attempt and with its intent: one purchase, as long as
  * the service keeps its promise. What comes is the purchase itself, or what is unknown still; never a refusal.
  */
 export async function sendSameKey<Answer extends RecordedAnswer>(
   journal: CreateJournal,
   key: JournalKey,
-  { slot, unknown }: UnknownCall,
+  { claim, unknown }: UnknownCall,
   { call, post }: RepeatedSend<Answer>,
 ): Promise<Answer | UnconfirmedCall> {
   const unsent = { ...unknown, sent: false };
   if (call === null || cancellationSignal().aborted) return unsent;
-  if (!isSameCall(slot, call)) return withoutSameKey(unsent);
-  // What is unknown stands before anything is sent: a sender of the epoch that is heard of late finds it, and cannot prove
-  // any more that nothing was sent, which would open the next epoch beside this purchase.
-  const { recorded, standing } = await recordOutcome(journal, key, slot.nonce, withoutSameKey(unknown));
+  if (!isSameCall(claim, call)) return withoutSameKey(unsent);
+  // What is unknown stands before anything is sent: a sender of the send attempt that is heard of late finds it, and cannot prove
+  // any more that nothing was sent, which would open the next send attempt beside this purchase.
+  const { recorded, standing } = await recordOutcome(journal, key, claim.nonce, withoutSameKey(unknown));
   if (!recorded || standing.outcome !== 'unconfirmed') return recorded ? (standing as Answer) : unsent;
   // Writing may have taken long.
-  if (askable(slot, unknown) === undefined) return withoutSameKey(unsent);
+  if (askable(claim, unknown) === undefined) return withoutSameKey(unsent);
   const answer = await post();
   switch (answer.outcome) {
     case 'not_sent':
@@ -110,9 +110,9 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
       return { ...withoutSameKey(unknown), ...later, sent: true, evidence };
     }
     case 'unconfirmed':
-      return withSameKey(answer, slot);
+      return withSameKey(answer, claim);
     default:
-      return (await recordPurchase(journal, key, slot, answer)) as Answer;
+      return (await recordPurchase(journal, key, claim, answer)) as Answer;
   }
 }
 
@@ -127,12 +127,12 @@ function withoutSameKey({ sameKeyUntil: _, ...unknown }: UnconfirmedCall): Uncon
 async function recordPurchase(
   journal: CreateJournal,
   key: JournalKey,
-  slot: SlotIntent,
+  claim: ClaimIntent,
   bought: RecordedAnswer,
 ): Promise<RecordedAnswer> {
-  if (bought.outcome !== 'created') return (await recordOutcome(journal, key, slot.nonce, bought)).standing;
+  if (bought.outcome !== 'created') return (await recordOutcome(journal, key, claim.nonce, bought)).standing;
   const answer = { ...bought, warnings: [...bought.warnings, ONE_KEY] };
-  await journal.forgetOpen({ ...key, epoch: answer.epoch }, slot.bodyHash);
+  await journal.forgetOpen({ ...key, sendAttempt: answer.sendAttempt }, claim.bodyHash);
   const resolution: Resolution = {
     v: 1,
     decision: 'adopt',
@@ -143,8 +143,8 @@ async function recordPurchase(
     answer,
   };
   try {
-    if ((await journal.putResolution(key, answer.epoch, resolution)) === 'won') return answer;
-    return await first(journal, key, slot, answer);
+    if ((await journal.putResolution(key, answer.sendAttempt, resolution)) === 'won') return answer;
+    return await first(journal, key, claim, answer);
   } catch {
     log.warn('The outcome of a paid call could not be written to the journal', {
       creationKey: key.creationKey,
@@ -156,20 +156,20 @@ async function recordPurchase(
 const ONE_KEY =
   'It was sent again under one idempotency key after a reply that was lost; the service is vouched to make one task of it.';
 
-/** Two replies told of a task: the first one that was written down stands. */
+/** Two replies found of a task: the first one that was written down stands. */
 async function first(
   journal: CreateJournal,
   key: JournalKey,
-  slot: SlotIntent,
+  claim: ClaimIntent,
   answer: CreatedVideo,
 ): Promise<CreatedVideo> {
-  const standing = purchaseOf(await journal.read(key, answer.epoch)) ?? answer;
+  const standing = purchaseOf(await journal.read(key, answer.sendAttempt)) ?? answer;
   if (standing.video.taskId === answer.video.taskId) return standing;
-  await indexCreated(journal, key, answer, slot);
+  await indexCreated(journal, key, answer, claim);
   return notHonoured(standing, answer, key);
 }
 
-function purchaseOf({ outcome, resolution }: EpochView): CreatedVideo | undefined {
+function purchaseOf({ outcome, resolution }: SendAttemptView): CreatedVideo | undefined {
   return [outcome?.answer, resolution?.answer].find((answer) => answer?.outcome === 'created');
 }
 
@@ -182,9 +182,9 @@ function notHonoured(standing: CreatedVideo, other: CreatedVideo, { creationKey 
 }
 
 /** Of unknown fate: whether it may be sent again under its key is said with it. */
-export function told<Answer extends RecordedAnswer>(
+export function withSameKeyOf<Answer extends RecordedAnswer>(
   answer: Answer,
-  slot: SlotIntent | null,
+  claim: ClaimIntent | null,
 ): Answer | UnconfirmedCall {
-  return answer.outcome === 'unconfirmed' && slot !== null ? withSameKey(answer, slot) : answer;
+  return answer.outcome === 'unconfirmed' && claim !== null ? withSameKey(answer, claim) : answer;
 }

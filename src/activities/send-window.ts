@@ -1,7 +1,7 @@
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller } from './paid-context';
 
-/** When one send may begin, and by when all of it is over. Times are milliseconds since the epoch. */
+/** When one send may begin, and by when all of it is over. Times are milliseconds since the Unix epoch. */
 export interface SendWindow {
   /** Time of the whole exchange, in milliseconds. */
   readonly budgetMs: number;

@@ -1,29 +1,29 @@
 import { activityInfo } from '@temporalio/activity';
 import {
-  type GroupBeat,
+  type GroupHeartbeatDetails,
   PERHAPS,
   provesNotSent,
-  type SenderBeat,
-  type SenderWord,
-  wordOf,
+  type SenderHeartbeatDetails,
+  type SenderHeartbeat,
+  heartbeatOf,
 } from '../domain/journal-proof';
-import { type Standing } from '../domain/journal';
+import { type Standing } from '../domain/journal-binding';
 import { type NotSent } from '../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type AnswerBase } from './paid-answers';
 import { type PaidDeps } from './paid-context';
-import { type Heard, startWitness } from './witness';
+import { type Acknowledgement, startAcknowledgedHeartbeat } from './acknowledged-heartbeat';
 
 /** One attempt of one paid call, as the server hears of it. */
 export interface Sender {
   readonly standing: Standing;
-  /** Last word of the attempts before this one; null when there was none. */
-  readonly before: SenderWord | null;
-  /** Tells the server under which intent a request is about to leave. Nothing may leave unless it was `told`. */
-  announce(nonce: string): Promise<Heard>;
+  /** Last heartbeat of the attempts before this one; null when there was none. */
+  readonly before: SenderHeartbeat | null;
+  /** Tells the server under which intent a request is about to leave. Nothing may leave unless it was `acknowledged`. */
+  announce(nonce: string): Promise<Acknowledgement>;
   /** Tells it the id of the task, for whoever looks at a dead attempt. */
   created(taskId: string): void;
-  /** Until when the attempt may take, in milliseconds since the epoch: one that hangs beats no longer, and is given up. */
+  /** Until when the attempt may take, in milliseconds since the Unix epoch: one that hangs beats no longer, and is given up. */
   lastsUntil(time: number): void;
 }
 
@@ -50,15 +50,18 @@ export async function withSenders<T>(
 ): Promise<T> {
   const heartbeatDetails: unknown = activityInfo().heartbeatDetails;
   const places = Array.from({ length: rows ?? 1 }, (_, place) => place);
-  const before = places.map((place) => wordOf(heartbeatDetails, rows === undefined ? undefined : place));
+  const before = places.map((place) => heartbeatOf(heartbeatDetails, rows === undefined ? undefined : place));
   // What an attempt before this one said stands until this one writes an intent of its own.
-  const words = before.map((word) => ({ intent: word?.intent ?? null, taskId: null as string | null }));
-  let journalId = before.find((word) => word !== null)?.journalId ?? '';
+  const sent = before.map((heartbeat) => ({
+    intent: heartbeat?.intent ?? null,
+    taskId: null as string | null,
+  }));
+  let journalId = before.find((heartbeat) => heartbeat !== null)?.journalId ?? '';
   let isAsking = true;
   const asBefore = heartbeatDetails ?? {};
-  const details = (unknown: string | null): SenderBeat | GroupBeat => {
-    const intents = words.map(({ intent }) => intent ?? unknown);
-    const taskIds = words.map(({ taskId }) => taskId);
+  const details = (unknown: string | null): SenderHeartbeatDetails | GroupHeartbeatDetails => {
+    const intents = sent.map(({ intent }) => intent ?? unknown);
+    const taskIds = sent.map(({ taskId }) => taskId);
     if (rows !== undefined) return { journalId, intents, taskIds };
     const [intent = null] = intents;
     const [taskId = null] = taskIds;
@@ -66,7 +69,7 @@ export async function withSenders<T>(
   };
   let lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
   // A queue that is new may take long to be bound: the server must not give its first call up meanwhile.
-  const witness = startWitness({
+  const heartbeat = startAcknowledgedHeartbeat({
     details: () => (isAsking ? asBefore : details(null)),
     careful: () => details(PERHAPS),
     isOver: () => Date.now() > lasts,
@@ -74,26 +77,26 @@ export async function withSenders<T>(
   try {
     const stands = await standing(deps);
     if (!stands.bound) {
-      // Where this worker sends nothing, the word of the attempts before stays as it is: also after a careful beat.
-      void witness.tell();
-      witness.stop();
-      return await work(before.map((word) => silent(stands, word)));
+      // Where this worker sends nothing, the heartbeat of the attempts before stays as it is: also after a careful beat.
+      void heartbeat.notify();
+      heartbeat.stop();
+      return await work(before.map((heartbeat) => silent(stands, heartbeat)));
     }
     ({ journalId } = stands);
     isAsking = false;
     lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
-    void witness.tell();
+    void heartbeat.notify();
     return await work(
-      words.map((word, place) => ({
+      sent.map((own, place) => ({
         standing: stands,
         before: before[place] ?? null,
         announce: (nonce) => {
-          word.intent = nonce;
-          return witness.tell();
+          own.intent = nonce;
+          return heartbeat.notify();
         },
         created: (taskId) => {
-          word.taskId = taskId;
-          void witness.tell();
+          own.taskId = taskId;
+          void heartbeat.notify();
         },
         lastsUntil: (time) => {
           lasts = Math.max(lasts, time);
@@ -101,16 +104,16 @@ export async function withSenders<T>(
       })),
     );
   } finally {
-    witness.stop();
+    heartbeat.stop();
   }
 }
 
 /** Of a worker that sends nothing, and has nothing to tell. */
-function silent(standing: Standing, before: SenderWord | null): Sender {
+function silent(standing: Standing, before: SenderHeartbeat | null): Sender {
   return {
     standing,
     before,
-    announce: () => Promise.resolve('unheard'),
+    announce: () => Promise.resolve('unacknowledged'),
     created: () => undefined,
     lastsUntil: () => undefined,
   };
@@ -132,23 +135,23 @@ export function isLost(
   // Attempts that only look tell nothing of a send.
   const senders =
     recordedSince === undefined
-      ? { heard: before, scheduledAt: boundSince }
-      : { heard: null, scheduledAt: recordedSince };
+      ? { lastHeartbeat: before, scheduledAt: boundSince }
+      : { lastHeartbeat: null, scheduledAt: recordedSince };
   return !provesNotSent(senders, { journalId, boundSince, intents });
 }
 
 /** A request of which the server knows nothing must not leave: with this journal every trace of it could be lost. */
-export function unannounced(base: AnswerBase, heard: Heard): NotSent | undefined {
-  if (heard === 'told') return undefined;
+export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement): NotSent | undefined {
+  if (acknowledgement === 'acknowledged') return undefined;
   return {
     ...base,
     outcome: 'not_sent',
-    epochUsed: true,
+    sendAttemptUsed: true,
     permanent: false,
-    ...(heard === 'stopped'
+    ...(acknowledgement === 'stopped'
       ? { cause: 'worker_shutdown', message: 'The call was cancelled or paused before the request was sent.' }
       : {
-          cause: 'server_unheard',
+          cause: 'server_not_notified',
           message: 'The Temporal server did not answer before the request, and nothing was sent.',
         }),
   };

@@ -10,7 +10,7 @@ export function stopsBeforeSend(
   who: Caller,
   { budgetMs, sendBy }: SendWindow,
 ): NotSent | undefined {
-  const notSent = { ...base, outcome: 'not_sent', epochUsed: true } as const;
+  const notSent = { ...base, outcome: 'not_sent', sendAttemptUsed: true } as const;
   // No later try of this run gets more time.
   if (who.startToCloseMs < budgetMs) {
     return { ...notSent, cause: 'execution_expires', permanent: true, message: tooShort(who, budgetMs) };

@@ -18,7 +18,7 @@ export interface ArtifactStore {
    * A part that belongs to one activity execution. The same owner gets its own bytes back (resume),
    * nobody else ever continues them. An earlier stage of the same owner that is still open loses its part.
    */
-  stage(owner: string, options?: StageOptions): Promise<StagedArtifact>;
+  stage(owner: string, options?: EnvironmentOptions): Promise<StagedArtifact>;
 
   /** The bytes of an artifact; the stream fails at its end with `hash_mismatch` when they are not what the name says. */
   read(ref: { readonly sha256: string }): Promise<Readable>;
@@ -46,7 +46,7 @@ export interface ArtifactStore {
   checkWritable(): Promise<void>;
 }
 
-export interface StageOptions {
+export interface EnvironmentOptions {
   /** Nobody had this owner before, so nothing of it is looked for. @default false */
   readonly fresh?: boolean;
 }

@@ -10,7 +10,7 @@ import {
   type ArtifactStore,
   type PutOptions,
   type StagedArtifact,
-  type StageOptions,
+  type EnvironmentOptions,
   systemCode,
   toArtifactError,
 } from './artifact-store';
@@ -40,7 +40,7 @@ export class FileArtifactStore implements ArtifactStore {
     };
   }
 
-  async stage(owner: string, { fresh = false }: StageOptions = {}): Promise<StagedArtifact> {
+  async stage(owner: string, { fresh = false }: EnvironmentOptions = {}): Promise<StagedArtifact> {
     const key = createHash('sha256').update(owner).digest('hex').slice(0, 32);
     try {
       return await inDirectory(this.#parts, async () => {

@@ -14,13 +14,13 @@ export interface VideoTrackFacts {
 
 type SampleCheck =
   | { readonly ok: true; readonly facts: VideoTrackFacts }
-  | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
+  | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
 
 /** Bounds of what is read into memory: about ten hours of sound and pictures. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 const MAX_SAMPLES = 1_500_000;
 
-const truncated = (message: string): SampleCheck => ({ ok: false, reason: 'truncated', message });
+const incomplete_file = (message: string): SampleCheck => ({ ok: false, reason: 'incomplete_file', message });
 
 /**
  * Checks that every sample of every track lies within an `mdat` box: parsers show the full duration of a
@@ -44,10 +44,10 @@ export async function checkSamples(source: ByteSource, boxes: readonly TopLevelB
       samples += claimedSamples(bytes, box.headerBytes);
       if (samples > MAX_SAMPLES) return tooMany();
       // Each takes a byte at least; twelve bytes of a table can claim a million of them.
-      if (samples > mediaBytes) return truncated(`Not all of ${samples} samples fit into the file.`);
+      if (samples > mediaBytes) return incomplete_file(`Not all of ${samples} samples fit into the file.`);
       silently(() => file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(toArrayBuffer(bytes), box.start)));
     }
-    return silently(() => judge(file, boxes));
+    return silently(() => validate(file, boxes));
   } catch {
     return damaged();
   }
@@ -66,7 +66,7 @@ function silently<T>(work: () => T): T {
 
 const TABLES: ReadonlySet<string> = new Set(['ftyp', 'moov', 'moof']);
 
-const damaged = () => truncated('The sample tables cannot be read: the file is damaged.');
+const damaged = () => incomplete_file('The sample tables cannot be read: the file is damaged.');
 
 const tooMany = (): SampleCheck => ({
   ok: false,
@@ -84,13 +84,13 @@ function skippedBox(box: TopLevelBox): MP4BoxBuffer {
   return MP4BoxBuffer.fromArrayBuffer(toArrayBuffer(header), box.start);
 }
 
-function judge(file: ISOFile, boxes: readonly TopLevelBox[]): SampleCheck {
+function validate(file: ISOFile, boxes: readonly TopLevelBox[]): SampleCheck {
   const info = file.getInfo();
   const [track] = info.videoTracks;
   if (track === undefined)
     return { ok: false, reason: 'not_video', message: 'The file has no picture track.' };
   if (!file.moov.traks.every(placesEverySample))
-    return truncated('The tables of a track do not say where all its samples are.');
+    return incomplete_file('The tables of a track do not say where all its samples are.');
   const media = boxes.filter((box) => box.type === 'mdat');
   let outside = 0;
   let total = 0;
@@ -105,9 +105,9 @@ function judge(file: ISOFile, boxes: readonly TopLevelBox[]): SampleCheck {
       }
     }
   }
-  if (outside > 0) return truncated(`${outside} of ${total} samples are not in the file.`);
+  if (outside > 0) return incomplete_file(`${outside} of ${total} samples are not in the file.`);
   const frames = file.getTrackSamplesInfo(track.id).length;
-  if (frames === 0) return truncated('The picture track has no frames.');
+  if (frames === 0) return incomplete_file('The picture track has no frames.');
   return { ok: true, facts: factsOf(track, frames) };
 }
 

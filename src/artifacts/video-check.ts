@@ -11,7 +11,7 @@ export type VideoCheck =
       readonly facts: VideoTrackFacts | null;
       readonly warnings: readonly string[];
     }
-  | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
+  | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
 
 /** Whether a file is video by its bytes (C4.3): MP4 is checked to its end, WebM and QuickTime are taken with a warning unless they say themselves that they are cut. */
 export async function checkVideo(path: string): Promise<VideoCheck> {
@@ -36,7 +36,7 @@ async function checkBytes(handle: FileHandle, bytes: ByteSource, size: number): 
   }
   const isCut = media.mediaType === 'video/webm' ? isCutWebm : isCutQuickTime;
   if (await isCut(handle, size))
-    return { ok: false, reason: 'truncated', message: `The ${media.mediaType} file is cut.` };
+    return { ok: false, reason: 'incomplete_file', message: `The ${media.mediaType} file is cut.` };
   return {
     ok: true,
     mediaType: media.mediaType,
@@ -62,7 +62,7 @@ async function readHead(bytes: ByteSource): Promise<Buffer> {
 
 type Mp4Check =
   | ({ readonly ok: true } & VideoTrackFacts)
-  | { readonly ok: false; readonly reason: 'not_video' | 'truncated'; readonly message: string };
+  | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
 
 /**
  * Whether a file is a whole MP4 (C4.3, architecture: Download): all top-level boxes to the file's end, then every sample

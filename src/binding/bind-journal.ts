@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import {
-  type BindRequest,
-  type CreateJournal,
-  differenceOf,
-  type Ledger,
-  type LedgerDifference,
-  nextLedger,
-} from '../domain/journal';
+import { type CreateJournal } from '../domain/journal';
+import { type BindRequest, differenceOf, type Ledger, type LedgerDifference, nextLedger } from '../domain/journal-binding';
 import { baseTaskQueue, mediaJournalWorkflowId } from '../domain/names';
 import { anyPaidCall } from './earlier-calls';
 import { askLedger, type FoundLedger, plainClient, readLedger } from './ledger';

@@ -1,7 +1,7 @@
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { isOpen } from '../domain/execution-status';
-import { type BindRequest, type Ledger, type MediaJournalInput, nextLedger } from '../domain/journal';
+import { type BindRequest, type Ledger, type MediaJournalInput, nextLedger } from '../domain/journal-binding';
 import { ledgerTaskQueue, mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../domain/names';
 
 /**
@@ -89,8 +89,8 @@ type HistoryEvent = NonNullable<
 export function ledgerOf(events: readonly HistoryEvent[]): Ledger | null {
   let ledger: Ledger | null = null;
   for (const event of events) {
-    const begun = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-    if (begun) ledger = decoded<MediaJournalInput>(begun).carried;
+    const started = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+    if (started) ledger = decoded<MediaJournalInput>(started).carried;
     const signalled = event.workflowExecutionSignaledEventAttributes;
     const request = signalled?.signalName === SIGNAL.bind ? signalled.input?.payloads?.[0] : undefined;
     if (request) ledger = nextLedger(ledger, decoded<BindRequest>(request), timeOf(event));

@@ -2,7 +2,7 @@ import { type Client } from '@temporalio/client';
 import { type LoadedDataConverter, type Payload } from '@temporalio/common';
 import { activityKey } from '../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../domain/names';
-import { wordOf } from '../domain/journal-proof';
+import { heartbeatOf } from '../domain/journal-proof';
 
 /** One paid call, as the history of its workflow tells it. */
 export interface PaidCallSeen {
@@ -12,7 +12,7 @@ export interface PaidCallSeen {
   readonly type: string;
   /** Null where the input that may name it cannot be read here, as behind a codec of others. */
   readonly creationKey: string | null;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   /** ISO 8601. */
   readonly scheduledAt: string;
   /** Input of its activity, of the row of a group; null where it cannot be read here. */
@@ -61,22 +61,22 @@ export async function paidCallsOf(
       const isRow = row !== input;
       const answers = asObject(result)?.['answers'];
       const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[place] : result);
-      const word = wordOf(beat, isRow ? place : undefined);
+      const heartbeat = heartbeatOf(beat, isRow ? place : undefined);
       // Nothing leaves before the server was told of its intent (docs/adr/0015). What cannot be read may name one.
-      const mayHaveSent = told != null && (beat === null || (word?.intent ?? null) !== null);
+      const mayHaveSent = told != null && (beat === null || (heartbeat?.intent ?? null) !== null);
       // A run that was ended from outside takes along what its open calls have told the server.
       const lost = end === undefined ? mayHaveSent || !isOpen : end.lost || mayHaveSent;
       if (!mayHaveLeft(answer, lost)) return;
       const given = own?.['creationKey'];
       const ofItself = own === null ? null : activityKey(run.workflowId, run.runId, activityId);
       const creationKey = typeof given === 'string' ? given : ofItself;
-      const epoch = answer?.['epoch'] ?? own?.['epoch'] ?? 0;
+      const sendAttempt = answer?.['sendAttempt'] ?? own?.['sendAttempt'] ?? 0;
       calls.push({
         ...run,
         activityId,
         type,
         creationKey,
-        epoch: Number(epoch),
+        sendAttempt: Number(sendAttempt),
         scheduledAt: new Date(Number(event.eventTime?.seconds ?? 0) * 1000).toISOString(),
         input: own,
         answer,

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type AskStanding, type CreateJournal, type Standing } from '../domain/journal';
+import { type CreateJournal } from '../domain/journal';
+import { type AskStanding, type Standing } from '../domain/journal-binding';
 import { baseTaskQueue } from '../domain/names';
 import { bindJournal, JournalBindingError } from './bind-journal';
 

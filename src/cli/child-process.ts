@@ -178,6 +178,6 @@ export function isAttached(): boolean {
   return process.env[ATTACHED_VARIABLE] === '1' && process.send !== undefined;
 }
 
-export function tellParent(message: ChildMessage): void {
+export function notifyParent(message: ChildMessage): void {
   if (isAttached() && process.connected) process.send?.(message);
 }

@@ -43,21 +43,21 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_CREATES_PER_SECOND', shown: 'plain' },
 ];
 
-/** Why a value of a MEDIA_* variable cannot be used; undefined when it can. Judged alone and without a network. */
+/** Why a value of a MEDIA_* variable cannot be used; undefined when it can. Validated alone and without a network. */
 export function valueProblem(name: string, value: string): string | undefined {
   try {
-    judge(name, value);
+    validate(name, value);
     return undefined;
   } catch (error) {
     return (error as Error).message.replace(`${name}: `, '');
   }
 }
 
-function judge(name: string, value: string): void {
+function validate(name: string, value: string): void {
   const config = readConfig({ [name]: value });
   if (name === 'MEDIA_API_KEY' || name === 'MEDIA_API_KEY_FILE') config.apiKey();
   if (name === 'MEDIA_BASE_URL') normaliseBaseUrl(value);
-  // Opens nothing yet: only the form of the location is judged.
+  // Opens nothing yet: only the form of the location is validated.
   if (name === 'MEDIA_MODELS') createModelSource({ location: value });
   if (name === 'MEDIA_MAX_SPEND') spendLimitOf(undefined, { [name]: value });
 }

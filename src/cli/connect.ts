@@ -141,7 +141,7 @@ export interface WorkerVersion {
 /** Who polls a task queue, and for which versions there is work. */
 export interface QueueView {
   readonly pollers: readonly {
-    /** Milliseconds since the epoch. */
+    /** Milliseconds since the Unix epoch. */
     readonly at: number;
     /** Null for a worker without versions. */
     readonly version: WorkerVersion | null;
@@ -201,7 +201,7 @@ export function versionText({ deploymentName, buildId }: WorkerVersion): string 
   return `${deploymentName} ${buildId}`;
 }
 
-/** When each worker that gets new work last polled, in milliseconds since the epoch. */
+/** When each worker that gets new work last polled, in milliseconds since the Unix epoch. */
 export function pollsForNewWork({ pollers, current }: QueueView): readonly number[] {
   const takesNew = (version: WorkerVersion | null): boolean =>
     current.length === 0 ? version === null : current.some((one) => isSameVersion(one, version));

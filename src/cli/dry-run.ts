@@ -33,7 +33,7 @@ import {
 import { type CommandContext } from './context';
 import { devInUse } from './models/models-in-force';
 import { refuseIssues } from './refuse-invalid';
-import { judgeCall } from './spend/judge-call';
+import { validateCall } from './spend/validate-call';
 import { shownLocation } from './text';
 
 /** A request as it would be sent, without the key and without the bytes of media. */
@@ -91,32 +91,32 @@ async function content(
   paid: PaidRequest,
   entry: ModelEntry | undefined,
 ): Promise<Pick<ShownRequest, 'body' | 'parts'>> {
-  const standIns = new StandIns();
+  const placeholders = new Placeholders();
   if (paid.operation === 'edit_image') {
     const { parts } = built(editBody(paid.request), paid);
-    return { parts: parts.map(shownPart(standIns)) };
+    return { parts: parts.map(shownPart(placeholders)) };
   }
   const wire =
     paid.operation === 'generate_image'
       ? wireGenerationBody(paid.request)
-      : await videoBody(paid.request, entry as VideoModel | undefined, standIns);
+      : await videoBody(paid.request, entry as VideoModel | undefined, placeholders);
   const body = built<WireJsonBody | WireMultipartBody>(wire, paid);
-  if (body.kind === 'multipart') return { parts: body.parts.map(shownPart(standIns)) };
+  if (body.kind === 'multipart') return { parts: body.parts.map(shownPart(placeholders)) };
   const { model, prompt, ...rest } = body.json;
   // The user's own words stay as they are, whatever they look like.
-  return { body: { model: model ?? null, prompt: prompt ?? null, ...(standIns.show(rest) as object) } };
+  return { body: { model: model ?? null, prompt: prompt ?? null, ...(placeholders.show(rest) as object) } };
 }
 
 /** References of a model that takes bytes are bytes, also those that the worker has to fetch first. */
 function videoBody(
   request: VideoRequest,
   model: VideoModel | undefined,
-  standIns: StandIns,
+  placeholders: Placeholders,
 ): Promise<WireBuild<WireJsonBody | WireMultipartBody>> {
   const references = (request.references ?? []).map((reference): ResolvedReference => {
     const { kind, source, field } = reference;
     const named = field === undefined ? {} : { field };
-    const file = 'url' in source && !takesBytes(reference, model) ? undefined : standIns.of(source);
+    const file = 'url' in source && !takesBytes(reference, model) ? undefined : placeholders.of(source);
     return file === undefined
       ? { kind, ...named, source: { kind: 'url', url: 'url' in source ? source.url : '' } }
       : { kind, ...named, source: { kind: 'file', file } };
@@ -161,11 +161,11 @@ function editBody(request: ImageEditRequest): WireBuild<WireMultipartBody> {
 }
 
 const shownPart =
-  (standIns: StandIns) =>
+  (placeholders: Placeholders) =>
   (part: WireMultipartBody['parts'][number]): ShownPart => {
     const { name } = part;
     if (part.kind === 'text')
-      return { name, value: name === 'prompt' ? part.value : standIns.showText(part.value) };
+      return { name, value: name === 'prompt' ? part.value : placeholders.showText(part.value) };
     const { mediaType } = part.file;
     return { name, fileName: part.fileName, mediaType, file: bytesText(part.file) };
   };
@@ -182,7 +182,7 @@ export async function showDryRun(
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { model, entry, estimate, source } = await judgeCall(paid, config, env);
+  const { model, entry, estimate, source } = await validateCall(paid, config, env);
   const baseUrl = config.baseUrl ?? (await devInUse(config, env))?.sandbox?.url;
   const request = await shownRequest(paid, entry, { baseUrl, policy: config.policy });
   for (const line of requestLines(request)) report.result(line);
@@ -219,7 +219,7 @@ const MAX_INLINE_BYTES = 64 * 1024 * 1024;
  * Small files that take the place of media in a request that is only shown: the builders of real requests put them
  * where the bytes go, and the words about the bytes take their place at the end.
  */
-class StandIns {
+class Placeholders {
   private readonly words = new Map<string, string>();
 
   /** A file of which the bytes are known. */
@@ -242,7 +242,7 @@ class StandIns {
     return 'url' in source ? this.ofUrl(source.url) : undefined;
   }
 
-  /** A value of a body with the words in place of the stand-ins, and addresses without what may be a signature. */
+  /** A value of a body with the words in place of the placeholders, and addresses without what may be a signature. */
   show(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.showText(value);
     if (Array.isArray(value)) return value.map((item) => this.show(item));
@@ -257,7 +257,7 @@ class StandIns {
   }
 
   private add(mediaType: string, words: string): WireFile {
-    const data = Buffer.from(`stand-in ${this.words.size}`);
+    const data = Buffer.from(`placeholder ${this.words.size}`);
     this.words.set(data.toString('base64'), words);
     return { source: { data }, mediaType, sha256: '', bytes: data.length };
   }

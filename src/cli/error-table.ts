@@ -36,7 +36,7 @@ const CAMPAIGN_ERRORS = {
   campaign_ended: [
     EXIT.badInput,
     'The campaign has ended: it takes no orders any more.',
-    '`temporal-media campaign resume ID` takes up what is left, `temporal-media campaign retry ID` what failed.',
+    '`temporal-media campaign resume ID` resumes what is left, `temporal-media campaign retry ID` what failed.',
   ],
   campaign_order_refused: [
     EXIT.badInput,

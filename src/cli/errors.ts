@@ -11,7 +11,7 @@ export interface Failure {
   readonly exitCode: ExitCode;
   readonly reply: FailureReply;
   readonly data?: object;
-  readonly told: boolean;
+  readonly reported: boolean;
 }
 
 /** By name and not by class: the classes would load the worker's native code into every command. */
@@ -44,8 +44,8 @@ const REFUSED_CODES: ReadonlySet<unknown> = new Set([7, 16]);
 
 /** Any error → exit code and words. Total: what nothing else knows is `unexpected`. */
 export function failureOf(error: unknown): Failure {
-  const { exitCode, reply, data, told } = error instanceof CliError ? error : cliErrorOf(error);
-  return { exitCode, reply, told, ...(data && { data }) };
+  const { exitCode, reply, data, reported } = error instanceof CliError ? error : cliErrorOf(error);
+  return { exitCode, reply, reported, ...(data && { data }) };
 }
 
 function cliErrorOf(error: unknown): CliError {
@@ -120,7 +120,7 @@ interface CliErrorOptions {
   /** What is known all the same, for example the outcome whose file could not be written. */
   readonly data?: object | undefined;
   /** That in text mode people have read it already. @default false */
-  readonly told?: boolean;
+  readonly reported?: boolean;
 }
 
 type ErrorTypeName = CommandErrorType | `${'rejected' | 'failed'}/${string}`;
@@ -131,20 +131,24 @@ export class CliError extends Error {
   readonly exitCode: ExitCode;
   readonly reply: FailureReply;
   readonly data: object | undefined;
-  readonly told: boolean;
+  readonly reported: boolean;
 
-  constructor(type: ErrorTypeName, message: string, { hint, data, told = false }: CliErrorOptions = {}) {
+  constructor(type: ErrorTypeName, message: string, { hint, data, reported = false }: CliErrorOptions = {}) {
     super(message);
     const row = errorType(type);
     this.exitCode = row.exitCode;
     this.reply = { type, message, hint: hint ?? row.hint };
     this.data = data;
-    this.told = told;
+    this.reported = reported;
   }
 
   /** What another process of ours, or an outcome, said. */
-  static from({ type, message, hint }: FailureReply, data?: object, told?: boolean): CliError {
-    return new CliError(type as ErrorTypeName, message, { hint, data, ...(told !== undefined && { told }) });
+  static from({ type, message, hint }: FailureReply, data?: object, reported?: boolean): CliError {
+    return new CliError(type as ErrorTypeName, message, {
+      hint,
+      data,
+      ...(reported !== undefined && { reported }),
+    });
   }
 }
 

@@ -171,7 +171,7 @@ function withImageOptions(command: Command): Command {
   );
 }
 
-/** The options as fields of a request; what they hold is judged by the domain's rules. */
+/** The options as fields of a request; what they hold is validated by the domain's rules. */
 export function imageFields(options: ImageOptions): Pick<ImageGenerationRequest, 'model' | 'prompt'> {
   return {
     model: options.model,

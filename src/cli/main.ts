@@ -3,23 +3,23 @@
  * @module The program `temporal-media`: parses, runs one command, prints one answer, ends with a documented exit code.
  */
 import { CommanderError } from 'commander';
-import { tellParent } from './child-process';
+import { notifyParent } from './child-process';
 import { type CommandContext } from './context';
 import { EXIT } from './exit-codes';
 import { failureOf, withoutSecrets } from './errors';
-import { type Paint, painter, parsedSpeech, Report, type Speech, speechOf } from './report';
+import { type Paint, painter, parsedOutputMode, Report, type OutputMode, outputModeOf } from './report';
 import { createProgram } from './program';
 import { typedCommand, withTypedCommand } from './typed-command';
 
 async function main(argv: readonly string[]): Promise<number> {
   const context: CommandContext = {
     env: process.env,
-    report: reportOf(speechOf(argv)),
+    report: reportOf(outputModeOf(argv)),
     exitCode: EXIT.done,
   };
   const program = createProgram(context).hook('preAction', (_program, command) => {
-    const speech = parsedSpeech(command);
-    if (speech !== undefined) context.report = reportOf(speech);
+    const outputMode = parsedOutputMode(command);
+    if (outputMode !== undefined) context.report = reportOf(outputMode);
   });
   try {
     if (argv.length === 0) {
@@ -33,18 +33,18 @@ async function main(argv: readonly string[]): Promise<number> {
       report.reply({ ok: true });
       return EXIT.done;
     }
-    const { exitCode, data, told, ...failure } = failureOf(error);
+    const { exitCode, data, reported, ...failure } = failureOf(error);
     const reply = withTypedCommand(failure.reply, typedCommand(program, argv));
     if (process.env['TEMPORAL_MEDIA_DEBUG'] === '1' && error instanceof Error)
       report.say(withoutSecrets(error.stack ?? ''));
-    report.fail(reply, data, told);
-    tellParent({ type: 'failed', error: reply });
+    report.fail(reply, data, reported);
+    notifyParent({ type: 'failed', error: reply });
     return exitCode;
   }
   return context.exitCode;
 }
 
-function reportOf({ format, color }: Speech): Report {
+function reportOf({ format, color }: OutputMode): Report {
   const paint = (stream: NodeJS.WriteStream): Paint => painter(color, process.env, stream);
   return new Report(format, paint(process.stderr), paint(process.stdout));
 }

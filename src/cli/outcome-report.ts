@@ -38,7 +38,7 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
   return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };
 }
 
-/** What came of a call in one sentence, as far as it can be told; the meaning of its row otherwise. */
+/** What came of a call in one sentence, as far as it can be reported; the meaning of its row otherwise. */
 export function messageOf(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
   switch (outcome.outcome) {
     case 'failed':

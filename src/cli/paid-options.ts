@@ -25,7 +25,7 @@ export interface PaidOptions extends CommonOptions, SpendOptions {
   readonly again?: boolean;
 }
 
-/** What every start of a paid workflow is told of its options. */
+/** What every start of a paid workflow is reported of its options. */
 export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again'>) {
   return {
     ...given({ account }),
@@ -91,7 +91,7 @@ export function waitMsOf(waitFor: DurationInput | undefined): number | undefined
   return waitFor === undefined ? undefined : durationOf(String(waitFor));
 }
 
-/** Text that should be a number; the domain's rules judge what it is. */
+/** Text that should be a number; the domain's rules validate what it is. */
 export function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : text.trim() === '' ? NaN : Number(text);
 }

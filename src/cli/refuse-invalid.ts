@@ -5,7 +5,7 @@ import { badInput } from './errors';
 import { byOption } from './context';
 import { shellWord } from './text';
 
-/** Everything that can be judged without the live model configuration, before anything starts. @throws CliError */
+/** Everything that can be validated without the live model configuration, before anything starts. @throws CliError */
 export function refuseInvalid(paid: PaidRequest): void {
   const fields = validateRawFields(paid.request.fields, { operation: paid.operation });
   refuseIssues([...validateRequest(paid), ...fields], paid);

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type Command, Option } from 'commander';
 import { type VideoState } from '../domain/video-state';
-import { tellParent } from './child-process';
+import { notifyParent } from './child-process';
 import { type FailureReply } from './errors';
 
 /** The one JSON object of a command. `data` of a paid command is its outcome. */
@@ -62,7 +62,7 @@ export class Report {
 
   /** A command that stays up is ready: its JSON object, and the parent process if it waits for us. */
   ready(data: object): void {
-    tellParent({ type: 'ready', data });
+    notifyParent({ type: 'ready', data });
     this.reply({ ok: true, data });
   }
 
@@ -75,8 +75,8 @@ export class Report {
   }
 
   /** `told`: the result lines have said it already; only a script still waits for it. */
-  fail(error: FailureReply, data?: object, told = false): void {
-    if (!told || this.machine) this.#sayError(error);
+  fail(error: FailureReply, data?: object, reported = false): void {
+    if (!reported || this.machine) this.#sayError(error);
     this.reply({ ok: false, ...(data && { data }), error });
   }
 
@@ -122,13 +122,13 @@ export function withOutputOptions(command: Command): Command {
 }
 
 /** How a command speaks. */
-export interface Speech {
+export interface OutputMode {
   readonly format: OutputFormat;
   readonly color: 'auto' | 'always' | 'never';
 }
 
 /** Read before the command line is parsed. */
-export function speechOf(argv: readonly string[]): Speech {
+export function outputModeOf(argv: readonly string[]): OutputMode {
   return { format: formatOf(argv), color: colorOf(argv) };
 }
 
@@ -136,18 +136,18 @@ export function speechOf(argv: readonly string[]): Speech {
  * By the parsed options, which tell an option from a value that looks like one (`--prompt "--json"`); undefined for a
  * command without them.
  */
-export function parsedSpeech(command: Command): Speech | undefined {
+export function parsedOutputMode(command: Command): OutputMode | undefined {
   const { output, json, color } = command.opts<{
     readonly output?: OutputFormat;
     readonly json?: boolean;
-    readonly color: Speech['color'];
+    readonly color: OutputMode['color'];
   }>();
   if (output === undefined) return undefined;
   const short = json === true && command.getOptionValueSource('output') === 'default';
   return { format: short ? 'json' : output, color };
 }
 
-/** The format that the command line asks for, read before it is parsed: what is wrong with it is told in that format. */
+/** The format that the command line asks for, read before it is parsed: what is wrong with it is reported in that format. */
 export function formatOf(argv: readonly string[]): OutputFormat {
   const options = beforeDashes(argv);
   const asked = lastValue(options, '-o', '--output');
@@ -155,7 +155,7 @@ export function formatOf(argv: readonly string[]): OutputFormat {
   return options.includes('--json') ? 'json' : 'text';
 }
 
-export function colorOf(argv: readonly string[]): Speech['color'] {
+export function colorOf(argv: readonly string[]): OutputMode['color'] {
   const asked = lastValue(beforeDashes(argv), undefined, '--color');
   return asked === 'always' || asked === 'never' ? asked : 'auto';
 }

@@ -40,24 +40,24 @@ export function showProgress(
   // The wait itself says what is wrong.
   if (options.showState) void showStates().catch(() => undefined);
   // Of a poll that failed the state tells.
-  const isTold = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
-  void showTries(workflowId, { ...options, view, isTold }, signal).catch(() => undefined);
+  const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
+  void showTries(workflowId, { ...options, view, isKnown }, signal).catch(() => undefined);
   return { state: () => last, stop: () => view.stop() };
 }
 
 interface TriesOptions extends Pick<ShowProgressOptions, 'connected'> {
   readonly view: ProgressView;
-  readonly isTold: () => boolean;
+  readonly isKnown: () => boolean;
 }
 
 async function showTries(
   workflowId: string,
-  { connected, view, isTold }: TriesOptions,
+  { connected, view, isKnown }: TriesOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     await delay(TRIES_MS, undefined, { signal });
-    const tries = isTold() ? undefined : await triesOf(workflowId, connected);
+    const tries = isKnown() ? undefined : await triesOf(workflowId, connected);
     // Asked in a function: the compiler takes a flag that it has seen for a constant.
     if (!hasEnded(signal)) view.tries(tries);
   }

@@ -316,9 +316,9 @@ async function keyIn(root: string, key: JournalKey): Promise<FoundKey | undefine
   await access(join(root, 'journal.json'));
   const journal = createFileJournal({ root });
   let found: FoundKey | undefined;
-  for (let epoch = 0; ; epoch++) {
-    const { slot, outcome, resolution } = await journal.read(key, epoch);
-    if (slot === null) return found;
+  for (let sendAttempt = 0; ; sendAttempt++) {
+    const { claim, outcome, resolution } = await journal.read(key, sendAttempt);
+    if (claim === null) return found;
     const answer = outcome?.answer.outcome === 'created' ? outcome.answer : resolution?.answer;
     found = { taskId: answer?.outcome === 'created' ? answer.video.taskId : null };
   }

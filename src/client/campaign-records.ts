@@ -13,12 +13,12 @@ import { canonical } from '../domain/fingerprint';
 import { FINGERPRINT_MEMO, QUERY, WORKFLOW } from '../domain/names';
 import { inputIssue } from '../workflows/campaign/input-issue';
 import { CampaignUnreadableError, taken } from './errors';
-import { looking, readPayloads } from './looking';
+import { lenientClient, readPayloads } from './lenient-client';
 
 /** What a caller says about a campaign; results of earlier runs under the same id are added by the client. */
 export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;
 
-/** Memo field of a campaign: what it was started with, so that it can be taken up again from its id alone. */
+/** Memo field of a campaign: what it was started with, so that it can be resumed again from its id alone. */
 export const CAMPAIGN_MEMO = 'mediaCampaign';
 
 /** The newest run under an id, as the server lists it. Needs no worker. */
@@ -115,7 +115,7 @@ async function firstInput(client: Client, { campaign, runId }: CampaignExecution
 export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
   const found = new Map<string, CampaignExecution>();
   const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;
-  for await (const execution of looking(client).list({ query })) {
+  for await (const execution of lenientClient(client).list({ query })) {
     const { workflowId } = execution;
     if (found.has(workflowId)) continue;
     if (found.size >= most) break;

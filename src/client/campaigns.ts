@@ -141,10 +141,10 @@ export class CampaignClient {
 
   /**
    * Goes on: a paused campaign takes creates up again; rows that are still running, were set aside, skipped or cancelled
-   * are taken up under the keys that they have, by an Update while it runs and by a new run once it has ended.
+   * are resumed under the keys that they have, by an Update while it runs and by a new run once it has ended.
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
-  async resumeCampaign(id: string, { confirm, ...changes }: TakeUpOptions = {}): Promise<TakenUp> {
+  async resumeCampaign(id: string, { confirm, ...changes }: ResumeRowsOptions = {}): Promise<ResumedRow> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.#findStarted(id);
     if (!isOpen(found.status)) return this.#goOn(found, changes, confirm);
@@ -159,7 +159,7 @@ export class CampaignClient {
     }
     const messages = await this.#change(id, changes);
     if (phase === 'paused') messages.push(accepted(id, await this.orderCampaign(id, 'resume')));
-    if (outcomes.length > 0) return this.#takeUp(found, again(outcomes), messages);
+    if (outcomes.length > 0) return this.#resumeRows(found, again(outcomes), messages);
     const by = messages.length > 0 ? 'order' : 'nothing';
     return { by, rows: 0, messages, started: this.#attach(id, found.runId) };
   }
@@ -171,8 +171,8 @@ export class CampaignClient {
   async retryCampaign(
     id: string,
     outcomes: readonly RetriedOutcome[] = RETRIED_BY_DEFAULT,
-    { confirm, ...changes }: TakeUpOptions = {},
-  ): Promise<TakenUp> {
+    { confirm, ...changes }: ResumeRowsOptions = {},
+  ): Promise<ResumedRow> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.#findStarted(id);
     requireUnpaused(id, found.status);
@@ -183,7 +183,7 @@ export class CampaignClient {
     const previous = running && state !== undefined ? state.results : await closedResults(this.client, found);
     const input = { ...(await this.#lastInput(found, state)), ...changes, select, previous };
     await confirm?.(input);
-    if (running) return this.#takeUp(found, select, await this.#change(id, changes));
+    if (running) return this.#resumeRows(found, select, await this.#change(id, changes));
     return {
       by: 'start',
       rows: null,
@@ -202,8 +202,8 @@ export class CampaignClient {
   async #goOn(
     found: CampaignExecution,
     changes: CampaignChanges,
-    confirm: TakeUpOptions['confirm'],
-  ): Promise<TakenUp> {
+    confirm: ResumeRowsOptions['confirm'],
+  ): Promise<ResumedRow> {
     const { campaign, status } = found;
     const state = await this.#lastState(found);
     const previous = await closedResults(this.client, found);
@@ -215,7 +215,7 @@ export class CampaignClient {
     return { by: 'start', rows: null, messages: [], started };
   }
 
-  /** What the campaign was started with, as it was changed since; without what says which rows are taken up. */
+  /** What the campaign was started with, as it was changed since; without what says which rows are resumed. */
   async #lastInput(found: CampaignExecution, known?: CampaignState): Promise<CampaignStart> {
     if (found.input === null) {
       const message = `What the campaign "${found.campaign}" was started with is not kept: its manifest is not an artifact, or its history cannot be read here. Start it again with its manifest.`;
@@ -242,12 +242,12 @@ export class CampaignClient {
     return messages;
   }
 
-  async #takeUp(
+  async #resumeRows(
     { campaign, runId }: CampaignExecution,
     select: RowSelection,
     messages: readonly string[],
-  ): Promise<TakenUp> {
-    const result = await this.orderCampaign(campaign, 'takeUp', { select });
+  ): Promise<ResumedRow> {
+    const result = await this.orderCampaign(campaign, 'resumeRows', { select });
     const told = [...messages, accepted(campaign, result)];
     const rows = result.rows ?? 0;
     const by = rows > 0 || messages.length > 0 ? 'order' : 'nothing';
@@ -303,7 +303,7 @@ type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdat
   ? [CampaignUpdates[Order]]
   : [];
 
-/** What may be changed when a campaign is taken up again. */
+/** What may be changed when a campaign is resumed again. */
 export type CampaignChanges = Pick<CampaignStart, 'concurrency' | 'budget' | 'waitFor' | 'maxAttempts'>;
 
 const CHANGE_KEYS = {
@@ -313,8 +313,8 @@ const CHANGE_KEYS = {
   maxAttempts: true,
 } satisfies KeysOf<CampaignChanges>;
 
-/** How a campaign is taken up. */
-export interface TakeUpOptions extends CampaignChanges {
+/** How a campaign is resumed. */
+export interface ResumeRowsOptions extends CampaignChanges {
   /**
    * Called before anything is ordered or started, with what is about to be planned: earlier results and selection
    * included. What it throws keeps everything from happening.
@@ -323,17 +323,17 @@ export interface TakeUpOptions extends CampaignChanges {
 }
 
 /** How a campaign goes on. */
-export interface TakenUp {
+export interface ResumedRow {
   /** `order`: the campaign runs and was told so. `start`: a new run under the same id. `nothing`: no row needs it. */
   readonly by: 'order' | 'start' | 'nothing';
-  /** Rows that were taken up; null where only the plan of the new run will tell. */
+  /** Rows that were resumed; null where only the plan of the new run will tell. */
   readonly rows: number | null;
   /** What the campaign answered, for a person. */
   readonly messages: readonly string[];
   readonly started: Started<CampaignResult>;
 }
 
-/** Rows that a `resume` takes up again under the key that they have: nothing that was bought is bought again. */
+/** Rows that a `resume` resumes again under the key that they have: nothing that was bought is bought again. */
 export const RESUMED_OUTCOMES = [
   'still_running',
   'unconfirmed',
@@ -363,7 +363,7 @@ export function present<Outcome extends RowOutcome>(
 }
 
 /**
- * What a new run takes up after one that has ended. Without a limit: all that is missing. A run that ended by itself
+ * What a new run resumes after one that has ended. Without a limit: all that is missing. A run that ended by itself
  * behind a limit: only rows that it began. One that was closed from outside behind a limit: no more rows than it had left.
  */
 export function resumedRows(
@@ -373,9 +373,9 @@ export function resumedRows(
   if (limit === undefined && sample === undefined) return { select: { rows: 'missing' } };
   const outcomes = present(ended.counts, RESUMED_OUTCOMES);
   if (ended.status === 'COMPLETED') return { select: again(outcomes) };
-  const begun = outcomes.reduce((sum, outcome) => sum + (ended.counts[outcome] ?? 0), 0);
+  const startedRows = outcomes.reduce((sum, outcome) => sum + (ended.counts[outcome] ?? 0), 0);
   // Without its last state nobody knows how many were left: the limit itself is then the most.
-  const most = ended.state === undefined ? (limit ?? sample ?? 0) : ended.state.remaining + begun;
+  const most = ended.state === undefined ? (limit ?? sample ?? 0) : ended.state.remaining + startedRows;
   return { select: { rows: 'missing' }, ...(limit === undefined ? { sample: most } : { limit: most }) };
 }
 

@@ -32,7 +32,7 @@ export class CampaignNotFoundError extends Error {
   }
 }
 
-/** The campaign has ended: it takes no orders any more. What is missing is taken up by a new run. */
+/** The campaign has ended: it takes no orders any more. What is missing is resumed by a new run. */
 export class CampaignEndedError extends Error {
   override readonly name = 'CampaignEndedError';
   constructor(readonly campaign: string) {

@@ -1,9 +1,9 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { isOpen } from '../domain/execution-status';
-import { inLanes } from '../domain/in-lanes';
+import { mapConcurrently } from '../domain/map-concurrently';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './started';
-import { looking } from './looking';
+import { lenientClient } from './lenient-client';
 
 /** A paid task that nobody fetches any more: its workflow was closed from outside, before it could say so. */
 export interface Orphan extends CreatedEntry {
@@ -12,9 +12,9 @@ export interface Orphan extends CreatedEntry {
 }
 
 /** Ends by which a workflow has told what became of its task, or has handed it on. */
-const TOLD: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW']);
+const REPORTED: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW']);
 
-const isCaredFor = (status: string): boolean => isOpen(status) || TOLD.has(status);
+const isCaredFor = (status: string): boolean => isOpen(status) || REPORTED.has(status);
 
 const AT_ONCE = 8;
 
@@ -25,7 +25,7 @@ export async function orphansAmong(
   keptSince: Date,
 ): Promise<readonly Orphan[]> {
   const found: Orphan[] = [];
-  await inLanes(entries, AT_ONCE, async (entry) => {
+  await mapConcurrently(entries, AT_ONCE, async (entry) => {
     const endedAs = await endOf(client, entry, keptSince);
     if (endedAs !== undefined) found.push({ ...entry, endedAs });
   });
@@ -49,7 +49,7 @@ async function endOf(
 
 async function statusOf(client: Client, workflowId: string): Promise<string | undefined> {
   try {
-    return (await looking(client).getHandle(workflowId).describe()).status.name;
+    return (await lenientClient(client).getHandle(workflowId).describe()).status.name;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

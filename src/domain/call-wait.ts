@@ -5,7 +5,7 @@ import { type CreateVideoAnswer, type RejectReason } from './paid-call';
 export interface CallWait {
   /** What stands in its way, and since when where that is known: sentences for a person. */
   readonly why: string;
-  /** When it is tried next, in milliseconds since the epoch of workflow time. */
+  /** When it is tried next, in milliseconds since the Unix epoch of workflow time. */
   readonly until: number;
   /** What it is rejected for at its start limit, where a person has to mend something; else null. */
   readonly reason: RejectReason | null;

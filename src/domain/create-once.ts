@@ -13,8 +13,8 @@ import {
 export interface CreateOnceState {
   readonly v: 1;
   readonly creationKey: string;
-  /** Epoch of the next `media.createVideo`. */
-  readonly epoch: number;
+  /** Send attempt of the next `media.createVideo`. */
+  readonly sendAttempt: number;
   /** Sends that reached the wire and were provably refused. */
   readonly sends: number;
   /** Sends and connections that failed: what the limit counts. */
@@ -27,7 +27,7 @@ export interface CreateOnceState {
   readonly firstSendAt: number | null;
   /** An earlier send of unknown fate was sent again by decision: whatever follows, it may have cost (C7.10). */
   readonly mayBeOwed?: true;
-  /** What is known of a send of `epoch` whose fate is unknown, while it is sent again under the same idempotency key. */
+  /** What is known of a send of `sendAttempt` whose fate is unknown, while it is sent again under the same idempotency key. */
   readonly unknown?: UnconfirmedCall;
 }
 
@@ -52,7 +52,16 @@ export type CreateStep =
   | { readonly do: 'wait'; readonly until: number; readonly state: CreateOnceState; readonly why: string };
 
 export function beginCreate(creationKey: string, now: number): CreateOnceState {
-  return { v: 1, creationKey, epoch: 0, sends: 0, tries: 0, waits: 0, startedAt: now, firstSendAt: null };
+  return {
+    v: 1,
+    creationKey,
+    sendAttempt: 0,
+    sends: 0,
+    tries: 0,
+    waits: 0,
+    startedAt: now,
+    firstSendAt: null,
+  };
 }
 
 export interface StepContext {
@@ -103,7 +112,7 @@ export function nextStep(
     }
     case 'not_sent': {
       if (answer.permanent) return settleRejected(answer, refusalOf(answer));
-      return answer.epochUsed && !FREE_CAUSES.has(answer.cause)
+      return answer.sendAttemptUsed && !FREE_CAUSES.has(answer.cause)
         ? afterFailedConnection(state, answer, context)
         : afterUnsent(state, answer, context);
     }
@@ -111,8 +120,8 @@ export function nextStep(
 }
 
 /** Whether the next create of this state repeats a send of unknown fate under its key. */
-export function isSentAgain({ epoch, unknown }: CreateOnceState): boolean {
-  return unknown?.epoch === epoch;
+export function isSentAgain({ sendAttempt, unknown }: CreateOnceState): boolean {
+  return unknown?.sendAttempt === sendAttempt;
 }
 
 /**
@@ -121,7 +130,11 @@ export function isSentAgain({ epoch, unknown }: CreateOnceState): boolean {
  */
 export function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
   const { unknown } = state;
-  if (unknown?.epoch === answer.epoch && answer.outcome === 'rejected' && answer.reason !== 'declared_lost')
+  if (
+    unknown?.sendAttempt === answer.sendAttempt &&
+    answer.outcome === 'rejected' &&
+    answer.reason !== 'declared_lost'
+  )
     return unknown;
   return answer.outcome === 'rejected' && state.mayBeOwed === true ? { ...answer, mayBeOwed: true } : answer;
 }
@@ -129,8 +142,8 @@ export function withDebts(answer: SettledCreate, state: CreateOnceState): Settle
 /** What a caller that was cancelled learns from a create that was asked for records only. */
 export type CancelledStep =
   | { readonly do: 'settle'; readonly answer: CreatedVideo | UnconfirmedCall }
-  /** That epoch is over and a later one may hold more. */
-  | { readonly do: 'ask'; readonly epoch: number }
+  /** That send attempt is over and a later one may hold more. */
+  | { readonly do: 'ask'; readonly sendAttempt: number }
   | { readonly do: 'end'; readonly mayBeOwed: boolean };
 
 /** What one answer means for a cancelled run: money that another run owes is never reported as none (C1.8). */
@@ -140,10 +153,10 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
     case 'unconfirmed':
       return { do: 'settle', answer };
     case 'not_sent':
-      // A worker that does not know what it was asked for used the epoch up; asked again it would use up the next one.
+      // A worker that does not know what it was asked for used the send attempt up; asked again it would use up the next one.
       if (answer.permanent) return { do: 'end', mayBeOwed: true };
-      return answer.epochUsed
-        ? { do: 'ask', epoch: answer.epoch + 1 }
+      return answer.sendAttemptUsed
+        ? { do: 'ask', sendAttempt: answer.sendAttempt + 1 }
         : { do: 'end', mayBeOwed: answer.mayBeOwed === true || answer.cause !== NOT_RECORDED };
     case 'refused_for_now':
       return { do: 'end', mayBeOwed: answer.mayBeOwed === true };
@@ -154,19 +167,25 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
   }
 }
 
-/** Epochs that were used up although no connection was even tried. */
-const FREE_CAUSES: ReadonlySet<string> = new Set(['fenced', 'worker_shutdown', 'server_unheard']);
+/** Send attempts that were used up although no connection was even tried. */
+const FREE_CAUSES: ReadonlySet<string> = new Set(['fenced', 'worker_shutdown', 'server_not_notified']);
 
 /** Sent again under the same key where that is one purchase; else its fate may stand in the service's records. */
 function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: StepContext): CreateStep {
-  const told = state.unknown?.epoch === answer.epoch ? { ...answer, resent: true as const } : answer;
+  const told =
+    state.unknown?.sendAttempt === answer.sendAttempt ? { ...answer, resent: true as const } : answer;
   if (answer.sameKeyUntil !== undefined) {
     const counted = counting(state, answer, true, context.now);
     const asked = answer.notBefore === undefined ? context.now : Date.parse(answer.notBefore);
     const until = Math.max(asked, context.now + backoff(counted.tries, MAX_DELAY_MS, context.random));
     if (!exhausted(counted, until) && until <= Date.parse(answer.sameKeyUntil)) {
       const why = `the fate of the create is unknown (${answer.evidence.cause}); it is sent again under the same idempotency key`;
-      return { do: 'wait', until, state: { ...counted, epoch: answer.epoch, unknown: told }, why };
+      return {
+        do: 'wait',
+        until,
+        state: { ...counted, sendAttempt: answer.sendAttempt, unknown: told },
+        why,
+      };
     }
   }
   // One reconciliation looks, and what that says stands.
@@ -190,7 +209,11 @@ function afterFailedConnection(
 
 function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: StepContext): CreateStep {
   const waits = state.waits + 1;
-  const next = inEpoch(owing(state, answer), answer.epochUsed ? answer.epoch + 1 : answer.epoch, { waits });
+  const next = inSendAttempt(
+    owing(state, answer),
+    answer.sendAttemptUsed ? answer.sendAttempt + 1 : answer.sendAttempt,
+    { waits },
+  );
   const until = unsentUntil(answer, waits, context);
   if (until > state.startedAt + context.startLimitMs) {
     const refusal = refusalOf(answer);
@@ -230,7 +253,7 @@ function afterStanding(state: CreateOnceState, answer: RejectedCall, context: St
   const until = afterHold(answer.heldUntil ?? new Date(context.now).toISOString(), waits, context);
   if (until > state.startedAt + context.startLimitMs) return { do: 'settle', answer };
   const sends = state.sends + (answer.sent ? 1 : 0);
-  const next = inEpoch(owing(state, answer), answer.epoch + 1, { sends, waits });
+  const next = inSendAttempt(owing(state, answer), answer.sendAttempt + 1, { sends, waits });
   const status = answer.httpStatus === undefined ? '' : ` with HTTP ${answer.httpStatus}`;
   return { do: 'wait', until, state: next, why: `The service refuses it${status}: ${answer.message}` };
 }
@@ -241,24 +264,24 @@ function owing(state: CreateOnceState, answer: { readonly mayBeOwed?: true }): C
 
 function counting(
   state: CreateOnceState,
-  answer: { readonly epoch: number; readonly sent: boolean; readonly mayBeOwed?: true },
+  answer: { readonly sendAttempt: number; readonly sent: boolean; readonly mayBeOwed?: true },
   counts: boolean,
   now: number,
 ): CreateOnceState {
-  return inEpoch(owing(state, answer), answer.epoch + 1, {
+  return inSendAttempt(owing(state, answer), answer.sendAttempt + 1, {
     sends: state.sends + (answer.sent ? 1 : 0),
     tries: state.tries + (counts ? 1 : 0),
     firstSendAt: state.firstSendAt ?? now,
   });
 }
 
-/** What is unknown belongs to its epoch: whoever got beyond it knows, or a person decided. */
-function inEpoch(
+/** What is unknown belongs to its send attempt: whoever got beyond it knows, or a person decided. */
+function inSendAttempt(
   { unknown, ...state }: CreateOnceState,
-  epoch: number,
+  sendAttempt: number,
   changes: Partial<Pick<CreateOnceState, 'sends' | 'tries' | 'waits' | 'firstSendAt'>>,
 ): CreateOnceState {
-  return { ...state, ...changes, epoch, ...(unknown?.epoch === epoch && { unknown }) };
+  return { ...state, ...changes, sendAttempt, ...(unknown?.sendAttempt === sendAttempt && { unknown }) };
 }
 
 function exhausted(state: CreateOnceState, until: number): boolean {
@@ -290,7 +313,7 @@ function settleRejected(
     do: 'settle',
     answer: {
       outcome: 'rejected',
-      epoch: answer.epoch,
+      sendAttempt: answer.sendAttempt,
       sent: answer.sent,
       account: answer.account,
       estimate: answer.estimate,

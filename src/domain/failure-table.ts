@@ -98,7 +98,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'Look at the rejected bytes; resume by the task id later.',
   ),
   row(
-    'content_unavailable/truncated',
+    'content_unavailable/incomplete_file',
     'later',
     'yes',
     'yes',
@@ -175,7 +175,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'unknown',
     'The service refused the content before a task existed.',
-    'Change the prompt or the references and start it again under the same id; check the bill, a service may charge for the judgement.',
+    'Change the prompt or the references and start it again under the same id; check the bill, a service may charge for the validation.',
   ),
   row(
     'rejected/quota',

@@ -1,5 +1,5 @@
 /** What an attempt of a paid activity told the server before its request could leave (docs/adr/0015). */
-export interface SenderWord {
+export interface SenderHeartbeat {
   readonly journalId: string;
   /** Nonce of the intent that it wrote there; null before. */
   readonly intent: string | null;
@@ -9,24 +9,25 @@ export interface SenderWord {
 export const PERHAPS = 'perhaps';
 
 /**
- * Why nobody knows what a call came to whose word this journal cannot prove: it is not the journal that was named, or lacks
- * what was named; or the last word, of an attempt that was lost, did not say whether it had begun to send.
+ * Why nobody knows what a call came to whose heartbeat this journal cannot prove: it is not the journal that was named, or lacks
+ * what was named; or the last heartbeat, of an attempt that was lost, did not say whether it had started to send.
  */
-export function causeOfUnproved(heard: SenderWord | null, journalId: string): string {
+export function causeOfUnproved(lastHeartbeat: SenderHeartbeat | null, journalId: string): string {
   // Before an attempt knows the journal of its queue, it names none.
-  const isOwn = heard !== null && (heard.journalId === journalId || heard.journalId === '');
-  return isOwn && heard.intent === PERHAPS ? 'worker_lost' : 'journal_changed';
+  const isOwn =
+    lastHeartbeat !== null && (lastHeartbeat.journalId === journalId || lastHeartbeat.journalId === '');
+  return isOwn && lastHeartbeat.intent === PERHAPS ? 'worker_lost' : 'journal_changed';
 }
 
 /** What is known of the attempts that may have sent. */
 export interface SenderTrace {
-  /** The last word of an attempt; null when none was heard. */
-  readonly heard: SenderWord | null;
+  /** The last heartbeat of an attempt; null when none was lastHeartbeat. */
+  readonly lastHeartbeat: SenderHeartbeat | null;
   /** ISO 8601 time at which the activity was scheduled, or earlier. */
   readonly scheduledAt: string;
 }
 
-/** Whose word is asked, and what it shows. */
+/** Whose heartbeat is asked, and what it shows. */
 export interface JournalHere {
   readonly journalId: string;
   /** Since when the queue belongs to it: the server's time. */
@@ -36,37 +37,37 @@ export interface JournalHere {
 }
 
 /**
- * Whether an epoch that is empty in this journal proves that the attempts before have sent nothing in it. Only the journal
+ * Whether a send attempt that is empty in this journal proves that the attempts before have sent nothing in it. Only the journal
  * that they named can prove it, and only while it still has what they wrote. Pure.
  */
-export function provesNotSent({ heard, scheduledAt }: SenderTrace, here: JournalHere): boolean {
-  if (heard === null) return Date.parse(scheduledAt) >= Date.parse(here.boundSince);
-  if (heard.journalId !== here.journalId) return false;
-  return heard.intent === null || here.intents.includes(heard.intent);
+export function provesNotSent({ lastHeartbeat, scheduledAt }: SenderTrace, here: JournalHere): boolean {
+  if (lastHeartbeat === null) return Date.parse(scheduledAt) >= Date.parse(here.boundSince);
+  if (lastHeartbeat.journalId !== here.journalId) return false;
+  return lastHeartbeat.intent === null || here.intents.includes(lastHeartbeat.intent);
 }
 
 /** Heartbeat of a create or an image call. */
-export interface SenderBeat extends SenderWord {
+export interface SenderHeartbeatDetails extends SenderHeartbeat {
   readonly taskId?: string;
 }
 
 /** Heartbeat of a group of creates: by place in its rows. */
-export interface GroupBeat {
+export interface GroupHeartbeatDetails {
   readonly journalId: string;
   readonly intents: readonly (string | null)[];
   readonly taskIds: readonly (string | null)[];
 }
 
-/** The word of an attempt, out of the details of its last heartbeat; null when they say nothing of the kind. */
-export function wordOf(details: unknown, place?: number): SenderWord | null {
+/** The heartbeat of an attempt, out of the details of its last heartbeat; null when they say nothing of the kind. */
+export function heartbeatOf(details: unknown, place?: number): SenderHeartbeat | null {
   if (typeof details !== 'object' || details === null) return null;
-  const { journalId, intent, intents } = details as Partial<SenderBeat & GroupBeat>;
+  const { journalId, intent, intents } = details as Partial<SenderHeartbeatDetails & GroupHeartbeatDetails>;
   if (typeof journalId !== 'string') return null;
   const own: unknown = place === undefined ? intent : intents?.[place];
   return { journalId, intent: typeof own === 'string' ? own : null };
 }
 
-/** The word in an answer that has to be reconciled; null when it names no intent. */
-export function wordInAnswer(answer: object): SenderWord | null {
-  return (answer as { readonly word?: SenderWord }).word ?? null;
+/** The heartbeat in an answer that has to be reconciled; null when it names no intent. */
+export function heartbeatInAnswer(answer: object): SenderHeartbeat | null {
+  return (answer as { readonly heartbeat?: SenderHeartbeat }).heartbeat ?? null;
 }

@@ -1,7 +1,7 @@
 import { nearNames } from './near-names';
 import { type ValidationIssue } from './validation-issue';
 
-/** The keys that an object may have; those of an object within it where they are judged too. */
+/** The keys that an object may have; those of an object within it where they are validated too. */
 export interface Keys {
   readonly [name: string]: true | Keys;
 }

@@ -123,18 +123,18 @@ export function contentUnavailable(
   };
 }
 
-const JUDGED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
+const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
 /**
- * Whether it is a refusal for which a service may bill its judgement: that nothing was accepted does not prove that nothing
- * is owed (C7.10). One that holds for the account or the model judges no request.
+ * Whether it is a refusal for which a service may bill its validation: that nothing was accepted does not prove that nothing
+ * is owed (C7.10). One that holds for the account or the model validates no request.
  */
-export function isJudged({ httpStatus, standing, reason }: RejectedCall): boolean {
-  return httpStatus !== undefined && standing === undefined && JUDGED.has(reason);
+export function isValidated({ httpStatus, standing, reason }: RejectedCall): boolean {
+  return httpStatus !== undefined && standing === undefined && VALIDATED.has(reason);
 }
 
 export function rejected(call: RejectedCall, creationKey: string | null, sends: number): Rejected {
-  const mayBeOwed = call.mayBeOwed === true || isJudged(call);
+  const mayBeOwed = call.mayBeOwed === true || isValidated(call);
   const { reason, message, field, allowed, httpStatus, error, notBefore } = call;
   return {
     outcome: 'rejected',
@@ -160,7 +160,7 @@ export function refusedBeforeSend(
 ): Rejected {
   const call: RejectedCall = {
     outcome: 'rejected',
-    epoch: 0,
+    sendAttempt: 0,
     sent: false,
     account: null,
     estimate: null,
@@ -176,7 +176,7 @@ export function unconfirmed(call: UnconfirmedCall, creationKey: string): Unconfi
   return {
     outcome: 'unconfirmed',
     creationKey,
-    epoch: call.epoch,
+    sendAttempt: call.sendAttempt,
     evidence: call.evidence,
     message: unconfirmedMessage(call),
     billing: billing(call.estimate, 'needs_review'),

@@ -65,7 +65,7 @@ export const UPDATE = {
   cancel: 'cancel',
   setConcurrency: 'setConcurrency',
   raiseBudget: 'raiseBudget',
-  takeUp: 'takeUp',
+  resumeRows: 'resumeRows',
 } as const;
 
 /** Task queue of the workflows and, unless configured otherwise, of the activities. */

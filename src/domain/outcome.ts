@@ -87,7 +87,7 @@ export interface TaskUnknown extends WithVideo {
 export interface Unconfirmed extends WithBilling {
   readonly outcome: 'unconfirmed';
   readonly creationKey: string;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly evidence: CreateEvidence;
   readonly message: string;
 }

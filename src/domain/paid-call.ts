@@ -1,5 +1,5 @@
 import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
-import { type SenderTrace, type SenderWord } from './journal-proof';
+import { type SenderTrace, type SenderHeartbeat } from './journal-proof';
 import { type JsonValue } from './json';
 import { type KeysOf } from './known-keys';
 import { baseTaskQueue } from './names';
@@ -12,14 +12,14 @@ import {
 } from './request';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 
-/** One epoch of one creation key: at most one request leaves in it (failure model: The journal). */
-interface EpochKey {
+/** One send attempt of one creation key: at most one request leaves in it (failure model: The journal). */
+interface SendAttemptKey {
   readonly creationKey: string;
   /** 0 for the first send; the next opens only after a proven refusal or an authorisation. */
-  readonly epoch: number;
+  readonly sendAttempt: number;
 }
 
-interface PaidInput extends EpochKey {
+interface PaidInput extends SendAttemptKey {
   /** Credential name, or `name@digest` to insist on one service; default `default`. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
@@ -33,7 +33,7 @@ export interface CreateVideoInput extends PaidInput {
   readonly request: VideoRequest;
   /** Only what is recorded under the key is wanted: nothing is sent. For a caller that was cancelled. */
   readonly recordedOnly?: true;
-  /** The caller was told that this epoch may be sent again under its idempotency key. */
+  /** The caller was told that this send attempt may be sent again under its idempotency key. */
   readonly sameKey?: true;
 }
 
@@ -42,7 +42,7 @@ export type CallFacts = Pick<VideoTask, 'durationSeconds' | 'resolution' | 'refe
   readonly model: string;
 };
 
-export interface ReconcileCreateInput extends EpochKey {
+export interface ReconcileCreateInput extends SendAttemptKey {
   readonly account?: string;
   /** Set when the create itself compared requests and found its own: the fingerprint, null where it could not be had. */
   readonly fingerprint?: string | null;
@@ -53,7 +53,7 @@ export interface ReconcileCreateInput extends EpochKey {
   readonly policy?: CreatePolicy;
 }
 
-/** `creationKey` and `epoch` are optional for a raw image activity; without a key it is documented as not reset-safe. */
+/** `creationKey` and `sendAttempt` are optional for a raw image activity; without a key it is documented as not reset-safe. */
 export interface GenerateImageInput extends Partial<PaidInput> {
   readonly request: ImageGenerationRequest;
   /** The caller waits by timers of its own: what has to wait comes back as {@link WaitingImage}. @default the retry policy waits */
@@ -77,7 +77,7 @@ export interface EditImageInput extends Partial<PaidInput> {
 const PAID_INPUT_KEYS = {
   request: true,
   creationKey: true,
-  epoch: true,
+  sendAttempt: true,
   account: true,
   policy: CREATE_POLICY_KEYS,
   refuseWhileUnconfirmed: true,
@@ -140,8 +140,8 @@ export interface CreateEvidence {
 
 /** Fields that every answer of a paid activity carries. */
 interface PaidAnswer {
-  /** Epoch that this answer is about; later than the one asked for when earlier epochs were proven refusals. */
-  readonly epoch: number;
+  /** Send attempt that this answer is about; later than the one asked for when earlier send attempts were proven refusals. */
+  readonly sendAttempt: number;
   /** Whether this very activity execution put a request on the wire. */
   readonly sent: boolean;
   readonly account: string | null;
@@ -153,13 +153,13 @@ interface PaidAnswer {
   readonly mayBeOwed?: true;
 }
 
-/** Provably nothing left this machine, or the fence was taken; another epoch may open (class N). */
+/** Provably nothing left this machine, or the fence was taken; another send attempt may open (class N). */
 export interface NotSent extends PaidAnswer {
   readonly outcome: 'not_sent';
-  /** Public word: `connection_refused`, `configuration_unavailable`, `journal_unavailable`, `fenced`, `batch_closed`, `worker_shutdown`, … */
+  /** Public heartbeat: `connection_refused`, `configuration_unavailable`, `journal_unavailable`, `fenced`, `batch_closed`, `worker_shutdown`, … */
   readonly cause: string;
-  /** False when the epoch was left untouched (nothing was recorded), so the same epoch is used again. */
-  readonly epochUsed: boolean;
+  /** False when the send attempt was left untouched (nothing was recorded), so the same send attempt is used again. */
+  readonly sendAttemptUsed: boolean;
   /** True when waiting cannot help (a certificate that is not trusted). */
   readonly permanent: boolean;
   readonly message: string;
@@ -199,11 +199,11 @@ export interface RejectedCall extends PaidAnswer {
 /** For whom a refusal stands. */
 export type StandingScope = 'account' | 'model';
 
-/** The slot is taken and has no outcome yet: somebody else's send may be in flight. */
+/** The claim is taken and has no outcome yet: somebody else's send may be in flight. */
 export interface PendingCall extends PaidAnswer {
   readonly outcome: 'pending';
   /** Whose intent it is, for the reconciliation. */
-  readonly word?: SenderWord;
+  readonly heartbeat?: SenderHeartbeat;
   /** The intent is one for this very request, for the reconciliation. */
   readonly fingerprint?: string | null;
 }
@@ -214,14 +214,14 @@ export interface UnconfirmedCall extends PaidAnswer {
   readonly evidence: CreateEvidence;
   /** ISO 8601: the service asked not to be called before, although it proved nothing. */
   readonly notBefore?: string;
-  /** ISO 8601: until then this epoch may be sent again under its key, which the service is vouched to honour. */
+  /** ISO 8601: until then this send attempt may be sent again under its key, which the service is vouched to honour. */
   readonly sameKeyUntil?: string;
   /** It was sent more than once, under one key. */
   readonly resent?: true;
   /** The worker can look into the service's task records: `media.reconcileCreate` may still find out. */
   readonly inspectable?: true;
   /** Whose intent it is, for the reconciliation. */
-  readonly word?: SenderWord;
+  readonly heartbeat?: SenderHeartbeat;
   /** The intent is one for this very request, for the reconciliation. */
   readonly fingerprint?: string | null;
 }
@@ -230,7 +230,7 @@ export interface UnconfirmedCall extends PaidAnswer {
 export interface CreatedVideo extends PaidAnswer {
   readonly outcome: 'created';
   readonly video: VideoTask;
-  /** The service's status word of the create reply; it may already be final (C3.8). */
+  /** The service's status heartbeat of the create reply; it may already be final (C3.8). */
   readonly status: string;
   readonly warnings: readonly string[];
 }

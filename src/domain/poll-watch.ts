@@ -4,7 +4,7 @@ import { type VideoState } from './video-state';
 import { type TaskError, type VideoTask } from './video-task';
 
 /**
- * One watched task as pure data: what survives continue-as-new. All times are milliseconds since the epoch,
+ * One watched task as pure data: what survives continue-as-new. All times are milliseconds since the Unix epoch,
  * in workflow time.
  */
 export interface WatchState {
@@ -177,7 +177,7 @@ export function onPollError(
 }
 
 /** A tick without anything new. */
-export function onUnheard(state: WatchState, at: number): WatchState {
+export function onNoAnswer(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'late' }, at, 0);
 }
 

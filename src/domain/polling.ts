@@ -12,7 +12,7 @@ import {
   onPollError,
   onRecord,
   onUnchanged,
-  onUnheard,
+  onNoAnswer,
   verdictOfRecord,
   verdictWithoutRecord,
   wakeAt,
@@ -141,7 +141,7 @@ export class PollGroup {
     const verdict = answer !== undefined && 'record' in answer ? verdictOfRecord(answer.record) : undefined;
     // Of several workers one may tell last what another has told better since.
     if (askedAt < at && askedAt <= (state.lastPollAt ?? 0) && verdict === undefined)
-      return { state: onUnheard(state, at) };
+      return { state: onNoAnswer(state, at) };
     if (answer === undefined || 'unchanged' in answer)
       return { state: this.slowed(onUnchanged(state, askedAt, at)) };
     if ('error' in answer)

@@ -79,7 +79,7 @@ export interface Money {
  * What is known about the cost of one paid call (contract 1, architecture: Outcomes).
  * - `settled`: the service reported usage and the task is over.
  * - `reserved`: money may be owed; nothing final is known yet.
- * - `needs_review`: a person must look (failed, lost or unreported usage, or the service judged a request and refused it).
+ * - `needs_review`: a person must look (failed, lost or unreported usage, or the service validated a request and refused it).
  * - `none`: nothing was sent, or the service refused to look at it: provably nothing is owed.
  */
 export interface Billing {

@@ -59,7 +59,7 @@ export function isArtifactRef(value: unknown): value is ArtifactRef {
 
 /** References as kept facts: `none`, or kinds with counts such as `image:2+audio:1` (architecture: Requests, C4.4b). */
 export function referenceModeOf(references: readonly VideoReference[] | undefined): string {
-  // An untyped caller may hand over anything; the shape is judged elsewhere.
+  // An untyped caller may hand over anything; the shape is validated elsewhere.
   if (!Array.isArray(references) || references.length === 0) return 'none';
   const order: readonly ReferenceKind[] = ['image', 'video', 'audio'];
   return order

@@ -66,7 +66,7 @@ export type ResolveUnconfirmedResult =
       readonly resolved: true;
       readonly decision: UnconfirmedDecision;
       readonly creationKey: string;
-      readonly epoch: number;
+      readonly sendAttempt: number;
       readonly answer: CreateVideoAnswer | null;
       readonly message: string;
     }
@@ -129,7 +129,7 @@ export const REVIEW_JOURNAL_KEYS = {
 /** A paid call of unknown fate, or one that is paid and whose results are lost. */
 export interface UnconfirmedEntry {
   readonly creationKey: string;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly operation: PaidRequest['operation'];
   /** `in_flight`: its sender may still be alive. */
   readonly state: 'in_flight' | 'unconfirmed' | 'results_lost';
@@ -145,7 +145,7 @@ export interface UnconfirmedEntry {
 /** A task that exists, and whose it is. */
 export interface CreatedEntry {
   readonly creationKey: string;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly taskId: string;
   readonly account: string;
   readonly model: string | null;
@@ -158,7 +158,7 @@ export interface CreatedEntry {
 /** What somebody decided about a paid call of unknown fate. */
 export interface DecidedEntry {
   readonly creationKey: string;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly decision: UnconfirmedDecision;
   readonly by: string;
   readonly reason: string;

@@ -136,7 +136,7 @@ export const AWAIT_VIDEO_KEYS = {
   carried: true,
 } satisfies KeysOf<AwaitVideoInput>;
 
-/** The same for edits: the two differ in their requests, which activities judge. */
+/** The same for edits: the two differ in their requests, which activities validate. */
 const IMAGE_KEYS = {
   request: true,
   account: true,

@@ -29,7 +29,7 @@ const batch = z.object({
         .string()
         .regex(/^[0-9a-f]*$/)
         .exactOptional(),
-      begun: z.number().exactOptional(),
+      started: z.number().exactOptional(),
     }),
   ),
 });

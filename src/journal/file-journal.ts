@@ -5,14 +5,14 @@ import { basename, dirname, join } from 'node:path';
 import { type CampaignLog, type CampaignRecord } from '../domain/campaign/book';
 import {
   type CreateJournal,
-  type EpochView,
+  type SendAttemptView,
   type JournalIdentity,
   type JournalKey,
   type JournalPage,
   type JournalPlace,
   type OutcomeRecord,
   type Resolution,
-  type Slot,
+  type Claim,
   type TaskIndexEntry,
 } from '../domain/journal';
 import { parseCampaignRecord } from './campaign-records';
@@ -24,7 +24,7 @@ import {
   parseOutcome,
   parsePlace,
   parseResolution,
-  parseSlot,
+  parseClaim,
 } from './records';
 import { SEALING_KEY } from './sealed-text';
 
@@ -39,7 +39,7 @@ interface FileJournalOptions {
 }
 
 /**
- * A journal in files: `<h[0:2]>/<h>/<epoch>.slot|.outcome|.resolution` with h = SHA-256 of namespace and creation key
+ * A journal in files: `<h[0:2]>/<h>/<sendAttempt>.claim|.outcome|.resolution` with h = SHA-256 of namespace and creation key
  * (architecture: Stores), and `campaigns/…/<n>.record` for the logs of campaigns. Create-if-absent by a hard link, every record fsynced with its folder before the call returns.
  */
 export function createFileJournal(options: FileJournalOptions): CreateJournal {
@@ -54,7 +54,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
       await mkdir(openFolder(root, bodyHash), { recursive: true, mode: 0o700 });
       await writeFile(openFile(root, place, bodyHash), JSON.stringify({ v: 1, ...place }), { mode: 0o600 });
     } catch {
-      // The slot that follows says whether the journal can be written.
+      // The claim that follows says whether the journal can be written.
     }
   }
 
@@ -88,23 +88,23 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
       return (await asyncFiles.names(dirname(file), basename(file))).length > 0;
     },
 
-    read: (key, epoch): Promise<EpochView> => readEpoch(folderOf(key), epoch, files),
+    read: (key, sendAttempt): Promise<SendAttemptView> => readSendAttempt(folderOf(key), sendAttempt, files),
 
-    async putSlot(key, epoch, slot: Slot): Promise<'won' | 'lost'> {
-      // Before the slot, so that a kill between the two leaves a hint too many and never one too few.
-      if (slot.kind === 'intent') await noteOpen({ ...key, epoch }, slot.bodyHash);
-      // Whoever asks for a later epoch has read the one before. If that is gone since, this slot would stand alone, and
+    async putClaim(key, sendAttempt, claim: Claim): Promise<'won' | 'lost'> {
+      // Before the claim, so that a kill between the two leaves a hint too many and never one too few.
+      if (claim.kind === 'intent') await noteOpen({ ...key, sendAttempt }, claim.bodyHash);
+      // Whoever asks for a later send attempt has read the one before. If that is gone since, this claim would stand alone, and
       // the next one to ask would take the key for new.
-      const after = epoch > 0 ? { after: `${epoch - 1}.slot` } : {};
-      return createIfAbsent(join(folderOf(key), `${epoch}.slot`), JSON.stringify(slot), after);
+      const after = sendAttempt > 0 ? { after: `${sendAttempt - 1}.claim` } : {};
+      return createIfAbsent(join(folderOf(key), `${sendAttempt}.claim`), JSON.stringify(claim), after);
     },
 
-    putOutcome(key, epoch, outcome: OutcomeRecord): Promise<'won' | 'lost'> {
-      return createIfAbsent(join(folderOf(key), `${epoch}.outcome`), JSON.stringify(outcome));
+    putOutcome(key, sendAttempt, outcome: OutcomeRecord): Promise<'won' | 'lost'> {
+      return createIfAbsent(join(folderOf(key), `${sendAttempt}.outcome`), JSON.stringify(outcome));
     },
 
-    putResolution(key, epoch, resolution: Resolution): Promise<'won' | 'lost'> {
-      return createIfAbsent(join(folderOf(key), `${epoch}.resolution`), JSON.stringify(resolution));
+    putResolution(key, sendAttempt, resolution: Resolution): Promise<'won' | 'lost'> {
+      return createIfAbsent(join(folderOf(key), `${sendAttempt}.resolution`), JSON.stringify(resolution));
     },
 
     scan: (after, limit) => scanFolders(root, after, limit),
@@ -168,7 +168,7 @@ export function taskFile(root: string, taskId: string, account: string): string 
   return join(taskFolder(root, taskId), `${sha256(account).slice(0, 16)}.json`);
 }
 
-/** Where the epochs are named that have an intent for this body and may still be open. */
+/** Where the send attempts are named that have an intent for this body and may still be open. */
 export function openFolder(root: string, bodyHash: string): string {
   const hash = sha256(bodyHash);
   return join(root, 'open', hash.slice(0, 2), hash);
@@ -176,7 +176,7 @@ export function openFolder(root: string, bodyHash: string): string {
 
 export function openFile(root: string, place: JournalPlace, bodyHash: string): string {
   const key = sha256(`${place.namespace}\n${place.creationKey}`);
-  return join(openFolder(root, bodyHash), `${key}.${place.epoch}.json`);
+  return join(openFolder(root, bodyHash), `${key}.${place.sendAttempt}.json`);
 }
 
 /** Where the marks lie that ledgers were told. */
@@ -194,22 +194,22 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** What the files of one epoch say. */
-async function readEpoch(
+/** What the files of one send attempt say. */
+async function readSendAttempt(
   folder: string,
-  epoch: number,
+  sendAttempt: number,
   files: JournalFiles = asyncFiles,
-): Promise<EpochView> {
-  // Most creates ask for a key that is new, and most epochs have no resolution: one look instead of three that find nothing.
-  const names = (await files.names(folder, '')).filter((name) => name.startsWith(`${epoch}.`));
-  if (names.length === 0) return { slot: null, outcome: null, resolution: null };
+): Promise<SendAttemptView> {
+  // Most creates ask for a key that is new, and most send attempts have no resolution: one look instead of three that find nothing.
+  const names = (await files.names(folder, '')).filter((name) => name.startsWith(`${sendAttempt}.`));
+  if (names.length === 0) return { claim: null, outcome: null, resolution: null };
   const read = (name: string) => (names.includes(name) ? files.text(join(folder, name)) : null);
-  const resolution = await read(`${epoch}.resolution`);
-  const outcome = await read(`${epoch}.outcome`);
-  // The slot last, and also where the names lack it: it is older than the others, so that no view has an outcome without it.
-  const slot = await files.text(join(folder, `${epoch}.slot`));
+  const resolution = await read(`${sendAttempt}.resolution`);
+  const outcome = await read(`${sendAttempt}.outcome`);
+  // The claim last, and also where the names lack it: it is older than the others, so that no view has an outcome without it.
+  const claim = await files.text(join(folder, `${sendAttempt}.claim`));
   return {
-    slot: slot === null ? null : parseSlot(slot),
+    claim: claim === null ? null : parseClaim(claim),
     outcome: outcome === null ? null : parseOutcome(outcome),
     resolution: resolution === null ? null : parseResolution(resolution),
   };
@@ -249,11 +249,15 @@ export async function* keyFolders(root: string, after = ''): AsyncGenerator<KeyF
   }
 }
 
-/** Every epoch of a key that has a slot, in order. */
-export async function readEpochs(folder: string): Promise<(EpochView & { epoch: number })[]> {
-  const epochs = (await asyncFiles.names(folder, '.slot')).map((name) => Number.parseInt(name, 10));
+/** Every send attempt of a key that has a claim, in order. */
+export async function readSendAttempts(
+  folder: string,
+): Promise<(SendAttemptView & { sendAttempt: number })[]> {
+  const sendAttempts = (await asyncFiles.names(folder, '.claim')).map((name) => Number.parseInt(name, 10));
   return Promise.all(
-    epochs.sort((a, b) => a - b).map(async (epoch) => ({ epoch, ...(await readEpoch(folder, epoch)) })),
+    sendAttempts
+      .sort((a, b) => a - b)
+      .map(async (sendAttempt) => ({ sendAttempt, ...(await readSendAttempt(folder, sendAttempt)) })),
   );
 }
 
@@ -261,7 +265,7 @@ export async function readEpochs(folder: string): Promise<(EpochView & { epoch: 
 async function scanFolders(root: string, after: string | null, limit: number): Promise<JournalPage> {
   const keys: JournalPage['keys'][number][] = [];
   for await (const { hash, path } of keyFolders(root, after ?? undefined)) {
-    keys.push({ epochs: await readEpochs(path) });
+    keys.push({ sendAttempts: await readSendAttempts(path) });
     if (keys.length >= limit) return { keys, next: hash };
   }
   return { keys, next: null };

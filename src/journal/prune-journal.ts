@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EpochView, isUndecided, type SlotIntent } from '../domain/journal';
+import { type SendAttemptView, isUndecided, type ClaimIntent } from '../domain/journal';
 import { syncFolder } from './create-if-absent';
 import { asyncFiles } from './journal-files';
-import { type KeyFolder, keyFolders, openFile, readEpochs, taskFile } from './file-journal';
+import { type KeyFolder, keyFolders, openFile, readSendAttempts, taskFile } from './file-journal';
 
 export interface PruneOptions {
   readonly root: string;
@@ -13,7 +13,7 @@ export interface PruneOptions {
   /** Only count. */
   readonly dryRun: boolean;
   /** Whether the workflow that sent it runs, or can still be reset: its key is in use. */
-  readonly inUse: (slot: SlotIntent) => Promise<boolean>;
+  readonly inUse: (claim: ClaimIntent) => Promise<boolean>;
 }
 
 export interface Pruned {
@@ -37,32 +37,39 @@ export async function pruneJournal(options: PruneOptions): Promise<Pruned> {
   for await (const folder of keyFolders(root)) {
     counts.keys += 1;
     const kept =
-      (await reasonToKeep(await readEpochs(folder.path), options)) ?? (await removed(folder, options));
+      (await reasonToKeep(await readSendAttempts(folder.path), options)) ?? (await removed(folder, options));
     counts[kept] += 1;
   }
   return counts;
 }
 
-type Epoch = EpochView & { readonly epoch: number };
+type SendAttempt = SendAttemptView & { readonly sendAttempt: number };
 
 async function reasonToKeep(
-  epochs: readonly Epoch[],
+  sendAttempts: readonly SendAttempt[],
   options: PruneOptions,
 ): Promise<'keptOpen' | 'keptRunning' | 'keptYoung' | undefined> {
-  const kept = unsettled(epochs, options);
+  const kept = unsettled(sendAttempts, options);
   if (kept !== undefined) return kept;
-  for (const { slot } of epochs)
-    if (slot?.kind === 'intent' && (await options.inUse(slot))) return 'keptRunning';
+  for (const { claim } of sendAttempts)
+    if (claim?.kind === 'intent' && (await options.inUse(claim))) return 'keptRunning';
   return undefined;
 }
 
-function unsettled(epochs: readonly Epoch[], { before }: PruneOptions): 'keptOpen' | 'keptYoung' | undefined {
-  // A folder without a slot is about to get one.
-  if (epochs.length === 0) return 'keptYoung';
-  const times = epochs.flatMap(({ slot, outcome, resolution }) => [slot?.at, outcome?.at, resolution?.at]);
+function unsettled(
+  sendAttempts: readonly SendAttempt[],
+  { before }: PruneOptions,
+): 'keptOpen' | 'keptYoung' | undefined {
+  // A folder without a claim is about to get one.
+  if (sendAttempts.length === 0) return 'keptYoung';
+  const times = sendAttempts.flatMap(({ claim, outcome, resolution }) => [
+    claim?.at,
+    outcome?.at,
+    resolution?.at,
+  ]);
   // A time that cannot be read counts as now.
   if (times.some((at) => at !== undefined && !(Date.parse(at) < before.getTime()))) return 'keptYoung';
-  return epochs.some(isUndecided) ? 'keptOpen' : undefined;
+  return sendAttempts.some(isUndecided) ? 'keptOpen' : undefined;
 }
 
 /** Removes a key; what was written to it while the server was asked, or in the moment of the removal, keeps it. */
@@ -71,33 +78,33 @@ async function removed(
   options: PruneOptions,
 ): Promise<'removed' | 'keptOpen' | 'keptYoung'> {
   const { root, dryRun } = options;
-  const epochs = await readEpochs(path);
-  const kept = unsettled(epochs, options);
+  const sendAttempts = await readSendAttempts(path);
+  const kept = unsettled(sendAttempts, options);
   if (kept !== undefined || dryRun) return kept ?? 'removed';
   const trash = join(root, TRASH);
   await mkdir(trash, { recursive: true, mode: 0o700 });
   const gone = join(trash, `${hash}.${randomUUID()}`);
   await rename(path, gone);
-  const late = unsettled(await readEpochs(gone), options);
+  const late = unsettled(await readSendAttempts(gone), options);
   if (late !== undefined) {
     await putBack(gone, { path, parent });
     return late;
   }
   await syncFolder(parent);
-  await Promise.all(pointersTo(epochs, root).map((file) => unlink(file).catch(() => undefined)));
+  await Promise.all(pointersTo(sendAttempts, root).map((file) => unlink(file).catch(() => undefined)));
   await rm(gone, { recursive: true, force: true });
   return 'removed';
 }
 
 /** Files elsewhere that name this key. */
-function pointersTo(epochs: readonly Epoch[], root: string): string[] {
-  return epochs.flatMap(({ epoch, slot, outcome, resolution }) => {
+function pointersTo(sendAttempts: readonly SendAttempt[], root: string): string[] {
+  return sendAttempts.flatMap(({ sendAttempt, claim, outcome, resolution }) => {
     const tasks = [outcome?.answer, resolution?.answer].flatMap((answer) =>
       answer?.outcome === 'created' ? [taskFile(root, answer.video.taskId, answer.video.account)] : [],
     );
-    if (slot?.kind !== 'intent') return tasks;
-    const { namespace, creationKey, bodyHash } = slot;
-    return [...tasks, openFile(root, { namespace, creationKey, epoch }, bodyHash)];
+    if (claim?.kind !== 'intent') return tasks;
+    const { namespace, creationKey, bodyHash } = claim;
+    return [...tasks, openFile(root, { namespace, creationKey, sendAttempt }, bodyHash)];
   });
 }
 
@@ -110,9 +117,9 @@ async function emptyTrash(options: PruneOptions): Promise<void> {
     const gone = join(trash, name);
     const hash = /^([0-9a-f]{64})\./.exec(name)?.[1];
     if (hash !== undefined) {
-      const epochs = await readEpochs(gone);
+      const sendAttempts = await readSendAttempts(gone);
       // Only what is young was written late: an old key may be half removed, and looks open then.
-      if (epochs.length > 0 && unsettled(epochs, options) === 'keptYoung') {
+      if (sendAttempts.length > 0 && unsettled(sendAttempts, options) === 'keptYoung') {
         const parent = join(options.root, hash.slice(0, 2));
         await putBack(gone, { path: join(parent, hash), parent });
         continue;

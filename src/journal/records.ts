@@ -3,7 +3,7 @@ import {
   type JournalPlace,
   type OutcomeRecord,
   type Resolution,
-  type Slot,
+  type Claim,
   type TaskIndexEntry,
 } from '../domain/journal';
 import { parseOwnJson } from '../domain/json';
@@ -46,7 +46,7 @@ const answer = z
       'not_sent',
       'unconfirmed',
     ]),
-    epoch: z.int().min(0),
+    sendAttempt: z.int().min(0),
     notBefore: time.nullish(),
     video: task.optional(),
   })
@@ -66,7 +66,7 @@ const resolution = z.looseObject({
   at: z.string(),
   answer: answer.nullable(),
 });
-const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), epoch: z.number() });
+const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), sendAttempt: z.number() });
 const indexEntry = z.looseObject({
   v: z.literal(1),
   creationKey: z.string(),
@@ -80,8 +80,8 @@ export class JournalRecordError extends Error {
 
 export const parseIdentity = (text: string): z.infer<typeof identity> =>
   parseRecord(identity, text, 'identity');
-export const parseSlot = (text: string): Slot =>
-  parseRecord(z.union([intent, fence]), text, 'slot') as unknown as Slot;
+export const parseClaim = (text: string): Claim =>
+  parseRecord(z.union([intent, fence]), text, 'claim') as unknown as Claim;
 export const parseOutcome = (text: string): OutcomeRecord =>
   parseRecord(outcome, text, 'outcome') as unknown as OutcomeRecord;
 export const parseResolution = (text: string): Resolution =>
@@ -109,8 +109,8 @@ export function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string)
 /** A hint that cannot be read is no hint: nothing rests on it. */
 export function parsePlace(text: string): JournalPlace | undefined {
   try {
-    const { namespace, creationKey, epoch } = place.parse(JSON.parse(text));
-    return { namespace, creationKey, epoch };
+    const { namespace, creationKey, sendAttempt } = place.parse(JSON.parse(text));
+    return { namespace, creationKey, sendAttempt };
   } catch {
     return undefined;
   }

@@ -1,11 +1,11 @@
 /**
- * Manifests of campaigns: reading, judging and planning them, and reading results again. For activities, the command
+ * Manifests of campaigns: reading, validating and planning them, and reading results again. For activities, the command
  * line and reports; knows no Temporal and sends nothing.
  *
  * @module
  */
 export { MANIFEST_COLUMNS, type ManifestColumn, type ManifestOperation } from './columns';
-export { contentOf } from './judge-rows';
+export { contentOf } from './validate-rows';
 export { ManifestHeaderError, ManifestUnreadableError, ModelsDownError } from './manifest-text';
 export { type ManifestRow } from './manifest-row';
 export { type PlanSink } from './page-writer';

@@ -12,7 +12,7 @@ export interface ManifestValue extends NamedColumn {
   readonly value: JsonValue;
 }
 
-/** One row as it stands in the manifest, not judged yet. */
+/** One row as it stands in the manifest, not validated yet. */
 export interface ManifestRow {
   /** From 1. */
   readonly line: number;

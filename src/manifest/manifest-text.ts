@@ -145,7 +145,7 @@ export class ManifestHeaderError extends Error {
   }
 }
 
-/** The live model configuration cannot be read now; nothing can be judged without it. */
+/** The live model configuration cannot be read now; nothing can be validated without it. */
 export class ModelsDownError extends Error {
   override readonly name = 'ModelsDownError';
 

@@ -7,7 +7,7 @@ export type ModelKind = ModelEntry['kind'];
 /** Models that are remembered; a manifest with more names than that asks for each. */
 const MOST = 10_000;
 
-/** What the configuration says of each model, asked once: all rows of a manifest are judged by the same words. */
+/** What the configuration says of each model, asked once: all rows of a manifest are validated by the same words. */
 export class ModelSnapshot {
   readonly #known = new Map<string, ModelLookup>();
 

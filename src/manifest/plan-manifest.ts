@@ -5,7 +5,7 @@ import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../
 import { type ArtifactRef } from '../domain/request';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
-import { type JudgedRow, judgedRows } from './judge-rows';
+import { type ValidatedRow, validatedRows } from './validate-rows';
 import { keyHash } from './keys';
 import { ManifestHeaderError, ManifestUnreadableError } from './manifest-text';
 import { ModelSnapshot } from './model-snapshot';
@@ -51,7 +51,7 @@ const SLICE = 200;
 const SHOWN_KEYS = 20;
 
 /**
- * Reads a manifest of any size, judges every row by one state of the model configuration, joins it with earlier results
+ * Reads a manifest of any size, validates every row by one state of the model configuration, joins it with earlier results
  * and writes pages of what is to be done. The same for a worker and for a dry run; sends nothing.
  * Memory does not grow with prompts: 16 to 32 bytes per row with an id, twice that without, 32 to 64 more for each row
  * with an earlier result.
@@ -73,12 +73,12 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
   const sources = createSourceLookup(store, options.file ?? (() => Promise.resolve(undefined)));
   const digests: string[] = [];
 
-  /** One reading of the manifest: the rows, judged and joined. */
-  async function* reading(): AsyncGenerator<JudgedRow> {
+  /** One reading of the manifest: the rows, validated and joined. */
+  async function* reading(): AsyncGenerator<ValidatedRow> {
     const digest = createHash('sha256');
     const bytes = await options.open();
     let rows = 0;
-    for await (const row of judgedRows(hashed(bytes, digest), {
+    for await (const row of validatedRows(hashed(bytes, digest), {
       ...options,
       models,
       sources,
@@ -141,12 +141,12 @@ class PlanWork {
     this.#pages = new PageWriter(options.sink);
   }
 
-  async add(judged: JudgedRow): Promise<void> {
+  async add(validated: ValidatedRow): Promise<void> {
     this.#counts.rows += 1;
-    switch (judged.kind) {
+    switch (validated.kind) {
       case 'invalid':
         this.#counts.invalid += 1;
-        return this.#issues.add(judged.issues);
+        return this.#issues.add(validated.issues);
       case 'stands':
         this.#counts.done += 1;
         return;
@@ -155,7 +155,7 @@ class PlanWork {
       case 'taken':
         break;
     }
-    const { row, call, price, hasTask } = judged;
+    const { row, call, price, hasTask } = validated;
     this.#needsAccount ||= row.account === undefined;
     const isChanged = row.changed === true;
     const now = isChanged || this.#hasRoom(row.key);
@@ -169,7 +169,7 @@ class PlanWork {
     }
     if (!isChanged) {
       this.#counts.taken += 1;
-      if (hasTask) this.#tally.addBegun(price);
+      if (hasTask) this.#tally.addStarted(price);
       if (row.was !== undefined) this.#tally.addBooked(row.was.ledger);
     }
     // Nothing will be sent: what follows is only read for more issues.
@@ -206,7 +206,7 @@ class PlanWork {
       currency: this.#tally.currency,
       estimate: this.#tally.estimate,
       unpriced: this.#tally.unpriced,
-      begun: this.#tally.begun,
+      started: this.#tally.started,
       booked: this.#tally.booked,
       models: this.#tally.models,
       ...(isRefused && { refused }),
@@ -254,17 +254,17 @@ function sampleRank(key: string): number {
 }
 
 /** Rank of the last row of a sample of this size; 8 bytes per row that could be taken. */
-async function sampleThreshold(rows: AsyncIterable<JudgedRow>, size: number): Promise<number> {
+async function sampleThreshold(rows: AsyncIterable<ValidatedRow>, size: number): Promise<number> {
   let ranks = new Float64Array(1024);
   let count = 0;
-  for await (const judged of rows) {
-    if (judged.kind !== 'taken' || judged.row.changed === true) continue;
+  for await (const validated of rows) {
+    if (validated.kind !== 'taken' || validated.row.changed === true) continue;
     if (count === ranks.length) {
       const larger = new Float64Array(ranks.length * 2);
       larger.set(ranks);
       ranks = larger;
     }
-    ranks[count++] = sampleRank(judged.row.key);
+    ranks[count++] = sampleRank(validated.row.key);
   }
   if (count <= size) return Infinity;
   return ranks.subarray(0, count).sort()[size - 1] ?? -1;

@@ -17,8 +17,8 @@ const SHOWN = 5;
 export class PlanTally {
   readonly #models = new Map<string, PlannedModel>();
   /** By currency; the price of an attempt that is bought already says nothing about a budget. */
-  readonly #begun = new Map<string, { readonly rows: number; readonly estimate: number }>();
-  #begunRows = 0;
+  readonly #started = new Map<string, { readonly rows: number; readonly estimate: number }>();
+  #startedRows = 0;
   #booked = NO_MONEY;
   readonly #currencies = new Set<string>();
   /** Rows that a limit leaves for later count for what is refused, not for the sum. */
@@ -43,11 +43,11 @@ export class PlanTally {
   }
 
   /** A row whose attempt is bought already. */
-  addBegun(estimate: Money | null): void {
-    this.#begunRows += 1;
+  addStarted(estimate: Money | null): void {
+    this.#startedRows += 1;
     if (estimate === null) return;
-    const { rows, estimate: sum } = this.#begun.get(estimate.currency) ?? { rows: 0, estimate: 0 };
-    this.#begun.set(estimate.currency, { rows: rows + 1, estimate: sum + estimate.microUnits });
+    const { rows, estimate: sum } = this.#started.get(estimate.currency) ?? { rows: 0, estimate: 0 };
+    this.#started.set(estimate.currency, { rows: rows + 1, estimate: sum + estimate.microUnits });
   }
 
   /** Earlier attempts of a row that is planned. */
@@ -59,9 +59,9 @@ export class PlanTally {
     return this.#booked;
   }
 
-  get begun(): CampaignPlan['begun'] {
-    const { rows, estimate } = this.#begun.get(this.currency ?? '') ?? { rows: 0, estimate: 0 };
-    return { rows: this.#begunRows, estimate, unpriced: this.#begunRows - rows };
+  get started(): CampaignPlan['started'] {
+    const { rows, estimate } = this.#started.get(this.currency ?? '') ?? { rows: 0, estimate: 0 };
+    return { rows: this.#startedRows, estimate, unpriced: this.#startedRows - rows };
   }
 
   get models(): readonly PlannedModel[] {
@@ -77,7 +77,7 @@ export class PlanTally {
   }
 
   get currency(): string | null {
-    return [...this.#currencies, ...this.#begun.keys()][0] ?? null;
+    return [...this.#currencies, ...this.#started.keys()][0] ?? null;
   }
 
   /** Why these prices allow no plan. */
@@ -132,7 +132,7 @@ export async function refusedPlan(
     currency: null,
     estimate: 0,
     unpriced: 0,
-    begun: { rows: 0, estimate: 0, unpriced: 0 },
+    started: { rows: 0, estimate: 0, unpriced: 0 },
     booked: NO_MONEY,
     models: [],
     refused,

@@ -38,7 +38,7 @@ function isTemporaryRejection({ outcome, reason }: Pick<CampaignRowResult, 'outc
   return outcome === 'rejected' && reason !== undefined && TEMPORARY_REASONS.has(reason);
 }
 
-type TakeUp =
+type ResumeRows =
   /** Has a result, and this plan does not touch it. */
   | { readonly kind: 'stands' }
   /** Has no result, and this plan asks for rows that have one. */
@@ -51,7 +51,7 @@ type TakeUp =
       readonly hasTask: boolean;
     } & Pick<CampaignRow, 'attempt' | 'rebought' | 'changed' | 'was'>);
 
-export interface TakeUpRules {
+export interface ResumeRules {
   readonly campaign: string;
   readonly select: RowSelection;
   readonly rebuyChanged: boolean;
@@ -72,11 +72,11 @@ export type IsFirstText = (row: Identity) => Promise<boolean>;
 type Identity = Pick<CampaignRow, 'key' | 'content' | 'call' | 'account'>;
 
 /** Whether a plan has a row, and at which attempt it goes on. Never gives a creation key of another text to a row. */
-export async function takeUp(
+export async function resumeRows(
   identity: Identity,
   previous: PreviousRow | undefined,
-  { campaign, select, rebuyChanged, isBought, isFirstText }: TakeUpRules,
-): Promise<TakeUp> {
+  { campaign, select, rebuyChanged, isBought, isFirstText }: ResumeRules,
+): Promise<ResumeRows> {
   const { key, content } = identity;
   if (previous === undefined)
     return select.rows === 'missing'
@@ -149,7 +149,7 @@ function keepsAttempt(
   { outcome, temporary }: Pick<PreviousRow, 'outcome' | 'temporary'>,
   select: RowSelection,
 ): boolean {
-  // The journal opens another epoch under the same key where that is proven to cost nothing (ADR 3).
+  // The journal opens another send attempt under the same key where that is proven to cost nothing (ADR 3).
   if (outcome === 'rejected' && temporary) return true;
   if (select.rows === 'retry') return false;
   // Between two attempts: the one on the books is over.
@@ -182,14 +182,14 @@ const HAS_BASIS = 0x80;
 const OUTCOME = 0x0f;
 /** The flags share 32 bits with the generation. */
 const FLAG_BITS = 256;
-/** Lines of segments that stay in memory for the rows that are taken up next. */
+/** Lines of segments that stay in memory for the rows that are resumed next. */
 const KEPT_LINES = 4_000;
 
 const contentBits = (content: string): number => parseInt(content.slice(0, 8), 16);
 
 /**
  * The results of earlier plans, found by key: 24 bytes per slot of a {@link KeyTable}, 32 to 64 per row. Ledgers stay in
- * the store and are read for the rows that are taken up.
+ * the store and are read for the rows that are resumed.
  */
 export class PreviousResults {
   /** Columns: segment + 1, line in it, generation and flags, content. */

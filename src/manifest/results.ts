@@ -26,7 +26,7 @@ export async function readSegment(
 }
 
 /**
- * Every line of the results of a campaign, in the order of their writing, one at a time. A row that was taken up again
+ * Every line of the results of a campaign, in the order of their writing, one at a time. A row that was resumed again
  * has several: {@link latestResults} gives the one that counts.
  * @throws ArtifactError when a segment is missing or damaged
  */

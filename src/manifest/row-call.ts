@@ -20,7 +20,7 @@ interface CallLookup extends SourceLookup {
 
 /**
  * The paid call that a row orders; undefined when something that it needs cannot be read. What a model allows is not
- * judged here. Nothing that the row does not say is put in (C2.1.6).
+ * validated here. Nothing that the row does not say is put in (C2.1.6).
  */
 export async function readCall(values: RowValues, lookup: CallLookup): Promise<PaidRequest | undefined> {
   const model = required(values, 'model');
@@ -103,7 +103,7 @@ async function readImage(
     ...(size !== undefined && { size }),
     ...(quality !== undefined && { quality }),
     ...(n !== undefined && { n }),
-    // A word that is none of the two is judged with everything else.
+    // A word that is none of the two is validated with everything else.
     ...(responseFormat !== undefined && { responseFormat: responseFormat as 'url' }),
   };
   if (operation === 'image') return { operation: 'generate_image', request };

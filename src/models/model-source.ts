@@ -32,7 +32,7 @@ export interface ModelSourceOptions {
   readonly staleForMs?: number;
   /** Time for one read, in milliseconds. @default 10000 */
   readonly timeoutMs?: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly now?: () => number;
   /** How the text is read; replaced in tests. */
   readonly read?: ReadLocation;

@@ -3,7 +3,7 @@ import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { safeName } from '../artifacts/durable-file';
 import { fileExtension } from '../artifacts/file-store';
 import { type CampaignRowResult } from '../domain/campaign/row';
-import { inLanes } from '../domain/in-lanes';
+import { mapConcurrently } from '../domain/map-concurrently';
 import { type ArtifactRef } from '../domain/request';
 import { pageNumber, pageOf, type PageRows, type ReportRow } from './page-rows';
 import { type ReportFolder } from './report-folder';
@@ -31,7 +31,7 @@ export async function fetchMedia(
   const left: string[] = [];
   let changed = false;
   const work = [...rows.values()].filter(({ result }) => result.artifacts.length > 0);
-  await inLanes(work, AT_ONCE, async (row) => {
+  await mapConcurrently(work, AT_ONCE, async (row) => {
     const wanted = names.get(row.result.key) ?? [];
     const files: (string | null)[] = [];
     for (const { path, sha256 } of row.replaced ?? [])

@@ -68,13 +68,13 @@ export interface ReportSummary {
 }
 
 /** Facts of a campaign with the number of the plan that they are about. */
-export interface ToldFacts {
+export interface DatedFacts {
   readonly generation: number;
   readonly facts: ReportFacts;
 }
 
 /** Whether `a` tells of the same or a later state than `b`. */
-export function isNewer(a: ToldFacts, b: ToldFacts | null): boolean {
+export function isNewer(a: DatedFacts, b: DatedFacts | null): boolean {
   if (b === null) return true;
   if (a.generation !== b.generation) return a.generation > b.generation;
   return Date.parse(a.facts.asOf) >= Date.parse(b.facts.asOf);

@@ -2,7 +2,7 @@ import { type PlanAddress } from '../domain/campaign/results';
 import { type RowOutcome } from '../domain/campaign/row';
 import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type MediaLayout } from './media';
-import { type ToldFacts } from './report-options';
+import { type DatedFacts } from './report-options';
 import { type TablesState } from './tables';
 
 /** Rows of a page by outcome and model. */
@@ -30,7 +30,7 @@ export interface ReportState {
   /** Pages by their number, from 0. */
   readonly pages: { readonly [page: string]: PageFacts };
   /** Newest state of the campaign that was told. */
-  readonly newest: ToldFacts | null;
+  readonly newest: DatedFacts | null;
   /** Highest generation of a row. */
   readonly rowGeneration: number;
   /** Digest of templates and currency: pages are made again when it changes. */

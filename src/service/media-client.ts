@@ -27,7 +27,7 @@ export interface MediaClientOptions {
   /** Exact origins outside the public address space from which results may be fetched besides the service's own. */
   readonly allowedMediaOrigins?: readonly string[];
   readonly userAgent?: string;
-  /** Milliseconds since the epoch; for Retry-After dates. */
+  /** Milliseconds since the Unix epoch; for Retry-After dates. */
   readonly now?: () => number;
   /** Largest number of sockets of the poll and the content pool. @default 64 and 32 */
   readonly connections?: { readonly poll?: number; readonly content?: number };

@@ -67,7 +67,7 @@ const RFC_850 = new RegExp(`^${LONG_DAY}, (\\d{2})-${MONTH}-(\\d{2}) ${TIME} gmt
 /** `Sun Nov  6 08:49:37 1994` */
 const ASCTIME = new RegExp(`^${DAY} ${MONTH} ([ \\d]\\d) ${TIME} (\\d{4})$`, 'i');
 
-/** An HTTP date in any of the three grammars of RFC 9110, as milliseconds since the epoch. */
+/** An HTTP date in any of the three grammars of RFC 9110, as milliseconds since the Unix epoch. */
 export function dateMs(text: string, nowMs: number): number | undefined {
   const imf = IMF_FIXDATE.exec(text);
   if (imf !== null) return utc(imf[3], imf[2], imf[1], imf.slice(4, 7));

@@ -121,7 +121,7 @@ function expiryOf(record: JsonRecord): string | undefined {
   return at === undefined || (doneAt !== undefined && at <= doneAt) ? undefined : new Date(at).toISOString();
 }
 
-/** Milliseconds since the epoch, of times that a service of today can mean. */
+/** Milliseconds since the Unix epoch, of times that a service of today can mean. */
 function timeOf(value: JsonValue | undefined): number | undefined {
   const number = asNumber(value);
   const text = number === undefined && typeof value === 'string' ? value.trim() : '';

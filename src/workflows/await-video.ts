@@ -29,7 +29,7 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
   }
   refuseUnknownKeys(input, AWAIT_VIDEO_KEYS);
   // Nothing is created here, so there is nothing to fear but a wait.
-  progress.tell({ phase: 'watching', taskId: input.video.taskId });
+  progress.update({ phase: 'watching', taskId: input.video.taskId });
   if ('account' in input.video) {
     // An untyped caller may know less than a kept fact holds.
     video = { ...videoTaskById(input.video.taskId, input.video.account), ...input.video };

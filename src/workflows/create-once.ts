@@ -18,7 +18,7 @@ import {
   withDebts,
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
-import { type SenderTrace, wordInAnswer, wordOf } from '../domain/journal-proof';
+import { type SenderTrace, heartbeatInAnswer, heartbeatOf } from '../domain/journal-proof';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import {
   type CallFacts,
@@ -71,7 +71,7 @@ export async function createOnce(
   let state = start;
   let elsewhere = isResetRun();
   for (;;) {
-    // Before every epoch: what nobody wants any more is not bought.
+    // Before every send attempt: what nobody wants any more is not bought.
     if (CancellationScope.current().consideredCancelled) return endCancelled(state, options, elsewhere);
     options.onState?.(state, null);
     const sent = await sendOnce(state, options);
@@ -81,7 +81,7 @@ export async function createOnce(
     let step = nextStep(state, answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
       const found = await CancellationScope.nonCancellable(() =>
-        reconcileEpoch(state, reconcileOptions(options), sent.answer, sent.senders),
+        reconcileSendAttempt(state, reconcileOptions(options), sent.answer, sent.senders),
       );
       // What the send itself left as evidence says more than a look that found nothing out.
       answer = sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
@@ -137,15 +137,15 @@ async function endCancelled(
   // No limit of its own: a worker is waited for as long as after any cancellation (ADR 5), about a minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
-    for (let epoch = state.epoch; ;) {
-      const asked = await raceCreate({ ...state, epoch }, asking);
+    for (let sendAttempt = state.sendAttempt; ;) {
+      const asked = await raceCreate({ ...state, sendAttempt }, asking);
       if (!('answer' in asked)) return { kind: 'cancelled', mayBeOwed: true };
       const { answer } = asked;
       const pending = answer.outcome === 'pending';
       const step = cancelledStep(
         pending
-          ? await reconcileEpoch(
-              { ...state, epoch: answer.epoch },
+          ? await reconcileSendAttempt(
+              { ...state, sendAttempt: answer.sendAttempt },
               reconcileOptions(asking),
               answer,
               asked.senders,
@@ -155,7 +155,7 @@ async function endCancelled(
       if (step.do === 'settle') return { kind: 'settled', answer: step.answer, sends: state.sends };
       if (step.do === 'end')
         return { kind: 'cancelled', mayBeOwed: step.mayBeOwed || state.mayBeOwed === true };
-      epoch = step.epoch;
+      sendAttempt = step.sendAttempt;
     }
   });
 }
@@ -168,7 +168,7 @@ function stepContext(
 }
 
 /**
- * One epoch: the create, and after anything that is not a recorded value one reconciliation. A cancellation reaches the
+ * One send attempt: the create, and after anything that is not a recorded value one reconciliation. A cancellation reaches the
  * create: one that no worker has yet is dropped, one before its send settles as not sent, and one after it is finished.
  * The reconciliation is sheltered.
  */
@@ -180,7 +180,7 @@ async function sendOnce(
   const { senders } = first;
   if ('answer' in first) return { answer: first.answer, senders, reconciled: false };
   const answer = await CancellationScope.nonCancellable(() =>
-    reconcileEpoch(state, reconcileOptions(options), first, senders),
+    reconcileSendAttempt(state, reconcileOptions(options), first, senders),
   );
   return { answer, senders, reconciled: true };
 }
@@ -194,12 +194,12 @@ async function raceCreate(
   const create = createVideoActivity({
     taskQueue: options.taskQueue,
     startLimitMs,
-    summary: `${options.recordedOnly === true ? 'what is recorded' : 'create'}, epoch ${state.epoch}`,
+    summary: `${options.recordedOnly === true ? 'what is recorded' : 'create'}, send attempt ${state.sendAttempt}`,
   });
   const wait = { since: Date.now(), limitMs: startLimitMs };
   const answered = create({
     creationKey: state.creationKey,
-    epoch: state.epoch,
+    sendAttempt: state.sendAttempt,
     request: options.request,
     ...(options.account === undefined ? {} : { account: options.account }),
     ...(options.policy === undefined ? {} : { policy: options.policy }),
@@ -245,7 +245,7 @@ export interface NoValue {
   readonly heartbeat: unknown;
 }
 
-/** The race was won by the workflow's own timer: what the server heard is not known. */
+/** The race was won by the workflow's own timer: what the server lastHeartbeat is not known. */
 export const NO_ANSWER: NoValue = { cause: 'no_answer_in_time', neverStarted: false, heartbeat: null };
 
 /** What a create that failed says of itself. Throws what is no failure of an activity. */
@@ -271,8 +271,11 @@ export function senderTrace(
   scheduledAt: string,
   place?: number,
 ): SenderTrace {
-  if ('outcome' in got) return { heard: wordInAnswer(got), scheduledAt };
-  return { heard: wordOf(got.heartbeat, place), scheduledAt: got.neverStarted ? LATEST : scheduledAt };
+  if ('outcome' in got) return { lastHeartbeat: heartbeatInAnswer(got), scheduledAt };
+  return {
+    lastHeartbeat: heartbeatOf(got.heartbeat, place),
+    scheduledAt: got.neverStarted ? LATEST : scheduledAt,
+  };
 }
 
 /** The latest time that a date can say. */
@@ -292,12 +295,12 @@ function comparedIn(answer: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fing
 }
 
 /**
- * One reconciliation of one epoch (failure model: The journal), after a create that brought no value.
- * @param got why the create brought nothing, or its answer: somebody else holds its epoch, or the fate is unknown
+ * One reconciliation of one send attempt (failure model: The journal), after a create that brought no value.
+ * @param got why the create brought nothing, or its answer: somebody else holds its send attempt, or the fate is unknown
  * @param senders what is known of those who may have sent
  */
-export async function reconcileEpoch(
-  { creationKey, epoch }: Pick<CreateOnceState, 'creationKey' | 'epoch'>,
+export async function reconcileSendAttempt(
+  { creationKey, sendAttempt }: Pick<CreateOnceState, 'creationKey' | 'sendAttempt'>,
   { taskQueue, account, policy, facts }: ReconcileOptions,
   got: NoValue | CreateVideoAnswer,
   senders: SenderTrace,
@@ -308,12 +311,12 @@ export async function reconcileEpoch(
     // Where no worker took the create, none is waited for as long again. After a possible send the wait has nothing to
     // do with the limit for unsent creates: a recorded task id must not be given up because a worker is away.
     startLimitMs: lost?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
-    summary: `reconcile, epoch ${epoch}`,
+    summary: `reconcile, send attempt ${sendAttempt}`,
   });
   try {
     return await look({
       creationKey,
-      epoch,
+      sendAttempt,
       senders,
       facts,
       ...(account === undefined ? {} : { account }),
@@ -322,13 +325,13 @@ export async function reconcileEpoch(
     });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    const common = { epoch, sent: false, account: account ?? null, estimate: null };
+    const common = { sendAttempt, sent: false, account: account ?? null, estimate: null };
     if (lost?.neverStarted === true) {
       return {
         ...common,
         outcome: 'not_sent',
         cause: 'no_worker',
-        epochUsed: false,
+        sendAttemptUsed: false,
         permanent: true,
         message: noWorker(taskQueue),
       };

@@ -23,20 +23,20 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
 
 async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<VideoOutcome> {
   if (input?.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
-  const begun = input?.carried?.create ?? begin(input);
-  if ('outcome' in begun) return begun;
+  const started = input?.carried?.create ?? begin(input);
+  if ('outcome' in started) return started;
   const decisions = new Decisions();
   decisions.accept();
-  const key = begun.creationKey;
-  progress.tell({ creationKey: key });
-  for (let state = begun; ;) {
+  const key = started.creationKey;
+  progress.update({ creationKey: key });
+  for (let state = started; ;) {
     const result = await createOnce(state, createOptions(input, progress));
     if (result.kind === 'handover') return goOn(input, { v: 1, phase: 'creating', create: result.state });
     if (result.kind === 'cancelled')
       return outcomes.cancelled(null, key, billing(null, result.mayBeOwed ? 'needs_review' : 'none'));
     let { answer } = result;
     if (answer.outcome === 'unconfirmed' && input.onUnconfirmed === 'wait') {
-      progress.tell({
+      progress.update({
         phase: 'unconfirmed',
         evidence: answer.evidence,
         wait: null,
@@ -45,7 +45,7 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
       const decided = await awaitDecision(answer, decisions, options);
       if (decided.kind === 'resubmit') {
         // An authorisation is a creation of its own: tries and times count anew. What was sent before may have cost.
-        state = { ...beginCreate(key, Date.now()), epoch: decided.epoch, mayBeOwed: true };
+        state = { ...beginCreate(key, Date.now()), sendAttempt: decided.sendAttempt, mayBeOwed: true };
         continue;
       }
       ({ answer } = decided);
@@ -66,7 +66,7 @@ function createOptions(input: GenerateVideoInput, progress: VideoProgress): Crea
     startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
     taskQueue: queuesOf(input.queues).create,
     onState: (state, wait) =>
-      progress.tell({
+      progress.update({
         phase: wait === null ? 'creating' : 'waiting_to_create',
         wait,
         sends: state.sends,
@@ -113,7 +113,7 @@ function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
       );
     }
   }
-  // What is in the request is judged in the activity: rules that change must not change what old histories replay to.
+  // What is in the request is validated in the activity: rules that change must not change what old histories replay to.
   const own = creationKey(input.creationKey);
   return 'key' in own
     ? beginCreate(own.key, Date.now())

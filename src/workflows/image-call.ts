@@ -74,7 +74,7 @@ export async function imageCall(
   const startLimitMs = Math.max(1000, asked);
   const call = {
     creationKey: own.key,
-    epoch: 0,
+    sendAttempt: 0,
     waits: true as const,
     ...(input.account === undefined ? {} : { account: input.account }),
     ...(input.policy === undefined ? {} : { policy: input.policy }),
@@ -219,7 +219,7 @@ function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: Sta
   const refusal = untaken ? noWorker(awaited.taskQueue) : refusedWithoutJournal(cause);
   if (refusal !== undefined) {
     const reason = untaken ? 'not_sent' : 'unsafe_retry_policy';
-    const common = { epoch: 0, account: awaited.facts.account, estimate: null };
+    const common = { sendAttempt: 0, account: awaited.facts.account, estimate: null };
     return outcomes.rejected(
       { ...common, outcome: 'rejected', sent: false, reason, message: refusal },
       key,
@@ -233,7 +233,7 @@ function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: Sta
 const PROVEN_REFUSALS: readonly unknown[] = [
   'refused_for_now',
   'worker_shutdown',
-  'server_unheard',
+  'server_not_notified',
   'own_deadline',
 ];
 
@@ -244,7 +244,7 @@ function unconfirmedImage(cause: string, { creationKey: key, facts }: AwaitedIma
   return outcomes.unconfirmed(
     {
       outcome: 'unconfirmed',
-      epoch: 0,
+      sendAttempt: 0,
       sent: true,
       account: facts.account,
       estimate: null,

@@ -16,7 +16,7 @@ export {
   type ExecuteVideoOptions,
   type MediaCallDefaults,
   type MediaCalls,
-} from './callers';
+} from './execute-video';
 export { type ImageCallOptions } from '../domain/workflow-inputs';
 export { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
@@ -33,5 +33,5 @@ export {
   raiseBudgetUpdate,
   resumeUpdate,
   setConcurrencyUpdate,
-  takeUpUpdate,
+  resumeRowsUpdate,
 } from './campaign/campaign-updates';

@@ -12,7 +12,7 @@ const LATE_MS = 10_000;
 
 /**
  * Whether the server gave an activity up before any worker had it: then nothing was sent. What was given up later than the
- * limit says may have begun before, and is looked up.
+ * limit says may have started before, and is looked up.
  */
 export function neverStarted(cause: unknown, { since, limitMs }: StartWait): boolean {
   return isUntaken(cause) && Date.now() - since <= limitMs + LATE_MS;

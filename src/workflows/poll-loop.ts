@@ -42,7 +42,7 @@ export class PollLoop {
 
   constructor(private readonly options: PollLoopOptions = {}) {}
 
-  /** A loop that goes on where a snapshot ended; the watches are taken up by calling {@link watch} with their states. */
+  /** A loop that goes on where a snapshot ended; the watches are resumed by calling {@link watch} with their states. */
   static from(snapshot: PollLoopSnapshot, options: PollLoopOptions = {}): PollLoop {
     const loop = new PollLoop(options);
     for (const saved of snapshot.groups) {

@@ -75,12 +75,12 @@ export function executionExpiresAt(): number | null {
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** Before it is begun anew. */
+/** Before it is started anew. */
 const AGAIN_MS = 10_000;
 
 /**
  * Waits a moment after an activity that Temporal tries until it works has failed all the same: somebody has failed it by
- * hand. It is to be begun anew, for nothing that was bought may be forgotten. To be called where it is caught: one
+ * hand. It is to be started anew, for nothing that was bought may be forgotten. To be called where it is caught: one
  * promise more around an activity, and commands of older histories come in another order.
  * @throws the error when it is another one, or says that the workflow is cancelled
  */

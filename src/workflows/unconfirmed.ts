@@ -22,8 +22,8 @@ import { executionExpiresAt } from './timers';
 
 export type Decided =
   | { readonly kind: 'settled'; readonly answer: SettledCreate }
-  /** Somebody authorised another send after this epoch: the way to it is looked at again, as an id may have come late. */
-  | { readonly kind: 'resubmit'; readonly epoch: number };
+  /** Somebody authorised another send after this send attempt: the way to it is looked at again, as an id may have come late. */
+  | { readonly kind: 'resubmit'; readonly sendAttempt: number };
 
 interface AwaitDecisionOptions {
   readonly creationKey: string;
@@ -70,7 +70,8 @@ async function decide(
     const result = await carryOut(open, options);
     open.settle(result);
     if (result.answer !== null && isSettled(result.answer)) return { kind: 'settled', answer: result.answer };
-    if (result.resolved && result.decision === 'resubmit') return { kind: 'resubmit', epoch: result.epoch };
+    if (result.resolved && result.decision === 'resubmit')
+      return { kind: 'resubmit', sendAttempt: result.sendAttempt };
   }
 }
 

@@ -52,7 +52,7 @@ export class VideoProgress {
     this.show();
   }
 
-  tell(news: Partial<Facts>): void {
+  update(news: Partial<Facts>): void {
     this.facts = { ...this.facts, ...news };
     this.show();
   }
@@ -93,7 +93,7 @@ export async function trackVideo(
   const progress = new VideoProgress();
   progress.answerQueries();
   const outcome = await run(progress);
-  progress.tell({ phase: 'done', outcome: outcome.outcome });
+  progress.update({ phase: 'done', outcome: outcome.outcome });
   return outcome;
 }
 

@@ -42,7 +42,7 @@ export async function watchVideo(
   const watch = { ...saved, hardEndAt: hardEnd(saved.video.polling) };
   const estimate = carried.created?.estimate ?? null;
   const watching = loop.watch(watch);
-  progress.tell({
+  progress.update({
     phase: 'watching',
     creationKey: carried.creationKey,
     video: watch.video,
@@ -51,7 +51,7 @@ export async function watchVideo(
     loop,
   });
   const result = await watching;
-  if (result.kind !== 'handover') progress.tell({ ended: result.state });
+  if (result.kind !== 'handover') progress.update({ ended: result.state });
   switch (result.kind) {
     case 'handover':
       return continueAsNew({ ...input, carried: { ...carried, loop: loop.snapshot() } });
@@ -66,7 +66,7 @@ export async function watchVideo(
         downloadQueue: queuesOf(input.queues).download,
         sidecarPrompt:
           input.sidecarPrompt === 'include' && 'request' in input ? input.request.prompt : undefined,
-        onDownload: () => progress.tell({ phase: 'downloading' }),
+        onDownload: () => progress.update({ phase: 'downloading' }),
       });
   }
 }

@@ -5,7 +5,7 @@ import { makeVideoTask } from '../domain/make-video-task';
 export function createdVideo(taskId: string): CreatedVideo {
   return {
     outcome: 'created',
-    epoch: 0,
+    sendAttempt: 0,
     sent: true,
     account: 'a',
     estimate: null,

@@ -135,7 +135,7 @@ it('[C4.3] a file that was cut on the way to the service is fetched anew a few t
   const { result } = await harness.run();
   expect(result).toMatchObject({
     outcome: 'content_unavailable',
-    reason: 'truncated',
+    reason: 'incomplete_file',
     tries: 3,
     rejected: { sha256: sha256(cut) },
   });

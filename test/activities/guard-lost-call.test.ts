@@ -5,7 +5,7 @@ import { type CreateJournal, type RecordedAnswer } from '../../src/domain/journa
 import { keepLostCalls, type LostCall } from '../../src/guard-lost-calls';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
-import { RESUBMITTED, slotIntent } from './slot-intent';
+import { RESUBMITTED, claimIntent } from './claim-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
@@ -24,7 +24,7 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
     runId: 'lost',
     activityId: '7',
     creationKey: KEY.creationKey,
-    epoch: 0,
+    sendAttempt: 0,
     attemptAt: new Date(0).toISOString(),
     operation: 'create_video',
     model: 'cine-1',
@@ -33,7 +33,7 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
     outcome: 'rejected',
     reason: 'credentials',
     message: 'no',
-    epoch: 0,
+    sendAttempt: 0,
     sent: true,
     account: 'default@00000000',
     estimate: null,
@@ -47,23 +47,32 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
   };
 
   it('[C4.4c] stands in it beyond refusals over which it may have gone on, once', async () => {
-    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'before', nonce: 'n' }) });
+    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'before', nonce: 'n' }) });
     await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: refused });
     expect(await guard()).toBe(true);
-    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({
+      outcome: 'unconfirmed',
+      sendAttempt: 1,
+    });
     expect(await guard()).toBe(false);
   });
 
   it('[C4.4c] stands in it beyond a refusal of another request, which it may have corrected', async () => {
-    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'before', nonce: 'n' }) });
+    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'before', nonce: 'n' }) });
     const answer = { ...refused, reason: 'invalid_request' } as const;
     await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer });
     expect(await guard()).toBe(true);
-    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({
+      outcome: 'unconfirmed',
+      sendAttempt: 1,
+    });
   });
 
   it('[C4.4c] stands in it beyond its own refusal where it is an image, which is sent again by itself', async () => {
-    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'lost', activityId: '7', nonce: 'n' }) });
+    await journal.putClaim(KEY, 0, {
+      ...KEY,
+      ...claimIntent({ runId: 'lost', activityId: '7', nonce: 'n' }),
+    });
     await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: refused });
     expect(await guard()).toBe(false);
     expect(await guard({ ...call, operation: 'generate_image' })).toBe(true);
@@ -73,30 +82,36 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
     expect(await guard()).toBe(true);
     await journal.putResolution(KEY, 0, RESUBMITTED);
     // The journal is set back to here after the send that this has allowed.
-    await keepLostCalls(journal, KEY.namespace, [{ ...call, runId: 'later', epoch: 1 }]);
-    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    await keepLostCalls(journal, KEY.namespace, [{ ...call, runId: 'later', sendAttempt: 1 }]);
+    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({
+      outcome: 'unconfirmed',
+      sendAttempt: 1,
+    });
     // What was decided is not asked again.
     expect(await guard()).toBe(false);
   });
 
   it('is known where its own intent stands', async () => {
-    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'lost', activityId: '7' }) });
+    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'lost', activityId: '7' }) });
     expect(await guard()).toBe(false);
   });
 
   it('is known where a fence has shut it out', async () => {
-    await journal.putSlot(KEY, 0, { v: 1, kind: 'fence', nonce: 'f', at: new Date(0).toISOString() });
+    await journal.putClaim(KEY, 0, { v: 1, kind: 'fence', nonce: 'f', at: new Date(0).toISOString() });
     expect(await guard()).toBe(false);
   });
 
   it('[C4.4c] stands in it beyond a send of somebody else that stands open here: that may have been refused since', async () => {
-    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'another' }) });
+    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'another' }) });
     expect(await guard()).toBe(true);
-    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({
+      outcome: 'unconfirmed',
+      sendAttempt: 1,
+    });
   });
 
   it('is known where a purchase was in its way', async () => {
-    await journal.putSlot(KEY, 0, { ...KEY, ...slotIntent({ runId: 'another', nonce: 'n' }) });
+    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'another', nonce: 'n' }) });
     await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: answers.created(0) });
     expect(await guard()).toBe(false);
   });

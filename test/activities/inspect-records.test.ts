@@ -10,7 +10,7 @@ import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { makeVideoTask } from '../domain/make-video-task';
-import { slotIntent } from './slot-intent';
+import { claimIntent } from './claim-intent';
 import { UNHEARD } from '../support/standing';
 import { paidDeps } from './paid-deps';
 
@@ -31,7 +31,7 @@ describe('task records', () => {
     asked = [];
     beat = undefined;
     const at = new Date(Date.now() - 20 * MINUTE).toISOString();
-    await journal.putSlot(KEY, 0, slotIntent({ runId: 'run', at, sendWindowEnd: at, durationSeconds: 2 }));
+    await journal.putClaim(KEY, 0, claimIntent({ runId: 'run', at, sendWindowEnd: at, durationSeconds: 2 }));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -62,7 +62,7 @@ describe('task records', () => {
           },
         },
       }),
-      { creationKey: KEY.creationKey, epoch: 0, ...UNHEARD },
+      { creationKey: KEY.creationKey, sendAttempt: 0, ...UNHEARD },
     );
   }
 
@@ -89,7 +89,7 @@ describe('task records', () => {
       v: 1,
       ...KEY,
       creationKey: 'order-2',
-      epoch: 0,
+      sendAttempt: 0,
       workflowId: null,
       runId: null,
       video,
@@ -115,8 +115,8 @@ describe('task records', () => {
     expect(await reconcile(look)).toMatchObject({
       outcome: 'not_sent',
       cause: 'absent_from_records',
-      epoch: 0,
-      epochUsed: true,
+      sendAttempt: 0,
+      sendAttemptUsed: true,
     });
     expect((await journal.read(KEY, 0)).resolution).toMatchObject({ decision: 'resubmit', answer: null });
   });
@@ -125,7 +125,7 @@ describe('task records', () => {
     const recent = { ...KEY, creationKey: 'order-1' };
     await rm(join(folder, 'journal'), { recursive: true });
     const at = new Date().toISOString();
-    await journal.putSlot(recent, 0, slotIntent({ runId: 'run', at, sendWindowEnd: at }));
+    await journal.putClaim(recent, 0, claimIntent({ runId: 'run', at, sendWindowEnd: at }));
     beat = { absentSince: Date.now() - 2 * MINUTE };
     const look: Look = { says: { found: 'none' }, onAbsent: 'resend', longestRequestMs: 5 * MINUTE };
     expect(await waits(look)).toBeGreaterThan(4 * MINUTE);
@@ -135,7 +135,7 @@ describe('task records', () => {
     await rm(join(folder, 'journal'), { recursive: true });
     const at = new Date(Date.now() - 20 * MINUTE).toISOString();
     const idempotency = { header: 'Idempotency-Key', lastSendAt: new Date().toISOString() };
-    await journal.putSlot(KEY, 0, slotIntent({ runId: 'run', at, sendWindowEnd: at, idempotency }));
+    await journal.putClaim(KEY, 0, claimIntent({ runId: 'run', at, sendWindowEnd: at, idempotency }));
     beat = { absentSince: Date.now() - 2 * MINUTE };
     const look: Look = { says: { found: 'none' }, onAbsent: 'resend', longestRequestMs: 15 * MINUTE };
     expect(await waits(look)).toBeGreaterThan(12 * MINUTE);

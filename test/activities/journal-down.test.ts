@@ -25,12 +25,12 @@ describe('a journal that is down', () => {
       models: createModelSource(),
     });
   }
-  const call = { creationKey: 'order-1', epoch: 0, request: { model: 'm', prompt: 'a kite' } };
+  const call = { creationKey: 'order-1', sendAttempt: 0, request: { model: 'm', prompt: 'a kite' } };
   const attempt = (number: number) => new MockActivityEnvironment({ attempt: number });
 
   it('[C4.4c] at the first attempt of a create nothing was sent; at a later one nobody knows', async () => {
     const create = (input: CreateVideoInput) => activities()[ACTIVITY.createVideo](input);
-    expect(await attempt(1).run(create, call)).toMatchObject({ outcome: 'not_sent', epochUsed: false });
+    expect(await attempt(1).run(create, call)).toMatchObject({ outcome: 'not_sent', sendAttemptUsed: false });
     expect(await attempt(2).run(create, call)).toMatchObject({ outcome: 'pending' });
   });
 

@@ -41,7 +41,7 @@ describe('bytes that do not come', () => {
         items: Array.from({ length: count }, () => ({ kind: 'url', url })),
       },
       {
-        base: { epoch: 0, sent: true, account: 'default@00000000', estimate: null },
+        base: { sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null },
         client,
         artifacts: new FileArtifactStore(join(folder, 'artifacts')),
         requested: 1,
@@ -105,7 +105,7 @@ describe('bytes that do not come', () => {
     });
     const input: CreateVideoInput = {
       creationKey: 'order-1',
-      epoch: 0,
+      sendAttempt: 0,
       request: {
         model: 'video-1',
         prompt: 'a reference from nowhere',

@@ -58,7 +58,7 @@ describe('polls in a thread of their own', () => {
     const client = createMediaClient({ baseUrl: sandbox.url, apiKey: key });
     const accounts = accountRegistry([{ name: ACCOUNT, client, hasKey: () => Promise.resolve(true) }]);
     const here = createPollVideos({ accounts });
-    // The second tick of a thread takes the answers of GETs that the first one has begun.
+    // The second tick of a thread takes the answers of GETs that the first one has started.
     const timeless = ({ answers }: PollVideosResult): PollVideosResult => ({
       answers: answers.map(({ askedMsAgo: _ago, ...answer }) => answer as PollAnswer),
     });

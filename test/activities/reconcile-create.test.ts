@@ -5,12 +5,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
-import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../src/domain/journal';
+import { type CreateJournal, type RecordedAnswer, type ClaimIntent } from '../../src/domain/journal';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../../src/domain/paid-call';
 import { PERHAPS } from '../../src/domain/journal-proof';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { makeVideoTask } from '../domain/make-video-task';
-import { slotIntent } from './slot-intent';
+import { claimIntent } from './claim-intent';
 import { UNHEARD } from '../support/standing';
 import { paidDeps } from './paid-deps';
 
@@ -26,28 +26,34 @@ describe('media.reconcileCreate', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const intent = (runId: string, sendWindowEnd: number): SlotIntent =>
-    slotIntent({ nonce: runId, runId, sendWindowEnd: new Date(sendWindowEnd).toISOString() });
+  const intent = (runId: string, sendWindowEnd: number): ClaimIntent =>
+    claimIntent({ nonce: runId, runId, sendWindowEnd: new Date(sendWindowEnd).toISOString() });
   const base = { sent: true, account: 'default@00000000', estimate: null };
   const refused: RecordedAnswer = {
     ...base,
-    epoch: 0,
+    sendAttempt: 0,
     outcome: 'rejected',
     reason: 'credentials',
     message: 'no',
   };
   const created: RecordedAnswer = {
     ...base,
-    epoch: 1,
+    sendAttempt: 1,
     outcome: 'created',
     status: 'queued',
     warnings: [],
     video: makeVideoTask({ taskId: 'video_1' }),
   };
 
-  async function record(epoch: number, runId: string, answer?: RecordedAnswer, windowEnd = 0): Promise<void> {
-    await journal.putSlot(KEY, epoch, intent(runId, windowEnd));
-    if (answer !== undefined) await journal.putOutcome(KEY, epoch, { v: 1, nonce: runId, at: '', answer });
+  async function record(
+    sendAttempt: number,
+    runId: string,
+    answer?: RecordedAnswer,
+    windowEnd = 0,
+  ): Promise<void> {
+    await journal.putClaim(KEY, sendAttempt, intent(runId, windowEnd));
+    if (answer !== undefined)
+      await journal.putOutcome(KEY, sendAttempt, { v: 1, nonce: runId, at: '', answer });
   }
 
   function reconcile(
@@ -60,48 +66,48 @@ describe('media.reconcileCreate', () => {
     const env = new MockActivityEnvironment({ workflowExecution: { workflowId: 'wf', runId } });
     return env.run(createReconcileCreate(deps), {
       creationKey: KEY.creationKey,
-      epoch: 0,
+      sendAttempt: 0,
       ...UNHEARD,
       ...input,
     });
   }
 
   it('[C4.4c] a send of a journal that was lost is not looked for in records: no task could be told to be it', async () => {
-    await journal.putSlot(KEY, 0, { ...intent('first', 0), bodyHash: '' });
+    await journal.putClaim(KEY, 0, { ...intent('first', 0), bodyHash: '' });
     const find = jest.fn(async () => ({ found: 'none' }) as const);
     const answer = await reconcile('first', { policy: { onAbsent: 'resend' } }, journal, {
       longestRequestMs: 1000,
       find,
     });
-    expect(answer).toMatchObject({ outcome: 'unconfirmed', epoch: 0 });
+    expect(answer).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 0 });
     expect(find).not.toHaveBeenCalled();
   });
 
   it('[C4.4c] what stands in for a lost send is of every run of its key: nobody can tell whose it was', async () => {
-    await journal.putSlot(KEY, 0, { ...intent('first', 0), bodyHash: '', fingerprint: null });
+    await journal.putClaim(KEY, 0, { ...intent('first', 0), bodyHash: '', fingerprint: null });
     const lost = {
       ...base,
       outcome: 'unconfirmed',
-      epoch: 0,
+      sendAttempt: 0,
       evidence: evidence('journal_changed', {}),
     } as const;
     await journal.putOutcome(KEY, 0, { v: 1, nonce: 'first', at: '', answer: lost });
     expect(await reconcile('later')).toMatchObject({ ...lost, sent: true });
-    expect((await journal.read(KEY, 1)).slot).toBeNull();
+    expect((await journal.read(KEY, 1)).claim).toBeNull();
   });
 
   it('[C4.4c] a worker that was lost, and whose last word left open whether it sent, is no other journal', async () => {
-    const heard = { journalId: 'the-journal', intent: PERHAPS };
-    const senders = { ...UNHEARD.senders, heard };
+    const lastHeartbeat = { journalId: 'the-journal', intent: PERHAPS };
+    const senders = { ...UNHEARD.senders, lastHeartbeat };
     expect(await reconcile('first', { senders })).toMatchObject({
       outcome: 'unconfirmed',
       evidence: { cause: 'worker_lost' },
-      epoch: 0,
+      sendAttempt: 0,
     });
   });
 
   const ELSEWHERE = {
-    heard: { journalId: 'another', intent: 'its own' },
+    lastHeartbeat: { journalId: 'another', intent: 'its own' },
     scheduledAt: UNHEARD.senders.scheduledAt,
   };
   it.each([
@@ -109,7 +115,7 @@ describe('media.reconcileCreate', () => {
     ['another run whose fate is unknown', undefined],
   ])('[C4.4c] a send that another journal knew is not called unsent because of %s', async (_, answer) => {
     await record(0, 'first', answer);
-    const told = { outcome: 'unconfirmed', evidence: { cause: 'journal_changed' }, epoch: 1 };
+    const told = { outcome: 'unconfirmed', evidence: { cause: 'journal_changed' }, sendAttempt: 1 };
     for (const fingerprint of [undefined, 'another'])
       expect(
         await reconcile('later', { senders: ELSEWHERE, ...(fingerprint !== undefined && { fingerprint }) }),
@@ -117,27 +123,27 @@ describe('media.reconcileCreate', () => {
   });
 
   it('[C4.4c] beside a purchase of another run the create compares the requests, whatever journal it was sent with', async () => {
-    await record(0, 'first', { ...created, epoch: 0 });
-    const told = { outcome: 'not_sent', cause: 'recorded_by_another_run', epoch: 0 };
+    await record(0, 'first', { ...created, sendAttempt: 0 });
+    const told = { outcome: 'not_sent', cause: 'recorded_by_another_run', sendAttempt: 0 };
     expect(await reconcile('later', { senders: ELSEWHERE })).toMatchObject(told);
   });
 
   it('[C4.4a] looks where its run was allowed to send: beyond the refusal that an earlier run recorded', async () => {
     await record(0, 'first', refused);
     await record(1, 'later', created);
-    expect(await reconcile('later')).toMatchObject({ outcome: 'created', epoch: 1 });
+    expect(await reconcile('later')).toMatchObject({ outcome: 'created', sendAttempt: 1 });
   });
 
   it('[C4.4c] a sender that died beyond an earlier refusal leaves the create unconfirmed, not rejected', async () => {
     await record(0, 'first', refused);
     await record(1, 'later', undefined, Date.now() - 1);
-    expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
   });
 
   it('[C4.4c] a sender whose clock was ahead is followed: it went on although our clock says too early', async () => {
     await record(0, 'first', { ...refused, notBefore: new Date(Date.now() + 60_000).toISOString() });
     await record(1, 'later', undefined, Date.now() - 1);
-    expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
   });
 
   const LATER = new Date(Date.now() + 60_000).toISOString();
@@ -147,29 +153,39 @@ describe('media.reconcileCreate', () => {
     ['another run whose fate is unknown', undefined, 0],
   ])('[C7.10] shuts its own lost create out beyond %s', async (_, answer, windowEnd) => {
     await record(0, 'first', answer, windowEnd);
-    const told = { outcome: 'not_sent', cause: 'recorded_by_another_run', epoch: 0, epochUsed: false };
+    const told = {
+      outcome: 'not_sent',
+      cause: 'recorded_by_another_run',
+      sendAttempt: 0,
+      sendAttemptUsed: false,
+    };
     expect(await reconcile('later')).toMatchObject(told);
-    expect((await journal.read(KEY, 1)).slot?.kind).toBe('fence');
+    expect((await journal.read(KEY, 1)).claim?.kind).toBe('fence');
     // One is enough, and it moves nobody on before the time.
     expect(await reconcile('later')).toMatchObject(told);
-    expect((await journal.read(KEY, 2)).slot).toBeNull();
+    expect((await journal.read(KEY, 2)).claim).toBeNull();
   });
 
   it('[C7.10] needs no fence where no create of its run can be on its way, or can ever go on', async () => {
     await record(0, 'first', { ...refused, notBefore: LATER });
     await reconcile('first');
-    await reconcile('later', { fingerprint: slotIntent().fingerprint });
-    expect((await journal.read(KEY, 1)).slot).toBeNull();
+    await reconcile('later', { fingerprint: claimIntent().fingerprint });
+    expect((await journal.read(KEY, 1)).claim).toBeNull();
   });
 
   it('[C7.10] needs no fence beyond what is final', async () => {
-    await record(0, 'first', { ...created, epoch: 0 });
+    await record(0, 'first', { ...created, sendAttempt: 0 });
     await reconcile('later');
-    expect((await journal.read(KEY, 1)).slot).toBeNull();
+    expect((await journal.read(KEY, 1)).claim).toBeNull();
   });
 
-  it('[C7.10] stands beyond what another run has begun, and is found there', async () => {
-    await record(0, 'first', { ...base, epoch: 0, outcome: 'unconfirmed', evidence: evidence('reset') });
+  it('[C7.10] stands beyond what another run has started, and is found there', async () => {
+    await record(0, 'first', {
+      ...base,
+      sendAttempt: 0,
+      outcome: 'unconfirmed',
+      evidence: evidence('reset'),
+    });
     const given = { decision: 'declareLost', decisionId: 'd', by: 'me', reason: 'yes', at: '' } as const;
     const answer = { ...refused, reason: 'declared_lost' } as const;
     await journal.putResolution(KEY, 0, { v: 1, ...given, answer });
@@ -179,8 +195,8 @@ describe('media.reconcileCreate', () => {
         outcome: 'not_sent',
         cause: 'recorded_by_another_run',
       });
-    expect((await journal.read(KEY, 2)).slot).toMatchObject({ kind: 'fence' });
-    expect((await journal.read(KEY, 3)).slot).toBeNull();
+    expect((await journal.read(KEY, 2)).claim).toMatchObject({ kind: 'fence' });
+    expect((await journal.read(KEY, 3)).claim).toBeNull();
   });
 
   it('[C7.10] looks again where a sender took the place of that fence', async () => {
@@ -189,7 +205,7 @@ describe('media.reconcileCreate', () => {
     const stale = { ...journal, read: (key: typeof KEY, at: number) => read(key, at === 1 ? 5 : at) };
     await record(1, 'later');
     const failure = await reconcile('later', {}, stale).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'slot_taken' }] });
+    expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'claim_taken' }] });
   });
 
   it('says that the journal is down where it cannot shut it out', async () => {
@@ -203,66 +219,89 @@ describe('media.reconcileCreate', () => {
     });
   });
 
-  it('the fence is taken in the epoch in which a send could still begin', async () => {
+  it('the fence is taken in the send attempt in which a send could still begin', async () => {
     await record(0, 'first', refused);
-    expect(await reconcile('later', { fingerprint: slotIntent().fingerprint })).toMatchObject({
+    expect(await reconcile('later', { fingerprint: claimIntent().fingerprint })).toMatchObject({
       outcome: 'not_sent',
       cause: 'fenced',
-      epoch: 1,
-      epochUsed: true,
+      sendAttempt: 1,
+      sendAttemptUsed: true,
     });
-    expect((await journal.read(KEY, 1)).slot?.kind).toBe('fence');
+    expect((await journal.read(KEY, 1)).claim?.kind).toBe('fence');
   });
 
-  it("[C4.4a] beyond another run's epochs the create goes back to compare the requests", async () => {
+  it("[C4.4a] beyond another run's send attempts the create goes back to compare the requests", async () => {
     await record(0, 'first', refused);
-    const back = { outcome: 'not_sent', cause: 'fenced', epoch: 0, epochUsed: false, permanent: false };
+    const back = {
+      outcome: 'not_sent',
+      cause: 'fenced',
+      sendAttempt: 0,
+      sendAttemptUsed: false,
+      permanent: false,
+    };
     expect(await reconcile('later')).toMatchObject(back);
-    expect((await journal.read(KEY, 1)).slot?.kind).toBe('fence');
+    expect((await journal.read(KEY, 1)).claim?.kind).toBe('fence');
     expect(await reconcile('later')).toMatchObject(back);
   });
 
   it('the run that was refused gets its own refusal back', async () => {
     await record(0, 'first', refused);
-    expect(await reconcile('first')).toMatchObject({ outcome: 'rejected', reason: 'credentials', epoch: 0 });
+    expect(await reconcile('first')).toMatchObject({
+      outcome: 'rejected',
+      reason: 'credentials',
+      sendAttempt: 0,
+    });
   });
 
   it("another run's outcome is handed out only once the create has compared the requests", async () => {
-    await record(0, 'first', { ...created, epoch: 0 });
-    expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', epochUsed: false, epoch: 0 });
-    expect(await reconcile('later', { fingerprint: slotIntent().fingerprint })).toMatchObject({
+    await record(0, 'first', { ...created, sendAttempt: 0 });
+    expect(await reconcile('later')).toMatchObject({
+      outcome: 'not_sent',
+      sendAttemptUsed: false,
+      sendAttempt: 0,
+    });
+    expect(await reconcile('later', { fingerprint: claimIntent().fingerprint })).toMatchObject({
       outcome: 'created',
-      epoch: 0,
+      sendAttempt: 0,
     });
   });
 
   it('[C4.4a] what another request came to is handed out to nobody, and beyond a refusal a lost create is shut out', async () => {
-    const refusal = { ...refused, reason: 'invalid_request', epoch: 0 } as const;
+    const refusal = { ...refused, reason: 'invalid_request', sendAttempt: 0 } as const;
     await record(0, 'first', refusal);
-    const unread = { outcome: 'not_sent', cause: 'recorded_by_another_run', epochUsed: false, epoch: 0 };
+    const unread = {
+      outcome: 'not_sent',
+      cause: 'recorded_by_another_run',
+      sendAttemptUsed: false,
+      sendAttempt: 0,
+    };
     expect(await reconcile('later', { fingerprint: 'corrected' })).toMatchObject({
-      epoch: 1,
+      sendAttempt: 1,
       cause: 'fenced',
     });
     expect(await reconcile('later')).toMatchObject(unread);
-    expect((await journal.read(KEY, 1)).slot).toMatchObject({ kind: 'fence' });
-    await record(2, 'second', { ...created, epoch: 2 });
+    expect((await journal.read(KEY, 1)).claim).toMatchObject({ kind: 'fence' });
+    await record(2, 'second', { ...created, sendAttempt: 2 });
     expect(await reconcile('later', { fingerprint: 'corrected' })).toMatchObject({
       cause: 'fenced',
-      epoch: 1,
+      sendAttempt: 1,
     });
-    expect(await reconcile('later', { fingerprint: 'corrected', epoch: 2 })).toMatchObject({
+    expect(await reconcile('later', { fingerprint: 'corrected', sendAttempt: 2 })).toMatchObject({
       ...unread,
-      epoch: 2,
+      sendAttempt: 2,
     });
   });
 
   it("[C4.4a] another run's unknown fate is told only once the create has compared the requests", async () => {
     await record(0, 'first', undefined, Date.now() - 1);
-    expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', epochUsed: false, epoch: 0 });
-    expect(await reconcile('later', { fingerprint: slotIntent().fingerprint })).toMatchObject({
+    expect(await reconcile('later')).toMatchObject({
+      outcome: 'not_sent',
+      sendAttemptUsed: false,
+      sendAttempt: 0,
+    });
+    expect(await reconcile('later', { fingerprint: claimIntent().fingerprint })).toMatchObject({
       outcome: 'unconfirmed',
-      epoch: 0,
+      sendAttempt: 0,
     });
   });
 

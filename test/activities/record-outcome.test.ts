@@ -1,14 +1,14 @@
-import { claimEpoch, openEpoch, recordOutcome } from '../../src/activities/journal-epochs';
-import { type CreateJournal, type EpochView, type OutcomeRecord } from '../../src/domain/journal';
+import { claimSendAttempt, openSendAttempt, recordOutcome } from '../../src/activities/send-attempts';
+import { type CreateJournal, type SendAttemptView, type OutcomeRecord } from '../../src/domain/journal';
 import { answers } from '../domain/create-answers';
-import { slotIntent } from './slot-intent';
+import { claimIntent } from './claim-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
-const NOTHING: EpochView = { slot: null, outcome: null };
+const NOTHING: SendAttemptView = { claim: null, outcome: null };
 const asker = { fingerprint: 'f'.repeat(64), workflowId: 'wf', runId: 'later', now: 0 };
 
-const ended = (answer: OutcomeRecord['answer'], nonce = 'ours'): EpochView => ({
-  slot: slotIntent({ nonce }),
+const ended = (answer: OutcomeRecord['answer'], nonce = 'ours'): SendAttemptView => ({
+  claim: claimIntent({ nonce }),
   outcome: { v: 1, nonce, at: new Date(0).toISOString(), answer },
 });
 
@@ -22,7 +22,7 @@ function scripted(parts: Partial<CreateJournal>): CreateJournal {
     putMark: untold('putMark'),
     hasMark: untold('hasMark'),
     read: untold('read'),
-    putSlot: untold('putSlot'),
+    putClaim: untold('putClaim'),
     putOutcome: untold('putOutcome'),
     putResolution: untold('putResolution'),
     scan: untold('scan'),
@@ -37,7 +37,7 @@ function scripted(parts: Partial<CreateJournal>): CreateJournal {
   };
 }
 
-describe('opening an epoch', () => {
+describe('opening a send attempt', () => {
   it('goes forward over proven refusals, from where it was told to, and stops at the first other', async () => {
     const views = [
       ended(answers.refused(0)),
@@ -47,70 +47,79 @@ describe('opening an epoch', () => {
     ];
     const read: number[] = [];
     const journal = scripted({
-      read: async (_, epoch) => {
-        read.push(epoch);
-        return views[epoch] ?? NOTHING;
+      read: async (_, sendAttempt) => {
+        read.push(sendAttempt);
+        return views[sendAttempt] ?? NOTHING;
       },
     });
-    expect(await openEpoch(journal, KEY, 1, asker)).toMatchObject({ epoch: 3, do: 'return' });
+    expect(await openSendAttempt(journal, KEY, 1, asker)).toMatchObject({ sendAttempt: 3, do: 'return' });
     expect(read).toEqual([0, 1, 2, 3]);
     // Nobody goes past what nobody knows, wherever they begin.
-    expect(await openEpoch(journal, KEY, 4, asker)).toMatchObject({ epoch: 3, do: 'return' });
+    expect(await openSendAttempt(journal, KEY, 4, asker)).toMatchObject({ sendAttempt: 3, do: 'return' });
     views.pop();
-    expect(await openEpoch(journal, KEY, 3, asker)).toEqual({ epoch: 3, do: 'send', intents: [] });
+    expect(await openSendAttempt(journal, KEY, 3, asker)).toEqual({
+      sendAttempt: 3,
+      do: 'send',
+      intents: [],
+    });
     views[0] = ended(answers.created(0));
     for (const from of [0, 3])
-      expect(await openEpoch(journal, KEY, from, asker)).toMatchObject({ epoch: 0, do: 'return' });
+      expect(await openSendAttempt(journal, KEY, from, asker)).toMatchObject({
+        sendAttempt: 0,
+        do: 'return',
+      });
   });
 
   it('[C8.7] waits for a Retry-After, unless somebody went on after it: the clocks of workers differ', async () => {
     const until = new Date(60_000).toISOString();
-    const views: EpochView[] = [ended(answers.refused(0, until))];
-    const journal = scripted({ read: async (_, epoch) => views[epoch] ?? NOTHING });
-    expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 0, do: 'return' });
-    views[1] = { slot: slotIntent(), outcome: null };
-    expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 1, do: 'pending' });
+    const views: SendAttemptView[] = [ended(answers.refused(0, until))];
+    const journal = scripted({ read: async (_, sendAttempt) => views[sendAttempt] ?? NOTHING });
+    expect(await openSendAttempt(journal, KEY, 0, asker)).toMatchObject({ sendAttempt: 0, do: 'return' });
+    views[1] = { claim: claimIntent(), outcome: null };
+    expect(await openSendAttempt(journal, KEY, 0, asker)).toMatchObject({ sendAttempt: 1, do: 'pending' });
     // What may have been accepted is never passed over, whatever stands behind it.
     views[0] = ended(answers.unconfirmed(0));
-    expect(await openEpoch(journal, KEY, 0, asker)).toMatchObject({ epoch: 0, do: 'return' });
+    expect(await openSendAttempt(journal, KEY, 0, asker)).toMatchObject({ sendAttempt: 0, do: 'return' });
   });
 
-  it.each<[string, 'lost' | Error, EpochView, string | Error]>([
-    ['lost to another', 'lost', { slot: slotIntent({ nonce: 'theirs' }), outcome: null }, 'lost'],
-    ['lost, and ours', 'lost', { slot: slotIntent(), outcome: null }, 'won'],
-    ['failed, and ours', new Error('away'), { slot: slotIntent(), outcome: null }, 'unsure'],
+  it.each<[string, 'lost' | Error, SendAttemptView, string | Error]>([
+    ['lost to another', 'lost', { claim: claimIntent({ nonce: 'theirs' }), outcome: null }, 'lost'],
+    ['lost, and ours', 'lost', { claim: claimIntent(), outcome: null }, 'won'],
+    ['failed, and ours', new Error('away'), { claim: claimIntent(), outcome: null }, 'unsure'],
     [
       'failed, and of another',
       new Error('away'),
-      { slot: slotIntent({ nonce: 'theirs' }), outcome: null },
+      { claim: claimIntent({ nonce: 'theirs' }), outcome: null },
       new Error('away'),
     ],
     ['failed, and of nobody', new Error('away'), NOTHING, new Error('away')],
-  ])('[C4.4a] a slot that is %s is read back', async (_, put, view, expected) => {
+  ])('[C4.4a] a claim that is %s is read back', async (_, put, view, expected) => {
     const journal = scripted({
-      putSlot: async () => {
+      putClaim: async () => {
         if (put instanceof Error) throw put;
         return put;
       },
       read: async () => view,
     });
-    const claim = claimEpoch(journal, KEY, 0, slotIntent());
+    const claim = claimSendAttempt(journal, KEY, 0, claimIntent());
     if (expected instanceof Error) await expect(claim).rejects.toThrow(expected);
     else expect(await claim).toBe(expected);
   });
 
   it('without a journal is to send where it was told to', async () => {
-    expect(await openEpoch('none', KEY, 7, asker)).toEqual({ epoch: 7, do: 'send', intents: [] });
-    expect(await claimEpoch('none', KEY, 7, slotIntent())).toBe('won');
+    expect(await openSendAttempt('none', KEY, 7, asker)).toEqual({ sendAttempt: 7, do: 'send', intents: [] });
+    expect(await claimSendAttempt('none', KEY, 7, claimIntent())).toBe('won');
   });
 
   it('reads nothing back after a clean win', async () => {
-    expect(await claimEpoch(scripted({ putSlot: async () => 'won' }), KEY, 0, slotIntent())).toBe('won');
+    expect(await claimSendAttempt(scripted({ putClaim: async () => 'won' }), KEY, 0, claimIntent())).toBe(
+      'won',
+    );
   });
 
-  it('takes a slot that is gone after it was lost as lost', async () => {
-    const journal = scripted({ putSlot: async () => 'lost', read: async () => NOTHING });
-    expect(await claimEpoch(journal, KEY, 0, slotIntent())).toBe('lost');
+  it('takes a claim that is gone after it was lost as lost', async () => {
+    const journal = scripted({ putClaim: async () => 'lost', read: async () => NOTHING });
+    expect(await claimSendAttempt(journal, KEY, 0, claimIntent())).toBe('lost');
   });
 });
 
@@ -128,7 +137,7 @@ describe('recording what a send came to', () => {
     expect(await recordOutcome('none', KEY, 'ours', created)).toEqual({ recorded: false, standing: created });
   });
 
-  it('writes it into the epoch of the answer, with nonce and time', async () => {
+  it('writes it into the send attempt of the answer, with nonce and time', async () => {
     const written: unknown[] = [];
     const journal = scripted({
       putOutcome: async (...args) => {

@@ -10,7 +10,7 @@ import { type StandingScope } from '../../src/domain/paid-call';
 
 const KEY = {};
 const call: GatedCall = { account: 'default@1', operation: 'create_video', model: 'm', key: KEY };
-const base = { epoch: 0, sent: true, account: 'default@1', estimate: null } as const;
+const base = { sendAttempt: 0, sent: true, account: 'default@1', estimate: null } as const;
 const refused = (standing?: StandingScope): RecordedAnswer => ({
   ...base,
   outcome: 'rejected',
@@ -50,8 +50,8 @@ describe('a refusal that stands', () => {
   };
 
   it('of an account holds back all of its calls, and no other account', async () => {
-    const told = (await pass()).heard(refused('account'));
-    expect(told).toMatchObject({ heldUntil: new Date(61_000).toISOString() });
+    const answer = (await pass()).answered(refused('account'));
+    expect(answer).toMatchObject({ heldUntil: new Date(61_000).toISOString() });
     expect(await isHeld({ model: 'another', operation: 'edit_image' })).toBe(true);
     expect(await isHeld({ account: 'studio@1' })).toBe(false);
     now = 2_000;
@@ -66,15 +66,15 @@ describe('a refusal that stands', () => {
   });
 
   it('of a model holds back the calls of this model only', async () => {
-    (await pass()).heard(refused('model'));
+    (await pass()).answered(refused('model'));
     expect(await isHeld()).toBe(true);
     expect(await isHeld({ model: 'another' })).toBe(false);
   });
 
-  it('[C8.7] a long Retry-After holds back the call that was told it; others ask again in a quarter of an hour', async () => {
+  it('[C8.7] a long Retry-After holds back the call that was answer it; others ask again in a quarter of an hour', async () => {
     const notBefore = new Date(400 * 86_400_000).toISOString();
-    const told = (await pass()).heard({ ...refused('account'), notBefore } as RecordedAnswer);
-    expect(told).toMatchObject({ heldUntil: notBefore });
+    const answer = (await pass()).answered({ ...refused('account'), notBefore } as RecordedAnswer);
+    expect(answer).toMatchObject({ heldUntil: notBefore });
     now = 900_999;
     expect(await isHeld()).toBe(true);
     now = 901_000;
@@ -82,46 +82,46 @@ describe('a refusal that stands', () => {
   });
 
   it('does not wait for ever for one that never tells what came of it', async () => {
-    (await pass()).heard(refused('account'));
+    (await pass()).answered(refused('account'));
     now = 61_000;
     await pass();
     now = 1_020_999;
     expect(await isHeld()).toBe(true);
     now = 1_021_000;
-    (await pass()).heard(busy);
+    (await pass()).answered(busy);
     expect(await isHeld()).toBe(false);
   });
 
   it('lets one request a minute ask again: a refusal keeps it closed, anything else opens it', async () => {
-    (await pass()).heard(refused('account'));
+    (await pass()).answered(refused('account'));
     now = 61_000;
     const probe = await pass();
     now = 61_500;
-    probe.heard(refused('account'));
+    probe.answered(refused('account'));
     expect(await enter()).toMatchObject({ since: 1_000 });
     now = 121_499;
     expect(await isHeld()).toBe(true);
     now = 121_500;
-    (await pass()).heard(busy);
+    (await pass()).answered(busy);
     expect(await isHeld()).toBe(false);
   });
 
   it('is not opened by a request of which nobody knows whether it arrived', async () => {
-    (await pass()).heard(refused('account'));
+    (await pass()).answered(refused('account'));
     now = 61_000;
     (await pass()).unused();
     expect(await isHeld()).toBe(true);
   });
 
   it('[C5.2] stands for the key that was refused, and for no other', async () => {
-    (await pass()).heard(refused('account'));
+    (await pass()).answered(refused('account'));
     expect(await isHeld({ key: {} })).toBe(false);
   });
 
   it('is found out by one: what comes meanwhile listens before it sends', async () => {
     const first = await pass();
     const others = Promise.all(Array.from({ length: 24 }, () => enter()));
-    first.heard(refused('account'));
+    first.answered(refused('account'));
     expect((await others).every((entered) => 'probeAt' in entered)).toBe(true);
   });
 
@@ -129,12 +129,12 @@ describe('a refusal that stands', () => {
     ['account', 'of the account default@1 with HTTP 401: No.'],
     ['model', 'of the model "m" for the account default@1 with HTTP 404: No.'],
   ] as const)(
-    'of the %s is told with whose calls it holds back, since when and until when',
+    'of the %s is answer with whose calls it holds back, since when and until when',
     async (scope, whose) => {
-      (await pass()).heard(refused(scope));
+      (await pass()).answered(refused(scope));
       const held = await enter();
       const answer = heldAnswer({ ...base, sent: false }, held as StandingRefusal, 'm');
-      expect(answer).toMatchObject({ outcome: 'not_sent', sent: false, epochUsed: false });
+      expect(answer).toMatchObject({ outcome: 'not_sent', sent: false, sendAttemptUsed: false });
       expect(answer.message).toBe(
         `Since 1970-01-01T00:00:01.000Z the service refuses calls ${whose} Nothing was sent. One request at a time asks whether it still does, the next at 1970-01-01T00:01:01.000Z.`,
       );
@@ -142,7 +142,7 @@ describe('a refusal that stands', () => {
   );
 
   it('a refusal of one request alone closes nothing', async () => {
-    (await pass()).heard(refused());
+    (await pass()).answered(refused());
     expect(await isHeld()).toBe(false);
   });
 });

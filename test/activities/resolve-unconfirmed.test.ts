@@ -19,7 +19,7 @@ import { type MediaClient } from '../../src/service/media-client';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { json, loopback, type Loopback } from '../service/loopback-service';
-import { slotIntent } from './slot-intent';
+import { claimIntent } from './claim-intent';
 import { UNHEARD } from '../support/standing';
 import { paidDeps } from './paid-deps';
 
@@ -82,10 +82,10 @@ describe('a decision about a paid call of unknown fate', () => {
     return environment('a person').run(createResolveUnconfirmed(deps(changes)), made);
   };
 
-  const create = (runId = 'a later run', epoch = 0): Promise<CreateVideoAnswer> =>
+  const create = (runId = 'a later run', sendAttempt = 0): Promise<CreateVideoAnswer> =>
     environment(runId).run(createCreateVideo(deps()), {
       creationKey: KEY.creationKey,
-      epoch,
+      sendAttempt,
       request: REQUEST,
     });
 
@@ -97,21 +97,21 @@ describe('a decision about a paid call of unknown fate', () => {
     const first = environment('first run');
     await first.run(createCreateVideo(deps({ journal: scratch })), {
       creationKey: 'scratch',
-      epoch: 0,
+      sendAttempt: 0,
       request: REQUEST,
     });
-    const { slot } = await scratch.read({ ...KEY, creationKey: 'scratch' }, 0);
-    if (slot?.kind !== 'intent') throw new Error('no intent was written');
+    const { claim } = await scratch.read({ ...KEY, creationKey: 'scratch' }, 0);
+    if (claim?.kind !== 'intent') throw new Error('no intent was written');
     service.seen.length = 0;
     const sendWindowEnd = new Date(Date.now() + windowEndsIn).toISOString();
-    await journal.putSlot(key, 0, { ...slot, ...key, sendWindowEnd });
+    await journal.putClaim(key, 0, { ...claim, ...key, sendWindowEnd });
   }
 
   const lateOutcome = (answer: OutcomeRecord['answer']): Promise<unknown> =>
     journal.putOutcome(KEY, 0, { v: 1, nonce: 'ours', at: new Date().toISOString(), answer });
   const refusal = {
     outcome: 'rejected',
-    epoch: 0,
+    sendAttempt: 0,
     sent: true,
     account: null,
     estimate: null,
@@ -131,8 +131,8 @@ describe('a decision about a paid call of unknown fate', () => {
     const made = await Promise.allSettled([decide({ by: 'ada' }), decide({ by: 'bob' })]);
     // Of two at once the loser looks again: its next attempt finds the same decision.
     expect(made.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
-    expect(await decide({ by: 'bob' })).toMatchObject({ resolved: true, epoch: 0 });
-    expect(await create()).toMatchObject({ outcome: 'created', epoch: 1 });
+    expect(await decide({ by: 'bob' })).toMatchObject({ resolved: true, sendAttempt: 0 });
+    expect(await create()).toMatchObject({ outcome: 'created', sendAttempt: 1 });
     expect(await create('yet another run')).toMatchObject({ outcome: 'created', sent: false });
     expect(posts()).toBe(1);
     expect(await decide({})).toMatchObject({ resolved: false, reason: 'already_known' });
@@ -159,8 +159,8 @@ describe('a decision about a paid call of unknown fate', () => {
       forgetOpen: () => Promise.reject(new Error('killed')),
     };
     await expect(decide(call, { journal: dies })).rejects.toThrow('killed');
-    const { slot } = await journal.read(KEY, 0);
-    const bodyHash = slot?.kind === 'intent' ? slot.bodyHash : '';
+    const { claim } = await journal.read(KEY, 0);
+    const bodyHash = claim?.kind === 'intent' ? claim.bodyHash : '';
     expect(await journal.findOpenByBody(bodyHash)).toHaveLength(1);
     await rm(join(folder, 'journal', 'tasks'), { recursive: true });
     expect(await decide(call)).toMatchObject({ resolved: true, answer: { video: { taskId: 'video_1' } } });
@@ -174,7 +174,7 @@ describe('a decision about a paid call of unknown fate', () => {
   ])('[C4.4b] never adopts the task of %s', async (_, owner) => {
     await lostSender();
     const video = makeVideoTask({ taskId: 'video_1', account: 'default@00000000' });
-    await journal.indexTask({ v: 1, ...owner, epoch: 0, workflowId: null, runId: null, video });
+    await journal.indexTask({ v: 1, ...owner, sendAttempt: 0, workflowId: null, runId: null, video });
     expect(await decide({ decision: 'adopt', taskId: 'video_1' })).toMatchObject({
       resolved: false,
       reason: 'task_of_another_key',
@@ -194,7 +194,7 @@ describe('a decision about a paid call of unknown fate', () => {
 
   it('[C4.4a] is not taken about a call that somebody went past: that it was not sent was known', async () => {
     await lostSender();
-    await journal.putSlot(KEY, 1, slotIntent({ ...KEY, runId: 'first run' }));
+    await journal.putClaim(KEY, 1, claimIntent({ ...KEY, runId: 'first run' }));
     await journal.putOutcome(KEY, 1, { v: 1, nonce: 'n', at: '', answer: answers.created(1) });
     expect(await decide({ decision: 'declareLost' })).toMatchObject({ reason: 'already_known' });
     expect((await journal.read(KEY, 0)).resolution).toBeNull();
@@ -212,11 +212,11 @@ describe('a decision about a paid call of unknown fate', () => {
   it('[C4.4a] of a resubmission gives way to a task that comes late: nothing is sent again', async () => {
     await lostSender();
     const made = await decide({});
-    expect(made).toMatchObject({ resolved: true, epoch: 0 });
+    expect(made).toMatchObject({ resolved: true, sendAttempt: 0 });
     const video = makeVideoTask({ taskId: 'video_9' });
     await lateOutcome({
       outcome: 'created',
-      epoch: 0,
+      sendAttempt: 0,
       sent: true,
       account: null,
       estimate: null,
@@ -224,8 +224,8 @@ describe('a decision about a paid call of unknown fate', () => {
       status: 'queued',
       warnings: [],
     });
-    // A workflow that waited goes on from the epoch that the decision names.
-    const from = 'epoch' in made ? made.epoch : -1;
+    // A workflow that waited goes on from the send attempt that the decision names.
+    const from = 'sendAttempt' in made ? made.sendAttempt : -1;
     expect(await create('first run', from)).toMatchObject({
       outcome: 'created',
       video: { taskId: 'video_9' },
@@ -241,7 +241,7 @@ describe('a decision about a paid call of unknown fate', () => {
     expect(await create('restarted')).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
     const found = await environment('a later run').run(createReconcileCreate(deps()), {
       creationKey: KEY.creationKey,
-      epoch: 0,
+      sendAttempt: 0,
       ...UNHEARD,
     });
     expect(found).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
@@ -257,8 +257,8 @@ describe('a decision about a paid call of unknown fate', () => {
 
   it('[C1.8] results that were paid for and lost stay owed when they are declared lost', async () => {
     const at = new Date(0).toISOString();
-    await journal.putSlot(KEY, 0, slotIntent({ operation: 'generate_image' }));
-    const base = { epoch: 0, sent: true, account: null, estimate: null, images: [], created: null };
+    await journal.putClaim(KEY, 0, claimIntent({ operation: 'generate_image' }));
+    const base = { sendAttempt: 0, sent: true, account: null, estimate: null, images: [], created: null };
     const answer = { ...base, outcome: 'results_lost', reason: 'storage', message: 'lost' } as const;
     await journal.putOutcome(KEY, 0, { v: 1, nonce: 'ours', at, answer });
     expect(await decide({ decision: 'declareLost' })).toMatchObject({

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createReviewJournal } from '../../src/activities/review-journal';
-import { type CreateJournal, type SlotIntent } from '../../src/domain/journal';
+import { type CreateJournal, type ClaimIntent } from '../../src/domain/journal';
 import { type ReviewJournalInput, type ReviewJournalPage } from '../../src/domain/unconfirmed-decision';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
-import { slotIntent } from './slot-intent';
+import { claimIntent } from './claim-intent';
 
 const SECOND = 1000;
 
@@ -30,9 +30,9 @@ describe('a page of what the journal holds', () => {
       input,
     );
 
-  async function sent(creationKey: string, own: Partial<SlotIntent> = {}): Promise<void> {
+  async function sent(creationKey: string, own: Partial<ClaimIntent> = {}): Promise<void> {
     const key = { namespace: own.namespace ?? 'default', creationKey };
-    await journal.putSlot(key, 0, slotIntent({ ...key, ...own }));
+    await journal.putClaim(key, 0, claimIntent({ ...key, ...own }));
   }
   const keysOf = ({ unconfirmed }: ReviewJournalPage) => unconfirmed.map(({ creationKey }) => creationKey);
 
@@ -62,7 +62,7 @@ describe('a page of what the journal holds', () => {
     await sent('in flight', { sendWindowEnd: new Date(Date.now() + 60 * SECOND).toISOString() });
     await sent('unconfirmed');
     await sent('lost', { operation: 'generate_image' });
-    const base = { epoch: 0, sent: true, account: null, estimate: null, images: [], created: null };
+    const base = { sendAttempt: 0, sent: true, account: null, estimate: null, images: [], created: null };
     const lost = { ...base, outcome: 'results_lost', reason: 'storage', message: 'lost' } as const;
     const at = new Date(0).toISOString();
     const lostKey = { namespace: 'default', creationKey: 'lost' };
@@ -87,13 +87,13 @@ describe('a page of what the journal holds', () => {
     const at = new Date(0).toISOString();
     for (const creationKey of ['passed', 'fenced', 'recorded']) await sent(creationKey);
     const next = (creationKey: string) => ({ namespace: 'default', creationKey });
-    await journal.putSlot(next('passed'), 1, slotIntent(next('passed')));
+    await journal.putClaim(next('passed'), 1, claimIntent(next('passed')));
     await journal.putOutcome(next('passed'), 1, { v: 1, nonce: 'n', at, answer: answers.created(1) });
-    await journal.putSlot(next('fenced'), 1, { v: 1, kind: 'fence', nonce: 'f', at });
+    await journal.putClaim(next('fenced'), 1, { v: 1, kind: 'fence', nonce: 'f', at });
     await journal.putOutcome(next('recorded'), 0, { v: 1, nonce: 'n', at, answer: answers.unconfirmed(0) });
-    await journal.putSlot(next('recorded'), 1, slotIntent(next('recorded')));
+    await journal.putClaim(next('recorded'), 1, claimIntent(next('recorded')));
     const { unconfirmed } = await review({ list: 'unconfirmed' });
-    const open = unconfirmed.map(({ creationKey, epoch }) => `${creationKey} ${epoch}`);
+    const open = unconfirmed.map(({ creationKey, sendAttempt }) => `${creationKey} ${sendAttempt}`);
     expect(open.sort()).toEqual(['fenced 0', 'recorded 0', 'recorded 1']);
     expect((await review({ list: 'unconfirmed', creationKey: 'passed' })).unconfirmed).toEqual([]);
   });
@@ -102,11 +102,11 @@ describe('a page of what the journal holds', () => {
     await sent('broken');
     const [folder] = (await readdir(root)).filter((name) => /^[0-9a-f]{2}$/.test(name));
     const [hash] = await readdir(join(root, folder ?? ''));
-    await writeFile(join(root, folder ?? '', hash ?? '', '0.slot'), '{}');
+    await writeFile(join(root, folder ?? '', hash ?? '', '0.claim'), '{}');
     await expect(review({ list: 'unconfirmed' })).rejects.toMatchObject({
       type: 'MediaJournalUnavailable',
       nonRetryable: true,
-      message: expect.stringContaining('holds a slot of an unknown version') as string,
+      message: expect.stringContaining('holds a claim of an unknown version') as string,
     });
     const away = { ...journal, scan: () => Promise.reject(new Error('the disk is away')) };
     await expect(review({ list: 'unconfirmed' }, away)).rejects.toMatchObject({ nonRetryable: false });

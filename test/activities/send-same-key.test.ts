@@ -1,13 +1,13 @@
 import { isSameCall, unknownCall, withSameKey } from '../../src/activities/send-same-key';
-import { slotIntent } from './slot-intent';
+import { claimIntent } from './claim-intent';
 
 describe('a call of unknown fate, to be sent again under its key', () => {
   const now = Date.now();
   const opened = (sendWindowEnd: number): Parameters<typeof unknownCall>[0] => ({
     do: 'pending',
-    epoch: 1,
+    sendAttempt: 1,
     intents: ['ours'],
-    slot: slotIntent({
+    claim: claimIntent({
       at: new Date(now).toISOString(),
       sendWindowEnd: new Date(sendWindowEnd).toISOString(),
       idempotency: { header: 'Idempotency-Key', lastSendAt: new Date(now + 3_600_000).toISOString() },
@@ -20,13 +20,13 @@ describe('a call of unknown fate, to be sent again under its key', () => {
 
   it('[C4.4a] is not sent again where it may arrive after the window, because its model may take longer by now', () => {
     const idempotency = { header: 'Idempotency-Key', honoured: true, windowSeconds: 120 } as const;
-    const slot = slotIntent({
+    const claim = claimIntent({
       at: new Date(now).toISOString(),
       idempotency: { header: 'Idempotency-Key', lastSendAt: new Date(now + 50_000).toISOString() },
     });
-    const call = { account: slot.account, bodyHash: slot.bodyHash, idempotency };
-    expect(isSameCall(slot, { ...call, budgetMs: 60_000 })).toBe(true);
-    expect(isSameCall(slot, { ...call, budgetMs: 300_000 })).toBe(false);
+    const call = { account: claim.account, bodyHash: claim.bodyHash, idempotency };
+    expect(isSameCall(claim, { ...call, budgetMs: 60_000 })).toBe(true);
+    expect(isSameCall(claim, { ...call, budgetMs: 300_000 })).toBe(false);
   });
 
   it('[C4.4a] is not called so any more once the time for it is over, whatever was said of it before', () => {
@@ -34,11 +34,11 @@ describe('a call of unknown fate, to be sent again under its key', () => {
     const found = unknownCall(opened(now - 1));
     if (found === undefined || before === undefined || over === undefined) throw new Error('It may be sent.');
     expect(found.unknown.sameKeyUntil).toBe(before);
-    const slot = { ...found.slot, idempotency: { header: 'Idempotency-Key', lastSendAt: over } };
-    expect(withSameKey(found.unknown, slot).sameKeyUntil).toBeUndefined();
+    const claim = { ...found.claim, idempotency: { header: 'Idempotency-Key', lastSendAt: over } };
+    expect(withSameKey(found.unknown, claim).sameKeyUntil).toBeUndefined();
   });
 
   it('[C4.4b] is sent again once its sender has no time left', () => {
-    expect(unknownCall(opened(now - 1))?.unknown).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+    expect(unknownCall(opened(now - 1))?.unknown).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
   });
 });

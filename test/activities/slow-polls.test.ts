@@ -120,7 +120,7 @@ describe('polls that take as long as the time between two ticks', () => {
         const { watched, replied } = await watchAll(values);
         for (const { verdict, ticks, endedAt } of watched) {
           expect(verdict.kind).toBe('completed');
-          // Of a reply that came while nobody of this watcher had begun, its next GET brings the news.
+          // Of a reply that came while nobody of this watcher had started, its next GET brings the news.
           const reply = replied.find(({ at, final }) => final && at >= (ticks[0] as number));
           const since = reply?.at ?? endedAt;
           const heardIn = ticks.filter((tick) => tick > since && tick <= endedAt).length;

@@ -21,11 +21,11 @@ describe('a part that the disk begins to keep while it still comes', () => {
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
   test('is published whole', async () => {
-    const begun = jest.spyOn(handles, 'datasync');
+    const started = jest.spyOn(handles, 'datasync');
     const part = await store.stage('long');
     for (let mebibyte = 0; mebibyte < 40; mebibyte += 1) await part.write(Buffer.alloc(MIB, mebibyte));
     const ref = await part.publish('video/mp4');
-    expect(begun).toHaveBeenCalledTimes(1);
+    expect(started).toHaveBeenCalledTimes(1);
     expect(await store.has(ref.sha256)).toBe(40 * MIB);
   });
 

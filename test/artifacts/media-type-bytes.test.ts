@@ -141,7 +141,7 @@ describe('a page instead of media', () => {
     expect(describePage(Buffer.concat([cut, Buffer.from('x')]))).toBe('unknown');
   });
 
-  it('is judged by its beginning', () => {
+  it('is validated by its beginning', () => {
     const long = Buffer.concat([Buffer.alloc(SNIFF_BYTES, 'x'), Buffer.from([0])]);
     expect(describePage(long)).toBe('text');
     expect(describePage(long.subarray(1))).toBe('unknown');

@@ -67,24 +67,29 @@ describe('a walk over the boxes of a file', () => {
     ['no bytes', [], 'not_video', 'The file is empty.'],
     ['another first box', [MOOV, FTYP, MDAT], 'not_video', 'The bytes do not begin like an MP4 file.'],
     ['no box at all', [Buffer.from('hello')], 'not_video', 'The bytes do not begin like an MP4 file.'],
-    ['no moov', [FTYP, MDAT], 'truncated', 'The file has no moov box.'],
-    ['no mdat', [FTYP, MOOV], 'truncated', 'The file has no mdat box.'],
-    ['seven bytes at its end', [FTYP, MOOV, MDAT, Buffer.alloc(7, 'x')], 'truncated', CUT(END)],
-    ['a type of zeros', [FTYP, MOOV, MDAT, Buffer.alloc(8)], 'truncated', CUT(END)],
-    ['a type of other bytes', [FTYP, MOOV, MDAT, box('\x7fabc')], 'truncated', CUT(END)],
-    ['a size of 7', [FTYP, MOOV, MDAT, box('free', Buffer.alloc(8), 7)], 'truncated', CUT(END)],
-    ['a long size of 15', [FTYP, MOOV, MDAT, longBox('free', Buffer.alloc(0), 15n)], 'truncated', CUT(END)],
-    ['half a long size', [FTYP, MOOV, MDAT, longBox('free').subarray(0, 15)], 'truncated', CUT(END)],
+    ['no moov', [FTYP, MDAT], 'incomplete_file', 'The file has no moov box.'],
+    ['no mdat', [FTYP, MOOV], 'incomplete_file', 'The file has no mdat box.'],
+    ['seven bytes at its end', [FTYP, MOOV, MDAT, Buffer.alloc(7, 'x')], 'incomplete_file', CUT(END)],
+    ['a type of zeros', [FTYP, MOOV, MDAT, Buffer.alloc(8)], 'incomplete_file', CUT(END)],
+    ['a type of other bytes', [FTYP, MOOV, MDAT, box('\x7fabc')], 'incomplete_file', CUT(END)],
+    ['a size of 7', [FTYP, MOOV, MDAT, box('free', Buffer.alloc(8), 7)], 'incomplete_file', CUT(END)],
+    [
+      'a long size of 15',
+      [FTYP, MOOV, MDAT, longBox('free', Buffer.alloc(0), 15n)],
+      'incomplete_file',
+      CUT(END),
+    ],
+    ['half a long size', [FTYP, MOOV, MDAT, longBox('free').subarray(0, 15)], 'incomplete_file', CUT(END)],
     [
       'a box that ends behind the file',
       [FTYP, MOOV, MDAT, box('free', Buffer.alloc(0), 9)],
-      'truncated',
+      'incomplete_file',
       `The box free needs ${END + 9} bytes, the file has ${END + 8}.`,
     ],
     [
       'a long box beyond every number',
       [FTYP, MOOV, MDAT, longBox('free', Buffer.alloc(0), 2n ** 64n - 1n)],
-      'truncated',
+      'incomplete_file',
       `The box free needs Infinity bytes, the file has ${END + 16}.`,
     ],
   ])('refuses a file with %s', async (_, parts, reason, message) => {
@@ -96,7 +101,7 @@ describe('a walk over the boxes of a file', () => {
     expect(await walk(FTYP, MOOV, MDAT, ...free)).toMatchObject({ ok: true });
     expect(await walk(FTYP, MOOV, MDAT, ...free, box('free'))).toEqual({
       ok: false,
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: 'The file has more boxes than any video.',
     });
   });

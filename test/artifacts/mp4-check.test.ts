@@ -69,7 +69,7 @@ it('[C4.3] a fragmented MP4 is video, and one cut between fragments still counts
   expect(await check(bytes)).toMatchObject({ ok: true, durationSeconds: 2, width: 64, height: 48 });
   const last = topLevel(bytes).at(-1)!;
   expect(last.type).toBe('mdat');
-  expect(await check(bytes.subarray(0, last.start))).toMatchObject({ ok: false, reason: 'truncated' });
+  expect(await check(bytes.subarray(0, last.start))).toMatchObject({ ok: false, reason: 'incomplete_file' });
 });
 
 it('[C4.3] a file cut at any place is never a whole video', async () => {
@@ -93,11 +93,11 @@ it('[C4.3] a faststart file that lost media data and was patched to end cleanly 
   const cut = Buffer.from(bytes.subarray(0, start + 20_000));
   cut.writeUInt32BE(20_000, start);
   const result = await check(cut);
-  expect(result).toMatchObject({ ok: false, reason: 'truncated' });
+  expect(result).toMatchObject({ ok: false, reason: 'incomplete_file' });
   expect(!result.ok && result.message).toMatch(/^\d+ of 20 samples are not in the file\.$/);
   // A size of 0 means "to the end", which hides the cut from the boxes but not from the samples.
   cut.writeUInt32BE(0, start);
-  expect(await check(cut)).toMatchObject({ ok: false, reason: 'truncated' });
+  expect(await check(cut)).toMatchObject({ ok: false, reason: 'incomplete_file' });
 });
 
 it('accepts 64-bit sizes and a last box of size 0', async () => {
@@ -121,30 +121,30 @@ describe('[C4.3] structures that are refused', () => {
     rest.forEach((value, index) => bytes.writeBigUInt64BE(value, 8 + index * 8));
     return bytes;
   };
-  const cases: [string, () => Buffer, 'not_video' | 'truncated'][] = [
+  const cases: [string, () => Buffer, 'not_video' | 'incomplete_file'][] = [
     ['nothing', () => Buffer.alloc(0), 'not_video'],
     ['JSON', () => Buffer.from('{"error":{"message":"not ready"}}'), 'not_video'],
     ['an HTML page', () => Buffer.from('<!doctype html><html></html>'), 'not_video'],
     ['a moov first', () => Buffer.concat([part('moov'), part('ftyp'), part('mdat')]), 'not_video'],
-    ['no moov', () => Buffer.concat([part('ftyp'), part('mdat')]), 'truncated'],
-    ['no mdat', () => Buffer.concat([part('ftyp'), part('moov')]), 'truncated'],
-    ['trailing bytes', () => Buffer.concat([whole, Buffer.from('tail')]), 'truncated'],
-    ['a trailing page', () => Buffer.concat([whole, Buffer.from('<html>error</html>')]), 'truncated'],
-    ['trailing zeros', () => Buffer.concat([whole, Buffer.alloc(64)]), 'truncated'],
-    ['a box size below 8', () => Buffer.concat([whole, header(4, 'free')]), 'truncated'],
-    ['a 64-bit size below 16', () => Buffer.concat([whole, header(1, 'free', 8n)]), 'truncated'],
+    ['no moov', () => Buffer.concat([part('ftyp'), part('mdat')]), 'incomplete_file'],
+    ['no mdat', () => Buffer.concat([part('ftyp'), part('moov')]), 'incomplete_file'],
+    ['trailing bytes', () => Buffer.concat([whole, Buffer.from('tail')]), 'incomplete_file'],
+    ['a trailing page', () => Buffer.concat([whole, Buffer.from('<html>error</html>')]), 'incomplete_file'],
+    ['trailing zeros', () => Buffer.concat([whole, Buffer.alloc(64)]), 'incomplete_file'],
+    ['a box size below 8', () => Buffer.concat([whole, header(4, 'free')]), 'incomplete_file'],
+    ['a 64-bit size below 16', () => Buffer.concat([whole, header(1, 'free', 8n)]), 'incomplete_file'],
     [
       'a 64-bit size that overflows',
       () => Buffer.concat([whole, header(1, 'free', 2n ** 64n - 1n)]),
-      'truncated',
+      'incomplete_file',
     ],
-    ['a cut 64-bit header', () => Buffer.concat([whole, header(1, 'free')]), 'truncated'],
+    ['a cut 64-bit header', () => Buffer.concat([whole, header(1, 'free')]), 'incomplete_file'],
     [
       'a moov of garbage',
       () => Buffer.concat([part('ftyp'), box('moov', Buffer.alloc(300, 7)), part('mdat')]),
-      'truncated',
+      'incomplete_file',
     ],
-    ['an empty moov', () => Buffer.concat([part('ftyp'), box('moov'), part('mdat')]), 'truncated'],
+    ['an empty moov', () => Buffer.concat([part('ftyp'), box('moov'), part('mdat')]), 'incomplete_file'],
   ];
   it.each(cases)('%s', async (_name, bytes, reason) => {
     const result = await check(bytes());
@@ -179,7 +179,7 @@ it('never throws for bytes that are damaged anywhere, and never prints', async (
         const { start, end } = topLevel(whole).find(({ type }) => type === 'moov')!;
         for (const [at, value] of changes) bytes[inTables ? start + (at % (end - start)) : at] = value;
         const result = await check(bytes);
-        if (!result.ok) expect(['not_video', 'truncated']).toContain(result.reason);
+        if (!result.ok) expect(['not_video', 'incomplete_file']).toContain(result.reason);
       },
     ),
     { numRuns: 150 },

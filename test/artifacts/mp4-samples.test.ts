@@ -73,7 +73,7 @@ describe('[C4.3] the samples of a file', () => {
     };
     expect(await claims(end - start + 1)).toEqual({
       ok: false,
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: `Not all of ${end - start + 1} samples fit into the file.`,
     });
     expect(await claims(end - start)).not.toMatchObject({
@@ -85,7 +85,7 @@ describe('[C4.3] the samples of a file', () => {
     const result = await check(split(firstChunk() + 100));
     expect(result).toEqual({
       ok: false,
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: '1 of 20 samples are not in the file.',
     });
   });
@@ -93,7 +93,7 @@ describe('[C4.3] the samples of a file', () => {
   it('that begin before their box, or end one byte behind it, are lost', async () => {
     const before = changed('stco', 8, firstChunk() - 9);
     expect(await check(before)).toMatchObject({
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: expect.stringMatching(/^\d+ of 20 /) as string,
     });
     // The last sample ends with its box.
@@ -102,7 +102,7 @@ describe('[C4.3] the samples of a file', () => {
     longer.writeUInt32BE(whole.readUInt32BE(sizes + 19 * 4) + 1, sizes + 19 * 4);
     expect(await check(longer)).toEqual({
       ok: false,
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: '1 of 20 samples are not in the file.',
     });
   });
@@ -132,7 +132,7 @@ describe('[C4.3] the samples of a file', () => {
     [
       'are in tables of garbage',
       () => Buffer.concat([part('ftyp'), box('moov', Buffer.alloc(300, 7)), part('mdat')]),
-      'truncated',
+      'incomplete_file',
       'The sample tables cannot be read: the file is damaged.',
     ],
   ])('that %s are not looked at', async (_, bytes, reason, message) => {
@@ -181,7 +181,7 @@ describe('[C4.3] the samples of a file', () => {
     const bytes = Buffer.concat([whole, box('free', whole.subarray(start + 8, end))]);
     bytes.writeUInt32BE(whole.length + 8, bytes.indexOf('stco') + 12);
     expect(await check(bytes)).toMatchObject({
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: expect.stringMatching(/^\d+ of 20 samples are not in the file\.$/) as string,
     });
   });
@@ -191,7 +191,7 @@ describe('[C4.3] the samples of a file', () => {
     for (const table of ['stsc', 'stco']) bytes.writeUInt32BE(0, bytes.indexOf(table) + 8);
     expect(await check(bytes)).toEqual({
       ok: false,
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: 'The picture track has no frames.',
     });
   });
@@ -199,7 +199,7 @@ describe('[C4.3] the samples of a file', () => {
   it('of any one track that are nowhere make the file damaged', async () => {
     const lost = {
       ok: false,
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: 'The tables of a track do not say where all its samples are.',
     };
     expect(await check(changed('stsz', 8, 0))).toEqual(lost);
@@ -217,7 +217,7 @@ describe('[C4.3] the samples of a file', () => {
   it('beside anything that is no box are not looked for', async () => {
     const bytes = Buffer.concat([beforeMoov(), box('moov', part('moov').subarray(8), Buffer.alloc(8))]);
     expect(await check(bytes)).toMatchObject({
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: expect.stringContaining('damaged') as string,
     });
   });
@@ -229,7 +229,7 @@ describe('[C4.3] the samples of a file', () => {
     bytes.writeUInt32BE(bytes.length, at);
     expect(await check(bytes)).toEqual({
       ok: false,
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: 'The sample tables cannot be read: the file is damaged.',
     });
   });
@@ -253,7 +253,7 @@ describe('[C4.3] the samples of a file', () => {
     const open = Buffer.concat([part('ftyp'), moov, Buffer.from('\0\0\0\0mdat', 'latin1')]);
     open.writeUInt32BE(1, open.indexOf('stsz') + 8);
     open.writeUInt32BE(1_500_000, open.indexOf('stsz') + 12);
-    expect(await check(open, open.length + 1_500_000)).toMatchObject({ reason: 'truncated' });
+    expect(await check(open, open.length + 1_500_000)).toMatchObject({ reason: 'incomplete_file' });
   });
 
   it('are read in as many parts as the disk gives, and are damaged where it ends too early', async () => {
@@ -266,7 +266,7 @@ describe('[C4.3] the samples of a file', () => {
         walk.boxes,
       ),
     ).toMatchObject({
-      reason: 'truncated',
+      reason: 'incomplete_file',
     });
   });
 

@@ -56,7 +56,7 @@ describe('[C4.3] a file is video', () => {
     ],
   ])('not when it says %s and is %s', async (type, _name, bytes) => {
     const message = `The video/${type} file is cut.`;
-    expect(await check(bytes)).toEqual({ ok: false, reason: 'truncated', message });
+    expect(await check(bytes)).toEqual({ ok: false, reason: 'incomplete_file', message });
   });
 
   it('when a QuickTime file holds what is no box, and when a WebM file does not say how long it is', async () => {
@@ -71,7 +71,7 @@ describe('[C4.3] a file is video', () => {
   it('not when an MP4 is cut', async () => {
     expect(await check(box('ftyp', Buffer.from('isom')))).toEqual({
       ok: false,
-      reason: 'truncated',
+      reason: 'incomplete_file',
       message: 'The file has no moov box.',
     });
   });

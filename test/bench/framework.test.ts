@@ -52,7 +52,7 @@ describe('figures', () => {
     expect(medianAndSpread([2])).toBe('2.0');
   });
 
-  it('are told beside their goals and never judged', () => {
+  it('are told beside their goals and never validated', () => {
     expect(goal('ratio', 0.9, '>=', 0.9, 'x').met).toBe(true);
     expect(goal('ratio', 0.8, '>=', 0.9, 'x').met).toBe(false);
     expect(goal('p50', 25, '<=', 25, 'ms').met).toBe(true);

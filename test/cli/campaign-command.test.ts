@@ -103,7 +103,7 @@ describe('campaign run', () => {
     const before = await runs.created();
     const first = await runs.run('run', manifest, '--id', id, '--limit', '1');
     expect([first.code, first.result.counts, first.result.plan?.left]).toEqual([0, { completed: 1 }, 2]);
-    // A resume takes up what was begun, and nothing was left over.
+    // A resume resumes what was started, and nothing was left over.
     const resumed = await runs.run('resume', id);
     expect([resumed.code, resumed.result.counts]).toEqual([0, { completed: 1 }]);
     expect(await runs.created()).toBe(before + 1);
@@ -136,8 +136,8 @@ describe('campaign run', () => {
     expect([code, type]).toEqual([65, 'budget_refused']);
   });
 
-  test('where no model configuration is known the worker judges, and says it by the lines', async () => {
-    const manifest = await runs.manifest('judged', [film('a'), 'b,cine-1,x,3,480p']);
+  test('where no model configuration is known the worker validates, and says it by the lines', async () => {
+    const manifest = await runs.manifest('validated', [film('a'), 'b,cine-1,x,3,480p']);
     const { MEDIA_MODELS: _models, ...env } = bench.workerEnv;
     const { code, reply } = await runJson(['campaign', 'run', manifest], env);
     expect([code, reply.error?.type]).toEqual([65, 'manifest_invalid']);

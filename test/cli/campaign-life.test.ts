@@ -84,7 +84,7 @@ describe('the life of a campaign', () => {
       [{ accepted: true }, { accepted: true }],
     ]);
     const watched = await runs.run('watch', id);
-    // Rows that were given up in the moment of the order are taken up by a resume.
+    // Rows that were given up in the moment of the order are resumed by a resume.
     const ended = watched.type === 'campaign_budget_spent' ? await runs.run('resume', id) : watched;
     expect([ended.code, ended.result.counts]).toEqual([0, { completed: 3 }]);
     expect(await runs.created()).toBe(before + 3);

@@ -1,8 +1,8 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type FoundLedger, ledgerOf } from '../../src/binding/ledger';
 import { type Finding } from '../../src/cli/doctor/check';
-import { judgeBinding, type OwnSide } from '../../src/cli/doctor/temporal';
-import { type Ledger, nextLedger } from '../../src/domain/journal';
+import { checkBinding, type OwnSide } from '../../src/cli/doctor/temporal';
+import { type Ledger, nextLedger } from '../../src/domain/journal-binding';
 
 /** What a script would see. */
 const seen = (finding: Finding): readonly unknown[] => [
@@ -58,8 +58,8 @@ describe('the binding of the journal', () => {
   });
 
   test('another journal, another host, an earlier copy, another artifact store and no journal fail', () => {
-    expect(seen(judgeBinding({ is: 'missing' }, side({ journal: null }), 'q'))).toEqual(['ok']);
-    expect(seen(judgeBinding(found, side(), 'q'))).toEqual(['ok']);
+    expect(seen(checkBinding({ is: 'missing' }, side({ journal: null }), 'q'))).toEqual(['ok']);
+    expect(seen(checkBinding(found, side(), 'q'))).toEqual(['ok']);
     for (const [other, words] of [
       [{ journal: { ...own('b'), isSetBack: false } }, 'another journal'],
       [{ journal: { journalId: 'a', hostId: 'other', isSetBack: false } }, 'another host'],
@@ -67,14 +67,14 @@ describe('the binding of the journal', () => {
       [{ artifacts: 'another store' }, 'MEDIA_ARTIFACTS'],
       [{ journal: null }, 'none yet'],
     ] as const) {
-      const finding = judgeBinding(found, side(other), 'q');
+      const finding = checkBinding(found, side(other), 'q');
       expect(seen(finding)).toEqual(['failed', 'journal_binding']);
       expect(finding.message).toContain(words);
     }
   });
 
   test('accounts that other workers of the queue have served are named', () => {
-    const finding = judgeBinding(found, side({ account: 'one' }), 'q');
+    const finding = checkBinding(found, side({ account: 'one' }), 'q');
     expect(finding.state).toBe('warning');
     expect(finding.message).toContain('workers for two');
   });

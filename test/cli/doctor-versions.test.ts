@@ -1,5 +1,5 @@
-import { judgeLookUp } from '../../src/cli/doctor/temporal';
-import { judgeVersions } from '../../src/cli/doctor/worker-versions';
+import { checkLookUp } from '../../src/cli/doctor/temporal';
+import { checkVersions } from '../../src/cli/doctor/worker-versions';
 import { pinnedText } from '../../src/cli/status/pinned-version';
 import { startMediaStack } from '../support/media-stack';
 import { runDoctor } from './support/doctor-run';
@@ -15,7 +15,7 @@ describe('workers that poll and get nothing', () => {
     ['a version is current, and they have none', [null], [v2], /--deployment-name film --unversioned/],
   ])('%s', (_title, polling, current, remedy) => {
     const view = { pollers: polling.map((version) => ({ at: NOW, version })), current };
-    const finding = judgeVersions(view, 'q', NOW);
+    const finding = checkVersions(view, 'q', NOW);
     expect(finding).toMatchObject({ state: 'failed', errorType: 'no_worker' });
     expect(finding && 'remedy' in finding && finding.remedy).toMatch(remedy);
   });
@@ -28,7 +28,7 @@ describe('workers that poll and get nothing', () => {
     ['nobody polls', [], [v2]],
   ])('not where %s', (_title, polling, current) => {
     const view = { pollers: polling.map((version) => ({ at: NOW, version })), current };
-    expect(judgeVersions(view, 'q', NOW)).toBeUndefined();
+    expect(checkVersions(view, 'q', NOW)).toBeUndefined();
   });
 
   test('a workflow whose pinned version is gone is told with the version and the command', () => {
@@ -71,15 +71,15 @@ describe('a server that answers and cannot look anything up', () => {
   const fault = (code: number): Error => Object.assign(new Error('x'), { code });
 
   test.each([1, 4, 14])('gRPC code %i speaks of its database, and of no `temporal-media dev`', (code) => {
-    const finding = judgeLookUp(fault(code), 'films');
+    const finding = checkLookUp(fault(code), 'films');
     expect(finding).toMatchObject({ state: 'failed', errorType: 'temporal_unreachable' });
     expect(finding?.message).toContain('database');
     expect(finding && 'remedy' in finding && finding.remedy).not.toContain('temporal-media dev');
   });
 
   test('a namespace that is not there and a refusal are what they were', () => {
-    expect(judgeLookUp(fault(5), 'films')).toMatchObject({ errorType: 'namespace_not_found' });
-    expect(judgeLookUp(fault(7), 'films')).toMatchObject({ errorType: 'temporal_credentials' });
-    expect(judgeLookUp(new Error('odd'), 'films')).toBeUndefined();
+    expect(checkLookUp(fault(5), 'films')).toMatchObject({ errorType: 'namespace_not_found' });
+    expect(checkLookUp(fault(7), 'films')).toMatchObject({ errorType: 'temporal_credentials' });
+    expect(checkLookUp(new Error('odd'), 'films')).toBeUndefined();
   });
 });

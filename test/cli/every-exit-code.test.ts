@@ -106,7 +106,7 @@ describe('every exit code', () => {
       { ...rule, operation: 'media' },
     ]);
     const args = ['video', '--model', 'open-canvas', '--prompt', 'half a boat', '--out', out];
-    expect(await run(args)).toMatchObject({ code: 76, type: 'content_unavailable/truncated' });
+    expect(await run(args)).toMatchObject({ code: 76, type: 'content_unavailable/incomplete_file' });
   });
 
   test('77 credentials', async () => {

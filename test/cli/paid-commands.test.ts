@@ -170,7 +170,7 @@ describe('paid commands against a worker', () => {
     expect(sent?.parts?.map(({ name }) => name)).toEqual(['model', 'prompt', 'size', 'image[]', 'image[]']);
   });
 
-  test('bad input that only the model configuration can judge: exit code 65, field and allowed values, nothing accepted', async () => {
+  test('bad input that only the model configuration can validate: exit code 65, field and allowed values, nothing accepted', async () => {
     const counted = async (): Promise<unknown> => {
       const { creates: videos, images } = await bench.sandbox.admin.counters();
       return { videos, images };

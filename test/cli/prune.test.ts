@@ -6,7 +6,7 @@ import { type Connected } from '../../src/cli/connect';
 import { prune } from '../../src/cli/journal/prune';
 import { type MediaConfig } from '../../src/config';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { slotIntent } from '../activities/slot-intent';
+import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
 
 const DAY = 24 * 60 * 60_000;
@@ -21,11 +21,11 @@ describe('journal prune', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   /** The reply of a server that keeps histories for a day and has the workflow `known`. */
-  async function pruned(slot: { workflowId: string; namespace: string }): Promise<unknown> {
+  async function pruned(claim: { workflowId: string; namespace: string }): Promise<unknown> {
     const journal = createFileJournal({ root });
     await journal.identity();
     const key = { namespace: 'default', creationKey: 'order-1' };
-    await journal.putSlot(key, 0, slotIntent({ ...slot, at: OLD }));
+    await journal.putClaim(key, 0, claimIntent({ ...claim, at: OLD }));
     await journal.putOutcome(key, 0, { v: 1, nonce: 'ours', at: OLD, answer: answers.created(0) });
     const client = {
       options: { namespace: 'default' },

@@ -1,5 +1,5 @@
 import { createFileJournal } from '../../src/journal/file-journal';
-import { slotIntent } from '../activities/slot-intent';
+import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
 import { startMediaStack } from '../support/media-stack';
 import { replyOf, startCli } from './support/run-cli';
@@ -14,12 +14,12 @@ describe('status of an id that the server has forgotten', () => {
       await journal.identity();
       const bought = { namespace, creationKey: stack.server.uniqueId('bought') };
       const answer = answers.created(0);
-      const { nonce, workflowId, runId, at } = slotIntent(bought);
-      await journal.putSlot(bought, 0, slotIntent(bought));
+      const { nonce, workflowId, runId, at } = claimIntent(bought);
+      await journal.putClaim(bought, 0, claimIntent(bought));
       await journal.putOutcome(bought, 0, { v: 1, nonce, at, answer });
-      await journal.indexTask({ v: 1, ...bought, epoch: 0, workflowId, runId, video: answer.video });
+      await journal.indexTask({ v: 1, ...bought, sendAttempt: 0, workflowId, runId, video: answer.video });
       const open = { namespace, creationKey: stack.server.uniqueId('open') };
-      await journal.putSlot(open, 0, slotIntent(open));
+      await journal.putClaim(open, 0, claimIntent(open));
 
       const found = replyOf(await startCli(['status', bought.creationKey, '-o', 'json'], stack.env).ended);
       expect(found.data).toMatchObject({

@@ -106,7 +106,7 @@ describe('temporal-media without any server', () => {
     expect(reply.error?.message).toMatch(message);
   });
 
-  test('a file is judged by its bytes and not by its name', async () => {
+  test('a file is validated by its bytes and not by its name', async () => {
     const { code, reply } = await runJson([...edit, '--image', path.join(dir, 'fake.png')], env);
     expect(code).toBe(65);
     expect(reply.error?.message).toContain('no image, video or audio by its bytes');

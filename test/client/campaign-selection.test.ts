@@ -10,13 +10,13 @@ const rows = (input: Partial<CampaignStart>, status: string, remaining?: number)
     { status, counts, state: remaining === undefined ? undefined : makeState({ remaining }) },
   );
 
-describe('what a resume takes up', () => {
+describe('what a resume resumes', () => {
   test('everything that is missing, without a limit', () => {
     expect(rows({}, 'COMPLETED')).toEqual({ select: { rows: 'missing' } });
     expect(rows({}, 'TERMINATED', 4)).toEqual({ select: { rows: 'missing' } });
   });
 
-  test('behind a limit only rows that were begun: a limit of money is not lifted by a resume', () => {
+  test('behind a limit only rows that were started: a limit of money is not lifted by a resume', () => {
     const again = { select: { rows: 'again', outcomes: ['still_running', 'skipped_budget'] } };
     expect(rows({ limit: 10 }, 'COMPLETED')).toEqual(again);
     expect(rows({ sample: 10 }, 'COMPLETED')).toEqual(again);

@@ -215,7 +215,7 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
     create(request, input = {}) {
       const whole = { model: 'cine-1', prompt: 'a lighthouse at dusk', ...request };
       const creationKey = `create-${++count}`;
-      return bench.run('media.createVideo', { creationKey, epoch: 0, ...input, request: whole });
+      return bench.run('media.createVideo', { creationKey, sendAttempt: 0, ...input, request: whole });
     },
     async created(request = {}) {
       const answer = await bench.create(request);

@@ -2,7 +2,7 @@ import { type LostReply } from '../../src/testing/sandbox';
 import { type ContractBench, openBench } from './contract-bench';
 import { UNHEARD } from '../support/standing';
 
-/** Contract 4 rule 4, with the counters of another process as the judge. */
+/** Contract 4 rule 4, with the counters of another process as the validate. */
 describe('one creation', () => {
   let bench: ContractBench;
   /** Less time for replies that never come. */
@@ -48,7 +48,9 @@ describe('one creation', () => {
       expect(answer).toMatchObject({ outcome: 'unconfirmed', sent: true });
       expect(image).toMatchObject({ outcome: 'unconfirmed' });
       expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'unconfirmed', sent: false });
-      expect(await bench.run('media.reconcileCreate', { creationKey, epoch: 0, ...UNHEARD })).toMatchObject({
+      expect(
+        await bench.run('media.reconcileCreate', { creationKey, sendAttempt: 0, ...UNHEARD }),
+      ).toMatchObject({
         outcome: 'unconfirmed',
         evidence: { bodyHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string, model: 'cine-1' },
       });
@@ -109,9 +111,9 @@ describe('one creation', () => {
     expect((await bench.admin.counters()).creates.received).toBe(1);
   });
 
-  test('[C4.4a] [C4.4c] a fence closes an epoch for good: who comes later sends nothing', async () => {
+  test('[C4.4a] [C4.4c] a fence closes a send attempt for good: who comes later sends nothing', async () => {
     const creationKey = 'fenced';
-    const proved = await bench.run('media.reconcileCreate', { creationKey, epoch: 0, ...UNHEARD });
+    const proved = await bench.run('media.reconcileCreate', { creationKey, sendAttempt: 0, ...UNHEARD });
     expect(proved).toMatchObject({ outcome: 'not_sent', cause: 'fenced' });
     expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'not_sent', sent: false });
     expect(await bench.seen()).toEqual([]);

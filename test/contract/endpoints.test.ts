@@ -129,7 +129,7 @@ describe('polls and content', () => {
     await bench.fault('content', { type: 'truncate', bytes: 3_000 }, { times: 0 });
     expect((await bench.download(video)).result).toMatchObject({
       outcome: 'content_unavailable',
-      reason: 'truncated',
+      reason: 'incomplete_file',
     });
     await bench.admin.clearFaults();
     const { result } = await bench.download(video);

@@ -83,16 +83,16 @@ describe('errors of paid calls', () => {
       const creationKey = `again-${status}-${retryAfter}`;
       const before = Date.now();
       const answer = await bench.create({}, { creationKey });
-      // The epoch that had this answer is over: only the workflow opens another one.
+      // The send attempt that had this answer is over: only the workflow opens another one.
       expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: answer.outcome, sent: false });
       if (again) {
         expect(answer).toMatchObject({ outcome: 'refused_for_now', httpStatus: status });
         const { notBefore } = answer as Extract<CreateVideoAnswer, { outcome: 'refused_for_now' }>;
         if (retryAfter === undefined) expect(notBefore).toBeNull();
         else expect(Date.parse(notBefore!)).toBeGreaterThanOrEqual(before + 7_000);
-        expect(await bench.create({}, { creationKey, epoch: 1 })).toMatchObject({
+        expect(await bench.create({}, { creationKey, sendAttempt: 1 })).toMatchObject({
           outcome: 'created',
-          epoch: 1,
+          sendAttempt: 1,
         });
         const image = await later(bench.generate({}, { creationKey: `${creationKey}-image` }));
         expect(image).toMatchObject({ class: 'refused_for_now', httpStatus: status });
@@ -132,7 +132,7 @@ describe('errors of paid calls', () => {
     const unreachable = await openBench({ baseUrl: () => 'http://127.0.0.1:1' });
     try {
       const answer = await unreachable.create({});
-      expect(answer).toMatchObject({ outcome: 'not_sent', permanent: false, epochUsed: true });
+      expect(answer).toMatchObject({ outcome: 'not_sent', permanent: false, sendAttemptUsed: true });
       expect(await later(unreachable.generate({}))).toMatchObject({ class: 'connection_refused' });
       expect(await unreachable.seen()).toEqual([]);
     } finally {

@@ -163,7 +163,7 @@ describe('the service as a whole', () => {
     const kept = await bench.run('media.findVideoTask', { taskId: video.taskId });
     const standing = await bench.run('media.reconcileCreate', {
       creationKey: kept.creationKey!,
-      epoch: 0,
+      sendAttempt: 0,
       ...UNHEARD,
     });
     expect(standing).toMatchObject({ outcome: 'created', estimate });

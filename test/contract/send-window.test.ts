@@ -23,9 +23,11 @@ describe('the intent of a paid call', () => {
     const journal = createFileJournal({ root: join(bench.root, 'journal') });
     const { keys } = await journal.scan(null, 100);
     return Object.fromEntries(
-      keys.flatMap(({ epochs }) =>
-        epochs.flatMap(({ slot }) =>
-          slot?.kind === 'intent' ? [[slot.model, Date.parse(slot.sendWindowEnd) - Date.parse(slot.at)]] : [],
+      keys.flatMap(({ sendAttempts }) =>
+        sendAttempts.flatMap(({ claim }) =>
+          claim?.kind === 'intent'
+            ? [[claim.model, Date.parse(claim.sendWindowEnd) - Date.parse(claim.at)]]
+            : [],
         ),
       ),
     );

@@ -8,13 +8,13 @@ describe('a cancelled run', () => {
     expect(cancelledStep(answer)).toEqual({ do: 'settle', answer });
   });
 
-  it('looks into the next epoch behind one that is used up', () => {
-    expect(cancelledStep(answers.notSent(2, { cause: 'fenced' }))).toEqual({ do: 'ask', epoch: 3 });
-    expect(cancelledStep(answers.notSent(0))).toEqual({ do: 'ask', epoch: 1 });
+  it('looks into the next send attempt behind one that is used up', () => {
+    expect(cancelledStep(answers.notSent(2, { cause: 'fenced' }))).toEqual({ do: 'ask', sendAttempt: 3 });
+    expect(cancelledStep(answers.notSent(0))).toEqual({ do: 'ask', sendAttempt: 1 });
   });
 
   it.each([
-    ['nothing is recorded', answers.notSent(0, { cause: NOT_RECORDED, epochUsed: false })],
+    ['nothing is recorded', answers.notSent(0, { cause: NOT_RECORDED, sendAttemptUsed: false })],
     ['the last send was refused', answers.refused(0)],
     ['the request was refused', answers.rejected(0)],
     ['the key belongs to another request', answers.rejected(0, 'creation_key_conflict')],
@@ -23,12 +23,15 @@ describe('a cancelled run', () => {
   });
 
   it.each([
-    ['the journal cannot be read', answers.notSent(0, { cause: 'journal_unavailable', epochUsed: false })],
-    ['there is no journal', answers.notSent(0, { cause: 'no_journal', epochUsed: false })],
+    [
+      'the journal cannot be read',
+      answers.notSent(0, { cause: 'journal_unavailable', sendAttemptUsed: false }),
+    ],
+    ['there is no journal', answers.notSent(0, { cause: 'no_journal', sendAttemptUsed: false })],
     ['the worker is of a version that cannot tell', answers.notSent(0, { permanent: true })],
     [
       'the worker has no such account',
-      answers.notSent(0, { cause: 'account_not_configured', epochUsed: false }),
+      answers.notSent(0, { cause: 'account_not_configured', sendAttemptUsed: false }),
     ],
     ['a sender may still be alive', answers.pending(0)],
   ])('leaves it open when %s', (_, answer) => {

@@ -11,49 +11,49 @@ import { makeVideoTask } from './make-video-task';
 
 const base = { account: 'default@00000000', estimate: null };
 
-/** Answers of `media.createVideo`, one builder per outcome. `epoch` is the epoch that the answer is about. */
+/** Answers of `media.createVideo`, one builder per outcome. `sendAttempt` is the send attempt that the answer is about. */
 export const answers = {
-  created: (epoch: number): CreatedVideo => ({
+  created: (sendAttempt: number): CreatedVideo => ({
     ...base,
     outcome: 'created',
-    epoch,
+    sendAttempt,
     sent: true,
     video: makeVideoTask(),
     status: 'queued',
     warnings: [],
   }),
-  refused: (epoch: number, notBefore: string | null = null, sent = true): RefusedForNow => ({
+  refused: (sendAttempt: number, notBefore: string | null = null, sent = true): RefusedForNow => ({
     ...base,
     outcome: 'refused_for_now',
-    epoch,
+    sendAttempt,
     sent,
     httpStatus: 429,
     error: { kind: 'capacity', code: null, message: null },
     notBefore,
   }),
-  rejected: (epoch: number, reason: RejectedCall['reason'] = 'moderation'): RejectedCall => ({
+  rejected: (sendAttempt: number, reason: RejectedCall['reason'] = 'moderation'): RejectedCall => ({
     ...base,
     outcome: 'rejected',
-    epoch,
+    sendAttempt,
     sent: true,
     reason,
     message: 'no',
   }),
-  unconfirmed: (epoch: number): UnconfirmedCall => ({
+  unconfirmed: (sendAttempt: number): UnconfirmedCall => ({
     ...base,
     outcome: 'unconfirmed',
-    epoch,
+    sendAttempt,
     sent: true,
     evidence: evidence('http_502', { httpStatus: 502 }),
   }),
-  pending: (epoch: number): PendingCall => ({ ...base, outcome: 'pending', epoch, sent: false }),
-  notSent: (epoch: number, changes: Partial<NotSent> = {}): NotSent => ({
+  pending: (sendAttempt: number): PendingCall => ({ ...base, outcome: 'pending', sendAttempt, sent: false }),
+  notSent: (sendAttempt: number, changes: Partial<NotSent> = {}): NotSent => ({
     ...base,
     outcome: 'not_sent',
-    epoch,
+    sendAttempt,
     sent: false,
     cause: 'connection_refused',
-    epochUsed: true,
+    sendAttemptUsed: true,
     permanent: false,
     message: 'The service could not be reached.',
     ...changes,

@@ -21,7 +21,7 @@ const at = (now: number, changes: Partial<StepContext> = {}): StepContext => ({
   ...changes,
 });
 const iso = (time: number) => new Date(time).toISOString();
-const begun = beginCreate('key', START);
+const started = beginCreate('key', START);
 
 function waitOf(step: CreateStep): Extract<CreateStep, { do: 'wait' }> {
   if (step.do !== 'wait') throw new Error(`expected a wait, got ${JSON.stringify(step)}`);
@@ -29,7 +29,7 @@ function waitOf(step: CreateStep): Extract<CreateStep, { do: 'wait' }> {
 }
 
 interface Walk {
-  readonly sentEpochs: number[];
+  readonly sentSendAttempts: number[];
   readonly gaps: number[];
   readonly end: CreateStep;
   readonly endedAt: number;
@@ -37,14 +37,14 @@ interface Walk {
 
 /** Drives one creation in virtual time: `answer` says what the service does with each send. */
 function walk(answer: (state: CreateOnceState, now: number) => CreateVideoAnswer, random = 0.5): Walk {
-  let state = begun;
+  let state = started;
   let now = START;
-  const sentEpochs: number[] = [];
+  const sentSendAttempts: number[] = [];
   const gaps: number[] = [];
   for (let turn = 0; turn < 10_000; turn++) {
-    sentEpochs.push(state.epoch);
+    sentSendAttempts.push(state.sendAttempt);
     const step = nextStep(state, answer(state, now), at(now, { random }));
-    if (step.do !== 'wait') return { sentEpochs, gaps, end: step, endedAt: now };
+    if (step.do !== 'wait') return { sentSendAttempts, gaps, end: step, endedAt: now };
     gaps.push(step.until - now);
     now = step.until;
     state = JSON.parse(JSON.stringify(step.state)) as CreateOnceState;
@@ -56,64 +56,64 @@ describe('an answer that is final', () => {
   it.each([answers.created(0), answers.rejected(0), answers.unconfirmed(0)])(
     '[C4.4a] settles as it is: $outcome',
     (answer) => {
-      expect(nextStep(begun, answer, at(START))).toEqual({ do: 'settle', answer });
+      expect(nextStep(started, answer, at(START))).toEqual({ do: 'settle', answer });
     },
   );
 
-  it('[C4.4c] a slot without an outcome is reconciled, never sent again', () => {
-    expect(nextStep(begun, answers.pending(0), at(START))).toEqual({ do: 'reconcile' });
+  it('[C4.4c] a claim without an outcome is reconciled, never sent again', () => {
+    expect(nextStep(started, answers.pending(0), at(START))).toEqual({ do: 'reconcile' });
   });
 });
 
 describe('a proven refusal', () => {
   it.each([0, 0.25, 0.999])('[C8.6] is sent at most five times (random %p)', (random) => {
-    const { sentEpochs, gaps, end } = walk((state) => answers.refused(state.epoch), random);
-    expect(sentEpochs).toEqual([0, 1, 2, 3, 4]);
+    const { sentSendAttempts, gaps, end } = walk((state) => answers.refused(state.sendAttempt), random);
+    expect(sentSendAttempts).toEqual([0, 1, 2, 3, 4]);
     expect(gaps.every((gap) => gap >= 500 && gap <= 60_000)).toBe(true);
     expect(end).toMatchObject({ do: 'settle', answer: { outcome: 'rejected', reason: 'retry_later' } });
   });
 
   it('grows its delay from a second towards a minute', () => {
-    const backoff = walk((state) => answers.refused(state.epoch), 0.9999).gaps;
+    const backoff = walk((state) => answers.refused(state.sendAttempt), 0.9999).gaps;
     expect(backoff.map((gap) => Math.round(gap / 1000))).toEqual([2, 4, 8, 16]);
   });
 
   it('[C8.7] waits at least as long as Retry-After asks, and never sends before', () => {
     const notBefore = iso(START + 400_000);
-    const step = waitOf(nextStep(begun, answers.refused(0, notBefore), at(START)));
+    const step = waitOf(nextStep(started, answers.refused(0, notBefore), at(START)));
     expect(step.until).toBe(START + 400_000);
-    expect(step.state).toMatchObject({ epoch: 1, sends: 1, tries: 1, firstSendAt: START });
+    expect(step.state).toMatchObject({ sendAttempt: 1, sends: 1, tries: 1, firstSendAt: START });
   });
 
   it('[C7.5] a Retry-After beyond the window ends with retry_later and the real time, nothing clamped', () => {
     const notBefore = iso(START + RESEND_WINDOW_MS + 1);
-    expect(nextStep(begun, answers.refused(0, notBefore), at(START))).toMatchObject({
+    expect(nextStep(started, answers.refused(0, notBefore), at(START))).toMatchObject({
       do: 'settle',
       answer: { outcome: 'rejected', reason: 'retry_later', notBefore, httpStatus: 429, sent: true },
     });
-    expect(waitOf(nextStep(begun, answers.refused(0, iso(START + RESEND_WINDOW_MS)), at(START))).until).toBe(
-      START + RESEND_WINDOW_MS,
-    );
+    expect(
+      waitOf(nextStep(started, answers.refused(0, iso(START + RESEND_WINDOW_MS)), at(START))).until,
+    ).toBe(START + RESEND_WINDOW_MS);
   });
 
   it('[C8.6] all sends lie within fifteen minutes of the first', () => {
-    const { end, endedAt, sentEpochs } = walk((state, now) =>
-      answers.refused(state.epoch, iso(now + 240_000)),
+    const { end, endedAt, sentSendAttempts } = walk((state, now) =>
+      answers.refused(state.sendAttempt, iso(now + 240_000)),
     );
-    expect(sentEpochs).toEqual([0, 1, 2, 3]);
+    expect(sentSendAttempts).toEqual([0, 1, 2, 3]);
     expect(endedAt - START).toBeLessThanOrEqual(RESEND_WINDOW_MS);
     expect(end).toMatchObject({ do: 'settle', answer: { reason: 'retry_later' } });
   });
 
   it('that another execution recorded is its send, unless the reconciliation found it', () => {
     const recorded = answers.refused(3, null, false);
-    expect(waitOf(nextStep(begun, recorded, at(START))).state).toMatchObject({
-      epoch: 4,
+    expect(waitOf(nextStep(started, recorded, at(START))).state).toMatchObject({
+      sendAttempt: 4,
       sends: 0,
       tries: 0,
     });
-    expect(waitOf(nextStep(begun, recorded, at(START, { reconciled: true }))).state).toMatchObject({
-      epoch: 4,
+    expect(waitOf(nextStep(started, recorded, at(START, { reconciled: true }))).state).toMatchObject({
+      sendAttempt: 4,
       tries: 1,
     });
   });
@@ -121,21 +121,25 @@ describe('a proven refusal', () => {
 
 describe('nothing was sent', () => {
   it('[C7.6] a connection that failed is tried again at most five times, then rejected as not sent', () => {
-    const { sentEpochs, end } = walk((state) => answers.notSent(state.epoch));
-    expect(sentEpochs).toHaveLength(MAX_SENDS);
+    const { sentSendAttempts, end } = walk((state) => answers.notSent(state.sendAttempt));
+    expect(sentSendAttempts).toHaveLength(MAX_SENDS);
     expect(end).toMatchObject({ do: 'settle', answer: { outcome: 'rejected', reason: 'not_sent' } });
   });
 
   it('what waiting cannot mend ends at once', () => {
-    const { sentEpochs, end } = walk((state) => answers.notSent(state.epoch, { permanent: true }));
-    expect(sentEpochs).toEqual([0]);
+    const { sentSendAttempts, end } = walk((state) =>
+      answers.notSent(state.sendAttempt, { permanent: true }),
+    );
+    expect(sentSendAttempts).toEqual([0]);
     expect(end).toMatchObject({ answer: { reason: 'not_sent' } });
   });
 
-  it('a configuration that is down is waited for until the start limit, in the same epoch and as no try', () => {
-    const down = { cause: 'configuration_unavailable', epochUsed: false };
-    const { sentEpochs, gaps, end, endedAt } = walk((state) => answers.notSent(state.epoch, down));
-    expect(new Set(sentEpochs)).toEqual(new Set([0]));
+  it('a configuration that is down is waited for until the start limit, in the same send attempt and as no try', () => {
+    const down = { cause: 'configuration_unavailable', sendAttemptUsed: false };
+    const { sentSendAttempts, gaps, end, endedAt } = walk((state) =>
+      answers.notSent(state.sendAttempt, down),
+    );
+    expect(new Set(sentSendAttempts)).toEqual(new Set([0]));
     expect(Math.max(...gaps)).toBeLessThanOrEqual(5 * 60_000);
     expect(endedAt - START).toBeGreaterThan(DEFAULT_START_LIMIT_MS - 5 * 60_000);
     expect(endedAt - START).toBeLessThanOrEqual(DEFAULT_START_LIMIT_MS);
@@ -146,19 +150,19 @@ describe('nothing was sent', () => {
   });
 
   it('a shorter start limit is kept, also when the first send comes late', () => {
-    const down = answers.notSent(0, { cause: 'journal_unavailable', epochUsed: false });
-    expect(nextStep(begun, down, at(START + 60_000, { startLimitMs: 60_000 }))).toMatchObject({
+    const down = answers.notSent(0, { cause: 'journal_unavailable', sendAttemptUsed: false });
+    expect(nextStep(started, down, at(START + 60_000, { startLimitMs: 60_000 }))).toMatchObject({
       do: 'settle',
     });
-    const late = { ...begun, startedAt: START - DEFAULT_START_LIMIT_MS };
+    const late = { ...started, startedAt: START - DEFAULT_START_LIMIT_MS };
     expect(nextStep(late, answers.refused(0), at(START))).toMatchObject({ do: 'wait' });
   });
 
-  it.each(['fenced', 'worker_shutdown'])('%s costs an epoch, no try and at first no time', (cause) => {
-    const step = waitOf(nextStep(begun, answers.notSent(0, { cause }), at(START)));
-    expect(step).toMatchObject({ until: START, state: { epoch: 1, sends: 0, tries: 0, waits: 1 } });
+  it.each(['fenced', 'worker_shutdown'])('%s costs a send attempt, no try and at first no time', (cause) => {
+    const step = waitOf(nextStep(started, answers.notSent(0, { cause }), at(START)));
+    expect(step).toMatchObject({ until: START, state: { sendAttempt: 1, sends: 0, tries: 0, waits: 1 } });
     expect(step.state.firstSendAt).toBeNull();
-    const tenth = waitOf(nextStep({ ...begun, waits: 9 }, answers.notSent(0, { cause }), at(START)));
+    const tenth = waitOf(nextStep({ ...started, waits: 9 }, answers.notSent(0, { cause }), at(START)));
     expect(tenth.until).toBeGreaterThan(START);
   });
 });
@@ -169,39 +173,39 @@ describe('whatever the service answers', () => {
     fc.record({
       kind: fc.constant('not_sent' as const),
       cause: fc.constantFrom('connection_refused', 'configuration_unavailable', 'fenced', 'worker_shutdown'),
-      epochUsed: fc.boolean(),
+      sendAttemptUsed: fc.boolean(),
       permanent: fc.constant(false),
     }),
     fc.record({ kind: fc.constantFrom('created' as const, 'rejected' as const, 'unconfirmed' as const) }),
     fc.record({ kind: fc.constant('pending' as const) }),
   );
 
-  it('[C4.4a] an epoch is never sent again once it may have been accepted, and never twice after a send', () => {
+  it('[C4.4a] a send attempt is never sent again once it may have been accepted, and never twice after a send', () => {
     fc.assert(
       fc.property(
         fc.array(answer, { maxLength: 40 }),
         fc.double({ min: 0, max: 0.9999, noNaN: true }),
         (script, random) => {
-          let state = begun;
+          let state = started;
           let now = START;
           let earliest = 0;
           const used = new Set<number>();
           for (const item of script) {
             expect(now).toBeGreaterThanOrEqual(earliest);
-            expect(used.has(state.epoch)).toBe(false);
-            const { epoch } = state;
+            expect(used.has(state.sendAttempt)).toBe(false);
+            const { sendAttempt } = state;
             let given: CreateVideoAnswer;
             if (item.kind === 'refused') {
               const notBefore = item.after === null ? null : now + item.after;
               earliest = notBefore ?? 0;
-              given = answers.refused(epoch, notBefore === null ? null : iso(notBefore));
-              used.add(epoch);
+              given = answers.refused(sendAttempt, notBefore === null ? null : iso(notBefore));
+              used.add(sendAttempt);
             } else if (item.kind === 'not_sent') {
-              given = answers.notSent(epoch, item);
-              if (item.epochUsed) used.add(epoch);
+              given = answers.notSent(sendAttempt, item);
+              if (item.sendAttemptUsed) used.add(sendAttempt);
             } else {
-              given = answers[item.kind](epoch);
-              used.add(epoch);
+              given = answers[item.kind](sendAttempt);
+              used.add(sendAttempt);
             }
             const step = nextStep(state, given, at(now, { random }));
             if (step.do !== 'wait') {
@@ -223,7 +227,7 @@ describe('whatever the service answers', () => {
   });
 
   it('the state is plain data: a JSON round trip changes nothing', () => {
-    const { state } = waitOf(nextStep(begun, answers.refused(0), at(START)));
+    const { state } = waitOf(nextStep(started, answers.refused(0), at(START)));
     expect(JSON.parse(JSON.stringify(state))).toEqual(state);
   });
 });

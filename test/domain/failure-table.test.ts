@@ -33,7 +33,7 @@ const CONTENT: Record<ContentUnavailableReason, true> = {
   not_ready: true,
   expired: true,
   not_video: true,
-  truncated: true,
+  incomplete_file: true,
   auth: true,
   blocked: true,
   storage: true,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type BindRequest, differenceOf, type Ledger, nextLedger } from '../../src/domain/journal';
-import { provesNotSent, wordOf } from '../../src/domain/journal-proof';
+import { type BindRequest, differenceOf, type Ledger, nextLedger } from '../../src/domain/journal-binding';
+import { provesNotSent, heartbeatOf } from '../../src/domain/journal-proof';
 
 const at = (minute: number): string => new Date(minute * 60_000).toISOString();
 
@@ -18,26 +18,26 @@ describe('"not sent" is proved', () => {
     ],
     ['not by another journal', { journalId: 'k', intent: null }, 20, false],
     ['not by another journal that has the same intent', { journalId: 'k', intent: 'n' }, 20, false],
-    ['where nobody was heard, since the queue belongs to it', null, 10, true],
-    ['where nobody was heard, not before that', null, 9, false],
-  ])('[C4.4c] %s', (_title, heard, minute, proved) => {
-    expect(provesNotSent({ heard, scheduledAt: at(minute) }, here)).toBe(proved);
+    ['where nobody was lastHeartbeat, since the queue belongs to it', null, 10, true],
+    ['where nobody was lastHeartbeat, not before that', null, 9, false],
+  ])('[C4.4c] %s', (_title, lastHeartbeat, minute, proved) => {
+    expect(provesNotSent({ lastHeartbeat, scheduledAt: at(minute) }, here)).toBe(proved);
   });
 
   it('[C4.4c] a time that cannot be read proves nothing', () => {
-    expect(provesNotSent({ heard: null, scheduledAt: 'yesterday' }, here)).toBe(false);
+    expect(provesNotSent({ lastHeartbeat: null, scheduledAt: 'yesterday' }, here)).toBe(false);
   });
 
-  it('reads the word of an attempt out of whatever a heartbeat holds', () => {
-    expect(wordOf({ journalId: 'j', intent: null })).toEqual({ journalId: 'j', intent: null });
-    expect(wordOf({ journalId: 'j', intents: [null, 'n'], taskIds: [] }, 1)).toEqual({
+  it('reads the heartbeat of an attempt out of whatever a heartbeat holds', () => {
+    expect(heartbeatOf({ journalId: 'j', intent: null })).toEqual({ journalId: 'j', intent: null });
+    expect(heartbeatOf({ journalId: 'j', intents: [null, 'n'], taskIds: [] }, 1)).toEqual({
       journalId: 'j',
       intent: 'n',
     });
     fc.assert(
       fc.property(fc.anything(), fc.option(fc.nat(30), { nil: undefined }), (details, place) => {
-        const word = wordOf(details, place);
-        expect(word === null || typeof word.journalId === 'string').toBe(true);
+        const heartbeat = heartbeatOf(details, place);
+        expect(heartbeat === null || typeof heartbeat.journalId === 'string').toBe(true);
       }),
     );
   });

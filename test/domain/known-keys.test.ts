@@ -17,7 +17,7 @@ describe('known keys', () => {
     });
   });
 
-  it('says nothing of what is known, of what is not given, and of what is judged elsewhere', () => {
+  it('says nothing of what is known, of what is not given, and of what is validated elsewhere', () => {
     const given = {
       request: { anything: 1 },
       carried: { v: 1 },

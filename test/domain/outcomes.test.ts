@@ -17,8 +17,8 @@ import { makeVideoTask } from './make-video-task';
 const START = Date.UTC(2026, 0, 1);
 const video = makeVideoTask({ referenceMode: 'image:2' });
 const estimate = { microUnits: 800_000, currency: 'USD' };
-const begun = beginWatch({ video, now: START, deadlineAt: START + 900_000, firstPollAt: START + 4000 });
-const state = onRecord(begun, { status: 'in_progress', phase: 'in_progress' }, 'd', START + 4000);
+const started = beginWatch({ video, now: START, deadlineAt: START + 900_000, firstPollAt: START + 4000 });
+const state = onRecord(started, { status: 'in_progress', phase: 'in_progress' }, 'd', START + 4000);
 const end: VideoEnd = { video, estimate, state };
 const artifact = { uri: 'artifact:sha256/00', mediaType: 'video/mp4', bytes: 1, sha256: '00' };
 const downloaded: Extract<DownloadVideoResult, { outcome: 'downloaded' }> = {
@@ -183,10 +183,10 @@ describe('messages', () => {
   });
 
   it('[C4.4c] an unconfirmed create says that it is not sent again before somebody looked', () => {
-    const { message, creationKey, epoch } = outcomes.unconfirmed(answers.unconfirmed(2), 'key');
+    const { message, creationKey, sendAttempt } = outcomes.unconfirmed(answers.unconfirmed(2), 'key');
     expect(message).toMatch(/sent once and is not sent again/);
     expect(message).toMatch(/task records/);
-    expect({ creationKey, epoch }).toEqual({ creationKey: 'key', epoch: 2 });
+    expect({ creationKey, sendAttempt }).toEqual({ creationKey: 'key', sendAttempt: 2 });
   });
 });
 
@@ -252,7 +252,7 @@ describe('content unavailable', () => {
 });
 
 describe('the outcome of an image call', () => {
-  const base = { epoch: 0, sent: true, account: 'a@00000000', estimate };
+  const base = { sendAttempt: 0, sent: true, account: 'a@00000000', estimate };
 
   it('[C2.5.1] keeps the time and the results in their order', () => {
     const images = [artifact, { ...artifact, sha256: '01' }];
@@ -302,14 +302,14 @@ describe('the outcome of an image call', () => {
   });
 
   it.each(['moderation', 'invalid_request'] as const)(
-    '[C7.10] a service that judged a request and refused it for %s may bill the judgement',
+    '[C7.10] a service that validated a request and refused it for %s may bill the validation',
     (reason) => {
-      const judged = { ...answers.rejected(1, reason), httpStatus: 400 };
-      expect(outcomes.rejected(judged, 'order-1', 1).billing.state).toBe('needs_review');
-      expect(imageOutcome(judged, 'order-1')).toMatchObject({ billing: { state: 'needs_review' } });
+      const validated = { ...answers.rejected(1, reason), httpStatus: 400 };
+      expect(outcomes.rejected(validated, 'order-1', 1).billing.state).toBe('needs_review');
+      expect(imageOutcome(validated, 'order-1')).toMatchObject({ billing: { state: 'needs_review' } });
       expect(outcomes.rejected(answers.rejected(1, reason), 'order-1', 0).billing.state).toBe('none');
-      // What holds for every request of a model judges none of them.
-      const standing = { ...judged, standing: 'model' } as const;
+      // What holds for every request of a model validates none of them.
+      const standing = { ...validated, standing: 'model' } as const;
       expect(outcomes.rejected(standing, 'order-1', 1).billing.state).toBe('none');
     },
   );

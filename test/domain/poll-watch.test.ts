@@ -200,9 +200,9 @@ describe('errors', () => {
   });
 
   it('the word of the create is the last one until a poll brings another', () => {
-    const begun = { video: makeVideoTask(), now: START, deadlineAt: START + MINUTE, firstPollAt: START };
-    expect(watchFacts(beginWatch({ ...begun, lastStatus: 'queued' })).lastStatus).toBe('queued');
-    expect(watchFacts(beginWatch({ ...begun, lastStatus: '' })).lastStatus).toBeNull();
+    const started = { video: makeVideoTask(), now: START, deadlineAt: START + MINUTE, firstPollAt: START };
+    expect(watchFacts(beginWatch({ ...started, lastStatus: 'queued' })).lastStatus).toBe('queued');
+    expect(watchFacts(beginWatch({ ...started, lastStatus: '' })).lastStatus).toBeNull();
   });
 
   it('[C7.2] [C3.4] one that stays forgotten is still running at the deadline, and says why', () => {

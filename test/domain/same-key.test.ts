@@ -34,7 +34,7 @@ const unknown = (changes: Partial<UnconfirmedCall> = {}): UnconfirmedCall => ({
   sameKeyUntil: UNTIL,
   ...changes,
 });
-const begun = beginCreate('key', START);
+const started = beginCreate('key', START);
 
 describe('the window of a key that the service is vouched to honour', () => {
   it('counts from the intent, and leaves a last send its whole time', () => {
@@ -45,12 +45,12 @@ describe('the window of a key that the service is vouched to honour', () => {
     expect(honouredKey(policy, START, 60_000)).toBeUndefined();
   });
 
-  const slot = { idempotency: { header: 'Idempotency-Key', lastSendAt: UNTIL } };
+  const claim = { idempotency: { header: 'Idempotency-Key', lastSendAt: UNTIL } };
   const now = Date.parse(UNTIL);
   it('is over at its end, and never began where no key was sent', () => {
     const lost = evidence('connection_lost_after_send');
-    expect(sameKeyUntil(slot, lost, now)).toBe(UNTIL);
-    expect(sameKeyUntil(slot, lost, now + 1)).toBeUndefined();
+    expect(sameKeyUntil(claim, lost, now)).toBe(UNTIL);
+    expect(sameKeyUntil(claim, lost, now + 1)).toBeUndefined();
     expect(sameKeyUntil({}, lost, now)).toBeUndefined();
   });
 
@@ -71,24 +71,24 @@ describe('the window of a key that the service is vouched to honour', () => {
     ['http_418', { httpStatus: 418 }, false],
     ['same_key_refused', { httpStatus: 401 }, false],
   ])('%s %j may be asked again: %s', (cause, facts, may) => {
-    expect(sameKeyUntil(slot, evidence(cause, facts), now) !== undefined).toBe(may);
+    expect(sameKeyUntil(claim, evidence(cause, facts), now) !== undefined).toBe(may);
   });
 });
 
 describe('a create of unknown fate whose key is honoured', () => {
   it('[C4.4c] without the voucher it settles, as before', () => {
-    expect(step(begun, answers.unconfirmed(0))).toEqual({ do: 'settle', answer: answers.unconfirmed(0) });
+    expect(step(started, answers.unconfirmed(0))).toEqual({ do: 'settle', answer: answers.unconfirmed(0) });
   });
 
-  it('is sent again in its own epoch, after a wait', () => {
-    const wait = waitOf(step(begun, unknown()));
+  it('is sent again in its own send attempt, after a wait', () => {
+    const wait = waitOf(step(started, unknown()));
     expect(wait.until).toBeGreaterThan(START);
-    expect(wait.state).toMatchObject({ epoch: 0, sends: 1, tries: 1, firstSendAt: START });
+    expect(wait.state).toMatchObject({ sendAttempt: 0, sends: 1, tries: 1, firstSendAt: START });
     expect(isSentAgain(wait.state)).toBe(true);
   });
 
   it('[C8.6] is sent five times at most, and then says how often it was', () => {
-    let state = begun;
+    let state = started;
     let sends = 0;
     for (let now = START; ;) {
       sends += 1;
@@ -104,14 +104,14 @@ describe('a create of unknown fate whose key is honoured', () => {
 
   it('[C8.7] waits for Retry-After, and settles where that is beyond the window or the quarter of an hour', () => {
     const later = (ms: number) => unknown({ notBefore: iso(START + ms) });
-    expect(waitOf(step(begun, later(600_000))).until).toBe(START + 600_000);
-    expect(step(begun, later(16 * 60_000)).do).toBe('settle');
+    expect(waitOf(step(started, later(600_000))).until).toBe(START + 600_000);
+    expect(step(started, later(16 * 60_000)).do).toBe('settle');
     const short = { ...later(300_000), sameKeyUntil: iso(START + 299_000) };
-    expect(step(begun, short).do).toBe('settle');
+    expect(step(started, short).do).toBe('settle');
   });
 
   it('[C7.10] a refusal that comes later does not say that nothing was accepted, unless a person said so', () => {
-    const { state } = waitOf(step(begun, unknown()));
+    const { state } = waitOf(step(started, unknown()));
     const refused = step(state, answers.rejected(0, 'credentials'));
     if (refused.do !== 'settle') throw new Error('expected an end');
     expect(withDebts(refused.answer, state)).toMatchObject({ outcome: 'unconfirmed' });
@@ -120,18 +120,18 @@ describe('a create of unknown fate whose key is honoured', () => {
     expect(withDebts(answers.created(0), state)).toEqual(answers.created(0));
   });
 
-  it('what was unknown belongs to its epoch: a later one is no repetition', () => {
-    const { state } = waitOf(step(begun, unknown()));
+  it('what was unknown belongs to its send attempt: a later one is no repetition', () => {
+    const { state } = waitOf(step(started, unknown()));
     const next = waitOf(step(state, answers.refused(1))).state;
-    expect(next).toMatchObject({ epoch: 2 });
+    expect(next).toMatchObject({ sendAttempt: 2 });
     expect(next.unknown).toBeUndefined();
-    const down = answers.notSent(0, { cause: 'journal_unavailable', epochUsed: false });
+    const down = answers.notSent(0, { cause: 'journal_unavailable', sendAttemptUsed: false });
     expect(isSentAgain(waitOf(step(state, down)).state)).toBe(true);
   });
 
   it('looks into task records once the sends are over', () => {
     const inspectable = unknown({ inspectable: true });
-    expect(step(begun, inspectable).do).toBe('wait');
-    expect(step({ ...begun, tries: MAX_SENDS }, inspectable).do).toBe('reconcile');
+    expect(step(started, inspectable).do).toBe('wait');
+    expect(step({ ...started, tries: MAX_SENDS }, inspectable).do).toBe('reconcile');
   });
 });

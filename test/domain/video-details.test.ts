@@ -13,9 +13,9 @@ import { makeVideoTask } from './make-video-task';
 const START = Date.UTC(2026, 0, 1);
 const at = (seconds: number): string => new Date(START + seconds * 1000).toISOString();
 const video = makeVideoTask();
-const begun = beginWatch({ video, now: START, deadlineAt: START + 900_000, firstPollAt: START });
-const answered = onRecord(begun, { status: 'in_progress', phase: 'in_progress' }, 'd1', START + 4_000);
-const refused = (state: typeof begun, seconds: number) =>
+const started = beginWatch({ video, now: START, deadlineAt: START + 900_000, firstPollAt: START });
+const answered = onRecord(started, { status: 'in_progress', phase: 'in_progress' }, 'd1', START + 4_000);
+const refused = (state: typeof started, seconds: number) =>
   onPollError(state, { error: 'credentials', httpStatus: 401 }, START + seconds * 1000, 3_000, 0);
 
 const state: VideoState = {
@@ -43,7 +43,7 @@ describe('what a watch tells about its polls', () => {
       consecutiveErrors: 0,
     };
     expect(pollFacts(undefined)).toEqual({ watch: null, ...none });
-    expect(pollFacts(begun)).toMatchObject(none);
+    expect(pollFacts(started)).toMatchObject(none);
   });
 
   it('a change and a poll are told apart', () => {
@@ -106,7 +106,7 @@ describe('the details panel of a video', () => {
 
   it('shows texts of others as code that no link, heading or second line can come out of', () => {
     const hostile = '`](https://x.example/?sig=1)\n# heading\u2028';
-    const word = onRecord(begun, { status: 'see https://x.example/?sig=1', phase: 'unknown' }, 'd', START);
+    const word = onRecord(started, { status: 'see https://x.example/?sig=1', phase: 'unknown' }, 'd', START);
     const text = videoDetails({
       ...state,
       ...pollFacts(word),

@@ -80,7 +80,7 @@ describe('rows that a batch hands back', () => {
         for (const { creationKey } of ledger)
           await media.media.resolveUnconfirmed({ creationKey, decision: 'declareLost', ...who });
       const select = { rows: 'again', outcomes: ['unconfirmed'] };
-      await handle.executeUpdate('takeUp', { args: [{ select }] });
+      await handle.executeUpdate('resumeRows', { args: [{ select }] });
       const result = await handle.result();
       expect(result.counts).toEqual({ rejected: 5, completed: 6, skipped_budget: 5 });
       expect(result.budget).toMatchObject({ spent: 6 * PRICE, reserved: 0, review: 0, free: 0 });
@@ -158,7 +158,7 @@ describe('rows that a batch hands back', () => {
       await handle.terminate('gone');
       const { batches } = await campaignStateOf(handle);
       const last = Math.max(...batches.map(({ batch }) => batch));
-      const begun = Date.now();
+      const started = Date.now();
       const again = await startCampaign(media, rows, input, handle.workflowId);
       const result = await again.result();
       expect(result.counts).toEqual({ completed: 250, skipped_budget: 50 });
@@ -166,8 +166,8 @@ describe('rows that a batch hands back', () => {
       // What the first one had on its way is not counted: it names the batches that were to pay for it.
       const paidAnew = new Set<string>();
       for (const [key, views] of await journalKeys(join(media.dataDir, 'journal')))
-        for (const { slot } of views)
-          if (slot?.kind === 'intent' && (batchNumber(handle.workflowId, slot.payer ?? '') ?? -1) > last)
+        for (const { claim } of views)
+          if (claim?.kind === 'intent' && (batchNumber(handle.workflowId, claim.payer ?? '') ?? -1) > last)
             paidAnew.add(key.split('/').at(-2) as string);
       const ids = new Map(rows.map(({ prompt, id }) => [prompt, id as string]));
       const creates = await media.sandbox.admin.requests({ operation: 'create' });
@@ -176,7 +176,7 @@ describe('rows that a batch hands back', () => {
       );
       expect(paidAnew.size).toBeGreaterThan(0);
       process.stdout.write(
-        `terminated under load, it buys on ${(first?.at ?? NaN) - begun} ms after its start\n`,
+        `terminated under load, it buys on ${(first?.at ?? NaN) - started} ms after its start\n`,
       );
     },
     LIMIT_MS,

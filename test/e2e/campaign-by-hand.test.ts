@@ -11,7 +11,7 @@ const KEEPING = [ACTIVITY.openPage, ACTIVITY.recordRows, ACTIVITY.foldResults] a
 describe('activities of a campaign that somebody fails by hand', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 100 } } });
 
-  it('are begun anew, so that no row that was bought is forgotten', async () => {
+  it('are started anew, so that no row that was bought is forgotten', async () => {
     const media = await stack();
     const failed = new Set<string>();
     const failsOnce =

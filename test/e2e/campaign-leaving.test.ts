@@ -64,7 +64,7 @@ describe('what a campaign holds when it leaves something behind', () => {
       await media.sandbox.admin.addFaults([
         { operation: 'create', promptIncludes: 'tried', times: 4, action: { type: 'status', status: 400 } },
       ]);
-      // A request that the service judged and refused may cost its price too.
+      // A request that the service validated and refused may cost its price too.
       const budget = { microUnits: (refused.length + rows.length) * PRICE, currency: 'USD' };
       const handle = await startCampaign(media, rows, { budget });
       await eventually(
@@ -72,7 +72,7 @@ describe('what a campaign holds when it leaves something behind', () => {
         async () => (await campaignStateOf(handle)).counts.rejected === 4,
         LIMIT_MS,
       );
-      const answer = await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+      const answer = await handle.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
       expect(answer).toMatchObject({ accepted: true, rows: 4 });
       await bought(media, rows, 6);
       await handle.executeUpdate('cancel');

@@ -155,7 +155,7 @@ describe('a campaign of which a part is lost', () => {
       const media = await stack();
       const refused = videos(6, 'retried', '[run:8s] ');
       const slow = videos(4, 'meanwhile', '[run:25s] ');
-      // A request that the service judged and refused may cost its price too.
+      // A request that the service validated and refused may cost its price too.
       const budget = { microUnits: (6 + 10) * PRICE, currency: 'USD' };
       await media.sandbox.admin.addFaults([
         { operation: 'create', promptIncludes: 'retried', times: 6, action: { type: 'status', status: 400 } },
@@ -170,7 +170,7 @@ describe('a campaign of which a part is lost', () => {
         },
         LIMIT_MS,
       );
-      const answer = await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+      const answer = await handle.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
       expect(answer).toMatchObject({ accepted: true, rows: 6 });
       await bought(media, first, 10, LIMIT_MS);
       await handle.terminate('gone');

@@ -27,7 +27,7 @@ describe('a batch without a campaign', () => {
       const worker = await media.startWorker();
       const { workflowId } = await startCampaign(media, rows, input);
       await bought(media, rows, 20, LIMIT_MS);
-      // Nobody works meanwhile: the run that the reset begins never looks for what it had begun before.
+      // Nobody works meanwhile: the run that the reset begins never looks for what it had started before.
       await worker.stop();
       const reset = await resetWorkflow(media.server, workflowId);
       await reset.terminate('gone');

@@ -9,7 +9,7 @@ import { sharedStack } from '../support/shared-stack';
 describe('plans of a campaign', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 100 }, videos: 'shared' } });
 
-  it('rows go on while a manifest is read again for those that are taken up', async () => {
+  it('rows go on while a manifest is read again for those that are resumed', async () => {
     const media = await stack();
     const read = deferred<void>();
     const worker = await handMadeWorker(media, {}, (activities: MediaActivities) => ({
@@ -29,7 +29,7 @@ describe('plans of a campaign', () => {
       const handle = await startCampaign({ ...media, taskQueue }, rows, input);
       const counts = async () => (await campaignStateOf(handle)).counts;
       await eventually('a failed row', async () => (await counts()).failed === 1, 60_000);
-      await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+      await handle.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
       await eventually('all other rows', async () => (await counts()).completed === 599, 200_000);
       expect(await campaignStateOf(handle)).toMatchObject({ phase: 'running', plan: { generation: 0 } });
       read.resolve();

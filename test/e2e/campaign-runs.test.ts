@@ -198,9 +198,12 @@ describe('a campaign', () => {
       async () => (await campaignStateOf(handle)).counts.failed === 1,
       60_000,
     );
-    const answer = await handle.executeUpdate<CampaignUpdateResult, [CampaignUpdates['takeUp']]>('takeUp', {
-      args: [{ select: { rows: 'retry' } }],
-    });
+    const answer = await handle.executeUpdate<CampaignUpdateResult, [CampaignUpdates['resumeRows']]>(
+      'resumeRows',
+      {
+        args: [{ select: { rows: 'retry' } }],
+      },
+    );
     expect(answer).toMatchObject({ accepted: true, rows: 1 });
     const result = await handle.result();
     expect(result.counts).toEqual({ failed: 1, completed: 3 });

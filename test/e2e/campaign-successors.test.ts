@@ -92,7 +92,7 @@ describe('a campaign that follows another one', () => {
       // One goes on for long, so that the campaign has not ended when the others have failed.
       const handle = await startCampaign(media, [...old, ...videos(1, 'meanwhile', '[run:60s] ')], {});
       await eventually('failures', async () => (await campaignStateOf(handle)).counts.failed === 3, LIMIT_MS);
-      await handle.executeUpdate('takeUp', { args: [{ select: { rows: 'retry' } }] });
+      await handle.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
       await bought(media, old, 6);
       const { results } = await campaignStateOf(handle);
       await handle.terminate('wrong prompts');

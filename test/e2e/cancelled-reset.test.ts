@@ -51,7 +51,7 @@ describe('a reset run that is cancelled', () => {
 
   it('[C4.4b] in the moment in which it learns that another run recorded the task', async () => {
     const prompt = '[run:60s] a heron that another run bought';
-    const looking = deferred<void>();
+    const lenientClient = deferred<void>();
     const look = deferred<void>();
     let creates = 0;
     const worker = await handMadeWorker(stack, {}, (real) => ({
@@ -61,7 +61,7 @@ describe('a reset run that is cancelled', () => {
         return real[ACTIVITY.createVideo](input);
       },
       [ACTIVITY.reconcileCreate]: async (input) => {
-        looking.resolve();
+        lenientClient.resolve();
         await look.promise;
         return real[ACTIVITY.reconcileCreate](input);
       },
@@ -71,7 +71,7 @@ describe('a reset run that is cancelled', () => {
       const taskId = await taskOf(prompt);
       await polled(taskId);
       const second = await resetWorkflow(stack.server, first.workflowId);
-      await looking.promise;
+      await lenientClient.promise;
       await cancelSeen(second);
       look.resolve();
       expect(await outcomeOf(second)).toMatchObject({
@@ -101,7 +101,7 @@ describe('a reset run that is cancelled', () => {
     expect(await accepted(stack, prompt)).toBe(1);
   });
 
-  it('[C4.4a] buys nothing when the run before it was refused: the epoch that may open now stays shut', async () => {
+  it('[C4.4a] buys nothing when the run before it was refused: the send attempt that may open now stays shut', async () => {
     const prompt = 'a heron that was refused';
     const before = await stack.startWorker();
     await stack.sandbox.admin.addFaults([{ operation: 'create', action: { type: 'status', status: 401 } }]);
@@ -122,16 +122,16 @@ describe('a reset run that is cancelled', () => {
   it('[C4.4a] buys nothing where a worker of an earlier version takes no notice of what it is asked for', async () => {
     const prompt = 'a heron that an old worker would buy';
     await stack.sandbox.admin.addFaults([{ operation: 'create', action: { type: 'status', status: 401 } }]);
-    const looking = deferred<void>();
+    const lenientClient = deferred<void>();
     const look = deferred<void>();
     let creates = 0;
     const worker = await handMadeWorker(stack, { standing: alwaysBound }, (real) => ({
-      [ACTIVITY.createVideo]: async ({ creationKey, epoch, request }) => {
+      [ACTIVITY.createVideo]: async ({ creationKey, sendAttempt, request }) => {
         if (++creates === 2) throw new Error('lost');
-        return real[ACTIVITY.createVideo]({ creationKey, epoch, request });
+        return real[ACTIVITY.createVideo]({ creationKey, sendAttempt, request });
       },
       [ACTIVITY.reconcileCreate]: async (input) => {
-        looking.resolve();
+        lenientClient.resolve();
         await look.promise;
         return real[ACTIVITY.reconcileCreate](input);
       },
@@ -140,7 +140,7 @@ describe('a reset run that is cancelled', () => {
       const first = await start(prompt, worker.taskQueue);
       expect(await outcomeOf(first)).toMatchObject({ outcome: 'rejected', reason: 'credentials' });
       const second = await resetWorkflow(stack.server, first.workflowId);
-      await looking.promise;
+      await lenientClient.promise;
       await cancelSeen(second);
       look.resolve();
       expect(await outcomeOf(second)).toMatchObject({
@@ -149,7 +149,7 @@ describe('a reset run that is cancelled', () => {
         billing: { state: 'needs_review' },
       });
     });
-    // The last two met the fence of the reconciliation, and then an epoch with too little time to send in.
+    // The last two met the fence of the reconciliation, and then a send attempt with too little time to send in.
     expect(creates).toBe(4);
     expect(await received(stack, prompt)).toBe(1);
   });

@@ -12,9 +12,9 @@ describe('a workflow that is cancelled while a decision is carried out', () => {
 
   it('[C7.10] answers the Update, sends nothing more, and does not say that nothing is owed', async () => {
     const shared = await stack();
-    let begun: () => void;
+    let started: () => void;
     let finish: () => void;
-    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const hasStarted = new Promise<void>((resolve) => (started = resolve));
     const mayFinish = new Promise<void>((resolve) => (finish = resolve));
     let creates = 0;
     const worker = await handMadeWorker(shared, {}, () => ({
@@ -23,9 +23,9 @@ describe('a workflow that is cancelled while a decision is carried out', () => {
         return answers.unconfirmed(0);
       },
       [ACTIVITY.resolveUnconfirmed]: async ({ creationKey, decision }): Promise<ResolveUnconfirmedResult> => {
-        begun();
+        started();
         await mayFinish;
-        return { resolved: true, decision, creationKey, epoch: 0, answer: null, message: 'authorised' };
+        return { resolved: true, decision, creationKey, sendAttempt: 0, answer: null, message: 'authorised' };
       },
     }));
     await worker.runUntil(async () => {
@@ -38,7 +38,7 @@ describe('a workflow that is cancelled while a decision is carried out', () => {
       const handle = client.workflow.getHandle(id);
       const who = { by: 'ada', reason: 'looked into the console' };
       const decided = handle.executeUpdate(UPDATE.resubmit, { args: [who] });
-      await hasBegun;
+      await hasStarted;
       await handle.cancel();
       finish();
       await expect(decided).resolves.toMatchObject({ resolved: true, decision: 'resubmit' });

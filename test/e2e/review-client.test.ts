@@ -46,7 +46,7 @@ describe('asking again', () => {
       const prompt = 'a video that was bought after all';
       const request = requestOf(prompt);
       const account = accountName('default', normaliseBaseUrl(sandbox.url));
-      const base = { epoch: 0, sent: true, account, estimate: null };
+      const base = { sendAttempt: 0, sent: true, account, estimate: null };
       const lost: UnconfirmedCall = { ...base, outcome: 'unconfirmed', evidence: evidence('worker_lost') };
       const journal = createFileJournal({ root: join(dataDir, 'lost-worker') });
       const id = server.uniqueId('order');
@@ -78,7 +78,7 @@ describe('asking again', () => {
         const created: CreatedVideo = { ...base, outcome: 'created', video, status: 'queued', warnings: [] };
         const key = { namespace: server.namespace, creationKey: id };
         const at = new Date().toISOString();
-        await journal.putSlot(key, 0, {
+        await journal.putClaim(key, 0, {
           v: 1,
           kind: 'intent',
           nonce: 'lost',

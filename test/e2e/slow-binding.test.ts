@@ -30,10 +30,10 @@ describe('the first paid call of a queue that no ledger knows', () => {
         async () => {
           const [create] = (await started.describe()).raw.pendingActivities ?? [];
           if (create?.activityType?.name !== ACTIVITY.createVideo) return create !== undefined;
-          const [begun, beaten] = [create.lastStartedTime, create.lastHeartbeatTime].map(
+          const [startedAt, beaten] = [create.lastStartedTime, create.lastHeartbeatTime].map(
             (time) => Number(time?.seconds ?? 0) * 1000,
           );
-          return (beaten ?? 0) > (begun ?? 0) + CREATE_TIMEOUTS.heartbeatMs;
+          return (beaten ?? 0) > (startedAt ?? 0) + CREATE_TIMEOUTS.heartbeatMs;
         },
         60_000,
       );

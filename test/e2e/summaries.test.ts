@@ -54,10 +54,10 @@ describe('every timer and every activity has a summary', () => {
       const summaries = await summariesOf(handle);
       expect(new Set(summaries)).toEqual(
         new Set([
-          'create, epoch 0',
+          'create, send attempt 0',
           'limit of the create',
           'wait before the next create',
-          'create, epoch 1',
+          'create, send attempt 1',
           'next poll of 1',
           'poll 1',
           'download',

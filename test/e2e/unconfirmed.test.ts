@@ -88,7 +88,7 @@ describe('a create of unknown fate', () => {
       expect((await review('unconfirmed', id)).unconfirmed).toMatchObject([
         {
           creationKey: id,
-          epoch: 0,
+          sendAttempt: 0,
           state: 'unconfirmed',
           evidence: { cause: 'connection_lost_after_send' },
         },
@@ -128,7 +128,7 @@ describe('a create of unknown fate', () => {
       const id = await unconfirmed(prompt, false);
       expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
         resolved: true,
-        epoch: 0,
+        sendAttempt: 0,
         answer: null,
       });
       expect(await paid(prompt)).toEqual([1, 0]);

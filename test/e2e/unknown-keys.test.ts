@@ -26,7 +26,7 @@ describe('keys that nobody knows', () => {
   }
 
   describe('of a paid call', () => {
-    const campaign = { request: VIDEO, creationKey: 'k', epoch: 0 };
+    const campaign = { request: VIDEO, creationKey: 'k', sendAttempt: 0 };
     it.each<[name: string, field: string, near: string, type: string, args: unknown[]]>([
       [
         'a request of a video',

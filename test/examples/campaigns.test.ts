@@ -104,7 +104,7 @@ describe('campaigns from code', () => {
     expect(await accepted()).toBe(before + 2);
   });
 
-  it('a caller that is terminated leaves its campaign to go on; the next one waits for it and takes up its films', async () => {
+  it('a caller that is terminated leaves its campaign to go on; the next one waits for it and resumes its films', async () => {
     const before = await accepted();
     const input = night(await stored(films(2, 'left alone', '[run:8s]')));
     const first = await start(input);

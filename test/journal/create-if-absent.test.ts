@@ -55,29 +55,29 @@ function watchDisk(failing?: (step: string) => Error | undefined): string[] {
 
 describe('creating a file if it is absent', () => {
   it('writes it whole for the first and leaves it alone for the second', async () => {
-    const file = join(folder, 'a.slot');
+    const file = join(folder, 'a.claim');
     expect(await createIfAbsent(file, 'first')).toBe('won');
     expect(await createIfAbsent(file, 'second')).toBe('lost');
     expect(await fs.readFile(file, 'utf8')).toBe('first');
-    expect(await fs.readdir(folder)).toEqual(['a.slot']);
+    expect(await fs.readdir(folder)).toEqual(['a.claim']);
   });
 
   it('is durable when it returns: the content before its name, and every new name in its folder', async () => {
-    const file = join(folder, 'ab', 'cd', '0.slot');
+    const file = join(folder, 'ab', 'cd', '0.claim');
     const steps = watchDisk();
     expect(await createIfAbsent(file, 'x')).toBe('won');
     // The content and the parents in any order, and all of them before the name.
-    const named = steps.indexOf('link ab/cd/0.slot');
+    const named = steps.indexOf('link ab/cd/0.claim');
     expect(steps.slice(0, named).sort()).toEqual(
       ['open draft 600', 'sync draft', 'close draft', 'sync ab', 'close ab', 'sync .', 'close .'].sort(),
     );
     expect(steps.slice(named)).toEqual([
-      'link ab/cd/0.slot',
+      'link ab/cd/0.claim',
       ...['sync ab/cd', 'close ab/cd', 'unlink draft'],
     ]);
     steps.length = 0;
     // The folder of the record may have been made anew by somebody else; those above it stay.
-    expect(await createIfAbsent(join(dirname(file), '1.slot'), 'x')).toBe('won');
+    expect(await createIfAbsent(join(dirname(file), '1.claim'), 'x')).toBe('won');
     expect(steps.filter((step) => step.startsWith('sync')).sort()).toEqual([
       'sync ab',
       'sync ab/cd',
@@ -86,16 +86,16 @@ describe('creating a file if it is absent', () => {
   });
 
   it('is durable also in folders that another process has just made and not synced yet', async () => {
-    const file = join(folder, 'ab', 'cd', '0.slot');
+    const file = join(folder, 'ab', 'cd', '0.claim');
     await fs.mkdir(dirname(file), { recursive: true });
     const steps = watchDisk();
     expect(await createIfAbsent(file, 'x')).toBe('won');
-    const named = steps.indexOf('link ab/cd/0.slot');
+    const named = steps.indexOf('link ab/cd/0.claim');
     expect(steps.slice(0, named)).toEqual(expect.arrayContaining(['sync ab', 'sync .']));
   });
 
   it('fails when a folder of another process may not be durable, and leaves no name', async () => {
-    const file = join(folder, 'ab', 'cd', '0.slot');
+    const file = join(folder, 'ab', 'cd', '0.claim');
     await fs.mkdir(dirname(file), { recursive: true });
     watchDisk((step) => (step === 'sync .' ? failure('EIO') : undefined));
     await expect(createIfAbsent(file, 'x')).rejects.toMatchObject({ code: 'EIO' });
@@ -103,27 +103,27 @@ describe('creating a file if it is absent', () => {
   });
 
   it('is durable although a folder far above may not be opened', async () => {
-    const file = join(folder, 'ab', '0.slot');
+    const file = join(folder, 'ab', '0.claim');
     await fs.mkdir(dirname(file));
     watchDisk((step) => (step === 'sync .' ? failure('EACCES') : undefined));
     expect(await createIfAbsent(file, 'x')).toBe('won');
   });
 
   it('comes only after a file that has to be there, and makes no folder for it', async () => {
-    const later = { after: '0.slot' };
-    const file = join(folder, 'ab', '1.slot');
+    const later = { after: '0.claim' };
+    const file = join(folder, 'ab', '1.claim');
     await expect(createIfAbsent(file, 'x', later)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await fs.readdir(folder)).toEqual([]);
-    await createIfAbsent(join(folder, 'ab', '2.slot'), 'x');
+    await createIfAbsent(join(folder, 'ab', '2.claim'), 'x');
     await expect(createIfAbsent(file, 'x', later)).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(await fs.readdir(join(folder, 'ab'))).toEqual(['2.slot']);
-    await createIfAbsent(join(folder, 'ab', '0.slot'), 'x');
+    expect(await fs.readdir(join(folder, 'ab'))).toEqual(['2.claim']);
+    await createIfAbsent(join(folder, 'ab', '0.claim'), 'x');
     expect(await createIfAbsent(file, 'x', later)).toBe('won');
     expect(await createIfAbsent(file, 'x', later)).toBe('lost');
   });
 
   it('makes folders that nobody else can enter', async () => {
-    await createIfAbsent(join(folder, 'ab', 'cd', '0.slot'), 'x');
+    await createIfAbsent(join(folder, 'ab', 'cd', '0.claim'), 'x');
     if (process.platform === 'win32') return;
     for (const made of ['ab', 'ab/cd']) expect((await fs.stat(join(folder, made))).mode & 0o777).toBe(0o700);
   });
@@ -137,7 +137,7 @@ describe('creating a file if it is absent', () => {
   });
 
   it('fails, and leaves no name, when the content may not be durable', async () => {
-    const file = join(folder, '0.slot');
+    const file = join(folder, '0.claim');
     const steps = watchDisk((step) => (step === 'sync draft' ? failure('EIO') : undefined));
     await expect(createIfAbsent(file, 'x')).rejects.toMatchObject({ code: 'EIO' });
     expect(steps).toEqual(['open draft 600', 'sync draft', 'close draft', 'unlink draft']);
@@ -146,14 +146,14 @@ describe('creating a file if it is absent', () => {
 
   it('fails when the name may not be durable: the file is there, which is the safe side', async () => {
     const steps = watchDisk((step) => (step === 'sync .' ? failure('EIO') : undefined));
-    await expect(createIfAbsent(join(folder, '0.slot'), 'x')).rejects.toMatchObject({ code: 'EIO' });
+    await expect(createIfAbsent(join(folder, '0.claim'), 'x')).rejects.toMatchObject({ code: 'EIO' });
     expect(steps.at(-2)).toBe('close .');
-    expect(await fs.readdir(folder)).toEqual(['0.slot']);
+    expect(await fs.readdir(folder)).toEqual(['0.claim']);
   });
 
   it('fails when it cannot write: only a name that is there is lost', async () => {
     watchDisk((step) => (step.startsWith('link') ? failure('ENOSPC') : undefined));
-    await expect(createIfAbsent(join(folder, '0.slot'), 'x')).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(createIfAbsent(join(folder, '0.claim'), 'x')).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(await fs.readdir(folder)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createFileJournal, hostId, JournalRecordError } from '../../src/journal/file-journal';
-import { slotIntent } from '../activities/slot-intent';
+import { claimIntent } from '../activities/claim-intent';
 import { makeVideoTask } from '../domain/make-video-task';
 import { journalConformance } from './journal-conformance';
 
@@ -33,12 +33,13 @@ describe('a journal in files', () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
     expect(journal.kind).toBe('file');
-    await journal.putSlot(KEY, 0, slotIntent());
-    for (let epoch = 1; epoch <= 12; epoch++) await journal.putSlot(KEY, epoch, slotIntent());
+    await journal.putClaim(KEY, 0, claimIntent());
+    for (let sendAttempt = 1; sendAttempt <= 12; sendAttempt++)
+      await journal.putClaim(KEY, sendAttempt, claimIntent());
     const place = join(root, HASH.slice(0, 2), HASH);
-    expect((await readdir(place)).sort()).toEqual(expect.arrayContaining(['0.slot', '12.slot']));
+    expect((await readdir(place)).sort()).toEqual(expect.arrayContaining(['0.claim', '12.claim']));
     if (process.platform === 'win32') return;
-    expect((await stat(join(place, '0.slot'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(place, '0.claim'))).mode & 0o777).toBe(0o600);
     expect((await stat(place)).mode & 0o777).toBe(0o700);
     const open = join(root, 'open');
     for (const name of await readdir(open, { recursive: true })) {
@@ -57,25 +58,25 @@ describe('a journal in files', () => {
   it('stops at a record that it cannot read, and says which', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putSlot(KEY, 0, slotIntent());
-    const slot = join(root, HASH.slice(0, 2), HASH, '0.slot');
-    await writeFile(slot, '{"v":1,');
+    await journal.putClaim(KEY, 0, claimIntent());
+    const claim = join(root, HASH.slice(0, 2), HASH, '0.claim');
+    await writeFile(claim, '{"v":1,');
     await expect(journal.read(KEY, 0)).rejects.toThrow(
-      new JournalRecordError('The journal holds a slot that is no JSON; nothing is sent on its word.'),
+      new JournalRecordError('The journal holds a claim that is no JSON; nothing is sent on its word.'),
     );
-    await writeFile(slot, '{"v":2}');
+    await writeFile(claim, '{"v":2}');
     await expect(journal.read(KEY, 0)).rejects.toThrow(
       new JournalRecordError(
-        'The journal holds a slot of an unknown version or shape; nothing is sent on its word.',
+        'The journal holds a claim of an unknown version or shape; nothing is sent on its word.',
       ),
     );
     await expect(journal.scan(null, 10)).rejects.toThrow(JournalRecordError);
   });
 
-  it('passes over a hint that it cannot read: only slots decide', async () => {
+  it('passes over a hint that it cannot read: only claims decide', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putSlot(KEY, 0, slotIntent({ bodyHash: 'same' }));
+    await journal.putClaim(KEY, 0, claimIntent({ bodyHash: 'same' }));
     const hints = (await readdir(join(root, 'open'), { recursive: true })).filter((name) =>
       name.endsWith('.json'),
     );
@@ -88,7 +89,7 @@ describe('a journal in files', () => {
   it('lists only folders of keys, whatever else lies there', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putSlot(KEY, 0, slotIntent());
+    await journal.putClaim(KEY, 0, claimIntent());
     await journal.checkWritable();
     await mkdir(join(root, HASH.slice(0, 2), `${HASH}.old`));
     await mkdir(join(root, 'lost+found'));
@@ -103,7 +104,7 @@ describe('a journal in files', () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
     for (let index = 0; index < 24; index += 1)
-      await journal.putSlot({ ...KEY, creationKey: `order-${index}` }, 0, slotIntent());
+      await journal.putClaim({ ...KEY, creationKey: `order-${index}` }, 0, claimIntent());
     const all = await readdir(root, { recursive: true });
     const folders = all.filter((name) => /^[0-9a-f]{2}.[0-9a-f]{64}$/.test(name));
     const hashes = folders.map((name) => basename(name)).sort();
@@ -120,10 +121,10 @@ describe('a journal in files', () => {
     expect((await journal.scan(null, 100)).keys).toHaveLength(24);
   });
 
-  it('notes open epochs of intents only, and leaves no trace of a check', async () => {
+  it('notes open send attempts of intents only, and leaves no trace of a check', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putSlot(KEY, 0, { v: 1, kind: 'fence', nonce: 'f', at: new Date(0).toISOString() });
+    await journal.putClaim(KEY, 0, { v: 1, kind: 'fence', nonce: 'f', at: new Date(0).toISOString() });
     await journal.checkWritable();
     expect((await readdir(root)).sort()).toEqual([HASH.slice(0, 2), 'checks'].sort());
     expect(await readdir(join(root, 'checks'))).toEqual([]);
@@ -133,7 +134,7 @@ describe('a journal in files', () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
     const video = makeVideoTask({ taskId: 'video_1' });
-    await journal.indexTask({ v: 1, ...KEY, epoch: 0, workflowId: null, runId: null, video });
+    await journal.indexTask({ v: 1, ...KEY, sendAttempt: 0, workflowId: null, runId: null, video });
     const [entry] = (await readdir(join(root, 'tasks'), { recursive: true })).filter((name) =>
       name.endsWith('.json'),
     );
@@ -144,13 +145,13 @@ describe('a journal in files', () => {
     expect(await journal.findTask('video_1')).toHaveLength(1);
   });
 
-  it('[C4.4a] fails where it cannot look or write: nobody may take that for an empty epoch', async () => {
+  it('[C4.4a] fails where it cannot look or write: nobody may take that for an empty send attempt', async () => {
     const root = await newRoot();
     await mkdir(dirname(root), { recursive: true });
     await writeFile(root, 'a file where the journal should be');
     const journal = createFileJournal({ root });
     await expect(journal.read(KEY, 0)).rejects.toMatchObject({ code: 'ENOTDIR' });
-    await expect(journal.putSlot(KEY, 0, slotIntent())).rejects.toThrow(/ENOTDIR|EEXIST/);
+    await expect(journal.putClaim(KEY, 0, claimIntent())).rejects.toThrow(/ENOTDIR|EEXIST/);
     await expect(journal.findTask('video_1')).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(journal.findOpenByBody('same')).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(journal.checkWritable()).rejects.toThrow(/EEXIST|ENOTDIR/);

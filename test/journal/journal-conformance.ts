@@ -14,15 +14,15 @@ import {
   type JournalKey,
   type OutcomeRecord,
   type Resolution,
-  type SlotFence,
+  type ClaimFence,
 } from '../../src/domain/journal';
-import { slotIntent } from '../activities/slot-intent';
+import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const KEY: JournalKey = { namespace: 'default', creationKey: 'order-1' };
-const fence = (nonce: string): SlotFence => ({ v: 1, kind: 'fence', nonce, at: AT });
+const fence = (nonce: string): ClaimFence => ({ v: 1, kind: 'fence', nonce, at: AT });
 const outcome = (nonce: string): OutcomeRecord => ({ v: 1, nonce, at: AT, answer: answers.created(0) });
 const resolution = (decisionId: string): Resolution => ({
   v: 1,
@@ -79,57 +79,58 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
     expect(await journal.hasMark('three')).toBe(false);
   });
 
-  it('says nothing about an epoch that nobody used', async () => {
-    expect(await journal.read(KEY, 0)).toEqual({ slot: null, outcome: null, resolution: null });
+  it('says nothing about a send attempt that nobody used', async () => {
+    expect(await journal.read(KEY, 0)).toEqual({ claim: null, outcome: null, resolution: null });
   });
 
-  it('keeps the first slot, outcome and resolution of an epoch, and says so to the second', async () => {
-    expect(await journal.putSlot(KEY, 0, slotIntent({ nonce: 'first' }))).toBe('won');
-    expect(await again.putSlot(KEY, 0, fence('second'))).toBe('lost');
+  it('keeps the first claim, outcome and resolution of a send attempt, and says so to the second', async () => {
+    expect(await journal.putClaim(KEY, 0, claimIntent({ nonce: 'first' }))).toBe('won');
+    expect(await again.putClaim(KEY, 0, fence('second'))).toBe('lost');
     expect(await journal.putOutcome(KEY, 0, outcome('first'))).toBe('won');
     expect(await again.putOutcome(KEY, 0, outcome('second'))).toBe('lost');
     expect(await journal.putResolution(KEY, 0, resolution('first'))).toBe('won');
     expect(await again.putResolution(KEY, 0, resolution('second'))).toBe('lost');
     expect(await again.read(KEY, 0)).toEqual({
-      slot: slotIntent({ nonce: 'first' }),
+      claim: claimIntent({ nonce: 'first' }),
       outcome: outcome('first'),
       resolution: resolution('first'),
     });
   });
 
-  it('keeps keys, namespaces and epochs apart', async () => {
-    await journal.putSlot(KEY, 0, fence('mine'));
+  it('keeps keys, namespaces and send attempts apart', async () => {
+    await journal.putClaim(KEY, 0, fence('mine'));
     const others: readonly (readonly [JournalKey, number])[] = [
       [KEY, 1],
       [{ ...KEY, creationKey: 'order-2' }, 0],
       [{ ...KEY, namespace: 'other' }, 0],
     ];
-    for (const [key, epoch] of others) expect((await journal.read(key, epoch)).slot).toBeNull();
+    for (const [key, sendAttempt] of others) expect((await journal.read(key, sendAttempt)).claim).toBeNull();
   });
 
-  it('[C4.4a] takes a later epoch only where the one before it is: a key that is gone begins anew', async () => {
-    await expect(journal.putSlot(KEY, 1, fence('alone'))).rejects.toThrow();
+  it('[C4.4a] takes a later send attempt only where the one before it is: a key that is gone begins anew', async () => {
+    await expect(journal.putClaim(KEY, 1, fence('alone'))).rejects.toThrow();
     expect(await journal.scan(null, 10)).toEqual({ keys: [], next: null });
-    await journal.putSlot(KEY, 0, fence('first'));
-    expect(await journal.putSlot(KEY, 1, fence('second'))).toBe('won');
+    await journal.putClaim(KEY, 0, fence('first'));
+    expect(await journal.putClaim(KEY, 1, fence('second'))).toBe('won');
   });
 
   it('[C4.4a] lets one of sixteen writers win', async () => {
     const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
     const claims = await Promise.all(
       nonces.map((nonce, index) =>
-        (index % 2 === 0 ? journal : again).putSlot(KEY, 0, slotIntent({ nonce })),
+        (index % 2 === 0 ? journal : again).putClaim(KEY, 0, claimIntent({ nonce })),
       ),
     );
-    expect(claims.filter((claim) => claim === 'won')).toHaveLength(1);
-    const { slot } = await journal.read(KEY, 0);
-    expect(slot?.nonce).toBe(nonces[claims.indexOf('won')]);
+    expect(claims.filter((end) => end === 'won')).toHaveLength(1);
+    const { claim } = await journal.read(KEY, 0);
+    expect(claim?.nonce).toBe(nonces[claims.indexOf('won')]);
   });
 
-  it('lists every key once, page by page, with its epochs in the order of their numbers', async () => {
+  it('lists every key once, page by page, with its send attempts in the order of their numbers', async () => {
     const keys = Array.from({ length: 7 }, (_, index) => ({ ...KEY, creationKey: `order-${index}` }));
-    for (const key of keys) await journal.putSlot(key, 0, slotIntent({ workflowId: key.creationKey }));
-    for (let epoch = 1; epoch <= 10; epoch++) await journal.putSlot(keys[3]!, epoch, fence(`epoch-${epoch}`));
+    for (const key of keys) await journal.putClaim(key, 0, claimIntent({ workflowId: key.creationKey }));
+    for (let sendAttempt = 1; sendAttempt <= 10; sendAttempt++)
+      await journal.putClaim(keys[3]!, sendAttempt, fence(`send-attempt-${sendAttempt}`));
     await journal.putOutcome(keys[3]!, 0, outcome('n'));
     const pages = [];
     for (let after: string | null = null; ;) {
@@ -141,35 +142,39 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
     expect(pages.every((page) => page.length <= 3)).toBe(true);
     const owners = pages
       .flat()
-      .map(({ epochs: [first] }) => first?.slot?.kind === 'intent' && first.slot.workflowId);
+      .map(({ sendAttempts: [first] }) => first?.claim?.kind === 'intent' && first.claim.workflowId);
     expect([...owners].sort()).toEqual(keys.map(({ creationKey }) => creationKey));
-    const third = pages.flat().find(({ epochs }) => epochs.length > 1);
-    expect(third?.epochs.map(({ epoch }) => epoch)).toEqual(Array.from({ length: 11 }, (_, epoch) => epoch));
-    expect(third?.epochs[0]).toEqual({ epoch: 0, ...(await journal.read(keys[3]!, 0)) });
+    const third = pages.flat().find(({ sendAttempts }) => sendAttempts.length > 1);
+    expect(third?.sendAttempts.map(({ sendAttempt }) => sendAttempt)).toEqual(
+      Array.from({ length: 11 }, (_, sendAttempt) => sendAttempt),
+    );
+    expect(third?.sendAttempts[0]).toEqual({ sendAttempt: 0, ...(await journal.read(keys[3]!, 0)) });
   });
 
   it('has nothing to list when nobody has written', async () => {
     expect(await journal.scan(null, 10)).toEqual({ keys: [], next: null });
   });
 
-  it('finds open epochs by their body until they are forgotten', async () => {
+  it('finds open send attempts by their body until they are forgotten', async () => {
     const other = { ...KEY, creationKey: 'order-2' };
-    await journal.putSlot(KEY, 0, slotIntent({ bodyHash: 'same' }));
-    await journal.putSlot(other, 0, fence('before'));
-    await journal.putSlot(other, 1, slotIntent({ bodyHash: 'same' }));
-    await journal.putSlot({ ...KEY, creationKey: 'order-3' }, 0, slotIntent({ bodyHash: 'another' }));
-    await journal.putSlot({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
+    await journal.putClaim(KEY, 0, claimIntent({ bodyHash: 'same' }));
+    await journal.putClaim(other, 0, fence('before'));
+    await journal.putClaim(other, 1, claimIntent({ bodyHash: 'same' }));
+    await journal.putClaim({ ...KEY, creationKey: 'order-3' }, 0, claimIntent({ bodyHash: 'another' }));
+    await journal.putClaim({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
     const places = await again.findOpenByBody('same');
     expect(places).toHaveLength(2);
     expect(places).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ ...KEY, epoch: 0 }),
-        expect.objectContaining({ ...other, epoch: 1 }),
+        expect.objectContaining({ ...KEY, sendAttempt: 0 }),
+        expect.objectContaining({ ...other, sendAttempt: 1 }),
       ]),
     );
-    await again.forgetOpen({ ...KEY, epoch: 0 }, 'same');
-    await again.forgetOpen({ ...KEY, epoch: 0 }, 'same');
-    expect(await journal.findOpenByBody('same')).toEqual([expect.objectContaining({ ...other, epoch: 1 })]);
+    await again.forgetOpen({ ...KEY, sendAttempt: 0 }, 'same');
+    await again.forgetOpen({ ...KEY, sendAttempt: 0 }, 'same');
+    expect(await journal.findOpenByBody('same')).toEqual([
+      expect.objectContaining({ ...other, sendAttempt: 1 }),
+    ]);
     expect(await journal.findOpenByBody('unheard of')).toEqual([]);
   });
 
@@ -178,7 +183,7 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
       v: 1 as const,
       ...KEY,
       creationKey,
-      epoch: 0,
+      sendAttempt: 0,
       workflowId: 'w',
       runId: 'r',
       video: makeVideoTask({ taskId, account }),
@@ -210,7 +215,7 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
       { ...log, name: 'spring' },
     ])
       expect(await journal.readRecord(other, 0)).toBeNull();
-    expect((await journal.read({ namespace: log.namespace, creationKey: log.name }, 0)).slot).toBeNull();
+    expect((await journal.read({ namespace: log.namespace, creationKey: log.name }, 0)).claim).toBeNull();
     expect(await journal.scan(null, 10)).toEqual({ keys: [], next: null });
   });
 
@@ -220,14 +225,14 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
     const claims = await Promise.all(
       nonces.map((nonce, index) => (index % 2 === 0 ? journal : again).putRecord(log, 0, entry(nonce))),
     );
-    expect(claims.filter((claim) => claim === 'won')).toHaveLength(1);
+    expect(claims.filter((end) => end === 'won')).toHaveLength(1);
     expect(await journal.readRecord(log, 0)).toEqual(entry(nonces[claims.indexOf('won')]!));
   });
 
   it('keeps every kind of record as it was written', async () => {
     const payer = batchWorkflowId('spring', 3);
     const written = { v: 1, at: AT } as const;
-    const rows = { index: 'i', page: 2, generation: 1, size: 5, rows: '1f', begun: 1_000 } as const;
+    const rows = { index: 'i', page: 2, generation: 1, size: 5, rows: '1f', started: 1_000 } as const;
     const records: readonly (readonly [CampaignLog, CampaignRecord])[] = [
       [batchLog('default', payer), { ...written, kind: 'batch', nonce: 'n', rows: [rows] }],
       [ownerLog('default', payer), { ...written, kind: 'owner', run: 'r' }],

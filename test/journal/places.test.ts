@@ -4,7 +4,7 @@ import { keyFolder, openFile, openFolder, taskFile, taskFolder } from '../../src
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const [KEY, TASK, BODY] = [sha256('default\norder-1'), sha256('video_1'), sha256('body')];
-const place = { namespace: 'default', creationKey: 'order-1', epoch: 3 };
+const place = { namespace: 'default', creationKey: 'order-1', sendAttempt: 3 };
 
 it('every record lies where the next version will look for it', () => {
   expect(keyFolder('r', place)).toBe(join('r', KEY.slice(0, 2), KEY));

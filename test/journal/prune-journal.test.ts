@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { bookLog } from '../../src/domain/campaign/book';
-import { type CreateJournal, type SlotIntent } from '../../src/domain/journal';
+import { type CreateJournal, type ClaimIntent } from '../../src/domain/journal';
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createFileJournal, keyFolder } from '../../src/journal/file-journal';
 import { type Pruned, pruneJournal } from '../../src/journal/prune-journal';
-import { slotIntent } from '../activities/slot-intent';
+import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
 
 const DAY = 24 * 60 * 60_000;
@@ -27,27 +27,27 @@ describe('pruning a journal', () => {
 
   const keyOf = (creationKey: string) => ({ namespace: 'default', creationKey });
 
-  async function sent(name: string, changes: Partial<SlotIntent> = {}): Promise<SlotIntent> {
-    const slot = slotIntent({ ...keyOf(name), bodyHash: `body of ${name}`, at: OLD, ...changes });
-    await journal.putSlot(keyOf(name), 0, slot);
-    return slot;
+  async function sent(name: string, changes: Partial<ClaimIntent> = {}): Promise<ClaimIntent> {
+    const claim = claimIntent({ ...keyOf(name), bodyHash: `body of ${name}`, at: OLD, ...changes });
+    await journal.putClaim(keyOf(name), 0, claim);
+    return claim;
   }
 
   async function bought(name: string, at = OLD): Promise<CreatedVideo> {
-    const slot = await sent(name);
+    const claim = await sent(name);
     const answer = answers.created(0);
-    const { workflowId, runId } = slot;
+    const { workflowId, runId } = claim;
     await journal.putOutcome(keyOf(name), 0, { v: 1, nonce: 'ours', at, answer });
-    await journal.indexTask({ v: 1, ...keyOf(name), epoch: 0, workflowId, runId, video: answer.video });
+    await journal.indexTask({ v: 1, ...keyOf(name), sendAttempt: 0, workflowId, runId, video: answer.video });
     return answer;
   }
 
   const prune = (
-    inUse: (slot: SlotIntent) => Promise<boolean> = async () => false,
+    inUse: (claim: ClaimIntent) => Promise<boolean> = async () => false,
     dryRun = false,
   ): Promise<Pruned> => pruneJournal({ root, before: BEFORE, dryRun, inUse });
   const isThere = async (name: string): Promise<boolean> =>
-    (await journal.read(keyOf(name), 0)).slot !== null;
+    (await journal.read(keyOf(name), 0)).claim !== null;
   const trash = (): Promise<string[]> => readdir(join(root, 'trash')).catch(() => []);
 
   it('leaves the books of campaigns, however old', async () => {
@@ -74,7 +74,7 @@ describe('pruning a journal', () => {
     await bought('old');
     await bought('older');
     // What stands in nobody's way: a key that was fenced off, of which no workflow can be asked.
-    await journal.putSlot(keyOf('fenced'), 0, { v: 1, kind: 'fence', nonce: 'f', at: OLD });
+    await journal.putClaim(keyOf('fenced'), 0, { v: 1, kind: 'fence', nonce: 'f', at: OLD });
     const asked: string[] = [];
     const counts = await prune(async ({ bodyHash }) => {
       asked.push(bodyHash);
@@ -85,7 +85,7 @@ describe('pruning a journal', () => {
     expect((await stat(join(root, 'trash'))).mode & 0o777).toBe(0o700);
   });
 
-  it('[C4.4a] keeps a key of which one epoch waits for a decision, and one that is just as old as it may be', async () => {
+  it('[C4.4a] keeps a key of which one send attempt waits for a decision, and one that is just as old as it may be', async () => {
     await sent('half open');
     await journal.putOutcome(keyOf('half open'), 0, {
       v: 1,
@@ -93,7 +93,7 @@ describe('pruning a journal', () => {
       at: OLD,
       answer: answers.rejected(0),
     });
-    await journal.putSlot(keyOf('half open'), 1, slotIntent({ ...keyOf('half open'), at: OLD }));
+    await journal.putClaim(keyOf('half open'), 1, claimIntent({ ...keyOf('half open'), at: OLD }));
     await bought('of that very moment', BEFORE.toISOString());
     const nobody = () => Promise.reject(new Error('asked about a key that stays anyway'));
     expect(await prune(nobody)).toEqual({ ...NONE, keys: 2, keptOpen: 1, keptYoung: 1 });
@@ -125,28 +125,28 @@ describe('pruning a journal', () => {
   it('[C4.4a] keeps a key that is used again while the server is asked about it', async () => {
     await bought('old');
     const counts = await prune(async () => {
-      await journal.putSlot(keyOf('old'), 1, slotIntent({ at: new Date().toISOString() }));
+      await journal.putClaim(keyOf('old'), 1, claimIntent({ at: new Date().toISOString() }));
       return false;
     });
     expect(counts).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
     expect(await isThere('old')).toBe(true);
-    expect((await journal.read(keyOf('old'), 1)).slot).not.toBeNull();
+    expect((await journal.read(keyOf('old'), 1)).claim).not.toBeNull();
   });
 
-  it('[C4.4a] takes nothing of a key away that a writer goes on with: a later epoch never stands alone', async () => {
+  it('[C4.4a] takes nothing of a key away that a writer goes on with: a later send attempt never stands alone', async () => {
     await sent('refused');
     const over = { v: 1, nonce: 'ours', at: OLD, answer: answers.rejected(0, 'credentials') } as const;
     await journal.putOutcome(keyOf('refused'), 0, over);
-    // The writer has read the refusal, and the key is removed before it takes the next epoch.
+    // The writer has read the refusal, and the key is removed before it takes the next send attempt.
     expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
-    await expect(journal.putSlot(keyOf('refused'), 1, slotIntent({ at: OLD }))).rejects.toThrow();
+    await expect(journal.putClaim(keyOf('refused'), 1, claimIntent({ at: OLD }))).rejects.toThrow();
     expect((await journal.scan(null, 10)).keys).toEqual([]);
-    // As a new key it begins with its first epoch.
-    expect(await journal.putSlot(keyOf('refused'), 0, slotIntent({ at: OLD }))).toBe('won');
-    expect(await journal.putSlot(keyOf('refused'), 1, slotIntent({ at: OLD }))).toBe('won');
+    // As a new key it begins with its first send attempt.
+    expect(await journal.putClaim(keyOf('refused'), 0, claimIntent({ at: OLD }))).toBe('won');
+    expect(await journal.putClaim(keyOf('refused'), 1, claimIntent({ at: OLD }))).toBe('won');
   });
 
-  it('[C4.4a] keeps a folder that is about to get its first slot', async () => {
+  it('[C4.4a] keeps a folder that is about to get its first claim', async () => {
     const hash = 'a'.repeat(64);
     await mkdir(join(root, 'aa', hash), { recursive: true });
     expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
@@ -155,22 +155,22 @@ describe('pruning a journal', () => {
 
   it('empties what a prune that was killed has left in the trash', async () => {
     await mkdir(join(root, 'trash', 'left'), { recursive: true });
-    await writeFile(join(root, 'trash', 'left', '0.slot'), '{}');
+    await writeFile(join(root, 'trash', 'left', '0.claim'), '{}');
     expect(await prune(undefined, true)).toEqual(NONE);
     expect(await trash()).toEqual(['left']);
     expect(await prune()).toEqual(NONE);
     expect(await trash()).toEqual([]);
   });
 
-  it('removes from the trash what is old, what has lost its slots, and what is no key of ours', async () => {
+  it('removes from the trash what is old, what has lost its claims, and what is no key of ours', async () => {
     await bought('old');
     const hash = basename(keyFolder(root, keyOf('old')));
     await mkdir(join(root, 'trash'));
     await rename(keyFolder(root, keyOf('old')), join(root, 'trash', `${hash}.1`));
-    const young = JSON.stringify(slotIntent({ at: new Date().toISOString() }));
+    const young = JSON.stringify(claimIntent({ at: new Date().toISOString() }));
     for (const [folder, file] of [
       [`${hash}.2`, '0.outcome'],
-      [`x${hash}.3`, '0.slot'],
+      [`x${hash}.3`, '0.claim'],
     ] as const) {
       await mkdir(join(root, 'trash', folder));
       await writeFile(join(root, 'trash', folder, file), young);
@@ -183,10 +183,10 @@ describe('pruning a journal', () => {
     const hash = 'b'.repeat(64);
     const taken = join(root, 'trash', `${hash}.1`);
     // Nobody can link a folder.
-    await mkdir(join(taken, '1.slot.folder'), { recursive: true });
-    await writeFile(join(taken, '0.slot'), JSON.stringify(slotIntent({ at: new Date().toISOString() })));
+    await mkdir(join(taken, '1.claim.folder'), { recursive: true });
+    await writeFile(join(taken, '0.claim'), JSON.stringify(claimIntent({ at: new Date().toISOString() })));
     await expect(prune()).rejects.toThrow();
-    expect(await readdir(taken)).toContain('0.slot');
+    expect(await readdir(taken)).toContain('0.claim');
   });
 
   it('[C4.4a] puts back what a killed prune took away in the moment in which it was used again', async () => {
@@ -195,22 +195,22 @@ describe('pruning a journal', () => {
     const taken = join(root, 'trash', `${basename(place)}.1`);
     await mkdir(join(root, 'trash'));
     await rename(place, taken);
-    const late = slotIntent({ ...keyOf('old'), at: new Date().toISOString() });
-    await writeFile(join(taken, '1.slot'), JSON.stringify(late));
+    const late = claimIntent({ ...keyOf('old'), at: new Date().toISOString() });
+    await writeFile(join(taken, '1.claim'), JSON.stringify(late));
     // A writer that had read it before has made its folder anew.
     await mkdir(place, { recursive: true });
-    await writeFile(join(place, '1.slot'), JSON.stringify({ ...late, nonce: 'of the writer' }));
+    await writeFile(join(place, '1.claim'), JSON.stringify({ ...late, nonce: 'of the writer' }));
     await writeFile(
       join(place, '1.outcome'),
       JSON.stringify({ v: 1, nonce: 'ours', at: OLD, answer: answers.created(1) }),
     );
     expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
     expect(await trash()).toEqual([]);
-    for (const epoch of [0, 1]) {
-      const { slot, outcome } = await journal.read(keyOf('old'), epoch);
-      expect([slot?.kind, outcome?.answer.outcome]).toEqual(['intent', 'created']);
+    for (const sendAttempt of [0, 1]) {
+      const { claim, outcome } = await journal.read(keyOf('old'), sendAttempt);
+      expect([claim?.kind, outcome?.answer.outcome]).toEqual(['intent', 'created']);
       // What the writer wrote stays.
-      expect(slot?.nonce).toBe(epoch === 1 ? 'of the writer' : 'ours');
+      expect(claim?.nonce).toBe(sendAttempt === 1 ? 'of the writer' : 'ours');
     }
   });
 
@@ -222,8 +222,8 @@ describe('pruning a journal', () => {
     for (let after: string | null = null; ;) {
       const page = await journal.scan(after, 3);
       sizes.push(page.keys.length);
-      for (const { epochs } of page.keys)
-        for (const { slot } of epochs) seen.push(slot?.kind === 'intent' ? slot.creationKey : null);
+      for (const { sendAttempts } of page.keys)
+        for (const { claim } of sendAttempts) seen.push(claim?.kind === 'intent' ? claim.creationKey : null);
       if (page.next === null) break;
       after = page.next;
     }

@@ -5,7 +5,7 @@ import {
   parseOutcome,
   parsePlace,
   parseResolution,
-  parseSlot,
+  parseClaim,
 } from '../../src/journal/records';
 import { makeVideoTask } from '../domain/make-video-task';
 
@@ -36,19 +36,19 @@ const WORDS = [
 
 describe('an outcome', () => {
   it.each(WORDS)('%s is read, with its task', (word) => {
-    const answer = { outcome: word, epoch: 0, video };
+    const answer = { outcome: word, sendAttempt: 0, video };
     expect(parseOutcome(outcome(answer)).answer).toEqual(answer);
   });
 
   it.each(WORDS.slice(0, -1))('%s needs no task', (word) => {
-    expect(parseOutcome(outcome({ outcome: word, epoch: 0 })).answer.outcome).toBe(word);
+    expect(parseOutcome(outcome({ outcome: word, sendAttempt: 0 })).answer.outcome).toBe(word);
   });
 });
 
 describe('a decision', () => {
   it.each([
-    ['adopt', { outcome: 'created', epoch: 0, video }],
-    ['declareLost', { outcome: 'rejected', epoch: 0 }],
+    ['adopt', { outcome: 'created', sendAttempt: 0, video }],
+    ['declareLost', { outcome: 'rejected', sendAttempt: 0 }],
     ['resubmit', null],
   ])('%s is read', (decision, answer) => {
     expect(parseResolution(resolution({ decision, answer }))).toMatchObject({ decision, answer });
@@ -68,7 +68,7 @@ describe('a decision', () => {
 
 it.each([
   ['identity', parseIdentity],
-  ['slot', parseSlot],
+  ['claim', parseClaim],
   ['outcome', parseOutcome],
   ['decision', parseResolution],
   ['task index entry', parseIndexEntry],
@@ -91,8 +91,8 @@ it.each([
   });
 });
 
-describe('a hint of an open epoch', () => {
-  const place = { namespace: 'default', creationKey: 'k', epoch: 2 };
+describe('a hint of an open send attempt', () => {
+  const place = { namespace: 'default', creationKey: 'k', sendAttempt: 2 };
 
   it('is a place and nothing else', () => {
     expect(parsePlace(JSON.stringify({ v: 1, ...place, more: true }))).toEqual(place);

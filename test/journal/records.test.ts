@@ -3,21 +3,21 @@ import {
   parseIdentity,
   parseIndexEntry,
   parseOutcome,
-  parseSlot,
+  parseClaim,
 } from '../../src/journal/records';
 import { parseCampaignRecord } from '../../src/journal/campaign-records';
-import { slotIntent } from '../activities/slot-intent';
+import { claimIntent } from '../activities/claim-intent';
 import { makeVideoTask } from '../domain/make-video-task';
 
-const PAID = { epoch: 0, sent: true, account: 'default@00000000', estimate: null };
+const PAID = { sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null };
 const outcome = (answer: object) =>
   JSON.stringify({ v: 1, nonce: 'n', at: '2026-01-01T00:00:00Z', answer: { ...PAID, ...answer } });
 const video = makeVideoTask({ taskId: 't1' });
 
 it('takes what the journal itself writes, later fields included', () => {
-  const slot = slotIntent();
-  expect(parseSlot(JSON.stringify(slot))).toEqual(slot);
-  expect(parseSlot(JSON.stringify({ ...slot, later: { x: 1 } }))).toEqual({ ...slot, later: { x: 1 } });
+  const claim = claimIntent();
+  expect(parseClaim(JSON.stringify(claim))).toEqual(claim);
+  expect(parseClaim(JSON.stringify({ ...claim, later: { x: 1 } }))).toEqual({ ...claim, later: { x: 1 } });
   expect(parseOutcome(outcome({ outcome: 'created', video })).answer).toMatchObject({ video });
   const identity = { v: 1, journalId: 'j', sealingKey: Buffer.alloc(32).toString('base64') };
   expect(parseIdentity(JSON.stringify(identity))).toEqual(identity);
@@ -31,14 +31,18 @@ it.each([
     outcome({ outcome: 'created', video: { ...video, taskId: '..' } }),
   ],
   ['a word that no version knows', parseOutcome, outcome({ outcome: 'maybe' })],
-  ['an epoch below 0', parseOutcome, outcome({ outcome: 'not_sent', epoch: -1 })],
+  ['a send attempt below 0', parseOutcome, outcome({ outcome: 'not_sent', sendAttempt: -1 })],
   ['a time that is none', parseOutcome, outcome({ outcome: 'refused_for_now', notBefore: 'soon' })],
-  ['a send window without an end', parseSlot, JSON.stringify({ ...slotIntent(), sendWindowEnd: 'never' })],
-  ['an intent of no run', parseSlot, JSON.stringify({ ...slotIntent(), runId: undefined })],
-  ['another version', parseSlot, JSON.stringify({ ...slotIntent(), v: 2 })],
-  ['a field __proto__', parseSlot, JSON.stringify(slotIntent()).replace('"nonce"', '"__proto__":{},"nonce"')],
+  ['a send window without an end', parseClaim, JSON.stringify({ ...claimIntent(), sendWindowEnd: 'never' })],
+  ['an intent of no run', parseClaim, JSON.stringify({ ...claimIntent(), runId: undefined })],
+  ['another version', parseClaim, JSON.stringify({ ...claimIntent(), v: 2 })],
+  [
+    'a field __proto__',
+    parseClaim,
+    JSON.stringify(claimIntent()).replace('"nonce"', '"__proto__":{},"nonce"'),
+  ],
   ['a key that is too short', parseIdentity, '{"v":1,"journalId":"j","sealingKey":"AAAA"}'],
-  ['half a record', parseSlot, JSON.stringify(slotIntent()).slice(0, 40)],
+  ['half a record', parseClaim, JSON.stringify(claimIntent()).slice(0, 40)],
   ['an entry without an id', parseIndexEntry, '{"v":1,"creationKey":"k","video":{"account":"a"}}'],
   ['a deep nest', parseOutcome, '['.repeat(200_000)],
 ] as const)('refuses %s: nothing is sent on its word', (_name, parse, text) => {

@@ -1,7 +1,7 @@
 import { type PaidRequest } from '../../src/domain/request';
 import { rowCreationKey } from '../../src/domain/creation-key';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
-import { type IsFirstText, type PreviousRow, takeUp } from '../../src/manifest/previous-results';
+import { type IsFirstText, type PreviousRow, resumeRows } from '../../src/manifest/previous-results';
 
 const campaign = 'spring';
 const key = 'r';
@@ -33,7 +33,7 @@ const shown: PreviousRow = {
 describe('a row of which all results saw another text than the one that was bought', () => {
   const missing = { rows: 'missing' } as const;
   const taken = (rebuyChanged: boolean, isFirstText?: IsFirstText, previous = shown) =>
-    takeUp(identity, previous, {
+    resumeRows(identity, previous, {
       campaign,
       select: missing,
       rebuyChanged,

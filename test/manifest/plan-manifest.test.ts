@@ -195,7 +195,7 @@ describe('a plan', () => {
     });
   });
 
-  it('judges all rows by one state of the configuration', async () => {
+  it('validates all rows by one state of the configuration', async () => {
     let asked = 0;
     const entry = MODELS[2]!;
     const models = {

@@ -71,7 +71,7 @@ describe('the layers', () => {
     expect(packages.sort()).toEqual(['@temporalio/common/lib/time', '@temporalio/workflow']);
   });
 
-  it('the sandbox shares no code with the client that it judges', () => {
+  it('the sandbox shares no code with the client that it validates', () => {
     const reached = [...reach('testing/sandbox/index.ts')].filter((name) => name.endsWith('.ts'));
     expect(reached.filter((name) => !name.startsWith('testing/sandbox/'))).toEqual([]);
   });

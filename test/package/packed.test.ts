@@ -4,7 +4,7 @@ import manifest from '../../package.json';
 import { type PackedProject, packedProject } from './support/packed-project';
 
 const ROOT = join(__dirname, '..', '..');
-const JUDGE = join(__dirname, 'support', 'judge-package.mjs');
+const VALIDATE = join(__dirname, 'support', 'validate-package.mjs');
 
 interface Verdict {
   readonly publint: readonly string[];
@@ -21,7 +21,7 @@ describe('the packed package', () => {
   afterAll(() => project.remove());
 
   it('pleases publint and are-the-types-wrong, with nothing ignored', async () => {
-    const { stdout, stderr } = await project.node(JUDGE, project.tarball, project.packageDir);
+    const { stdout, stderr } = await project.node(VALIDATE, project.tarball, project.packageDir);
     expect(stderr).toBe('');
     const verdict = JSON.parse(stdout) as Verdict;
     expect(verdict).toMatchObject({ publint: [], types: [] });

@@ -52,12 +52,12 @@ const CALLS: readonly (readonly [
 ])[] = [
   [
     'create',
-    async (client) => wordOf(await client.createVideo(jsonBody(), send())),
+    async (client) => heartbeatOf(await client.createVideo(jsonBody(), send())),
     /^unconfirmed: reply_\w+$/,
   ],
   [
     'images',
-    async (client) => wordOf(await client.generateImage(jsonBody(), send())),
+    async (client) => heartbeatOf(await client.generateImage(jsonBody(), send())),
     /^unconfirmed: reply_\w+$/,
   ],
   [
@@ -70,7 +70,7 @@ const CALLS: readonly (readonly [
   ],
 ];
 
-const wordOf = (result: { readonly class: string; readonly cause?: string }) =>
+const heartbeatOf = (result: { readonly class: string; readonly cause?: string }) =>
   `${result.class}: ${result.cause}`;
 
 const counts = { answers: 0, 'answers taken for a result': 0, 'bytes read beyond a limit': 0 };

@@ -60,7 +60,7 @@ describe('a campaign whose worker and server are killed at random times', () => 
       });
       const { stack } = site;
       const random = seededRandom(SEED);
-      const begun = Date.now();
+      const started = Date.now();
       const campaign = await runKilledCampaign(site, {
         rows: ROWS,
         kills: KILLS,
@@ -121,7 +121,7 @@ describe('a campaign whose worker and server are killed at random times', () => 
       const gaps = await pollingGaps(stack, site.outages);
       process.stdout.write(
         `polling gaps over restarts of the worker, ms: ${gaps.join(', ')}; counts ${JSON.stringify(last.counts)}; ${
-          Date.now() - begun
+          Date.now() - started
         } ms; seed ${SEED}\n`,
       );
       Object.assign(counts, {
@@ -170,8 +170,8 @@ describe('a campaign whose worker and server are killed at random times', () => 
 async function payersOf(journal: string): Promise<ReadonlySet<string>> {
   const payers = new Set<string>();
   for (const views of (await journalKeys(journal)).values())
-    for (const { slot } of views)
-      if (slot?.kind === 'intent' && slot.payer !== undefined) payers.add(slot.payer);
+    for (const { claim } of views)
+      if (claim?.kind === 'intent' && claim.payer !== undefined) payers.add(claim.payer);
   return payers;
 }
 

@@ -16,7 +16,7 @@ const groups = Array.from({ length: Math.ceil(RUNS / AT_ONCE) }, (_, group) => {
 
 /**
  * Campaigns that are reset to their first task, to their last, and of which a batch is reset, while there is money for
- * three quarters of their rows; and others that are terminated, begun again and reset in any order. The service counts
+ * three quarters of their rows; and others that are terminated, started again and reset in any order. The service counts
  * what it accepted, and the campaign is asked for its budget all the time.
  */
 describe('the budget of campaigns that are reset and terminated', () => {

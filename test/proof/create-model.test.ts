@@ -2,8 +2,8 @@ import { proved, sized } from '../support/proof';
 import { explore, type Exploration, type Flaw } from './create-model/explore';
 import { SOUND, type Bounds, type Rules } from './create-model/world';
 
-/** Two epochs hold every race between two callers, their zombies, kills and a refusal of an earlier run. */
-const TWO: Bounds = { epochs: 2, requests: [0, 0], creates: 2, decisions: 0, lateWrites: 0, losses: 0 };
+/** Two send attempts hold every race between two callers, their zombies, kills and a refusal of an earlier run. */
+const TWO: Bounds = { sendAttempts: 2, requests: [0, 0], creates: 2, decisions: 0, lateWrites: 0, losses: 0 };
 /** A journal that is lost, or set back to a copy, at any moment. */
 const LOST: Bounds = { ...TWO, losses: 1 };
 
@@ -23,16 +23,19 @@ const SPACES: readonly Space[] = [
   ...sized<readonly Space[]>({
     change: [
       {
-        name: 'one caller, a decision and a slot that is written late',
+        name: 'one caller, a decision and a claim that is written late',
         bounds: { ...TWO, requests: [0], creates: 3, decisions: 1, lateWrites: 1 },
       },
     ],
     deep: [
-      { name: 'a correction and three epochs', bounds: { ...TWO, requests: [0, 1], again: [0], epochs: 3 } },
+      {
+        name: 'a correction and three send attempts',
+        bounds: { ...TWO, requests: [0, 1], again: [0], sendAttempts: 3 },
+      },
       { name: 'a correction and a decision', bounds: { ...TWO, requests: [0, 1], again: [0], decisions: 1 } },
       { name: 'two callers and a decision', bounds: { ...TWO, decisions: 1 } },
-      { name: 'two callers and a slot that is written late', bounds: { ...TWO, lateWrites: 1 } },
-      { name: 'two callers, three epochs', bounds: { ...TWO, epochs: 3 } },
+      { name: 'two callers and a claim that is written late', bounds: { ...TWO, lateWrites: 1 } },
+      { name: 'two callers, three send attempts', bounds: { ...TWO, sendAttempts: 3 } },
       { name: 'two callers and a journal that is lost or set back', bounds: { ...LOST, creates: 1 } },
       { name: 'three callers with one request', bounds: { ...TWO, requests: [0, 0, 0], creates: 1 } },
       { name: 'three callers with two requests', bounds: { ...TWO, requests: [0, 0, 1], creates: 1 } },
@@ -85,7 +88,7 @@ afterAll(() =>
     'worlds with a false rejection': sum(({ falseRejections }) => falseRejections),
     'worlds with the result of another request': sum(({ mixedUp }) => mixedUp),
     'worlds with a recorded task that somebody was not told': lostIds,
-    'worlds in which a stand-in hides a task from another caller': hidden,
+    'worlds in which a placeholder hides a task from another caller': hidden,
     'rules shown to be needed': rulesNeeded,
     'rules not shown to be needed': NEEDED.length + NEEDED_AFTER_A_LOSS.length - rulesNeeded,
   }),

@@ -15,7 +15,7 @@ const LIMIT_MS = ROUNDS_MS + 15 * 60_000;
 
 /**
  * Workers are killed at random times of a run with ten videos in flight, over creates that take half a second. The
- * service's log and the journal's files tell for every create whether the kill came between "slot durable" and "outcome
+ * service's log and the journal's files tell for every create whether the kill came between "claim durable" and "outcome
  * durable": outside nobody is needed, inside it ends unconfirmed, and nowhere is anything sent again by itself.
  */
 describe('workers killed at random times', () => {
@@ -25,7 +25,7 @@ describe('workers killed at random times', () => {
   it(
     `[C4.4a] [C4.4c] end every create as its records say (PROOF_SEED=${SEED})`,
     async () => {
-      const begun = Date.now();
+      const started = Date.now();
       const results = await allOf(
         Array.from({ length: STACKS }, async (_, number) => {
           const stack = await startMediaStack({
@@ -40,7 +40,7 @@ describe('workers killed at random times', () => {
             Array.from({ length: LANES_PER_STACK }, (_, lane) =>
               killLane(stack, {
                 kills: KILLS_PER_LANE,
-                untilMs: begun + ROUNDS_MS,
+                untilMs: started + ROUNDS_MS,
                 random: seededRandom(SEED * 1_000 + number * LANES_PER_STACK + lane),
               }),
             ),

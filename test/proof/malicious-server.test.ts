@@ -159,7 +159,7 @@ it('keeps the refused bytes of the last try, whatever the tries before it met', 
     harness.content = (_request, response) => void response.end(video.subarray(0, video.length - 9));
     expect((await harness.run()).result).toMatchObject({
       outcome: 'content_unavailable',
-      reason: 'truncated',
+      reason: 'incomplete_file',
       rejected: { sha256: sha256(video.subarray(0, video.length - 9)) },
     });
   } finally {

@@ -106,10 +106,15 @@ describe('ids and paths', () => {
     await fc.assert(
       fc.asyncProperty(key, key, async (a, b) => {
         fc.pre(JSON.stringify(a) !== JSON.stringify(b));
-        const epoch = Math.floor(Math.random() * 2 ** 40);
-        await journal.putOutcome(a, epoch, { v: 1, nonce: 'n', at: '', answer: answers.created(epoch) });
-        expect((await journal.read(b, epoch)).outcome).toBeNull();
-        expect((await journal.read(a, epoch)).outcome?.nonce).toBe('n');
+        const sendAttempt = Math.floor(Math.random() * 2 ** 40);
+        await journal.putOutcome(a, sendAttempt, {
+          v: 1,
+          nonce: 'n',
+          at: '',
+          answer: answers.created(sendAttempt),
+        });
+        expect((await journal.read(b, sendAttempt)).outcome).toBeNull();
+        expect((await journal.read(a, sendAttempt)).outcome?.nonce).toBe('n');
       }),
       { numRuns: 50 },
     );

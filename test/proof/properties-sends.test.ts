@@ -4,7 +4,7 @@ import {
   DEFAULT_CREATE_POLICY,
   resolveCreatePolicy,
 } from '../../src/domain/create-policy';
-import { decideEpoch, isRefusal, isReopenable, type RecordedAnswer } from '../../src/domain/journal';
+import { decideSendAttempt, isRefusal, isReopenable, type RecordedAnswer } from '../../src/domain/journal';
 import {
   beginCreate,
   MAX_SENDS,
@@ -14,7 +14,7 @@ import {
 } from '../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { meaningOfPaid } from '../../src/service/errors';
-import { slotIntent } from '../activities/slot-intent';
+import { claimIntent } from '../activities/claim-intent';
 
 const NOW = Date.UTC(2026, 0, 1);
 const kind = fc.constantFrom('moderation', 'capacity', 'invalid', 'quota', 'unknown');
@@ -34,7 +34,7 @@ const reply = fc.record({
   readable: fc.boolean(),
 });
 const iso = fc.integer({ min: -1e9, max: 1e9 }).map((ms) => new Date(NOW + ms).toISOString());
-const paid = { epoch: 0, sent: true, account: 'a@0', estimate: null };
+const paid = { sendAttempt: 0, sent: true, account: 'a@0', estimate: null };
 const error = { kind: 'capacity', code: null, message: null } as const;
 
 describe('what a reply to a paid call means', () => {
@@ -95,7 +95,7 @@ describe('sends of one creation', () => {
       fc.record({
         outcome: fc.constant('not_sent' as const),
         cause: fc.constantFrom('fenced', 'connection_refused', 'worker_shutdown', 'journal_unavailable'),
-        epochUsed: fc.boolean(),
+        sendAttemptUsed: fc.boolean(),
         permanent: fc.constant(false),
         message: fc.constant('m'),
         sent: fc.constant(false),
@@ -125,18 +125,18 @@ describe('sends of one creation', () => {
     );
   });
 
-  it('whatever is answered, refusals end after five sends, and an epoch is never used twice', () => {
+  it('whatever is answered, refusals end after five sends, and a send attempt is never used twice', () => {
     fc.assert(
       fc.property(fc.array(answer, { minLength: 1, maxLength: 40 }), context, (answers, rest) => {
         let state = beginCreate('k', NOW);
         let now = NOW;
         for (const given of answers) {
           const at: StepContext = { ...rest, now, reconciled: false };
-          const step = nextStep(state, { ...given, epoch: state.epoch }, at);
+          const step = nextStep(state, { ...given, sendAttempt: state.sendAttempt }, at);
           if (step.do !== 'wait') break;
           const used =
-            given.outcome === 'refused_for_now' || (given.outcome === 'not_sent' && given.epochUsed);
-          expect(step.state.epoch).toBe(state.epoch + (used ? 1 : 0));
+            given.outcome === 'refused_for_now' || (given.outcome === 'not_sent' && given.sendAttemptUsed);
+          expect(step.state.sendAttempt).toBe(state.sendAttempt + (used ? 1 : 0));
           expect(step.state.sends).toBeLessThan(MAX_SENDS);
           state = step.state;
           now = step.until;
@@ -146,7 +146,7 @@ describe('sends of one creation', () => {
   });
 });
 
-describe('records of an epoch', () => {
+describe('records of a send attempt', () => {
   const recorded = fc.oneof(
     fc.record({ outcome: fc.constantFrom('created', 'unconfirmed', 'completed', 'results_lost') }),
     fc.record({ outcome: fc.constant('refused_for_now'), notBefore: fc.option(iso) }),
@@ -157,7 +157,7 @@ describe('records of an epoch', () => {
     fc.record({ outcome: fc.constant('not_sent') }),
   );
 
-  it('nothing is sent where a slot is taken, and only into an empty one', () => {
+  it('nothing is sent where a claim is taken, and only into an empty one', () => {
     fc.assert(
       fc.property(
         fc.option(recorded),
@@ -165,16 +165,19 @@ describe('records of an epoch', () => {
         fc.boolean(),
         fc.boolean(),
         (answer, fingerprint, taken, reopenOwn) => {
-          const slot = taken ? slotIntent({ fingerprint: 'f' }) : null;
+          const claim = taken ? claimIntent({ fingerprint: 'f' }) : null;
           const outcome =
             answer === null || !taken
               ? null
               : ({ v: 1, nonce: 'n', at: '', answer: { ...paid, ...answer } } as never);
-          const decision = decideEpoch({ slot, outcome }, { fingerprint, runId: 'r', now: NOW, reopenOwn });
+          const decision = decideSendAttempt(
+            { claim, outcome },
+            { fingerprint, runId: 'r', now: NOW, reopenOwn },
+          );
           expect(decision.do === 'send').toBe(!taken);
           if (!taken || fingerprint !== 'g') return;
           const isOver = outcome !== null && isRefusal({ ...paid, ...answer } as RecordedAnswer, NOW);
-          expect(decision.do).toBe(isOver ? 'next_epoch' : 'conflict');
+          expect(decision.do).toBe(isOver ? 'next_send_attempt' : 'conflict');
         },
       ),
     );

@@ -209,7 +209,7 @@ describe('tries of a download', () => {
     'unavailable',
     'rate_limited',
     'network',
-    'truncated',
+    'incomplete_file',
     'not_video',
     'credentials',
     'storage',

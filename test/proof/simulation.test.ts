@@ -58,8 +58,8 @@ describe('after every schedule', () => {
   it('[C4.4a] no create was accepted beyond the first and one per authorisation', () =>
     expectHolds('accepted without authorisation'));
 
-  it('[C4.4c] no epoch was sent twice, whatever became of its reply', () =>
-    expectHolds('second sends of one epoch'));
+  it('[C4.4c] no send attempt was sent twice, whatever became of its reply', () =>
+    expectHolds('second sends of one send attempt'));
 
   it('[C8.7] nothing was sent before a Retry-After', () => expectHolds('sends before Retry-After'));
 

@@ -107,10 +107,10 @@ function resolve(name: string, given: { readonly all?: boolean } | Resolved, cal
 
 async function fetchOf(url: string, by: MediaClient = client): Promise<string> {
   const result = await by.fetchContent({ url: new URL(url) });
-  return wordOf(result);
+  return heartbeatOf(result);
 }
 
-async function wordOf(result: ContentFetchResult): Promise<string> {
+async function heartbeatOf(result: ContentFetchResult): Promise<string> {
   if (result.kind === 'blocked') return result.reason;
   if (result.kind === 'network') return result.code === 'ENOTFOUND' ? 'no such host' : result.code;
   if (result.kind === 'refused') return String(result.status);

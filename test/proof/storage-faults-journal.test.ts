@@ -60,7 +60,7 @@ describe('the journal', () => {
     const create = () =>
       new MockActivityEnvironment({ startToCloseTimeoutMs: 70_000 }).run(activity, {
         creationKey: 'order-1',
-        epoch: 0,
+        sendAttempt: 0,
         request: { model: 'video-1', prompt: 'p' },
       });
     const close = () => Promise.all([client.close(), service.close()]);
@@ -85,7 +85,7 @@ describe('the journal', () => {
         outcome: 'not_sent',
         cause: 'journal_unavailable',
         permanent: false,
-        epochUsed: false,
+        sendAttemptUsed: false,
         sent: false,
       });
       counts.unsent += 1;
@@ -115,12 +115,12 @@ describe('the journal', () => {
       expect(await create()).toMatchObject({ outcome: 'created', video: { taskId: 'task-1' } });
       small.readOnly(false);
       await small.free();
-      // The slot is taken and no outcome stands: whoever comes later has to look, never to send.
+      // The claim is taken and no outcome stands: whoever comes later has to look, never to send.
       expect(await create()).toMatchObject({ outcome: 'pending' });
       counts.lostOutcomes += 1;
       counts.twice += service.seen.length - 1;
       expect(service.seen).toHaveLength(1);
-      expect((await filesIn(root)).filter((name) => name.endsWith('.slot'))).toHaveLength(1);
+      expect((await filesIn(root)).filter((name) => name.endsWith('.claim'))).toHaveLength(1);
       for (const name of await filesIn(root)) expect((await stat(name)).size).toBeGreaterThan(0);
       await close();
     },

@@ -245,13 +245,13 @@ describe('a writer that is killed', () => {
   });
 
   it.concurrent.each(POINTS)(
-    '[C4.4a] at "%s" of a slot leaves a slot or none, and one owner of the epoch',
+    '[C4.4a] at "%s" of a claim leaves a claim or none, and one owner of the send attempt',
     async (point) => {
-      const root = join(await killAt('slot', point), 'journal');
+      const root = join(await killAt('claim', point), 'journal');
       const journal = createFileJournal({ root });
       const key = { namespace: 'default', creationKey: 'order-1' };
-      const { slot } = await journal.read(key, 0);
-      expect(slot?.nonce).toBe(isThere(point) ? 'of the writer' : undefined);
+      const { claim } = await journal.read(key, 0);
+      expect(claim?.nonce).toBe(isThere(point) ? 'of the writer' : undefined);
       const mine = {
         v: 1,
         kind: 'fence',
@@ -259,8 +259,8 @@ describe('a writer that is killed', () => {
         runId: 'run',
         at: '2026-01-01T00:00:00.000Z',
       } as const;
-      expect(await journal.putSlot(key, 0, mine)).toBe(isThere(point) ? 'lost' : 'won');
-      expect((await journal.read(key, 0)).slot?.nonce).toBe(isThere(point) ? 'of the writer' : 'mine');
+      expect(await journal.putClaim(key, 0, mine)).toBe(isThere(point) ? 'lost' : 'won');
+      expect((await journal.read(key, 0)).claim?.nonce).toBe(isThere(point) ? 'of the writer' : 'mine');
     },
   );
 });

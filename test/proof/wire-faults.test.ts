@@ -2,7 +2,7 @@ import { type CreatePolicy } from '../../src/domain/create-policy';
 import { proved, PROOF_SIZE } from '../support/proof';
 import { type Bench, openBench } from './wire-faults/bench';
 import { type Fault, FAULTS, STATUSES } from './wire-faults/fault-table';
-import { breaches, type Judged, wordOf } from './wire-faults/judge';
+import { breaches, type Judged, heartbeatOf } from './wire-faults/judge';
 import { IDEMPOTENCY_HEADERS, KINDS, LOOSEST, POLICY_TABLE, RETRY_AFTERS } from './wire-faults/policy-table';
 import { pool } from './wire-faults/pool';
 import { type Between, type Cell, type CellResult, runCell } from './wire-faults/run-cell';
@@ -42,7 +42,7 @@ const plan = (judged: Judged, cell: Omit<Cell, 'operation' | 'accepts'>): Planne
 /** What came in words of the table, and every law that was broken. */
 async function outcomeOf(one: Planned) {
   const result = await one.result!;
-  return { word: wordOf(one, result), broken: breaches(one, result) };
+  return { word: heartbeatOf(one, result), broken: breaches(one, result) };
 }
 const asExpected = ({ expected }: Planned) => ({ word: expected, broken: [] });
 
@@ -122,7 +122,13 @@ const BROKEN_A6: readonly (readonly [number, string | null, CreatePolicy, number
 ];
 const brokenA6 = BROKEN_A6.map(([status, retryAfter, policy, accepted]) => {
   const script = replying(status, retryAfter, null);
-  const cells = PAID.map((operation): Cell => ({ operation, script, policy, accepts: true, epochs: 2 }));
+  const cells = PAID.map((operation): Cell => ({
+    operation,
+    script,
+    policy,
+    accepts: true,
+    sendAttempts: 2,
+  }));
   return { status, retryAfter, policy, accepted, cells };
 });
 
@@ -164,7 +170,7 @@ describe('a service that breaks assumption A6', () => {
     async ({ cells, accepted }) => {
       for (const cell of cells) {
         const { seen } = await runCell(bench, witness, cell);
-        expect(seen).toMatchObject({ begun: accepted, accepted });
+        expect(seen).toMatchObject({ started: accepted, accepted });
       }
     },
   );
@@ -222,9 +228,9 @@ describe('all cells together', () => {
   const settled = () => Promise.all(planned.map(async (one) => ({ ...one, came: await one.result! })));
   const paidOnes = async () => (await settled()).filter(({ operation }) => isPaid(operation));
 
-  it('[C4.4a] no paid call was begun or accepted twice', async () => {
+  it('[C4.4a] no paid call was started or accepted twice', async () => {
     for (const { came } of await paidOnes()) {
-      expect(came.seen.begun).toBeLessThanOrEqual(1);
+      expect(came.seen.started).toBeLessThanOrEqual(1);
       expect(came.seen.accepted).toBeLessThanOrEqual(1);
     }
   });
@@ -245,13 +251,13 @@ describe('all cells together', () => {
       faults: FAULTS.length,
       cells: inFaults,
       'policy cells': all.length - inFaults,
-      'paid requests begun': sum(paid.map(({ came }) => came.seen.begun)),
+      'paid requests started': sum(paid.map(({ came }) => came.seen.started)),
       'paid requests complete': sum(paid.map(({ came }) => came.seen.complete)),
       accepted: sum(paid.map(({ came }) => came.seen.accepted)),
       'proved unsent': unsent.length,
       'accepted beyond one': sum(paid.map(({ came }) => Math.max(0, came.seen.accepted - 1))),
-      'sends beyond one': sum(paid.map(({ came }) => Math.max(0, came.seen.begun - 1) + came.seenAgain)),
-      'called unsent with bytes on the server': unsent.filter(({ came }) => came.seen.begun > 0).length,
+      'sends beyond one': sum(paid.map(({ came }) => Math.max(0, came.seen.started - 1) + came.seenAgain)),
+      'called unsent with bytes on the server': unsent.filter(({ came }) => came.seen.started > 0).length,
       'called refused or unsent although accepted': paid.filter(
         ({ came }) => came.seen.accepted > 0 && !/^[CU]/.test(came.came),
       ).length,

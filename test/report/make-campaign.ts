@@ -171,7 +171,7 @@ export function planOf(
     currency: 'USD',
     estimate: rows * 40_000,
     unpriced: 0,
-    begun: { rows: 0, estimate: 0, unpriced: 0 },
+    started: { rows: 0, estimate: 0, unpriced: 0 },
     booked: NO_MONEY,
     models: [{ model: 'cine-1', operation: 'create_video', rows, estimate: rows * 40_000, unpriced: 0 }],
     ...changes,

@@ -8,7 +8,7 @@ const { writeReport } = require(path.join(lib, 'report/write-report.js'));
 
 const { store, ...options } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const onProgress = ({ pagesDone }) => process.stdout.write(`page ${pagesDone}\n`);
-process.stdout.write('begun\n');
+process.stdout.write('started\n');
 writeReport({ ...options, store: createFileStore({ root: store }), onProgress }).then(
   (summary) => {
     const kilobytes = process.resourceUsage().maxRSS;

@@ -41,10 +41,10 @@ describe('a report in a process of its own', () => {
     let killed = 0;
     // Before and while rows are put into pages, after each page, while the tables are written.
     for (const { after, wait } of [
-      { after: 'begun', wait: 0 },
-      { after: 'begun', wait: 15 },
-      { after: 'begun', wait: 40 },
-      { after: 'begun', wait: 90 },
+      { after: 'started', wait: 0 },
+      { after: 'started', wait: 15 },
+      { after: 'started', wait: 40 },
+      { after: 'started', wait: 90 },
       { after: 'page 1', wait: 0 },
       { after: 'page 2', wait: 5 },
       { after: 'page 4', wait: 0 },

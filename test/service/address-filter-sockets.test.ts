@@ -164,7 +164,7 @@ describe('a host that a proxy resolves', () => {
     expect(await allows('media.test')).toBe(expected);
   });
 
-  it('that is an address is judged without asking anybody', async () => {
+  it('that is an address is validated without asking anybody', async () => {
     const lookup = resolving([PUBLIC]);
     expect(await allows('10.0.0.1')).toBe(false);
     expect(await allows('[::1]')).toBe(false);

@@ -13,7 +13,7 @@ function built<Body>(build: WireBuild<Body>): Body {
   return build.body;
 }
 
-/** The sandbox is written from the contract by other hands and judges strictly. */
+/** The sandbox is written from the contract by other hands and validates strictly. */
 describe('the client against the sandbox', () => {
   let sandbox: Sandbox;
   let admin: SandboxAdmin;

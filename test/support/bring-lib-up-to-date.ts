@@ -17,7 +17,7 @@ export async function bringLibUpToDate(say: (line: string) => void): Promise<voi
   try {
     if (isUpToDate()) return;
     // The stamp carries the time of the start: what is saved during the build is built by the next run.
-    const begun = new Date();
+    const started = new Date();
     say('Compiling src to lib, because it changed: 5 to 20 seconds …');
     const { status, stdout } = spawnSync(process.execPath, [path.join(ROOT, 'scripts', 'build.js')], {
       cwd: ROOT,
@@ -25,8 +25,8 @@ export async function bringLibUpToDate(say: (line: string) => void): Promise<voi
     });
     if (status !== 0) process.stderr.write(`lib was built with errors:\n${stdout}\n`);
     writeFileSync(STAMP, '');
-    utimesSync(STAMP, begun, begun);
-    say(`lib compiled in ${Math.round((Date.now() - begun.getTime()) / 1000)} s`);
+    utimesSync(STAMP, started, started);
+    say(`lib compiled in ${Math.round((Date.now() - started.getTime()) / 1000)} s`);
   } finally {
     await lock.release();
   }

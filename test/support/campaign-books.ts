@@ -21,7 +21,7 @@ export function accepted(media: MediaStack, rows: readonly Row[]): Promise<Map<s
   return creates(media, rows, ({ accepted: taken }) => taken);
 }
 
-/** Paid calls that may cost money: a service may bill its judgement of a request that it refused, too (C7.10). */
+/** Paid calls that may cost money: a service may bill its validation of a request that it refused, too (C7.10). */
 function mayCost(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
   return creates(media, rows, ({ accepted: taken, status }) => taken || status === 400);
 }

@@ -6,16 +6,16 @@ const path = require('node:path');
 const fastCheck = require('fast-check/itself');
 const { countProperty, runsOf } = require('./property-runs');
 
-/** How many properties the test that runs now has begun. */
-const begun = { test: undefined, properties: 0 };
+/** How many properties the test that runs now has started. */
+const started = { test: undefined, properties: 0 };
 
 /** As `assert` of fast-check, with the seed and the path of the environment where the caller gives none. */
 function assert(property, parameters = {}) {
   const { currentTestName: test } = expect.getState();
-  begun.properties = begun.test === test ? begun.properties + 1 : 1;
-  begun.test = test;
+  started.properties = started.test === test ? started.properties + 1 : 1;
+  started.test = test;
   // A path leads through the values of one property only: in a test with several, through those of the first.
-  const isFirst = begun.properties === 1;
+  const isFirst = started.properties === 1;
   return fastCheck.assert(property, {
     reporter: (run) => {
       throwFailed(run, isFirst);

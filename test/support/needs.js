@@ -23,7 +23,7 @@ const NEED_OF = {
   'test/cli/campaign/': 'nothing',
   'test/cli/demo-environment.test.ts': 'nothing',
   'test/cli/dev-first-video.test.ts': 'nothing',
-  'test/cli/doctor-judgements.test.ts': 'nothing',
+  'test/cli/doctor-validations.test.ts': 'nothing',
   'test/cli/error-types.test.ts': 'nothing',
   'test/cli/near-names.test.ts': 'nothing',
   'test/cli/outcome-report.test.ts': 'nothing',

@@ -1,4 +1,4 @@
-import { type AskStanding } from '../../src/domain/journal';
+import { type AskStanding } from '../../src/domain/journal-binding';
 import { type SenderTrace } from '../../src/domain/journal-proof';
 import { type CallFacts } from '../../src/domain/paid-call';
 
@@ -9,8 +9,8 @@ export const alwaysBound: AskStanding = async () => ({
   boundSince: new Date(0).toISOString(),
 });
 
-/** Of a create of which nobody heard, for reconciliations. */
+/** Of a create of which nobody lastHeartbeat, for reconciliations. */
 export const UNHEARD: { readonly senders: SenderTrace; readonly facts: CallFacts } = {
-  senders: { heard: null, scheduledAt: new Date(1).toISOString() },
+  senders: { lastHeartbeat: null, scheduledAt: new Date(1).toISOString() },
   facts: { model: 'm', durationSeconds: null, resolution: null, referenceMode: null },
 };

@@ -18,7 +18,7 @@ describe('what is known of those who may have sent', () => {
   it('of a group is the word of its place', () => {
     const heartbeat = { journalId: 'old', intents: [null, 'n'], taskIds: [null, null] };
     const lost = { cause: 'worker_lost', neverStarted: false, heartbeat };
-    expect(senderTrace(lost, SCHEDULED, 1).heard).toEqual({ journalId: 'old', intent: 'n' });
-    expect(senderTrace(lost, SCHEDULED, 0).heard).toEqual({ journalId: 'old', intent: null });
+    expect(senderTrace(lost, SCHEDULED, 1).lastHeartbeat).toEqual({ journalId: 'old', intent: 'n' });
+    expect(senderTrace(lost, SCHEDULED, 0).lastHeartbeat).toEqual({ journalId: 'old', intent: null });
   });
 });

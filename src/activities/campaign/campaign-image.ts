@@ -19,7 +19,7 @@ export function createCampaignImage(
     const who = caller(Date.now());
     return withSender(deps, async (sender) => {
       const { creationKey, policy, recordedSince } = input;
-      const base = { epoch: 0, sent: false, account: input.account ?? null, estimate: null };
+      const base = { sendAttempt: 0, sent: false, account: input.account ?? null, estimate: null };
       const page = await pages.page(input.page).catch(() => undefined);
       if (page === undefined) {
         const unsent = await withoutPage(deps, who, { creationKey, sender, recordedSince }, base);

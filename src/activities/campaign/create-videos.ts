@@ -5,12 +5,12 @@ import {
 } from '../../domain/campaign/activities';
 import { type CampaignPage } from '../../domain/campaign/row';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
-import { inLanes } from '../../domain/in-lanes';
+import { mapConcurrently } from '../../domain/map-concurrently';
 import { createOneVideo } from '../create-video';
 import { type AnswerBase, pendingAnswer, rejectedAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { type Sender, withSenders } from '../sender';
-import { LOOKS, type PageReader, withoutPage } from './open-page';
+import { READS_AT_ONCE, type PageReader, withoutPage } from './open-page';
 
 /** Largest number of rows in one activity: more than that would share one start-to-close and one worker's fate. */
 export const MAX_GROUP = 25;
@@ -19,7 +19,7 @@ export const MAX_GROUP = 25;
 const MAX_LOOKS = 500;
 
 /**
- * `media.createVideos`: rows of a campaign, each with its own key, slot, outcome and index entry, exactly as
+ * `media.createVideos`: rows of a campaign, each with its own key, claim, outcome and index entry, exactly as
  * `media.createVideo` would send it alone. Answers stand in the order of the rows, and no row spoils another.
  */
 export function createCreateVideos(
@@ -37,7 +37,7 @@ export function createCreateVideos(
     const who = caller(Date.now());
     return withSenders(deps, rows.length, async (senders) => {
       const answers: CreateVideoAnswer[] = [];
-      await inLanes(rows.entries(), sends ? rows.length : LOOKS, async ([place, row]) => {
+      await mapConcurrently(rows.entries(), sends ? rows.length : READS_AT_ONCE, async ([place, row]) => {
         try {
           const sender = senders[place] as Sender;
           const page = await pages.page(row.page).catch(() => undefined);
@@ -81,7 +81,7 @@ async function createRow(
     who,
     {
       creationKey: row.creationKey,
-      epoch: row.epoch,
+      sendAttempt: row.sendAttempt,
       request: planned.call.request,
       agreedPrice: planned.estimate,
       keepsBooks: true,
@@ -95,6 +95,6 @@ async function createRow(
   );
 }
 
-function baseOf({ epoch }: GroupedCreate, { account }: CreateVideosInput): AnswerBase {
-  return { epoch, sent: false, account: account ?? null, estimate: null };
+function baseOf({ sendAttempt }: GroupedCreate, { account }: CreateVideosInput): AnswerBase {
+  return { sendAttempt, sent: false, account: account ?? null, estimate: null };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
 import { type DownloadVideosInput, type DownloadVideosResult } from '../../domain/campaign/activities';
 import { DOWNLOAD_BOUNDS } from '../../domain/download';
-import { inLanes } from '../../domain/in-lanes';
+import { mapConcurrently } from '../../domain/map-concurrently';
 import { type VideoTask } from '../../domain/video-task';
 import {
   delayAfter,
@@ -71,7 +71,7 @@ export function createDownloadVideos(
     }
 
     try {
-      await inLanes(videos.entries(), deps.concurrency ?? 8, async ([place, video]) => {
+      await mapConcurrently(videos.entries(), deps.concurrency ?? 8, async ([place, video]) => {
         if (!signal.aborted && !deadline.signal.aborted) await fetchOne(place, video);
       });
     } finally {

@@ -22,7 +22,7 @@ import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../payer-stops';
 import { withBoundJournal } from './bound-journal';
 import { CampaignBook, stateOf, type Newest } from './campaign-book';
-import { givenBack } from './free-epochs';
+import { givenBack } from './free-send-attempts';
 import { type PageReader } from './open-page';
 
 /**
@@ -142,7 +142,7 @@ class Bookkeeper {
   private async costOf(sets: readonly RowSet[]): Promise<number> {
     let cost = 0;
     for (const set of sets) {
-      if (set.begun !== undefined) continue;
+      if (set.started !== undefined) continue;
       const { rows } = await this.pages.page(set);
       for (const { estimate, changed } of rowsOf(set, rows)) if (changed !== true) cost += estimate ?? 0;
     }

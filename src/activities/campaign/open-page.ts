@@ -13,18 +13,18 @@ import { isBooked } from '../../domain/campaign/row-result';
 import { unpackRows } from '../../domain/campaign/row-set';
 import {
   type CreateJournal,
-  type EpochView,
+  type SendAttemptView,
   type JournalKey,
   mayHaveCost,
-  type SlotIntent,
+  type ClaimIntent,
 } from '../../domain/journal';
 import { rowCreationKey } from '../../domain/creation-key';
-import { inLanes } from '../../domain/in-lanes';
+import { mapConcurrently } from '../../domain/map-concurrently';
 import { referenceModeOf } from '../../domain/request';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
 import { LeastRecent } from '../../manifest/sources';
 import { readJson } from '../../manifest/manifest-text';
-import { indexCreated, openEpoch } from '../journal-epochs';
+import { indexCreated, openSendAttempt } from '../send-attempts';
 import { type AnswerBase, waitingAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { ownsBatch } from '../payer-stops';
@@ -32,7 +32,7 @@ import { isLost, type Sender } from '../sender';
 
 interface OpenPageDeps {
   readonly pages: PageReader;
-  /** @default 'none': nobody can say what was begun before */
+  /** @default 'none': nobody can say what was started before */
   readonly journal?: CreateJournal | 'none';
 }
 
@@ -44,16 +44,16 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
   return async ({ index, page, campaign, rows: wanted, payer }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
     if (payer !== undefined && journal !== 'none') {
-      // Before anybody looks at what was begun: a run that is not this one sends nothing more from here on.
+      // Before anybody looks at what was started: a run that is not this one sends nothing more from here on.
       const { namespace, runId } = caller(Date.now());
       if (!(await ownsBatch(journal, namespace, payer, runId))) return { specs: [], rows: [], closed: true };
     }
     const only = wanted === undefined ? undefined : unpackRows(wanted);
     const isWanted = (place: number) => only?.has(place) !== false;
-    const begun =
+    const started =
       campaign === undefined || journal === 'none'
         ? []
-        : await begunOfRows(journal, campaign, rows, (_, place) => isWanted(place));
+        : await startedOfRows(journal, campaign, rows, (_, place) => isWanted(place));
     const numbers = new Map<string, number>();
     const specs: RowSpec[] = [];
     const opened = rows.map((row, place): OpenedRow | null => {
@@ -73,10 +73,10 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
         ...(rebought === true && { rebought }),
         ...(changed === true && { changed }),
         ...(was !== undefined && { was }),
-        ...begun[place]?.begun,
+        ...started[place]?.started,
       };
     });
-    const created = journal === 'none' ? [] : await createdOf(journal, { index, page }, begun);
+    const created = journal === 'none' ? [] : await createdOf(journal, { index, page }, started);
     return { specs, rows: opened, ...(created.length > 0 && { created }) };
   };
 }
@@ -88,7 +88,7 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
 async function createdOf(
   journal: CreateJournal,
   { index, page }: PageAddress,
-  begun: readonly BegunRow[],
+  started: readonly StartedRow[],
 ): Promise<NonNullable<OpenedPage['created']>> {
   const payers = new Map<string, Promise<CampaignRecord | null>>();
   const recordOf = ({ namespace }: JournalKey, payer: string) => {
@@ -97,13 +97,13 @@ async function createdOf(
     return reading;
   };
   const found: (readonly [number, CreatedVideo])[] = [];
-  await inLanes(begun.entries(), LOOKS, async ([place, { created }]) => {
-    if (created?.slot.payer === undefined) return;
-    const { key, video, slot } = created;
-    const record = await recordOf(key, created.slot.payer);
+  await mapConcurrently(started.entries(), READS_AT_ONCE, async ([place, { created }]) => {
+    if (created?.claim.payer === undefined) return;
+    const { key, video, claim } = created;
+    const record = await recordOf(key, created.claim.payer);
     if (record?.kind !== 'batch' || !record.rows.some((set) => set.index === index && set.page === page))
       return;
-    await indexCreated(journal, key, video, slot);
+    await indexCreated(journal, key, video, claim);
     found.push([place, video]);
   });
   return found;
@@ -153,64 +153,64 @@ export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageRe
   };
 }
 
-type Begun = Pick<OpenedRow, 'begun' | 'bought' | 'since'>;
+type Started = Pick<OpenedRow, 'started' | 'bought' | 'since'>;
 
-/** What was begun of a row, and the video that came of it where one create was all. */
-interface BegunRow {
-  readonly begun: Begun;
+/** What was started of a row, and the video that came of it where one create was all. */
+interface StartedRow {
+  readonly started: Started;
   readonly created?: {
     readonly key: JournalKey;
     readonly video: CreatedVideo;
-    readonly slot: SlotIntent;
+    readonly claim: ClaimIntent;
   };
 }
 
-/** An attempt of a row that was begun, with every epoch of it that has a slot. */
-interface BegunAttempt {
+/** An attempt of a row that was started, with every send attempt of it that has a claim. */
+interface StartedAttempt {
   readonly attempt: number;
   readonly creationKey: string;
-  readonly epochs: readonly EpochView[];
+  readonly sendAttempts: readonly SendAttemptView[];
 }
 
-/** Every attempt of a row of its page that was begun: they follow each other without a gap, and each leaves a slot. */
+/** Every attempt of a row of its page that was started: they follow each other without a gap, and each leaves a claim. */
 export async function attemptsOf(
   journal: CreateJournal,
   namespace: string,
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt'>,
-): Promise<readonly BegunAttempt[]> {
-  const attempts: BegunAttempt[] = [];
+): Promise<readonly StartedAttempt[]> {
+  const attempts: StartedAttempt[] = [];
   for (let { attempt } = row; ; attempt++) {
     const creationKey = rowCreationKey(campaign, row, attempt);
-    const epochs = await epochsOf(journal, { namespace, creationKey });
-    if (epochs.length === 0) return attempts;
-    attempts.push({ attempt, creationKey, epochs });
+    const sendAttempts = await sendAttemptsOf(journal, { namespace, creationKey });
+    if (sendAttempts.length === 0) return attempts;
+    attempts.push({ attempt, creationKey, sendAttempts });
   }
 }
 
 /**
  * What another batch, or an earlier run that nobody has results of, began of a row. Throws when the journal cannot be read: a row that was bought must not look new.
  */
-export async function begunBefore(
+export async function startedBefore(
   journal: CreateJournal,
   namespace: string,
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
-): Promise<BegunRow> {
-  let begun: number | undefined;
+): Promise<StartedRow> {
+  let started: number | undefined;
   let since: string | undefined;
   let bought = 0;
   const attempts = await attemptsOf(journal, namespace, campaign, row);
-  for (const { attempt, creationKey, epochs } of attempts) {
-    begun = attempt;
-    since = epochs.flatMap(({ slot }) => (slot?.kind === 'intent' ? slot.at : [])).at(-1);
-    if (epochs.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
+  for (const { attempt, creationKey, sendAttempts } of attempts) {
+    started = attempt;
+    since = sendAttempts.flatMap(({ claim }) => (claim?.kind === 'intent' ? claim.at : [])).at(-1);
+    if (sendAttempts.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
   }
-  if (begun === undefined) return { begun: {} };
+  if (started === undefined) return { started: {} };
   const created = onlyCreated(namespace, attempts);
   return {
-    begun: {
-      begun,
+    started: {
+      started,
       ...(bought > 0 && { bought }),
       ...(since !== undefined && { since }),
     },
@@ -219,13 +219,16 @@ export async function begunBefore(
 }
 
 /** The video of a row of which one request was ever sent, if that was accepted and nobody has decided about it. */
-function onlyCreated(namespace: string, [first, ...others]: readonly BegunAttempt[]): BegunRow['created'] {
-  const [only, ...later] = first?.epochs ?? [];
+function onlyCreated(
+  namespace: string,
+  [first, ...others]: readonly StartedAttempt[],
+): StartedRow['created'] {
+  const [only, ...later] = first?.sendAttempts ?? [];
   if (first === undefined || only === undefined || others.length > 0 || later.length > 0) return undefined;
-  const { slot, outcome, resolution } = only;
+  const { claim, outcome, resolution } = only;
   const answer = outcome?.answer;
-  if (slot?.kind !== 'intent' || answer?.outcome !== 'created' || resolution !== null) return undefined;
-  return { key: { namespace, creationKey: first.creationKey }, video: { ...answer, sent: false }, slot };
+  if (claim?.kind !== 'intent' || answer?.outcome !== 'created' || resolution !== null) return undefined;
+  return { key: { namespace, creationKey: first.creationKey }, video: { ...answer, sent: false }, claim };
 }
 
 /** Whether something may have been bought with this fingerprint under the first key of a row. */
@@ -234,39 +237,42 @@ export async function isFirstText(
   key: Parameters<CreateJournal['read']>[0],
   fingerprint: string | null,
 ): Promise<boolean> {
-  const epochs = await epochsOf(journal, key);
-  return epochs.some(
-    (epoch) => epoch.slot?.kind === 'intent' && epoch.slot.fingerprint === fingerprint && mayHaveCost(epoch),
+  const sendAttempts = await sendAttemptsOf(journal, key);
+  return sendAttempts.some(
+    (sendAttempt) =>
+      sendAttempt.claim?.kind === 'intent' &&
+      sendAttempt.claim.fingerprint === fingerprint &&
+      mayHaveCost(sendAttempt),
   );
 }
 
 /** Rows that are looked up in the journal at a time. */
-export const LOOKS = 16;
+export const READS_AT_ONCE = 16;
 
-/** {@link begunBefore} of rows of this campaign, each in its place; nothing is known of those that are not wanted. */
-async function begunOfRows(
+/** {@link startedBefore} of rows of this campaign, each in its place; nothing is known of those that are not wanted. */
+async function startedOfRows(
   journal: CreateJournal,
   campaign: string,
   rows: readonly CampaignRow[],
   isWanted: (row: CampaignRow, place: number) => boolean,
-): Promise<BegunRow[]> {
+): Promise<StartedRow[]> {
   const { namespace } = caller(Date.now());
-  const begun: BegunRow[] = rows.map(() => ({ begun: {} }));
-  await inLanes(rows.entries(), LOOKS, async ([place, row]) => {
-    if (isWanted(row, place)) begun[place] = await begunBefore(journal, namespace, campaign, row);
+  const started: StartedRow[] = rows.map(() => ({ started: {} }));
+  await mapConcurrently(rows.entries(), READS_AT_ONCE, async ([place, row]) => {
+    if (isWanted(row, place)) started[place] = await startedBefore(journal, namespace, campaign, row);
   });
-  return begun;
+  return started;
 }
 
-/** Every epoch of a key that has a slot, in order. */
-export async function epochsOf(
+/** Every send attempt of a key that has a claim, in order. */
+export async function sendAttemptsOf(
   journal: CreateJournal,
   key: Parameters<CreateJournal['read']>[0],
-): Promise<EpochView[]> {
-  const views: EpochView[] = [];
+): Promise<SendAttemptView[]> {
+  const views: SendAttemptView[] = [];
   for (;;) {
     const view = await journal.read(key, views.length);
-    if (view.slot === null) return views;
+    if (view.claim === null) return views;
     views.push(view);
   }
 }
@@ -296,7 +302,9 @@ export async function withoutPage(
   const isFirst = attempt === 1 && before === null && sameKey !== true && recordedSince === undefined;
   const asker = { fingerprint: null, workflowId, runId, now: Date.now() };
   const opened = standing.bound
-    ? await openEpoch(journal, { namespace, creationKey }, base.epoch, asker).catch(() => undefined)
+    ? await openSendAttempt(journal, { namespace, creationKey }, base.sendAttempt, asker).catch(
+        () => undefined,
+      )
     : undefined;
   const untouched =
     !standing.bound || opened === undefined

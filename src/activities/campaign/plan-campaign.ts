@@ -18,7 +18,7 @@ import { fingerprintOf } from '../fingerprint-of';
 import { startHeartbeat } from '../heartbeat';
 import { caller } from '../paid-context';
 import { realInputFile } from '../sources';
-import { begunBefore, isFirstText } from './open-page';
+import { startedBefore, isFirstText } from './open-page';
 
 interface ManifestBytesDeps {
   readonly artifacts: ArtifactStore;
@@ -31,7 +31,7 @@ interface ManifestBytesDeps {
 
 /**
  * The bytes of a manifest, as often as they are asked for. An address is fetched once, through the address filter of
- * downloads, and kept as an artifact: what was judged is then what is planned.
+ * downloads, and kept as an artifact: what was validated is then what is planned.
  * @throws ManifestUnreadableError for what another try will not change, else a retryable failure
  */
 function manifestBytes(
@@ -133,7 +133,7 @@ export interface PlanCampaignDeps {
 }
 
 /**
- * The body of `media.planCampaign`. Reads, judges, joins and writes; sends nothing to the service. Repeated, it writes
+ * The body of `media.planCampaign`. Reads, validates, joins and writes; sends nothing to the service. Repeated, it writes
  * the same bytes under the same names. Beats with counts only.
  */
 export function createPlanCampaign(deps: PlanCampaignDeps) {
@@ -158,7 +158,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
         hasJournal: journal !== 'none',
         ...(journal !== 'none' && {
           isBought: async (row) =>
-            (await begunBefore(journal, namespace, campaign, row)).begun.bought !== undefined,
+            (await startedBefore(journal, namespace, campaign, row)).started.bought !== undefined,
           isFirstText: async (row) => {
             const account = accounts.find(row.account ?? input.account);
             if (account === undefined) return false;

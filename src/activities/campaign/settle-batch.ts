@@ -9,21 +9,21 @@ import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campai
 import { rowsOf } from '../../domain/campaign/row-set';
 import {
   type CreateJournal,
-  type EpochView,
+  type SendAttemptView,
   type JournalPlace,
   mayBeOwed,
-  type SlotIntent,
+  type ClaimIntent,
   wasCharged,
 } from '../../domain/journal';
-import { inLanes } from '../../domain/in-lanes';
+import { mapConcurrently } from '../../domain/map-concurrently';
 import { readSegment } from '../../manifest/results';
 import { timeLeft } from '../await-sender';
 import { startHeartbeat } from '../heartbeat';
 import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../payer-stops';
-import { attemptsOf, LOOKS, type PageReader } from './open-page';
+import { attemptsOf, READS_AT_ONCE, type PageReader } from './open-page';
 import { withBoundJournal } from './bound-journal';
-import { freeOfEpoch, noteFree } from './free-epochs';
+import { freeOfSendAttempt, noteFree } from './free-send-attempts';
 
 /**
  * The body of `media.settleBatch`: what a batch has cost that nobody can ask any more. It is fenced first, so that nothing
@@ -46,17 +46,19 @@ export function createSettleBatch(
       try {
         const unpaid = await unpaidKeys(deps, segments);
         const free: string[] = [];
-        const own: OwnEpoch[] = [];
+        const own: OwnSendAttempt[] = [];
         for (const set of record.rows) {
           const { rows } = await pages.page(set);
-          await inLanes(rowsOf(set, rows), LOOKS, async (row) => {
-            for (const { creationKey, epochs } of await attemptsOf(journal, namespace, campaign, row)) {
-              const others = epochs.filter(({ slot }) => slot?.kind === 'intent' && slot.payer !== payer);
+          await mapConcurrently(rowsOf(set, rows), READS_AT_ONCE, async (row) => {
+            for (const { creationKey, sendAttempts } of await attemptsOf(journal, namespace, campaign, row)) {
+              const others = sendAttempts.filter(
+                ({ claim }) => claim?.kind === 'intent' && claim.payer !== payer,
+              );
               if (unpaid.has(creationKey) && others.some(wasCharged)) free.push(creationKey);
-              for (const [epoch, view] of epochs.entries()) {
-                const { slot } = view;
-                if (slot?.kind === 'intent' && slot.payer === payer)
-                  own.push({ place: { namespace, creationKey, epoch }, slot, view });
+              for (const [sendAttempt, view] of sendAttempts.entries()) {
+                const { claim } = view;
+                if (claim?.kind === 'intent' && claim.payer === payer)
+                  own.push({ place: { namespace, creationKey, sendAttempt }, claim, view });
               }
             }
             looked.rows += 1;
@@ -70,11 +72,11 @@ export function createSettleBatch(
     });
 }
 
-/** An epoch that the batch pays for. */
-interface OwnEpoch {
+/** A send attempt that the batch pays for. */
+interface OwnSendAttempt {
   readonly place: JournalPlace;
-  readonly slot: SlotIntent;
-  readonly view: EpochView;
+  readonly claim: ClaimIntent;
+  readonly view: SendAttemptView;
 }
 
 /** Creation keys of attempts of which the results say that they have cost nothing: the newest line counts. */
@@ -96,45 +98,45 @@ const MARGIN_MS = 1_000;
 const FIRST_LOOK_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** The epochs as they are once each has an outcome, or its sender is certainly done. */
+/** The send attempts as they are once each has an outcome, or its sender is certainly done. */
 async function outcomesOf(
   journal: CreateJournal,
-  own: readonly OwnEpoch[],
+  own: readonly OwnSendAttempt[],
   looked: { waiting: number },
-): Promise<readonly OwnEpoch[]> {
-  const ended: OwnEpoch[] = [];
+): Promise<readonly OwnSendAttempt[]> {
+  const ended: OwnSendAttempt[] = [];
   let waiting = own;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const [over, open] = [waiting.filter(isOver), waiting.filter((epoch) => !isOver(epoch))];
+    const [over, open] = [waiting.filter(isOver), waiting.filter((sendAttempt) => !isOver(sendAttempt))];
     ended.push(...over);
     looked.waiting = open.length;
     if (open.length === 0) return ended;
     await Context.current().sleep(pauseMs);
-    const again: OwnEpoch[] = [];
-    await inLanes(open, LOOKS, async ({ place, slot }) => {
-      again.push({ place, slot, view: await journal.read(place, place.epoch) });
+    const again: OwnSendAttempt[] = [];
+    await mapConcurrently(open, READS_AT_ONCE, async ({ place, claim }) => {
+      again.push({ place, claim, view: await journal.read(place, place.sendAttempt) });
     });
     waiting = again;
   }
 }
 
-function isOver({ slot, view }: OwnEpoch): boolean {
-  return view.outcome !== null || timeLeft(slot, Date.now()) < -MARGIN_MS;
+function isOver({ claim, view }: OwnSendAttempt): boolean {
+  return view.outcome !== null || timeLeft(claim, Date.now()) < -MARGIN_MS;
 }
 
 /** What the batch was charged for, without what is known to have cost nothing. */
 async function costOf(
   journal: CreateJournal,
   payer: string,
-  own: readonly OwnEpoch[],
+  own: readonly OwnSendAttempt[],
   unpaid: ReadonlySet<string>,
 ): Promise<number> {
   let spent = 0;
-  await inLanes(own, LOOKS, async ({ place, slot, view }) => {
-    if (!wasCharged(view) || (await freeOfEpoch(journal, place)) !== null) return;
+  await mapConcurrently(own, READS_AT_ONCE, async ({ place, claim, view }) => {
+    if (!wasCharged(view) || (await freeOfSendAttempt(journal, place)) !== null) return;
     if (!mayBeOwed(view) || unpaid.has(place.creationKey))
       await noteFree(journal, place, { by: payer, deducts: false });
-    else spent += slot.estimate?.microUnits ?? 0;
+    else spent += claim.estimate?.microUnits ?? 0;
   });
   return spent;
 }

@@ -44,7 +44,7 @@ export interface ConsentOptions {
 }
 
 /** Options of commands that take rows up again. */
-export interface TakeUpCommandOptions extends CommonOptions, ConsentOptions {
+export interface ResumeRowsCommandOptions extends CommonOptions, ConsentOptions {
   readonly out?: string;
   readonly concurrency?: string;
   readonly budget?: string;
@@ -118,7 +118,7 @@ export function moneyOf(
 }
 
 /** What may be said of a run and of a run that goes on. */
-export function changesOf(options: TakeUpCommandOptions): {
+export function changesOf(options: ResumeRowsCommandOptions): {
   readonly concurrency?: number;
   readonly waitFor?: DurationInput;
   readonly maxAttempts?: number;

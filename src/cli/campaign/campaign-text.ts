@@ -61,7 +61,7 @@ export function budgetText({ total, spent, reserved, review, free }: BudgetState
   return [...parts, `${amount(free)} free`].join(', ');
 }
 
-/** How many rows there are and how many are done: one that is taken up again still counts with its earlier outcome. */
+/** How many rows there are and how many are done: one that is resumed again still counts with its earlier outcome. */
 export function rowsOf({ counts, remaining, plan }: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): {
   readonly done: number;
   readonly all: number;
@@ -92,8 +92,8 @@ export function standText(state: CampaignState): string {
 export function progressLine(state: CampaignState): string {
   if (state.phase === 'planning') return PHASE_TEXT.planning;
   const { done, all } = rowsOf(state);
-  const begun = endedRows(state.counts) > 0 ? `${done}/${all} rows: ` : '';
-  const sentences = [`${begun}${standText(state)}`];
+  const started = endedRows(state.counts) > 0 ? `${done}/${all} rows: ` : '';
+  const sentences = [`${started}${standText(state)}`];
   if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows end in a minute.`);
   if (state.etaAt !== null) sentences.push(`It ends about ${state.etaAt}.`);
   return [...sentences, PHASE_TEXT[state.phase]].filter((sentence) => sentence !== '').join(' ');

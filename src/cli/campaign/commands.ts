@@ -3,7 +3,7 @@ import { collect, type CommandContext, type CommonOptions, withCommonOptions } f
 import { badInput } from '../errors';
 import {
   type RunOptions,
-  type TakeUpCommandOptions,
+  type ResumeRowsCommandOptions,
   withConsentOptions,
   withRunOptions,
 } from './campaign-options';
@@ -18,7 +18,7 @@ export function addCampaignCommand(program: Command, context: CommandContext): v
   addRun(campaign, context);
   addFollowing(campaign, context);
   addOrders(campaign, context);
-  addTakeUps(campaign, context);
+  addResumes(campaign, context);
   addCampaignRowCommands(campaign, context);
 }
 
@@ -51,7 +51,7 @@ function addInit(campaign: Command, context: CommandContext): void {
 function addRun(campaign: Command, context: CommandContext): void {
   const run = campaign
     .command('run')
-    .description('judge a manifest, start it or attach to it, wait, keep a report')
+    .description('validate a manifest, start it or attach to it, wait, keep a report')
     .argument('[manifest]', 'CSV or JSON lines: a file, - for stdin, an address, or artifact:sha256/HASH')
     .option('--id <id>', 'id of the campaign: the same id buys only what is missing (default: a new one)')
     .addOption(
@@ -95,7 +95,7 @@ function addRun(campaign: Command, context: CommandContext): void {
 }
 
 const RUN_HELP = `
-Every row is judged before anything is sent; what is wrong is told by the line of the manifest. A row is known by its column
+Every row is validated before anything is sent; what is wrong is reported by the line of the manifest. A row is known by its column
 id, else by its content, never by its line. Files that rows name (file:PATH, below the folder of the manifest) travel
 through the artifact store.
 The estimate counts one attempt of each row. A row may be tried again after capacity failures, which may cost again: the most
@@ -183,10 +183,10 @@ function addOrders(campaign: Command, context: CommandContext): void {
   });
 }
 
-function addTakeUps(campaign: Command, context: CommandContext): void {
-  const takeUp = (how: 'resume' | 'retry') => async (id: string, options: TakeUpCommandOptions) => {
-    const { takeUpCampaign } = await import('./orders.js');
-    await takeUpCampaign(context, named('id', id), how, options);
+function addResumes(campaign: Command, context: CommandContext): void {
+  const resumeRows = (how: 'resume' | 'retry') => async (id: string, options: ResumeRowsCommandOptions) => {
+    const { resumeRowsOf } = await import('./orders.js');
+    await resumeRowsOf(context, named('id', id), how, options);
   };
   withCommonOptions(
     withConsentOptions(
@@ -200,7 +200,7 @@ function addTakeUps(campaign: Command, context: CommandContext): void {
     ),
   )
     .addHelpText('after', RESUME_HELP)
-    .action(takeUp('resume'));
+    .action(resumeRows('resume'));
   withCommonOptions(
     withConsentOptions(
       withRunOptions(
@@ -216,7 +216,7 @@ function addTakeUps(campaign: Command, context: CommandContext): void {
         { goesOn: true },
       ),
     ),
-  ).action(takeUp('retry'));
+  ).action(resumeRows('retry'));
 }
 
 const RESUME_HELP = `

@@ -15,19 +15,24 @@ export function mostOf(plan: CampaignPlan, { maxAttempts, budget }: SpendBounds)
 
 /** As if there were no budget: every row is tried as often as is allowed, and every try costs. Null is unknown (C1.5). */
 export function withRetries(
-  { estimate, unpriced, begun, currency }: Pick<CampaignPlan, 'estimate' | 'unpriced' | 'begun' | 'currency'>,
+  {
+    estimate,
+    unpriced,
+    started,
+    currency,
+  }: Pick<CampaignPlan, 'estimate' | 'unpriced' | 'started' | 'currency'>,
   maxAttempts = DEFAULT_MAX_ATTEMPTS,
 ): Money | null {
-  // The attempt that a row has begun is paid for.
+  // The attempt that a row has started is paid for.
   const more = maxAttempts - 1;
-  const sum = estimate * maxAttempts + begun.estimate * more;
-  if (unpriced > 0 || (more > 0 && begun.unpriced > 0)) return null;
+  const sum = estimate * maxAttempts + started.estimate * more;
+  if (unpriced > 0 || (more > 0 && started.unpriced > 0)) return null;
   return currency === null || !Number.isSafeInteger(sum) ? null : { microUnits: sum, currency };
 }
 
 /** Whether anything of a plan may cost something new. */
-export function mayCost({ models, begun }: CampaignPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): boolean {
-  return models.length > 0 || (begun.rows > 0 && maxAttempts > 1);
+export function mayCost({ models, started }: CampaignPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): boolean {
+  return models.length > 0 || (started.rows > 0 && maxAttempts > 1);
 }
 
 /** Never more than the budget. */

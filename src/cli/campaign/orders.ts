@@ -1,4 +1,4 @@
-import { type CampaignExecution, type RetriedOutcome, type TakenUp } from '../../client';
+import { type CampaignExecution, type RetriedOutcome, type ResumedRow } from '../../client';
 import { RETRIED_OUTCOMES } from '../../client/campaigns';
 import { requireUnpaused } from '../../client/errors';
 import { type MediaConfig } from '../../config';
@@ -27,19 +27,19 @@ import {
   type ConsentOptions,
   countOf,
   moneyOf,
-  type TakeUpCommandOptions,
+  type ResumeRowsCommandOptions,
 } from './campaign-options';
 import { plainKey } from './campaign-text';
 import { modelsKnownHere, planHere } from './plan';
-import { confirmMore, confirmPlan, confirmUnjudged, showPlan } from './run';
+import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
 import { followCampaign } from './watch';
 
 /** `campaign resume` and `campaign retry`: takes rows up, then follows the campaign. @throws CliError */
-export async function takeUpCampaign(
+export async function resumeRowsOf(
   context: CommandContext,
   id: string,
   how: 'resume' | 'retry',
-  options: TakeUpCommandOptions,
+  options: ResumeRowsCommandOptions,
 ): Promise<void> {
   const { report } = context;
   const changes = changesOf(options);
@@ -57,8 +57,8 @@ export async function takeUpCampaign(
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
       const raised = running && budget !== undefined;
       if (raised) await confirmMore(report, consent, state?.budget?.total);
-      // What a resume takes up of a campaign that runs was agreed to within its budget; a retry buys other attempts.
-      if (!raised || how === 'retry') await confirmTakeUp(context, { id, config, env }, input, consent);
+      // What a resume resumes of a campaign that runs was agreed to within its budget; a retry buys other attempts.
+      if (!raised || how === 'retry') await confirmResume(context, { id, config, env }, input, consent);
     };
     const all = { ...changes, ...given({ budget }), confirm };
     const taken =
@@ -82,15 +82,15 @@ export async function takeUpCampaign(
 const NOT_NOW =
   '--wait-for and --max-attempts change nothing while it runs: give them again once it has ended.';
 
-function takenText({ by, rows }: TakenUp, id: string): string {
-  if (by === 'start') return `Started ${id} again: it takes up what is left.`;
+function takenText({ by, rows }: ResumedRow, id: string): string {
+  if (by === 'start') return `Started ${id} again: it resumes what is left.`;
   return rows === null || rows === 0
-    ? `${id} runs, and no row of it had to be taken up.`
-    : `${rows} ${rows === 1 ? 'row' : 'rows'} of ${id} ${rows === 1 ? 'is' : 'are'} taken up.`;
+    ? `${id} runs, and no row of it had to be resumed.`
+    : `${rows} ${rows === 1 ? 'row' : 'rows'} of ${id} ${rows === 1 ? 'is' : 'are'} resumed.`;
 }
 
 /** @throws CliError */
-async function confirmTakeUp(
+async function confirmResume(
   { report }: CommandContext,
   { id, config, env }: { readonly id: string; readonly config: MediaConfig; readonly env: NodeJS.ProcessEnv },
   input: CampaignInput,
@@ -98,8 +98,8 @@ async function confirmTakeUp(
 ): Promise<void> {
   const models = await modelsKnownHere(config, env);
   const { source, format } = input.manifest;
-  // A manifest that only the worker can read is judged there alone.
-  if (models === undefined || !('artifact' in source)) return confirmUnjudged(report, consent);
+  // A manifest that only the worker can read is validated there alone.
+  if (models === undefined || !('artifact' in source)) return confirmUnvalidated(report, consent);
   const store = openStore(config);
   const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
   const plan = await planHere(report, models, { campaign: id, input, format, open, store });
@@ -222,11 +222,11 @@ export async function decideRow(
     const { status } = await connected.media.findCampaign(id);
     if (isOpen(status)) {
       const facts = { key, creationKey, by, reason };
-      const told =
+      const reported =
         taskId === undefined
           ? await connected.media.orderCampaign(id, 'declareLost', facts)
           : await connected.media.orderCampaign(id, 'adopt', { ...facts, taskId });
-      return answerOrders(context, id, [told]);
+      return answerOrders(context, id, [reported]);
     }
     const decision = taskId === undefined ? 'declareLost' : 'adopt';
     await decide(context, connected, {
@@ -237,7 +237,7 @@ export async function decideRow(
       yes: false,
       ...(taskId !== undefined && { taskId }),
     });
-    context.report.say(`The row is taken up by: ${commandFor('campaign resume', id)}`);
+    context.report.say(`The row is resumed by: ${commandFor('campaign resume', id)}`);
   });
 }
 

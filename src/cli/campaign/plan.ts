@@ -22,7 +22,7 @@ import { amountText, moneyText, plainKey } from './campaign-text';
 import { type LocalFiles } from './manifest';
 import { type SpendBounds, withRetries } from './most-spent';
 
-/** What a campaign would be, judged on this machine; nothing is sent, stored or started. */
+/** What a campaign would be, validated on this machine; nothing is sent, stored or started. */
 export interface PlanHere {
   readonly campaign: string;
   readonly input: Omit<CampaignInput, 'manifest' | 'carried'>;
@@ -65,7 +65,7 @@ export async function planHere(
   }
 }
 
-/** The models as the worker knows them; undefined where this machine knows none, and only the worker can judge. */
+/** The models as the worker knows them; undefined where this machine knows none, and only the worker can validate. */
 export async function modelsKnownHere(
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
@@ -107,11 +107,11 @@ export function planLines(plan: ShownPlan, bounds: SpendBounds = {}): string[] {
 }
 
 function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
-  const { models, estimate, unpriced, begun, booked, currency } = plan;
+  const { models, estimate, unpriced, started, booked, currency } = plan;
   const lines: string[] = [];
   if (models.length > 0) lines.push(`estimate: ${sumText(estimate, unpriced, currency)}`);
-  else if (begun.rows === 0) lines.push('Nothing has to be bought.');
-  else lines.push(`Nothing new has to be bought: ${begun.rows} of the rows have a task already.`);
+  else if (started.rows === 0) lines.push('Nothing has to be bought.');
+  else lines.push(`Nothing new has to be bought: ${started.rows} of the rows have a task already.`);
   const most = mostText(plan, bounds);
   if (most !== null) lines.push(most);
   const before = bookedText(booked, currency);
@@ -124,7 +124,7 @@ function mostText(
   plan: ShownPlan,
   { maxAttempts = DEFAULT_MAX_ATTEMPTS, budget }: SpendBounds,
 ): string | null {
-  const { models, estimate, unpriced, begun } = plan;
+  const { models, estimate, unpriced, started } = plan;
   const retries = maxAttempts > 1;
   const why = `after capacity failures a row is tried up to ${maxAttempts} times (--max-attempts), and each try may cost.`;
   const sum = withRetries(plan, maxAttempts);
@@ -137,10 +137,10 @@ function mostText(
         : `; without a budget it could be ${formatMoney(sum)}: ${why}`;
     return `With retries it may cost ${bound}${without}`;
   }
-  if (!retries || (models.length === 0 && begun.rows === 0)) return null;
+  if (!retries || (models.length === 0 && started.rows === 0)) return null;
   if (sum !== null)
     return sum.microUnits === 0 ? null : `With retries it may cost at most ${formatMoney(sum)}: ${why}`;
-  const rows = unpriced + begun.unpriced;
+  const rows = unpriced + started.unpriced;
   return `What it may cost at most is not known, because ${rowsText(rows)} no known price and there is no budget: ${why}`;
 }
 

@@ -20,7 +20,7 @@ const EVERY_MS = 10_000;
 /** Keeps the report of a campaign in a folder up to date while somebody watches it. */
 export class ReportRefresher {
   #running: Promise<void> | undefined;
-  #begunAt = -Infinity;
+  #startedAt = -Infinity;
   #warned = false;
   readonly #abort = new AbortController();
 
@@ -32,10 +32,10 @@ export class ReportRefresher {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Refreshes by this state, unless a refresh is under way or began a moment ago. Trouble is told once and stops nothing. */
+  /** Refreshes by this state, unless a refresh is under way or began a moment ago. Trouble is reported once and stops nothing. */
   offer(state: CampaignState): void {
-    if (this.#running !== undefined || this.now() - this.#begunAt < EVERY_MS || state.plan === null) return;
-    this.#begunAt = this.now();
+    if (this.#running !== undefined || this.now() - this.#startedAt < EVERY_MS || state.plan === null) return;
+    this.#startedAt = this.now();
     this.#running = this.#write(factsOfState(state), state.results)
       .then(() => undefined)
       .catch((error: unknown) => this.#warn(error))

@@ -52,7 +52,7 @@ interface Run {
   readonly detach: boolean;
 }
 
-/** `campaign run`: judges a manifest, starts it or attaches to it, waits, keeps the report. @throws CliError */
+/** `campaign run`: validates a manifest, starts it or attaches to it, waits, keeps the report. @throws CliError */
 export async function runCampaign(
   context: CommandContext,
   argument: string | undefined,
@@ -123,7 +123,7 @@ async function startAndAttach(
     const { workflowId, runId, isNew } = started;
     const url = connected.workflowUrl(workflowId);
     report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
-    if (!isNew) await tellThatItRuns(context, run, connected);
+    if (!isNew) await reportRunning(context, run, connected);
     const facts = { workflowId, runId, isNew, ...given({ url }) };
     report.event('started', facts);
     if (run.detach) {
@@ -141,7 +141,7 @@ async function startAndAttach(
 }
 
 /** Whoever started it has chosen its settings: money is at stake where they are others than those asked for here. */
-async function tellThatItRuns(
+async function reportRunning(
   { report }: CommandContext,
   { id, settings }: Run,
   { media }: Connected,
@@ -156,7 +156,7 @@ async function tellThatItRuns(
   if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
 }
 
-/** Attaches to the same campaign while it runs; else judges what is missing, asks, and starts. */
+/** Attaches to the same campaign while it runs; else validates what is missing, asks, and starts. */
 async function begin(
   { report }: CommandContext,
   run: Run,
@@ -169,7 +169,7 @@ async function begin(
   const running = await media.joinCampaign(id, start);
   if (running !== undefined) return running;
   if (models === undefined) {
-    await confirmUnjudged(report, consent);
+    await confirmUnvalidated(report, consent);
     return media.startCampaign(start, { id });
   }
   const previous = await media.campaignResults(id).catch((error: unknown) => {
@@ -203,22 +203,22 @@ export async function confirmPlan(
 ): Promise<void> {
   if (limit === undefined || yes || !mayCost(plan, bounds.maxAttempts)) return;
   const estimate = mostOf(plan, bounds);
-  const { unpriced, begun, booked, currency } = plan;
+  const { unpriced, started, booked, currency } = plan;
   await confirmSpend(report, {
     limit,
     estimate,
     upTo: true,
     ...given({ before: bookedText(booked, currency) ?? undefined }),
-    ...(estimate === null && { unknownBecause: `${unpriced + begun.unpriced} rows have no known price.` }),
+    ...(estimate === null && { unknownBecause: `${unpriced + started.unpriced} rows have no known price.` }),
   });
 }
 
 /** Where only the worker knows the models, nobody knows the price here. @throws CliError `spend_not_confirmed` */
-export async function confirmUnjudged(
+export async function confirmUnvalidated(
   report: Report,
   { limit, yes, budget }: CampaignConsent,
 ): Promise<void> {
-  report.say('No model configuration is known here (MEDIA_MODELS): the worker judges the rows.');
+  report.say('No model configuration is known here (MEDIA_MODELS): the worker validates the rows.');
   if (limit === undefined || yes) return;
   const unknownBecause = 'No model configuration with prices is known here (MEDIA_MODELS).';
   await confirmSpend(report, { limit, estimate: mostSpent(null, budget), upTo: true, unknownBecause });

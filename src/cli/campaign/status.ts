@@ -94,7 +94,7 @@ function safeToDo(
     case 'campaign_cancelled':
     case 'campaign_budget_spent':
     case 'campaign_changed_rows':
-      return `${resume} takes up what is left.`;
+      return `${resume} resumes what is left.`;
     default:
       return 'Nothing was sent. Correct the manifest or the configuration, and start it again under this id.';
   }
@@ -171,8 +171,8 @@ function addRunning(add: (name: string, text: string | null) => void, state: Cam
 }
 
 function batchText({ workflowId, rows, ended, inFlight, lastReportAt }: BatchView): string {
-  const told = lastReportAt === null ? 'it has not reported yet' : `last report ${lastReportAt}`;
-  return `${workflowId}: ${ended} of ${rows} rows have a result, ${inFlight} in flight, ${told}`;
+  const reported = lastReportAt === null ? 'it has not reported yet' : `last report ${lastReportAt}`;
+  return `${workflowId}: ${ended} of ${rows} rows have a result, ${inFlight} in flight, ${reported}`;
 }
 
 interface ListOptions extends CommonOptions {

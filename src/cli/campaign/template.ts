@@ -56,7 +56,7 @@ function columnsOf(model: ModelEntry): string[] {
 
 function videoColumns({ durations, resolutions, aspectRatios, references = [] }: VideoModel): string[] {
   const kinds = references.map(({ kind, field }) =>
-    // Only a model with several fields of a kind has to be told which.
+    // Only a model with several fields of a kind has to be reported which.
     references.filter((one) => one.kind === kind).length > 1
       ? `${kind}_reference:${field}`
       : `${kind}_reference`,

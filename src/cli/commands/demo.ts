@@ -49,9 +49,9 @@ async function demo(
 ): Promise<void> {
   const out = await prepareOut(options.out);
   const say = (line: string): void => (report.machine ? report.say(line) : report.result(line));
-  const { openStage } = await import('../demo/stage.js');
+  const { openEnvironment } = await import('../demo/environment.js');
   const { runDemo } = await import('../demo/run-demo.js');
-  const open = await openStage({ dataDir, persistent: options.dataDir !== undefined, out, env, say });
+  const open = await openEnvironment({ dataDir, persistent: options.dataDir !== undefined, out, env, say });
   try {
     const { uiUrl, address, namespace } = open.server;
     say(`Temporal server ${address}, namespace ${namespace}${uiUrl === undefined ? '' : `, UI ${uiUrl}`}`);

@@ -8,8 +8,8 @@ import { ACTIVITY } from '../../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { type ArtifactRef, type VideoRequest } from '../../domain/request';
 import { readResults } from '../../manifest/results';
-import { type DemoCase, type DemoResult, type DemoStage } from './demo-case';
-import { resultOf, wordOf } from './demo-result';
+import { type DemoCase, type DemoResult, type DemoEnvironment } from './demo-case';
+import { resultOf, heartbeatOf } from './demo-result';
 
 /**
  * Parses a saved file anew and compares it with its artifact. Returns what it is, in words.
@@ -49,7 +49,7 @@ const killedWorkerCase: DemoCase = {
   why: 'what the journal holds outlives the worker: another one finishes the same task',
   expected: 'completed',
   paid: { creates: 1, images: 0 },
-  run: async ({ fragile, id, accepted, say }: DemoStage) => {
+  run: async ({ fragile, id, accepted, say }: DemoEnvironment) => {
     const request = {
       model: 'sketch-lite',
       prompt: 'a candle in the wind [run:6s]',
@@ -91,7 +91,7 @@ const campaignCase: DemoCase = {
   run: campaign,
 };
 
-async function campaign({ media, store, id, say }: DemoStage): Promise<DemoResult> {
+async function campaign({ media, store, id, say }: DemoEnvironment): Promise<DemoResult> {
   const rows = Array.from({ length: ROWS }, (_unused, n) => ({
     id: `kite-${n + 1}`,
     model: 'cine-1',
@@ -133,12 +133,12 @@ export const DEMO_CASES: readonly DemoCase[] = [
     why: 'an image file of the user travels as the data URL that this model takes',
     expected: 'completed',
     paid: ONE_CREATE,
-    run: (stage) =>
-      video(stage, 'video-from-file', {
+    run: (environment) =>
+      video(environment, 'video-from-file', {
         model: 'motion-omni',
         prompt: 'the cup turns slowly on the table [run:3s]',
         durationSeconds: 3,
-        references: [{ kind: 'image', source: { artifact: stage.inputs[0] } }],
+        references: [{ kind: 'image', source: { artifact: environment.inputs[0] } }],
       }),
   },
   {
@@ -146,8 +146,8 @@ export const DEMO_CASES: readonly DemoCase[] = [
     why: 'a reference that is a URL is passed on as it is',
     expected: 'completed',
     paid: ONE_CREATE,
-    run: (stage) =>
-      video(stage, 'video-from-url', {
+    run: (environment) =>
+      video(environment, 'video-from-url', {
         model: 'cine-1',
         prompt: 'a lighthouse at dusk, slow pan [run:3s]',
         durationSeconds: 4,
@@ -168,14 +168,15 @@ export const DEMO_CASES: readonly DemoCase[] = [
     why: 'a task that moderation refuses fails for good',
     expected: 'failed/moderation',
     paid: ONE_CREATE,
-    run: (stage) => video(stage, 'moderation', quick('a scene that is not allowed [fail:moderation]')),
+    run: (environment) =>
+      video(environment, 'moderation', quick('a scene that is not allowed [fail:moderation]')),
   },
   {
     name: 'capacity',
     why: 'a task that lacked capacity is told apart from moderation: another attempt can make sense',
     expected: 'failed/capacity',
     paid: ONE_CREATE,
-    run: (stage) => video(stage, 'capacity', quick('a scene at rush hour [fail:capacity]')),
+    run: (environment) => video(environment, 'capacity', quick('a scene at rush hour [fail:capacity]')),
   },
   {
     name: 'lost-reply',
@@ -213,30 +214,34 @@ function quick(prompt: string): VideoRequest {
   return { model: 'sketch-lite', prompt, durationSeconds: 2 };
 }
 
-async function video({ media, id }: DemoStage, name: string, request: VideoRequest): Promise<DemoResult> {
+async function video(
+  { media, id }: DemoEnvironment,
+  name: string,
+  request: VideoRequest,
+): Promise<DemoResult> {
   return resultOf(await (await media.startVideo({ request }, { id: id(name) })).result());
 }
 
-async function deadline({ media, id, say }: DemoStage): Promise<DemoResult> {
+async function deadline({ media, id, say }: DemoEnvironment): Promise<DemoResult> {
   const request = quick('a long walk along the shore [run:14s]');
   const started = await media.startVideo({ request, waitFor: '5s' }, { id: id('deadline') });
   const first: VideoOutcome = await started.result();
-  if (first.outcome !== 'still_running') return { ...resultOf(first), seen: `${wordOf(first)} at once` };
+  if (first.outcome !== 'still_running') return { ...resultOf(first), seen: `${heartbeatOf(first)} at once` };
   say(`deadline: still ${first.lastStatus ?? 'unknown'} after 5 s, task ${first.video.taskId}; resuming it`);
   const second = await (await media.resume(first.video.taskId)).result();
   const { notes, artifacts } = resultOf(second);
   const same = 'video' in second && second.video?.taskId === first.video.taskId;
   return {
-    seen: `${wordOf(first)}, ${wordOf(second)}${same ? '' : ' of another task'}`,
+    seen: `${heartbeatOf(first)}, ${heartbeatOf(second)}${same ? '' : ' of another task'}`,
     notes: [...notes, 'the same task, created once'],
     ...(artifacts && { artifacts }),
   };
 }
 
-async function lostReply(stage: DemoStage): Promise<DemoResult> {
+async function lostReply(environment: DemoEnvironment): Promise<DemoResult> {
   const request = quick('a message in a bottle [lost-reply]');
-  const result = await video(stage, 'lost-reply', request);
-  const accepted = await stage.accepted(request.prompt);
+  const result = await video(environment, 'lost-reply', request);
+  const accepted = await environment.accepted(request.prompt);
   const { hint = '' } = failureRow({ outcome: 'unconfirmed' }) ?? {};
   return {
     ...result,

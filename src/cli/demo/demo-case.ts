@@ -4,7 +4,7 @@ import { type ArtifactRef } from '../../domain/request';
 import { type RunningChild } from '../child-process';
 
 /** What a case of the demo works with. */
-export interface DemoStage {
+export interface DemoEnvironment {
   /** Makes ids of this run. */
   readonly id: (name: string) => string;
   /** The task queue that is served all the time. */
@@ -48,5 +48,5 @@ export interface DemoCase {
   readonly expected: string;
   /** Video creates and image calls that the sandbox must have accepted for it. */
   readonly paid: { readonly creates: number; readonly images: number };
-  readonly run: (stage: DemoStage) => Promise<DemoResult>;
+  readonly run: (environment: DemoEnvironment) => Promise<DemoResult>;
 }

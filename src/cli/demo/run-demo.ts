@@ -1,8 +1,8 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { resultPath, saveArtifact } from '../save-results';
 import { checkMedia, DEMO_CASES } from './cases';
-import { type DemoCase, type DemoStage } from './demo-case';
-import { type OpenStage } from './stage';
+import { type DemoCase, type DemoEnvironment } from './demo-case';
+import { type OpenEnvironment } from './environment';
 
 /** A row of the table with what came of it. */
 export interface DemoRow {
@@ -31,9 +31,12 @@ export interface DemoReport {
 }
 
 /** Runs every case at once, saves and verifies the files, and compares with what the sandbox itself counted. */
-export async function runDemo({ stage, store, admin }: OpenStage, out: string): Promise<DemoReport> {
-  const begun = Date.now();
-  const rows = await Promise.all(DEMO_CASES.map((one) => runCase(one, stage, store, out)));
+export async function runDemo(
+  { environment, store, admin }: OpenEnvironment,
+  out: string,
+): Promise<DemoReport> {
+  const started = Date.now();
+  const rows = await Promise.all(DEMO_CASES.map((one) => runCase(one, environment, store, out)));
   const counters = await admin.counters();
   const violations = (await admin.requests()).flatMap((request) => request.violations);
   const paid = (kind: 'creates' | 'images'): number =>
@@ -45,21 +48,21 @@ export async function runDemo({ stage, store, admin }: OpenStage, out: string): 
     check('violations of the contract that the sandbox saw', 0, violations.length),
   ];
   const ok = [...rows, ...checks].every((one) => one.ok);
-  return { ok, rows, checks, seconds: secondsSince(begun) };
+  return { ok, rows, checks, seconds: secondsSince(started) };
 }
 
 async function runCase(
   { name, why, expected, run }: DemoCase,
-  stage: DemoStage,
+  environment: DemoEnvironment,
   store: ArtifactStore,
   out: string,
 ): Promise<DemoRow> {
-  const begun = Date.now();
+  const started = Date.now();
   const files: string[] = [];
   const notes: string[] = [];
   let seen: string;
   try {
-    const result = await run(stage);
+    const result = await run(environment);
     seen = result.seen;
     notes.push(...result.notes);
     const artifacts = result.artifacts ?? [];
@@ -78,11 +81,11 @@ async function runCase(
     expected,
     seen,
     ok: seen === expected,
-    seconds: secondsSince(begun),
+    seconds: secondsSince(started),
     notes,
     files,
   };
-  for (const line of rowLines(row)) stage.say(line);
+  for (const line of rowLines(row)) environment.say(line);
   return row;
 }
 
@@ -99,6 +102,6 @@ function check(what: string, expected: number, seen: number): DemoCheck {
   return { what, expected, seen, ok: seen === expected };
 }
 
-function secondsSince(begun: number): number {
-  return Math.round((Date.now() - begun) / 100) / 10;
+function secondsSince(started: number): number {
+  return Math.round((Date.now() - started) / 100) / 10;
 }

@@ -5,7 +5,7 @@ import { findTarget, type Target } from '../connect';
 import { type DevState, readDevState, sandboxEnvironment } from '../dev/state';
 import { type CommandErrorType, errorType } from '../error-table';
 
-/** What the checks judge. Gathered once; nothing here has been asked over a network. */
+/** What the checks check. Gathered once; nothing here has been asked over a network. */
 export interface Facts {
   /** The environment of the worker, as far as it is known here. Holds the key: it goes into no message. */
   readonly env: NodeJS.ProcessEnv;

@@ -16,11 +16,11 @@ export const nodeVersion: Check = {
   after: [],
   limitMs: 1_000,
   late: 'unexpected',
-  run: async () => judgeNodeVersion(process.version, enginesOfPackage()),
+  run: async () => checkNodeVersion(process.version, enginesOfPackage()),
 };
 
 /** @param engines `>=MAJOR.MINOR.PATCH`, as package.json has it */
-export function judgeNodeVersion(version: string, engines: string): Finding {
+export function checkNodeVersion(version: string, engines: string): Finding {
   const wanted = engines.replace(/^>=\s*/, '');
   if (!isOlder(version, wanted)) return ok(`${version.replace(/^v/, '')} (at least ${wanted} is needed)`);
   return failed('node_version', `This is Node ${version.replace(/^v/, '')}; at least ${wanted} is needed.`);
@@ -40,11 +40,11 @@ export const oneSdk: Check = {
   after: [],
   limitMs: 3_000,
   late: 'unexpected',
-  run: async ({ cwd }) => judgeSdkCopies(sdkCopiesWithApplication(cwd, sdkCopies(PACKAGES))),
+  run: async ({ cwd }) => checkSdkCopies(sdkCopiesWithApplication(cwd, sdkCopies(PACKAGES))),
 };
 
 /** Names who loads which version, and no path. */
-export function judgeSdkCopies(copies: readonly SdkCopy[]): Finding {
+export function checkSdkCopies(copies: readonly SdkCopy[]): Finding {
   const [ours, ...others] = copies;
   if (others.length === 0) return ok(`${ours?.version ?? 'unknown'}, one copy`);
   const named = copies.map(({ by, version }) => `${by} loads ${version}`).join(', ');

@@ -36,7 +36,7 @@ const MOST_SAID = 200;
 const LOOK_AGAIN = 'Try again later; the log of the service says more.';
 
 /** Reachable and not refused, or why not. Total. */
-export function judgeServiceAnswer(answer: ServiceAnswer): Finding {
+export function checkServiceAnswer(answer: ServiceAnswer): Finding {
   const { result, baseUrl } = answer;
   if (result.kind === 'record')
     return warning(`${baseUrl} knows a task that cannot exist.`, 'Check that MEDIA_BASE_URL is the service.');
@@ -65,7 +65,7 @@ export function judgeServiceAnswer(answer: ServiceAnswer): Finding {
       `${baseUrl} answers HTTP ${status} and speaks of the path.${said}`,
       PATH_REMEDY,
     );
-  if (NO_SUCH_TASK.has(status)) return judgeUnknownTask(answer, status, subject);
+  if (NO_SUCH_TASK.has(status)) return checkUnknownTask(answer, status, subject);
   if (status >= 300 && status < 400) {
     const message = `${baseUrl} answers HTTP ${status}, a redirect; a create is never redirected.`;
     return failed('service_unexpected_reply', message, 'Set MEDIA_BASE_URL to the final address.');
@@ -80,7 +80,7 @@ export function judgeServiceAnswer(answer: ServiceAnswer): Finding {
 }
 
 /** The answer to expect; where it names no task, path or key may be what is wrong. */
-function judgeUnknownTask(
+function checkUnknownTask(
   { result, baseUrl }: ServiceAnswer,
   status: number,
   subject: Subject | undefined,
@@ -149,14 +149,14 @@ export const service: Check = {
     try {
       const signal = AbortSignal.timeout(ANSWER_MS);
       const result = await client.getVideo(`doctor-${randomUUID()}`, { signal });
-      return judgeServiceAnswer({ result, baseUrl, cause });
+      return checkServiceAnswer({ result, baseUrl, cause });
     } finally {
       await client.close();
     }
   },
 };
 
-/** The same connections; every error of a request is told before the client makes a result without its cause of it. */
+/** The same connections; every error of a request is reported before the client makes a result without its cause of it. */
 function watchedConnections(
   connections: ConnectionFactory,
   onError: (error: unknown) => void,

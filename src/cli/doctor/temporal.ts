@@ -4,13 +4,8 @@ import { storeIdentity } from '../../artifacts/store-identity';
 import { isSetBack } from '../../binding/bind-journal';
 import { type FoundLedger, readLedger } from '../../binding/ledger';
 import { accountsOfOthers } from '../../binding/served-accounts';
-import {
-  type CreateJournal,
-  differenceOf,
-  type JournalIdentity,
-  type Ledger,
-  type LedgerDifference,
-} from '../../domain/journal';
+import { type CreateJournal, type JournalIdentity } from '../../domain/journal';
+import { differenceOf, type Ledger, type LedgerDifference } from '../../domain/journal-binding';
 import { activityQueues } from '../../domain/names';
 import { createFileJournal } from '../../journal/file-journal';
 import { JournalRecordError } from '../../journal/records';
@@ -22,12 +17,12 @@ import { errorType } from '../error-table';
 import { isGrpcNotFound } from '../grpc-not-found';
 import { type Check, type Facts, failed, type Finding, ok, warning } from './check';
 import { folderState } from './local';
-import { judgeVersions } from './worker-versions';
+import { checkVersions } from './worker-versions';
 
 const CALL_MS = 3_000;
 const KINDS: readonly PollerKind[] = ['workflows', 'activities'];
 
-/** When each worker polled last, in milliseconds since the epoch. */
+/** When each worker polled last, in milliseconds since the Unix epoch. */
 interface QueuePollers {
   readonly workflows: readonly number[];
   readonly activities: readonly number[];
@@ -52,14 +47,14 @@ export const workers: Check = {
     ]);
     const now = Date.now();
     for (const view of [workflows, activities]) {
-      const idle = view && judgeVersions(view, taskQueue, now);
+      const idle = view && checkVersions(view, taskQueue, now);
       if (idle !== undefined) return idle;
     }
     const pollers = { workflows: pollsOf(workflows), activities: pollsOf(activities) };
-    const finding = judgePollers(pollers, taskQueue, now);
+    const finding = checkPollers(pollers, taskQueue, now);
     if (finding.state === 'ok') {
       const served = queues.map((queue, place) => [queue, pollsOf(others[place])] as const);
-      return judgeActivityQueues(finding, served, now);
+      return checkActivityQueues(finding, served, now);
     }
     if (finding.state !== 'failed' || dev === undefined || dev.taskQueue === taskQueue) return finding;
     const remedy = `${finding.remedy} The \`dev\` of this data directory serves "${dev.taskQueue}".`;
@@ -71,7 +66,7 @@ const pollsOf = (view: QueueView | undefined): readonly number[] =>
   view === undefined ? [] : pollsForNewWork(view);
 
 /** Creates, polls, downloads and images run on queues of their own; a worker that was made by hand may not serve them. */
-export function judgeActivityQueues(
+export function checkActivityQueues(
   served: Finding,
   queues: readonly (readonly [queue: string, polls: readonly number[]])[],
   now: number,
@@ -86,8 +81,8 @@ export function judgeActivityQueues(
   );
 }
 
-/** @param now milliseconds since the epoch; a clock that is behind the server's counts as just now */
-export function judgePollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {
+/** @param now milliseconds since the Unix epoch; a clock that is behind the server's counts as just now */
+export function checkPollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {
   const missing = KINDS.filter((kind) => pollers[kind].length === 0);
   if (missing.length === KINDS.length)
     return failed('no_worker', `No worker polls the task queue "${taskQueue}".`);
@@ -135,11 +130,11 @@ export const temporalServer: Check = {
     const { serverVersion } = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
       connection.workflowService.getSystemInfo({}),
     );
-    return judgeServerVersion(serverVersion, where);
+    return checkServerVersion(serverVersion, where);
   },
 };
 
-export function judgeServerVersion(version: string | null | undefined, where: string): Finding {
+export function checkServerVersion(version: string | null | undefined, where: string): Finding {
   if (!version) return ok(`answers at ${where}; it does not tell its version`);
   const lacks = lackingIn(version);
   if (lacks.length === 0) return ok(`${version} at ${where}`);
@@ -187,15 +182,15 @@ export const namespaceCheck: Check = {
       const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
       return ok(seconds === 0 ? namespace : `${namespace}; closed workflows are kept for ${daysOf(seconds)}`);
     } catch (error) {
-      const finding = judgeLookUp(error, namespace);
+      const finding = checkLookUp(error, namespace);
       if (finding === undefined) throw error;
       return finding;
     }
   },
 };
 
-/** Why the namespace could not be looked up, by a server that has just told its version; undefined when nobody knows. */
-export function judgeLookUp(error: unknown, namespace: string): Finding | undefined {
+/** Why the namespace could not be looked up, by a server that has just reported its version; undefined when nobody knows. */
+export function checkLookUp(error: unknown, namespace: string): Finding | undefined {
   if (isGrpcNotFound(error))
     return failed('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
   if (isRefusal(error))
@@ -247,7 +242,7 @@ export const binding: Check = {
     }
     const artifacts = await artifactsOf(config);
     const account = service === undefined ? null : accountName(config.credential, service.baseUrl);
-    return judgeBinding(found, { journal, artifacts, account }, taskQueue);
+    return checkBinding(found, { journal, artifacts, account }, taskQueue);
   },
 };
 
@@ -271,7 +266,7 @@ const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
   artifacts: 'stores its artifacts in another place than the one here (MEDIA_ARTIFACTS).',
 };
 
-export function judgeBinding(
+export function checkBinding(
   found: FoundLedger,
   { journal, artifacts, account }: OwnSide,
   taskQueue: string,

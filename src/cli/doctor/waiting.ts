@@ -1,8 +1,8 @@
 import { Client } from '@temporalio/client';
 import { callWaits } from '../../client/call-waits';
-import { looking } from '../../client/looking';
+import { lenientClient } from '../../client/lenient-client';
 import { type CallWait } from '../../domain/call-wait';
-import { inLanes } from '../../domain/in-lanes';
+import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { accountName } from '../../service/api-caller';
 import { dataConverterOf } from '../codec';
@@ -18,12 +18,12 @@ const BUYERS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editIma
 const MOST_ASKED = 16;
 /** For the list and for the answers together. */
 const LOOK_MS = 2_500;
-/** Different reasons that are told; each is a sentence or two. */
-const MOST_TOLD = 3;
+/** Different reasons that are reported; each is a sentence or two. */
+const MOST_SHOWN = 3;
 
 /**
  * Whether paid calls wait instead of being sent, and why. Which refusals stand, each process of a worker knows for itself
- * (ADR 16); what is held back was told, and is asked here.
+ * (ADR 16); what is held back was reported, and is asked here.
  */
 export const waiting: Check = {
   name: 'waiting',
@@ -44,7 +44,7 @@ export const waiting: Check = {
     const open = await openBuyers(client, taskQueue, endAt).catch(() => undefined);
     return open === undefined
       ? warning('The server does not list what is under way.', LOOK_AGAIN)
-      : judgeWaits(await waitsOf(client, open, endAt), open.length, account);
+      : checkWaits(await waitsOf(client, open, endAt), open.length, account);
   },
 };
 
@@ -53,7 +53,7 @@ async function openBuyers(client: Client, taskQueue: string, endAt: number): Pro
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${types})`;
   return client.withDeadline(endAt, async () => {
     const found: string[] = [];
-    for await (const { workflowId } of looking(client).list({ query, pageSize: MOST_ASKED })) {
+    for await (const { workflowId } of lenientClient(client).list({ query, pageSize: MOST_ASKED })) {
       found.push(workflowId);
       if (found.length >= MOST_ASKED) break;
     }
@@ -67,7 +67,7 @@ async function waitsOf(
   endAt: number,
 ): Promise<readonly FoundWait[]> {
   const found: FoundWait[] = [];
-  await inLanes(workflowIds, MOST_ASKED, async (workflowId) => {
+  await mapConcurrently(workflowIds, MOST_ASKED, async (workflowId) => {
     // It has ended meanwhile, or its worker is busy: it says nothing of what stands in the way of others.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(() => []);
     for (const wait of waits) found.push({ workflowId, ...wait });
@@ -85,13 +85,13 @@ const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quo
  * @param own account that the next video would use, or its credential alone where the service is not known here: what it
  * is refused, that video is refused too
  */
-export function judgeWaits(waits: readonly FoundWait[], asked: number, own: string): Finding {
+export function checkWaits(waits: readonly FoundWait[], asked: number, own: string): Finding {
   if (waits.length === 0)
     return ok(asked === 0 ? 'nothing is under way' : 'nothing that is under way waits to be sent');
   const ids = new Set(waits.map(({ workflowId }) => workflowId));
-  const told = [...new Map(waits.map((wait) => [`${wait.account} ${wait.reason}`, wait])).values()];
+  const reported = [...new Map(waits.map((wait) => [`${wait.account} ${wait.reason}`, wait])).values()];
   const of = `${ids.size} of the ${asked} newest calls and campaigns under way wait.`;
-  const message = [of, ...told.slice(0, MOST_TOLD).map(waitText)].join(' ');
+  const message = [of, ...reported.slice(0, MOST_SHOWN).map(waitText)].join(' ');
   const isOwn = ({ account, reason }: FoundWait): boolean =>
     OF_ACCOUNT.has(reason) && (account === own || account?.startsWith(`${own}@`) === true);
   return waits.some(isOwn) ? failed('service_credentials', message, REMEDY) : warning(message, REMEDY);

@@ -9,9 +9,9 @@ export function makeCurrent({ deploymentName, buildId }: WorkerVersion): string 
 
 /**
  * Workers that poll and get nothing new, because their version is not the one that new work is given to; undefined where
- * somebody gets it, or nobody polls at all. @param now milliseconds since the epoch
+ * somebody gets it, or nobody polls at all. @param now milliseconds since the Unix epoch
  */
-export function judgeVersions(view: QueueView, taskQueue: string, now: number): Finding | undefined {
+export function checkVersions(view: QueueView, taskQueue: string, now: number): Finding | undefined {
   const isFresh = (at: number): boolean => now - at <= STALE_POLL_MS;
   if (pollsForNewWork(view).some(isFresh)) return undefined;
   const waiting = view.pollers.filter(({ at }) => isFresh(at));

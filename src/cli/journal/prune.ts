@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MediaConfig } from '../../config';
-import { type SlotIntent } from '../../domain/journal';
+import { type ClaimIntent } from '../../domain/journal';
 import { pruneJournal } from '../../journal/prune-journal';
 import { badInput, CliError } from '../errors';
 import { type CommandContext } from '../context';
@@ -34,7 +34,7 @@ export async function prune(
     root,
     before: new Date(Date.now() - olderThanMs),
     dryRun,
-    inUse: (slot) => inUse(connected, slot),
+    inUse: (claim) => inUse(connected, claim),
   });
   const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
   report.say(
@@ -45,16 +45,16 @@ export async function prune(
 
 /**
  * A workflow that the server still has can be reset, and its key would then buy again: it is kept from its end on, however
- * long ago it sent. A key of another namespace, or of none that is known, is not ours to judge.
+ * long ago it sent. A key of another namespace, or of none that is known, is not ours to validate.
  */
-async function inUse({ client, namespace }: Connected, slot: SlotIntent): Promise<boolean> {
-  if (slot.namespace !== namespace) return true;
-  if (slot.workflowId === null) return false;
+async function inUse({ client, namespace }: Connected, claim: ClaimIntent): Promise<boolean> {
+  if (claim.namespace !== namespace) return true;
+  if (claim.workflowId === null) return false;
   try {
     // As the server has it: what a codec has encoded of it does not matter.
     await client.workflowService.describeWorkflowExecution({
       namespace,
-      execution: { workflowId: slot.workflowId },
+      execution: { workflowId: claim.workflowId },
     });
     return true;
   } catch (error) {

@@ -68,7 +68,7 @@ const campaignPlan = z
     currency,
     estimate: microUnits.describe('sum of the known prices, one attempt of each row'),
     unpriced: z.number().describe('rows without a known price'),
-    begun: z
+    started: z
       .object({ rows: z.number(), estimate: microUnits, unpriced: z.number() })
       .describe('rows whose attempt is bought already: only another attempt after a capacity failure costs'),
     booked: money.describe('what earlier attempts of the planned rows may have cost; not in `estimate`'),
@@ -106,7 +106,7 @@ export const campaignEstimate = z.object({
       fingerprint: z.string().nullable(),
       unknownModels: z.enum(['allow', 'refuse']),
     })
-    .describe('the model configuration that the rows were judged by'),
+    .describe('the model configuration that the rows were validated by'),
 });
 
 const resultsRef = z

@@ -111,7 +111,7 @@ export const unconfirmed = z
   .object({
     outcome: z.literal('unconfirmed'),
     creationKey: z.string(),
-    epoch: z.number(),
+    sendAttempt: z.number(),
     evidence: createEvidence,
     message: z.string(),
     billing,
@@ -223,7 +223,7 @@ export const videoOutcome = z.discriminatedUnion('outcome', [
     .object({
       outcome: z.literal('content_unavailable'),
       video: videoTask,
-      reason: z.enum(['not_ready', 'expired', 'not_video', 'truncated', 'auth', 'blocked', 'storage']),
+      reason: z.enum(['not_ready', 'expired', 'not_video', 'incomplete_file', 'auth', 'blocked', 'storage']),
       message: z.string(),
       tries: z.number(),
       rejected: artifactRef.nullable(),

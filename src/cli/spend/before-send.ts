@@ -3,7 +3,7 @@ import { type ModelEntry } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
 import { CliError } from '../errors';
 import { type CommandContext } from '../context';
-import { type JudgedCall } from './judge-call';
+import { type ValidatedCall } from './validate-call';
 import { spendLimitOf } from './spend-limit';
 
 export interface SpendOptions {
@@ -45,11 +45,11 @@ async function estimateOf(
   paid: PaidRequest,
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
-): Promise<Pick<JudgedCall, 'estimate'> & { readonly unknownBecause?: string }> {
+): Promise<Pick<ValidatedCall, 'estimate'> & { readonly unknownBecause?: string }> {
   // It reads configurations over HTTP, which other commands need not load.
-  const { judgeCall } = await import('./judge-call.js');
+  const { validateCall } = await import('./validate-call.js');
   try {
-    const { estimate, entry, source } = await judgeCall(paid, config, env);
+    const { estimate, entry, source } = await validateCall(paid, config, env);
     if (estimate !== null) return { estimate };
     return { estimate, unknownBecause: reason(entry, source.origin === 'none') };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
-import { looking } from '../../client/looking';
+import { lenientClient } from '../../client/lenient-client';
 
 /** A workflow as `status` shows it. */
 export interface ExecutionView {
@@ -57,7 +57,7 @@ async function describe(
   workflowId: string,
 ): Promise<WorkflowExecutionDescription | undefined> {
   try {
-    return await looking(client).getHandle(workflowId).describe();
+    return await lenientClient(client).getHandle(workflowId).describe();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { type Client } from '@temporalio/client';
-import { looking } from '../../client/looking';
+import { lenientClient } from '../../client/lenient-client';
 import { isSameVersion, STALE_POLL_MS, versionText, viewQueue, type WorkerVersion } from '../connect';
 import { shellWord } from '../text';
 
@@ -12,7 +12,7 @@ const CALL_MS = 3_000;
  * Undefined where it does not, or where the server cannot say.
  */
 export async function pinnedWithoutWorker(client: Client, workflowId: string): Promise<string | undefined> {
-  const { raw, taskQueue } = await looking(client).getHandle(workflowId).describe();
+  const { raw, taskQueue } = await lenientClient(client).getHandle(workflowId).describe();
   const { behavior, deploymentVersion, versioningOverride } = raw.workflowExecutionInfo?.versioningInfo ?? {};
   const pinned =
     versioningOverride?.pinned?.version ?? (Number(behavior) === PINNED ? deploymentVersion : null);

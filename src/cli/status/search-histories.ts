@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
-import { readPayloads } from '../../client/looking';
-import { inLanes } from '../../domain/in-lanes';
+import { readPayloads } from '../../client/lenient-client';
+import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { isGrpcNotFound } from '../grpc-not-found';
 
@@ -34,7 +34,7 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
   const executions = await newestExecutions(client);
   let found: FoundExecution | undefined;
   let searched = 0;
-  await inLanes(executions, AT_ONCE, async (execution) => {
+  await mapConcurrently(executions, AT_ONCE, async (execution) => {
     if (found !== undefined) return;
     searched += 1;
     if (await holdsTask(client, execution, taskId)) found ??= execution;

@@ -32,7 +32,7 @@ export interface OpenedPage {
   readonly specs: readonly RowSpec[];
   /** In the order of the page; null for those that were not asked for. */
   readonly rows: readonly (OpenedRow | null)[];
-  /** Videos of begun rows that a batch of this plan has bought, by their places: nothing is looked up for those. */
+  /** Videos of started rows that a batch of this plan has bought, by their places: nothing is looked up for those. */
   readonly created?: readonly (readonly [row: number, created: CreatedVideo])[];
   /** Another run of the batch has opened its pages: this one spends nothing, and is told nothing. */
   readonly closed?: true;
@@ -62,11 +62,11 @@ export interface OpenedRow {
   readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
   /** Bought before with another text: ends as `changed`. */
   readonly changed?: true;
-  /** The last attempt of this row that the journal knows: a batch that is gone may have begun it. */
-  readonly begun?: number;
+  /** The last attempt of this row that the journal knows: a batch that is gone may have started it. */
+  readonly started?: number;
   /** Attempts among those that may have cost something and are on nobody's books. */
   readonly bought?: number;
-  /** ISO 8601: when the newest request of the last begun attempt was about to be sent. */
+  /** ISO 8601: when the newest request of the last started attempt was about to be sent. */
   readonly since?: string;
 }
 
@@ -75,15 +75,15 @@ export interface GroupedCreate {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   /** Only what is recorded is wanted: nothing is sent. */
   readonly recordedOnly?: true;
-  /** The epoch may be sent again under its idempotency key. */
+  /** The send attempt may be sent again under its idempotency key. */
   readonly sameKey?: true;
 }
 
 /**
- * Input of `media.createVideos`: 10 to 25 creates, each with its own key, slot, outcome and answer; up to 500 where all of
+ * Input of `media.createVideos`: 10 to 25 creates, each with its own key, claim, outcome and answer; up to 500 where all of
  * them are `recordedOnly`.
  */
 export interface CreateVideosInput {

@@ -120,7 +120,7 @@ export interface BatchFence extends Written {
   readonly nonce: string;
 }
 
-/** What was charged for this epoch has cost nothing, and is given back once. */
+/** What was charged for this send attempt has cost nothing, and is given back once. */
 export interface FreeRecord extends Written {
   readonly kind: 'free';
   /** The payer with whose closing it is given back. */
@@ -149,7 +149,7 @@ export function fenceLog(namespace: string, payer: string): CampaignLog {
   return { namespace, name: `fence/${payer}` };
 }
 
-/** Numbers are epochs of the creation key. */
+/** Numbers are send attempts of the creation key. */
 export function freeLog(namespace: string, creationKey: string): CampaignLog {
   return { namespace, name: `free/${creationKey}` };
 }

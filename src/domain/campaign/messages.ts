@@ -50,7 +50,7 @@ export interface BatchOrders {
   readonly paused: boolean;
   /** Rows that are not bought end: `budget` as `skipped_budget`, `cancel` as `cancelled`. */
   readonly stop: 'budget' | 'cancel' | null;
-  /** Nothing more is begun: what has no result is given back to the queue. */
+  /** Nothing more is started: what has no result is given back to the queue. */
   readonly handBack: boolean;
 }
 

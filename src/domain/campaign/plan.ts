@@ -24,9 +24,9 @@ export interface CampaignInput {
   readonly onInvalid?: 'fail' | 'skip';
   /** Rows that were bought with another text are bought again with the new one. @default false: they end as `changed` */
   readonly rebuyChanged?: boolean;
-  /** Which rows are taken up. @default what is missing */
+  /** Which rows are resumed. @default what is missing */
   readonly select?: RowSelection;
-  /** Only so many rows are taken up: the first, or a sample that depends on their keys alone. */
+  /** Only so many rows are resumed: the first, or a sample that depends on their keys alone. */
   readonly limit?: number;
   readonly sample?: number;
   /** How long each video is waited for; then it is reported as still running. @default '1 hour' */
@@ -79,7 +79,7 @@ export const CAMPAIGN_KEYS = {
   carried: true,
 } satisfies KeysOf<CampaignInput>;
 
-/** What `retry` takes up when no outcome is named. */
+/** What `retry` resumes when no outcome is named. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
 
 export type RowSelection =
@@ -87,7 +87,7 @@ export type RowSelection =
   | { readonly rows: 'missing' }
   /** Rows with one of these outcomes get a new attempt under a new key. @default outcomes: failed, rejected */
   | { readonly rows: 'retry'; readonly outcomes?: readonly RowOutcome[] }
-  /** Rows with one of these outcomes are taken up again under the key that they have: adopts, resumes, buys nothing twice. */
+  /** Rows with one of these outcomes are resumed again under the key that they have: adopts, resumes, buys nothing twice. */
   | { readonly rows: 'again'; readonly outcomes: readonly RowOutcome[]; readonly keys?: readonly string[] };
 
 /** Input of `media.planCampaign`. */
@@ -148,7 +148,7 @@ export interface CampaignPlan {
   /** Planned rows whose price is unknown. */
   readonly unpriced: number;
   /** Planned rows whose attempt is bought already: only another attempt after a capacity failure would cost. */
-  readonly begun: { readonly rows: number; readonly estimate: number; readonly unpriced: number };
+  readonly started: { readonly rows: number; readonly estimate: number; readonly unpriced: number };
   /** What earlier attempts of the planned rows may have cost: it is on the books, and not in `estimate`. */
   readonly booked: MoneyTotals;
   /** `MEDIA_CREATES_PER_SECOND` of the worker that made the plan; absent without a cap. */

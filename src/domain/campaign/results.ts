@@ -5,7 +5,7 @@ export interface SegmentTotals {
   /** SHA-256 of each. */
   readonly segments: readonly string[];
   readonly counts: RowCounts;
-  /** Outcomes that these rows had before: they were taken up again. */
+  /** Outcomes that these rows had before: they were resumed again. */
   readonly replaced: RowCounts;
   /** Change of the books by these rows. */
   readonly money: MoneyTotals;

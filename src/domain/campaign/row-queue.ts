@@ -43,8 +43,8 @@ export class RowQueue {
   }
 
   /** Whether rows wait that were bought: they are collected whatever else may not begin. */
-  hasBegun(): boolean {
-    return this.back.some(({ begun }) => begun !== undefined);
+  hasStarted(): boolean {
+    return this.back.some(({ started }) => started !== undefined);
   }
 
   /** Whether rows of a later plan wait than that of this number. */
@@ -62,7 +62,7 @@ export class RowQueue {
       room -= first.size;
       return rest;
     };
-    this.back.sort((a, b) => Number(b.begun !== undefined) - Number(a.begun !== undefined));
+    this.back.sort((a, b) => Number(b.started !== undefined) - Number(a.started !== undefined));
     while (room > 0 && this.back.length > 0) {
       const rest = add(this.back.shift() as RowSet);
       if (rest !== undefined) this.back.unshift(rest);

@@ -15,7 +15,7 @@ export interface RowFacts {
   readonly creationKey: string;
   /** Attempts that are over, of earlier plans too. */
   readonly ledger: readonly LedgerLine[];
-  /** Milliseconds; null when it was never begun. */
+  /** Milliseconds; null when it was never started. */
   readonly startedAt: number | null;
 }
 
@@ -106,7 +106,7 @@ function ledgerLine(
 }
 
 /**
- * The books with the line of this attempt: an attempt that is taken up again keeps one line. An answer that nobody was
+ * The books with the line of this attempt: an attempt that is resumed again keeps one line. An answer that nobody was
  * asked for takes nothing off the books: it says nothing of what was sent under the key before.
  */
 function withAttempt(

@@ -9,10 +9,10 @@ export interface RowSet {
   /** {@link packRows} of them. @default all of the page */
   readonly rows?: string;
   /**
-   * Set where a batch had begun them and handed them back, so that the journal knows what was bought: when it may have
+   * Set where a batch had started them and handed them back, so that the journal knows what was bought: when it may have
    * polled them last, in milliseconds of workflow time.
    */
-  readonly begun?: number;
+  readonly started?: number;
 }
 
 /** A set of row numbers of one page as hexadecimal digits, four rows each. */
@@ -51,8 +51,8 @@ export function rowNumbers({ rows, size }: RowSet): readonly number[] {
   return rows === undefined ? Array.from({ length: size }, (_, row) => row) : [...unpackRows(rows)];
 }
 
-/** These rows of the page of a set; undefined for none. @param begun as in {@link RowSet} */
-export function partOf(set: RowSet, rows: readonly number[], begun?: number): RowSet | undefined {
+/** These rows of the page of a set; undefined for none. @param started as in {@link RowSet} */
+export function partOf(set: RowSet, rows: readonly number[], started?: number): RowSet | undefined {
   const { index, page, generation } = set;
   if (rows.length === 0) return undefined;
   return {
@@ -61,7 +61,7 @@ export function partOf(set: RowSet, rows: readonly number[], begun?: number): Ro
     generation,
     size: rows.length,
     rows: packRows(rows),
-    ...(begun !== undefined && { begun }),
+    ...(started !== undefined && { started }),
   };
 }
 
@@ -74,7 +74,7 @@ export function without(sets: readonly RowSet[], others: readonly RowSet[]): Row
       partOf(
         set,
         rowNumbers(set).filter((row) => !gone.has(row)),
-        set.begun,
+        set.started,
       ) ?? []
     );
   });
@@ -87,6 +87,6 @@ function isSamePage(a: RowSet, b: RowSet): boolean {
 /** The first rows of a set, and the rest where there are more. */
 export function splitRows(set: RowSet, most: number): readonly [RowSet, RowSet | undefined] {
   if (set.size <= most) return [set, undefined];
-  const [rows, { begun }] = [rowNumbers(set), set];
-  return [partOf(set, rows.slice(0, most), begun) as RowSet, partOf(set, rows.slice(most), begun)];
+  const [rows, { started }] = [rowNumbers(set), set];
+  return [partOf(set, rows.slice(0, most), started) as RowSet, partOf(set, rows.slice(most), started)];
 }

@@ -25,7 +25,7 @@ export interface CampaignRow {
   readonly rebought?: true;
   /** Bought before with another text, and not to be bought again: ends as `changed`. */
   readonly changed?: true;
-  /** What an earlier plan's pages came to, when this row is taken up again. */
+  /** What an earlier plan's pages came to, when this row is resumed again. */
   readonly was?: {
     readonly outcome: RowOutcome;
     readonly ledger: readonly LedgerLine[];

@@ -81,13 +81,13 @@ export interface CampaignResult {
 }
 
 /**
- * Inputs of the Updates of a campaign. `pause`, `resume` and `cancel` take none; `takeUp` retries rows or goes on with
+ * Inputs of the Updates of a campaign. `pause`, `resume` and `cancel` take none; `resumeRows` retries rows or goes on with
  * them; `adopt` and `declareLost` settle a row that was set aside and take it up again.
  */
 export interface CampaignUpdates {
   readonly setConcurrency: { readonly concurrency: number };
   readonly raiseBudget: { readonly budget: Money };
-  readonly takeUp: { readonly select: RowSelection };
+  readonly resumeRows: { readonly select: RowSelection };
   readonly adopt: {
     readonly key: string;
     /** Of the attempt that was set aside, as its ledger line names it. */
@@ -109,6 +109,6 @@ export interface CampaignUpdates {
 export interface CampaignUpdateResult {
   readonly accepted: boolean;
   readonly message: string;
-  /** Rows that were taken up again, where the Update does so. */
+  /** Rows that were resumed again, where the Update does so. */
   readonly rows?: number;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, textOf } from './json-value';
-import { judgeEdit, judgeGeneration } from './judge-image';
-import { judgeVideo, type Violation } from './judge-video';
+import { validateEdit, validateGeneration } from './validate-image';
+import { validateVideo, type Violation } from './validate-video';
 import { nominalSize, readNominalSize } from './media-store';
 import { sandboxModels } from './models';
 import { type CompatLinks, dialectOf } from './options';
@@ -9,7 +9,7 @@ import { failureFields, type FailureKind } from './task-failure';
 import { mergeRecord, progressOf, type SandboxTask, statusAt, usageOf, videoSpecOf } from './tasks';
 
 /*
- * What published clients send is put into the form that `strict` wants and then judged by it: other fields are ignored,
+ * What published clients send is put into the form that `strict` wants and then validated by it: other fields are ignored,
  * names and order of parts are free, but the limits of the model's configuration hold as ever.
  */
 
@@ -17,7 +17,7 @@ const generationFields = ['model', 'prompt', 'size', 'quality', 'n', 'response_f
 const imageNames = ['image', 'image[]'];
 
 /** Breaches in a create, as `compatCreate` made it. */
-export function judgeCompatVideo(body: JsonObject): Violation[] {
+export function validateCompatVideo(body: JsonObject): Violation[] {
   const model = sandboxModels.models.find((one) => one.id === body.model);
   const video = model?.kind === 'video' ? model : undefined;
   const seconds = body.seconds ?? body.duration;
@@ -25,7 +25,7 @@ export function judgeCompatVideo(body: JsonObject): Violation[] {
     seconds === undefined
       ? {}
       : { [video?.durationField ?? 'seconds']: video?.durationForm === 'string' ? textOf(seconds) : seconds };
-  const found = judgeVideo(
+  const found = validateVideo(
     { ...picked(body, ['model', 'prompt', 'resolution', 'aspect_ratio']), ...duration },
     sandboxModels,
   );
@@ -40,17 +40,17 @@ export function judgeCompatVideo(body: JsonObject): Violation[] {
 }
 
 /** Breaches in a generation, as `compatGeneration` made it. */
-export function judgeCompatGeneration(body: JsonObject): Violation[] {
-  return judgeGeneration(picked(body, generationFields), sandboxModels);
+export function validateCompatGeneration(body: JsonObject): Violation[] {
+  return validateGeneration(picked(body, generationFields), sandboxModels);
 }
 
 /** Breaches in an edit, whatever the order of its parts and the names of its images. */
-export function judgeCompatEdit(parts: readonly SandboxPart[]): Violation[] {
+export function validateCompatEdit(parts: readonly SandboxPart[]): Violation[] {
   const texts = parts.filter((part) => part.kind === 'field' && generationFields.includes(part.name));
   const images = parts.filter((part) => part.kind === 'file' && imageNames.includes(part.name));
   const mask = parts.filter((part) => part.name === 'mask');
   const name = images.length === 1 ? 'image' : 'image[]';
-  return judgeEdit(
+  return validateEdit(
     [
       ...texts.filter((part) => part.name === 'model'),
       ...texts.filter((part) => part.name !== 'model'),

@@ -10,7 +10,7 @@ import { answerPaidCall, wait } from './paid-call';
 import { readDirectives } from './prompt-directives';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
 import { answerReadCall } from './read-call';
-import { requestJudges } from './request-judge';
+import { requestValidators } from './request-validator';
 import { type SandboxCore } from './sandbox-core';
 
 /** Generate and edit images, and fetch the results (contract 2.3 to 2.5 and 4). */
@@ -32,7 +32,7 @@ async function generateImages(exchange: Exchange): Promise<void> {
     operation: 'generate',
     model: textOf(body?.model),
     prompt: textOf(body?.prompt),
-    violations: requestJudges[exchange.core.options.mode].generation(exchange, body),
+    violations: requestValidators[exchange.core.options.mode].generation(exchange, body),
     accept: () => acceptImages(exchange, 'generate', call),
   });
 }
@@ -48,7 +48,7 @@ async function editImages(exchange: Exchange): Promise<void> {
     operation: 'edit',
     model: textOf(fields.model),
     prompt: textOf(fields.prompt),
-    violations: requestJudges[exchange.core.options.mode].edit(exchange, parts),
+    violations: requestValidators[exchange.core.options.mode].edit(exchange, parts),
     accept: () => acceptImages(exchange, 'edit', { ...fields, inputs }),
   });
 }

@@ -8,7 +8,7 @@ import { type GeneratedFile } from './media-store';
 import { type ResultLinks, type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /**
- * How requests are judged and answered. `strict` refuses and records every violation of the contract; `compat` takes what
+ * How requests are validated and answered. `strict` refuses and records every violation of the contract; `compat` takes what
  * published clients send and answers as services of this family do, each model in a dialect of its own.
  */
 export type SandboxMode = 'strict' | 'compat';

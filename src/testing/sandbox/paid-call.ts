@@ -1,9 +1,9 @@
 import { type Exchange } from './exchange';
 import { type FaultAction } from './faults';
 import { errorReply, replaceReply, type SandboxReply } from './reply';
-import { type Violation } from './judge-video';
+import { type Violation } from './validate-video';
 
-/** A paid call that was read and judged. */
+/** A paid call that was read and validated. */
 export interface PaidCall {
   operation: 'create' | 'generate' | 'edit';
   model: string;

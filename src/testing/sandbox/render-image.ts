@@ -72,7 +72,7 @@ type FillRectangle = (x: number, y: number, width: number, height: number) => vo
 export const characterAdvance = 4;
 export const lineAdvance = 7;
 
-/** Draws one line of text; a glyph is 3 x 5 squares of `scale` pixels, letters without a glyph are boxes. */
+/** ImageCalls one line of text; a glyph is 3 x 5 squares of `scale` pixels, letters without a glyph are boxes. */
 export function drawText(text: string, x: number, y: number, scale: number, fill: FillRectangle): void {
   [...text.toUpperCase()].forEach((letter, position) => {
     const rows = glyphs[letter] ?? unknownGlyph;
@@ -100,7 +100,7 @@ export function wrapText(text: string, columns: number, lines: number): string[]
 
 type Colour = readonly [number, number, number];
 
-/** Draws a PNG of exactly the size of the spec: text, and one coloured block per input file, in their order. */
+/** ImageCalls a PNG of exactly the size of the spec: text, and one coloured block per input file, in their order. */
 export function renderImage(spec: ImageSpec): Buffer {
   const { width, height } = spec;
   const pixels = Buffer.alloc(width * height * 3);

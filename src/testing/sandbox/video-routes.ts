@@ -9,7 +9,7 @@ import { answerPaidCall, refuseCredentials, refuseViolations } from './paid-call
 import { readDirectives } from './prompt-directives';
 import { answerReadCall } from './read-call';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
-import { requestJudges } from './request-judge';
+import { requestValidators } from './request-validator';
 import { shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
 import { failureFields } from './task-failure';
@@ -34,7 +34,7 @@ async function createVideo(exchange: Exchange): Promise<void> {
     operation: 'create',
     model: textOf(body?.model),
     prompt: textOf(body?.prompt),
-    violations: requestJudges[core.options.mode].video(exchange, body),
+    violations: requestValidators[core.options.mode].video(exchange, body),
     accept: async () => {
       const task = acceptTask(core, body ?? {});
       exchange.entry.accepted = true;
@@ -51,7 +51,7 @@ type TaskReply = (exchange: Exchange, task: SandboxTask, fault?: FaultAction) =>
 function readTask(mediaType: string, reply: TaskReply): (exchange: Exchange, id: string) => Promise<void> {
   return async (exchange, id) => {
     const { core, entry } = exchange;
-    const violations = requestJudges[core.options.mode].read(exchange);
+    const violations = requestValidators[core.options.mode].read(exchange);
     entry.violations.push(...violations.map((one) => one.message));
     const refused = refuseCredentials(exchange) ?? refuseViolations(violations);
     if (refused !== undefined) return exchange.send(refused);
@@ -73,7 +73,7 @@ function noSuchTask(id: string): SandboxReply {
   return errorReply(possible ? 404 : 400, 'No such task.', { param: 'task_id', code: 'task_not_found' });
 }
 
-/** Makes a task of a create request that was judged, at once and for good. */
+/** Makes a task of a create request that was validated, at once and for good. */
 export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
   const model = textOf(body.model);
   const prompt = textOf(body.prompt);

@@ -7,14 +7,14 @@ export class OpenSet {
   opened: OpenedPage | null = null;
   opening = false;
   private created = new Map<number, CreatedVideo>();
-  /** What was bought of it before is begun. */
+  /** What was bought of it before is started. */
   sought = false;
   private readonly rows: readonly number[];
-  /** Place in `rows` of the first row that was not begun; what was bought before is begun ahead of it. */
+  /** Place in `rows` of the first row that was not started; what was bought before is started ahead of it. */
   private next = 0;
   private readonly ahead = new Set<number>();
   /** Rows whose results stand in a segment. */
-  private readonly told = new Set<number>();
+  private readonly reported = new Set<number>();
 
   constructor(readonly set: RowSet) {
     this.rows = rowNumbers(set);
@@ -26,14 +26,14 @@ export class OpenSet {
     this.created = new Map(created);
   }
 
-  /** The video of a row that was begun before; once, because it is large. */
+  /** The video of a row that was started before; once, because it is large. */
   takeCreated(row: number): CreatedVideo | undefined {
     const created = this.created.get(row);
     this.created.delete(row);
     return created;
   }
 
-  /** The next row that was not begun. */
+  /** The next row that was not started. */
   nextRow(): number | undefined {
     if (this.opened === null) return undefined;
     for (; this.next < this.rows.length; this.next += 1) {
@@ -54,8 +54,8 @@ export class OpenSet {
     return { opened, spec };
   }
 
-  /** Rows that were not begun. */
-  unbegun(): number[] {
+  /** Rows that were not started. */
+  unstarted(): number[] {
     return this.rows.filter((row) => !this.ahead.has(row));
   }
 
@@ -63,29 +63,29 @@ export class OpenSet {
     return this.rows.length - this.ahead.size;
   }
 
-  tell(row: number): void {
-    this.told.add(row);
+  markReported(row: number): void {
+    this.reported.add(row);
   }
 
   ended(): RowSet | undefined {
-    if (this.told.size === this.rows.length) return this.set;
-    return partOf(this.set, [...this.told]);
+    if (this.reported.size === this.rows.length) return this.set;
+    return partOf(this.set, [...this.reported]);
   }
 
   /**
    * Rows without a result, those apart that the journal knows.
-   * @param isBegun whether a row that was begun here may be bought
+   * @param isStarted whether a row that was started here may be bought
    * @param polledAt when they may have been polled last, in workflow time
    */
-  left(isBegun: (row: number) => boolean, polledAt: number): RowSet[] {
-    const left = this.rows.filter((row) => !this.told.has(row));
-    const bought = (row: number) => (this.ahead.has(row) ? isBegun(row) : this.set.begun !== undefined);
-    const begun = partOf(this.set, left.filter(bought), Math.max(polledAt, this.set.begun ?? 0));
+  left(isStarted: (row: number) => boolean, polledAt: number): RowSet[] {
+    const left = this.rows.filter((row) => !this.reported.has(row));
+    const bought = (row: number) => (this.ahead.has(row) ? isStarted(row) : this.set.started !== undefined);
+    const started = partOf(this.set, left.filter(bought), Math.max(polledAt, this.set.started ?? 0));
     const fresh = partOf(
       this.set,
       left.filter((row) => !bought(row)),
     );
-    return [begun ?? [], fresh ?? []].flat();
+    return [started ?? [], fresh ?? []].flat();
   }
 }
 
@@ -105,12 +105,12 @@ export class BatchPages {
     return this.all.every(({ opened }) => opened !== null);
   }
 
-  /** Rows that were not begun. */
-  unbegun(): number {
+  /** Rows that were not started. */
+  unstarted(): number {
     return this.all.reduce((sum, set) => sum + set.remaining(), 0);
   }
 
-  /** The next row in order that was not begun. */
+  /** The next row in order that was not started. */
   nextRow(): { readonly set: OpenSet; readonly index: number } | undefined {
     for (const set of this.all) {
       const index = set.nextRow();

@@ -13,7 +13,7 @@ export class BatchParent {
   private dueAt: number;
   private sending = false;
   private n = 0;
-  /** Nobody was there for the last report: nothing more is begun. */
+  /** Nobody was there for the last report: nothing more is started. */
   gone = false;
 
   constructor(
@@ -26,7 +26,7 @@ export class BatchParent {
   }
 
   /** There is something that the campaign should know, at latest so many milliseconds after the last report. */
-  tell(withinMs = PACE_MS): void {
+  notify(withinMs = PACE_MS): void {
     this.dueAt = Math.min(this.dueAt, this.lastAt + withinMs);
   }
 

@@ -80,7 +80,7 @@ export class BatchResults {
         const { sha256 } = await activities[ACTIVITY.recordRows]({ rows: results });
         // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
         results.length = 0;
-        for (const { set, index } of rows) set.tell(index);
+        for (const { set, index } of rows) set.markReported(index);
         this.totals = addSegments(this.totals, { segments: [sha256], ...totalsOf(rows) });
         return;
       } catch (error) {

@@ -2,7 +2,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import { type ActiveRow, type BatchReport, type BatchResult } from '../../domain/campaign/messages';
 import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/state';
 import { type BatchWork } from './batch-work';
-import { costOf, isBegun, type Row } from './row';
+import { costOf, isStarted, type Row } from './row';
 
 /** Answer of the query `batch_state`. */
 export function batchState({ rows }: BatchWork): BatchState {
@@ -51,11 +51,11 @@ export function batchReport(batch: BatchWork, n: number): BatchReport {
 function lacking({ rows, pages, account, input }: BatchWork): number {
   let wanted = 0;
   for (const row of rows)
-    if (row.phase === 'waiting' && !isBegun(row) && row.create === null && row.cost === 0)
+    if (row.phase === 'waiting' && !isStarted(row) && row.create === null && row.cost === 0)
       wanted += costOf(input.campaign, row);
   for (const set of pages.all) {
     if (set.opened === null) continue;
-    for (const index of set.unbegun()) wanted += set.row(index).spec.estimate ?? 0;
+    for (const index of set.unstarted()) wanted += set.row(index).spec.estimate ?? 0;
   }
   return wanted - ((account.granted() ?? 0) - account.taken());
 }
@@ -65,14 +65,14 @@ function lacking({ rows, pages, account, input }: BatchWork): number {
  * @param polledAt when its rows may have been polled last, in workflow time
  */
 export function batchResult(batch: BatchWork, polledAt: number): BatchResult {
-  const begun = new Map<object, Set<number>>();
+  const started = new Map<object, Set<number>>();
   for (const row of batch.rows) {
     if (!isPaid(row)) continue;
-    const rows = begun.get(row.set) ?? new Set();
-    begun.set(row.set, rows.add(row.index));
+    const rows = started.get(row.set) ?? new Set();
+    started.set(row.set, rows.add(row.index));
   }
   const left = batch.pages.all.flatMap((set) =>
-    set.left((row) => begun.get(set)?.has(row) === true, polledAt),
+    set.left((row) => started.get(set)?.has(row) === true, polledAt),
   );
   return {
     report: batchReport(batch, batch.parent.nextNumber(Date.now())),
@@ -85,5 +85,5 @@ export function batchResult(batch: BatchWork, polledAt: number): BatchResult {
 
 /** Whether another batch finds in the journal what this one began of a row, and pays nothing for it. */
 function isPaid(row: Row): boolean {
-  return row.phase !== 'waiting' || isBegun(row) || row.create?.unknown !== undefined;
+  return row.phase !== 'waiting' || isStarted(row) || row.create?.unknown !== undefined;
 }

@@ -12,7 +12,7 @@ import { BatchResults } from './batch-results';
 import { isBought, limitKeyOf, newRow, type Row } from './row';
 
 /** A segment is told at latest after this, in milliseconds. */
-const SEGMENT_TOLD_MS = 15_000;
+const SEGMENT_REPORT_MS = 15_000;
 /** How long after the end of a wait it is still told: the next try needs a moment, and says it again. */
 const HELD_FOR_MS = 60_000;
 
@@ -33,7 +33,7 @@ export class BatchWork {
   closed = false;
   /** Since when it hands back, in workflow time; null while it does not. */
   leavingSince: number | null = null;
-  endedSinceTold = 0;
+  endedSinceReport = 0;
 
   constructor(
     readonly input: BatchInput,
@@ -45,7 +45,7 @@ export class BatchWork {
     this.size = sizeOf(input.rows);
     this.account = new BatchAccount(input.orders.granted);
     this.results = new BatchResults(wake, () => {
-      this.parent.tell(SEGMENT_TOLD_MS);
+      this.parent.notify(SEGMENT_REPORT_MS);
       wake();
     });
     this.parent = new BatchParent(input.campaign, Date.now(), wake);
@@ -60,13 +60,13 @@ export class BatchWork {
     this.orders = orders;
     this.account.grantNow(orders.granted);
     for (const limit of this.limits.values()) limit.setCeiling(orders.slots);
-    if (orders.granted !== granted) this.parent.tell();
+    if (orders.granted !== granted) this.parent.notify();
     this.wake();
   }
 
   begin(set: OpenSet, index: number, now: number): Row {
     const row = newRow(set, index, now);
-    if (isBought(this.input.campaign, row)) row.begun = Math.max(row.begun, row.attempt);
+    if (isBought(this.input.campaign, row)) row.started = Math.max(row.started, row.attempt);
     set.begin(index);
     this.rows.add(row);
     return row;
@@ -75,7 +75,7 @@ export class BatchWork {
   /** The row is over; its result goes into the next segment. */
   end(row: Row, result: CampaignRowResult): void {
     this.rows.delete(row);
-    this.endedSinceTold += 1;
+    this.endedSinceReport += 1;
     const { set, index, opened, spec } = row;
     const { estimate } = spec;
     this.results.add({ set, index, result, was: opened.was, estimate, endedAt: Date.now() });
@@ -85,7 +85,7 @@ export class BatchWork {
   hold(wait: CallWait | null): void {
     const isNews = wait !== null && this.heldNow(Date.now()) === null;
     this.held = wait;
-    if (isNews) this.parent.tell();
+    if (isNews) this.parent.notify();
   }
 
   heldNow(now: number): CallWait | null {
@@ -148,7 +148,7 @@ export class BatchWork {
 
   /** Rows that are not at the service, and have no result. */
   waiting(): number {
-    let count = this.pages.unbegun();
+    let count = this.pages.unstarted();
     for (const { phase } of this.rows) if (phase === 'waiting') count += 1;
     return count;
   }

@@ -9,7 +9,7 @@ import { type OpenSet } from './batch-pages';
 import { batchReport, batchResult } from './batch-view';
 import { BatchWork } from './batch-work';
 import { FEW_AT_HAND } from './campaign-settings';
-import { Draws } from './draws';
+import { ImageCalls } from './image-calls';
 import { endUnbought } from './end-unbought';
 import { Starts } from './starts';
 import { Watches } from './watches';
@@ -30,14 +30,14 @@ export class Batch {
   readonly work: BatchWork;
   private readonly watches: Watches;
   private readonly starts: Starts;
-  private readonly draws: Draws;
+  private readonly imageCalls: ImageCalls;
   private dirty = true;
   private openedAt: { readonly events: number; readonly bytes: number } | null = null;
   /** What was ordered when the journal was asked last whether this run is the batch. */
   private sureOf: BatchOrders['stop'];
   private asking = false;
-  private toldFew = false;
-  private toldStarved = false;
+  private reportedFew = false;
+  private reportedStarved = false;
 
   constructor(input: BatchInput) {
     this.sureOf = input.orders.stop;
@@ -46,7 +46,7 @@ export class Batch {
     });
     this.watches = new Watches(this.work);
     this.starts = new Starts(this.work, this.watches);
-    this.draws = new Draws(this.work);
+    this.imageCalls = new ImageCalls(this.work);
   }
 
   /** Works until every row has a result, or until what is left is handed back. */
@@ -57,7 +57,7 @@ export class Batch {
       if (this.shouldLeave()) this.work.leavingSince ??= now;
       this.openPages();
       this.act(now);
-      this.tell(now);
+      this.report(now);
       if (this.isOver(now)) return batchResult(this.work, this.watches.lastTickAt());
       await condition(() => this.dirty);
     }
@@ -68,41 +68,41 @@ export class Batch {
     const { pages, account } = work;
     if (pages.areOpen()) {
       this.openedAt ??= mark();
-      if (!work.isLeaving()) this.adoptBegun(now);
+      if (!work.isLeaving()) this.adoptStarted(now);
       if (this.mayEndUnbought()) endUnbought(work, now);
     }
     // After an outage what is finished is fetched first: links expire. Creates come last.
     if (!work.isLeaving() || work.isBuying()) this.watches.download(now);
     const needs = account.needs();
     if (!work.isLeaving()) {
-      if (this.fullness() < 1) this.draws.start(now);
+      if (this.fullness() < 1) this.imageCalls.start(now);
       this.starts.start(now);
     }
-    if (account.needs() !== needs) work.parent.tell();
-    const isIdle = work.isLeaving() || (work.rows.size === 0 && pages.unbegun() === 0);
+    if (account.needs() !== needs) work.parent.notify();
+    const isIdle = work.isLeaving() || (work.rows.size === 0 && pages.unstarted() === 0);
     work.results.write(now, isIdle, work.rows.size);
   }
 
-  private tell(now: number): void {
+  private report(now: number): void {
     const { work } = this;
     const { parent, alarm, size } = work;
     const waiting = work.waiting();
-    if (!this.toldFew && waiting < FEW_AT_HAND && waiting < size) {
-      this.toldFew = true;
-      parent.tell();
+    if (!this.reportedFew && waiting < FEW_AT_HAND && waiting < size) {
+      this.reportedFew = true;
+      parent.notify();
     }
     // Nothing of it is under way that could give money back: the budget may be spent.
     const isStarved = work.account.needs() !== null && work.settling() === 0;
-    if (isStarved && !this.toldStarved) parent.tell();
-    this.toldStarved = isStarved;
-    if (waiting === 0 && work.endedSinceTold >= Math.max(1, size * STEP)) parent.tell();
+    if (isStarved && !this.reportedStarved) parent.notify();
+    this.reportedStarved = isStarved;
+    if (waiting === 0 && work.endedSinceReport >= Math.max(1, size * STEP)) parent.notify();
     const dueAt = work.results.dueAt();
     if (dueAt !== null) alarm.at(dueAt);
     // What follows is told by the result, unless creates keep it: they may wait for a worker for a day.
     if (work.isLeaving() && !work.isBuying()) return;
     const buys = waiting > 0 && !work.orders.paused;
     const nextAt = parent.report(now, buys, (n) => {
-      work.endedSinceTold = 0;
+      work.endedSinceReport = 0;
       return batchReport(work, n);
     });
     if (nextAt !== Infinity) alarm.at(nextAt);
@@ -112,7 +112,7 @@ export class Batch {
     const { orders, parent, closed } = this.work;
     if (orders.handBack || parent.gone || closed) return true;
     // An image call may take minutes, in which videos go on; no other begins meanwhile.
-    return this.fullness() >= (this.draws.areOpen() ? WITH_DRAWS : 1);
+    return this.fullness() >= (this.imageCalls.areOpen() ? WITH_DRAWS : 1);
   }
 
   /** How full its history is: 1 or more where it should leave. */
@@ -140,7 +140,7 @@ export class Batch {
       if (opened.closed === true) this.work.close();
       else open.open(opened);
     } catch (error) {
-      // Begun anew by the next turn of the loop. A batch that is cancelled ends without it.
+      // Started anew by the next turn of the loop. A batch that is cancelled ends without it.
       await failedByHand(error).catch(unlessCancelled);
     } finally {
       open.opening = false;
@@ -182,15 +182,15 @@ export class Batch {
     }
   }
 
-  /** Rows that were begun before come first, all at once: what is bought is paid for. */
-  private adoptBegun(now: number): void {
+  /** Rows that were started before come first, all at once: what is bought is paid for. */
+  private adoptStarted(now: number): void {
     for (const set of this.work.pages.all) {
       if (set.sought) continue;
       set.sought = true;
-      for (const index of set.unbegun()) {
-        const { begun, bought = 0, changed } = set.row(index).opened;
+      for (const index of set.unstarted()) {
+        const { started, bought = 0, changed } = set.row(index).opened;
         // Of a row with another text only what is on no books: it is looked up to be put there.
-        if (begun === undefined || (changed === true && bought === 0)) continue;
+        if (started === undefined || (changed === true && bought === 0)) continue;
         const row = this.work.begin(set, index, now);
         const created = set.takeCreated(index);
         if (created !== undefined) this.watches.begin(row, created, now);
@@ -202,7 +202,7 @@ export class Batch {
     const { work } = this;
     const { results, parent, rows, pages, leavingSince } = work;
     if (work.isBuying() || results.unwritten() > 0 || parent.isSending()) return false;
-    if (rows.size === 0 && pages.areOpen() && pages.unbegun() === 0) return true;
+    if (rows.size === 0 && pages.areOpen() && pages.unstarted() === 0) return true;
     if (leavingSince === null) return false;
     const patientUntil = leavingSince + PATIENCE_MS;
     if (this.watches.isFetching() && now < patientUntil) {

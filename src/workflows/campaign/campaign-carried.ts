@@ -24,12 +24,12 @@ export interface CampaignCarried {
   readonly paused: boolean;
   readonly stop: 'budget' | 'cancel' | null;
   /** Plans that are still to be made. */
-  readonly wishes: readonly RowSelection[];
+  readonly selections: readonly RowSelection[];
   /** Generation of the first plan of this campaign; null before it. */
   readonly firstGeneration: number | null;
   /** Estimate of the cheapest row that was skipped for want of money, in micro-units; null when none was. */
   readonly cheapestSkipped: number | null;
-  /** What was skipped and what was free when skipped rows were taken up last; null before that. */
+  /** What was skipped and what was free when skipped rows were resumed last; null before that. */
   readonly round: { readonly skipped: number; readonly free: number } | null;
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];

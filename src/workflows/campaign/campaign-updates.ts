@@ -20,7 +20,9 @@ export const setConcurrencyUpdate = defineUpdate<CampaignUpdateResult, [Campaign
 export const raiseBudgetUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['raiseBudget']]>(
   UPDATE.raiseBudget,
 );
-export const takeUpUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['takeUp']]>(UPDATE.takeUp);
+export const resumeRowsUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['resumeRows']]>(
+  UPDATE.resumeRows,
+);
 export const adoptRowUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['adopt']]>(UPDATE.adopt);
 export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['declareLost']]>(
   UPDATE.declareLost,
@@ -65,7 +67,7 @@ export function acceptUpdates(campaign: Campaign): void {
   );
   setHandler(setConcurrencyUpdate, (input) => setConcurrency(campaign, input));
   setHandler(raiseBudgetUpdate, (input) => raiseBudget(campaign, input));
-  setHandler(takeUpUpdate, (input) => takeUp(campaign, input));
+  setHandler(resumeRowsUpdate, (input) => resumeRows(campaign, input));
   setHandler(adoptRowUpdate, (input) => decide(campaign, 'adopt', input));
   setHandler(declareRowLostUpdate, (input) => decide(campaign, 'declareLost', input));
 }
@@ -93,21 +95,21 @@ function raiseBudget(campaign: Campaign, input: Sent<CampaignUpdates['raiseBudge
   if (!Number.isSafeInteger(budget.microUnits) || budget.microUnits <= had.microUnits)
     return no('The new budget must be larger than the old one.');
   campaign.budget = budget;
-  // Rows that were given up for want of money are taken up again, also those of which it is still to be heard.
+  // Rows that were given up for want of money are resumed again, also those of which it is still to be heard.
   const counts = campaign.allResults().counts;
   const skipped = campaign.stop === 'budget' || (counts.skipped_budget ?? 0) > 0;
   if (campaign.stop === 'budget') campaign.stop = null;
-  if (skipped) campaign.wish({ rows: 'again', outcomes: ['skipped_budget'] });
+  if (skipped) campaign.addSelection({ rows: 'again', outcomes: ['skipped_budget'] });
   campaign.wake();
   return yes('The budget is raised.');
 }
 
-function takeUp(campaign: Campaign, input: Sent<CampaignUpdates['takeUp']>): CampaignUpdateResult {
+function resumeRows(campaign: Campaign, input: Sent<CampaignUpdates['resumeRows']>): CampaignUpdateResult {
   if (campaign.stop === 'cancel') return no('It was cancelled. Run it again under the same id.');
   const select = selectionOf(input?.select);
   if (select === undefined)
     return no(
-      `Rows are taken up by {rows: "retry" | "again", outcomes}, outcomes being some of ${ROW_OUTCOMES.join(', ')}.`,
+      `Rows are resumed by {rows: "retry" | "again", outcomes}, outcomes being some of ${ROW_OUTCOMES.join(', ')}.`,
     );
   const outcomes = select.outcomes ?? RETRIED_BY_DEFAULT;
   const { counts } = campaign.allResults();
@@ -115,11 +117,11 @@ function takeUp(campaign: Campaign, input: Sent<CampaignUpdates['takeUp']>): Cam
   if (rows === 0)
     return {
       accepted: false,
-      message: 'No row ended with one of these outcomes, so that none is taken up.',
+      message: 'No row ended with one of these outcomes, so that none is resumed.',
       rows: 0,
     };
-  campaign.wish(select);
-  return { accepted: true, message: 'These rows are taken up again.', rows };
+  campaign.addSelection(select);
+  return { accepted: true, message: 'These rows are resumed again.', rows };
 }
 
 /** What the planner understands; undefined for anything else, which would fail every plan. */
@@ -135,7 +137,7 @@ function selectionOf(select: unknown): Exclude<RowSelection, { rows: 'missing' }
   return texts.length === 0 ? undefined : { rows, outcomes, keys: texts };
 }
 
-/** The decision counts once it is in the journal; then the row is taken up under the key that it has. */
+/** The decision counts once it is in the journal; then the row is resumed under the key that it has. */
 async function decide(
   campaign: Campaign,
   decision: UnconfirmedDecision,
@@ -165,8 +167,8 @@ async function decide(
     // Decided before, or its fate is known by now: the row is looked at again all the same.
     const settled = result.resolved || result.answer !== null;
     if (!settled) return no(result.message);
-    campaign.wish({ rows: 'again', outcomes: ['unconfirmed', 'results_lost'], keys: [key] });
-    return result.resolved ? yes('Decided. The row is taken up again.') : no(result.message);
+    campaign.addSelection({ rows: 'again', outcomes: ['unconfirmed', 'results_lost'], keys: [key] });
+    return result.resolved ? yes('Decided. The row is resumed again.') : no(result.message);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return no('No worker could carry the decision out in time. It may be in the journal: send it again.');

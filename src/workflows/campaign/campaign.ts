@@ -40,7 +40,7 @@ export class Campaign {
   /** A batch has come back in this run. */
   private hasClosed = false;
   private lookAt: number;
-  /** A plan is being made for rows that are taken up again. */
+  /** A plan is being made for rows that are resumed again. */
   planning = false;
   plan: CampaignPlan | null;
   /** Of closed batches. */
@@ -49,7 +49,7 @@ export class Campaign {
   budget: CampaignCarried['budget'];
   paused: boolean;
   stop: CampaignCarried['stop'];
-  wishes: RowSelection[];
+  selections: RowSelection[];
   /** Generation of the first plan of this campaign; null before it. */
   firstGeneration: number | null;
   notes: string[];
@@ -70,7 +70,7 @@ export class Campaign {
     this.budget = carried?.budget ?? input.budget ?? null;
     this.paused = carried?.paused ?? false;
     this.stop = carried?.stop ?? null;
-    this.wishes = [...(carried?.wishes ?? [input.select ?? { rows: 'missing' }])];
+    this.selections = [...(carried?.selections ?? [input.select ?? { rows: 'missing' }])];
     this.firstGeneration = carried?.firstGeneration ?? null;
     this.notes = [...(carried?.notes ?? [])];
     this.cheapestSkipped = carried?.cheapestSkipped ?? null;
@@ -122,7 +122,7 @@ export class Campaign {
       const now = Date.now();
       for (const report of this.reports.splice(0)) this.window.hear(report, now);
       this.rate.note(now, this.ended());
-      if (this.isNextWishFree()) return 'plan';
+      if (this.isNextSelectionFree()) return 'plan';
       const leaves = this.shouldLeave() && !this.planning;
       const wanted = this.wanted(leaves);
       this.window.turn(now, wanted);
@@ -134,7 +134,7 @@ export class Campaign {
         }
         if (leaves) return 'handover';
       }
-      this.lookAgain(now);
+      this.checkAgain(now);
       await condition(() => this.dirty);
     }
   }
@@ -144,10 +144,10 @@ export class Campaign {
     if (this.results.segments.length > 0) await this.fold();
   }
 
-  /** Rows are taken up again, once no earlier wish is under way: the same row never stands in two plans. */
-  wish(select: RowSelection): void {
+  /** Rows are resumed again, once no earlier wish is under way: the same row never stands in two plans. */
+  addSelection(select: RowSelection): void {
     const text = JSON.stringify(select);
-    if (this.wishes.every((other) => JSON.stringify(other) !== text)) this.wishes.push(select);
+    if (this.selections.every((other) => JSON.stringify(other) !== text)) this.selections.push(select);
     this.wake();
   }
 
@@ -192,18 +192,18 @@ export class Campaign {
     return this.queue.size() + this.window.remaining();
   }
 
-  isNextWishFree(): boolean {
-    const [wish] = this.wishes;
-    if (wish === undefined || this.planning) return false;
+  isNextSelectionFree(): boolean {
+    const [selection] = this.selections;
+    if (selection === undefined || this.planning) return false;
     if (this.queue.size() === 0 && this.window.isIdle()) return true;
     // What was given up for want of money is looked for at the end: batches may still be giving up more of it.
-    if (isOfSkipped(wish)) return false;
+    if (isOfSkipped(selection)) return false;
     const first = this.firstGeneration ?? 0;
     return !this.queue.hasLaterThan(first) && !this.window.hasLaterThan(first);
   }
 
   carry(): CampaignCarried {
-    const { startedAt, plan, results, concurrency, budget, paused, stop, wishes, notes } = this;
+    const { startedAt, plan, results, concurrency, budget, paused, stop, selections, notes } = this;
     const { planned, firstGeneration, cheapestSkipped, round } = this;
     return {
       v: 1,
@@ -219,7 +219,7 @@ export class Campaign {
       budget,
       paused,
       stop,
-      wishes,
+      selections,
       firstGeneration,
       cheapestSkipped,
       round,
@@ -255,7 +255,7 @@ export class Campaign {
     return this.hasClosed && historyLength >= eventsOfCampaign(this.input);
   }
 
-  private lookAgain(now: number): void {
+  private checkAgain(now: number): void {
     if (now >= this.lookAt && !this.books.isMoving()) {
       this.lookAt = now + LOOK_MS;
       void this.books.move({ do: 'look' });
@@ -285,7 +285,7 @@ export class Campaign {
    * @returns whether there is another round to plan
    */
   private hasAnotherRound(): boolean {
-    if (this.wishes.length > 0) return true;
+    if (this.selections.length > 0) return true;
     const free = this.books.free();
     const skipped = this.results.counts.skipped_budget ?? 0;
     const { cheapestSkipped, round } = this;
@@ -294,7 +294,7 @@ export class Campaign {
     if (round !== null && skipped >= round.skipped && free <= round.free) return false;
     this.round = { skipped, free };
     this.stop = null;
-    this.wish({ rows: 'again', outcomes: ['skipped_budget'] });
+    this.addSelection({ rows: 'again', outcomes: ['skipped_budget'] });
     return true;
   }
 

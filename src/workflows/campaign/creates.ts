@@ -14,10 +14,10 @@ import { CREATE_TIMEOUTS } from '../../domain/timeouts';
 import { type BatchSettings } from '../../domain/campaign/messages';
 import { createScheduleToCloseMs, createVideosActivity } from '../proxies';
 import { raceTimer } from '../timers';
-import { NO_ANSWER, noValue, type NoValue, reconcileEpoch, senderTrace } from '../create-once';
+import { NO_ANSWER, noValue, type NoValue, reconcileSendAttempt, senderTrace } from '../create-once';
 import { type BatchWork } from './batch-work';
 import { isBatchClosed } from './batch-closed';
-import { creationKeyOf, isBegun, type Row } from './row';
+import { creationKeyOf, isStarted, type Row } from './row';
 
 /** What one row's create came to: settled, to be tried again at `until`, looked up and not bought, or not allowed any more. */
 export type RowStep =
@@ -30,8 +30,8 @@ export interface RowAnswer {
 }
 
 /**
- * One group of creates, each row by the rules of create-once: its own key, epoch and slot. A lost
- * group is reconciled row by row, so that only rows whose slot holds an intent stay unconfirmed. Never throws.
+ * One group of creates, each row by the rules of create-once: its own key, send attempt and claim. A lost
+ * group is reconciled row by row, so that only rows whose claim holds an intent stay unconfirmed. Never throws.
  * @param onRow told once for each row, as soon as its fate is known
  */
 export async function createRows(
@@ -80,13 +80,15 @@ async function sendGroup(
   });
   const asked = rows.map((row, place) => {
     const state = states[place] as CreateOnceState;
-    const { creationKey, epoch } = state;
+    const { creationKey, sendAttempt } = state;
     return {
       page: { index: row.set.set.index, page: row.set.set.page },
       index: row.index,
       creationKey,
-      epoch,
-      ...(isSentAgain(state) ? { sameKey: true as const } : isBegun(row) && { recordedOnly: true as const }),
+      sendAttempt,
+      ...(isSentAgain(state)
+        ? { sameKey: true as const }
+        : isStarted(row) && { recordedOnly: true as const }),
     };
   });
   const wait = { since: Date.now(), limitMs: DEFAULT_START_LIMIT_MS };
@@ -146,11 +148,11 @@ async function reconciled(
 }
 
 /**
- * An attempt that was begun before, and of which the journal says that nothing came. A worker that could not look says
- * nothing, nor does a fence: what was sent after it stands in the next epoch.
+ * An attempt that was started before, and of which the journal says that nothing came. A worker that could not look says
+ * nothing, nor does a fence: what was sent after it stands in the next send attempt.
  */
 function isAbsent(row: Row, answer: CreateVideoAnswer): boolean {
-  if (!isBegun(row) || row.create?.unknown !== undefined) return false;
+  if (!isStarted(row) || row.create?.unknown !== undefined) return false;
   if (answer.outcome === 'not_sent') return answer.cause === NOT_RECORDED;
   return answer.outcome === 'refused_for_now';
 }
@@ -163,7 +165,7 @@ function reconcile(
   senders: SenderTrace,
 ): Promise<CreateVideoAnswer> {
   const { model, durationSeconds, resolution, referenceMode } = row.spec;
-  return reconcileEpoch(
+  return reconcileSendAttempt(
     state,
     {
       taskQueue: queues.create,

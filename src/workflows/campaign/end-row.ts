@@ -2,7 +2,7 @@ import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { rowResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { type BatchWork } from './batch-work';
-import { creationKeyOf, factsOf, isBegun, type Row } from './row';
+import { creationKeyOf, factsOf, isStarted, type Row } from './row';
 
 /** Pause before another attempt: doubled each time, up to the longest. */
 const FIRST_PAUSE_MS = 15_000;
@@ -18,7 +18,7 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
   // Under a budget an attempt without a price would be bought for nothing.
   const priced = batch.account.granted() === null || row.spec.estimate !== null;
-  const goesOn = row.attempt < row.begun;
+  const goesOn = row.attempt < row.started;
   const isOver = !priced || !isWorthAnother(outcome) || made >= batch.input.settings.maxAttempts;
   if (outcome.billing.state === 'none') {
     batch.account.giveBack(row.cost);
@@ -30,7 +30,7 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   Object.assign(row, {
     phase: 'waiting',
     attempt: row.attempt + 1,
-    // Another attempt that was begun before is looked up at once.
+    // Another attempt that was started before is looked up at once.
     notBefore: goesOn ? 0 : Math.max(now + pause, notBeforeOf(outcome)),
     cost: 0,
     create: null,
@@ -51,7 +51,7 @@ function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
 /** Another text of this row was bought under its keys by a campaign that ended before it had a result. */
 function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResult): boolean {
   const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
-  return isConflict && isBegun(row) && ledger.some(({ state }) => state !== 'none');
+  return isConflict && isStarted(row) && ledger.some(({ state }) => state !== 'none');
 }
 
 function isWorthAnother(outcome: VideoOutcome | ImageOutcome): boolean {

@@ -4,10 +4,10 @@ import { type WaitingImage } from '../../domain/paid-call';
 import { imageOf, type RunImage } from '../image-call';
 import { campaignImageActivity } from '../proxies';
 import { type BatchWork } from './batch-work';
-import { creationKeyOf, isBegun, type Row } from './row';
+import { creationKeyOf, isStarted, type Row } from './row';
 
 /** One image row: a plain activity with its own retries, as for single images. Never throws. */
-export function drawRow(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
+export function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
   const { campaign, settings } = input;
   const { account, policy, queues } = settings;
   const creationKey = creationKeyOf(campaign, row);
@@ -18,7 +18,7 @@ export function drawRow(row: Row, { input, payer }: BatchWork): Promise<ImageOut
       index: row.index,
       creationKey,
       payer,
-      ...(isBegun(row) && { recordedOnly: true }),
+      ...(isStarted(row) && { recordedOnly: true }),
       ...(recordedSince !== undefined && { recordedSince }),
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),

@@ -10,9 +10,9 @@ export interface OpenBatch {
   report: BatchReport | null;
   reportedAt: number;
   /** When it was there last: it reported, or took orders. */
-  heardAt: number;
+  acknowledgedAt: number;
   /** What it was told last. */
-  told: string;
+  sentOrders: string;
   telling: boolean;
   handBack: boolean;
   /** `gone`: it ended without a result. */
@@ -28,8 +28,8 @@ export function openBatch(batch: number, rows: readonly RowSet[], now: number): 
     slots: 0,
     report: null,
     reportedAt: 0,
-    heardAt: now,
-    told: '',
+    acknowledgedAt: now,
+    sentOrders: '',
     telling: true,
     handBack: false,
     end: null,
@@ -37,7 +37,7 @@ export function openBatch(batch: number, rows: readonly RowSet[], now: number): 
   };
 }
 
-/** Rows that are in flight or may be soon, as far as it has told: rows that wait for money leave their slots to others. */
+/** Rows that are in flight or may be soon, as far as it has sentOrders: rows that wait for money leave their slots to others. */
 export function leftOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
   if (report === null) return size;
   return report.needs === null ? report.inFlight + report.waiting : report.inFlight;
@@ -48,11 +48,11 @@ export function waitingOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>):
 }
 
 /** Whether a report tells of every row that was told of before: that of a batch which was reset by hand may know of fewer. */
-export function tellsAll(report: BatchReport, before: Pick<OpenBatch, 'report'>): boolean {
+export function isWholeReport(report: BatchReport, before: Pick<OpenBatch, 'report'>): boolean {
   return without(before.report?.ended ?? [], report.ended).length === 0;
 }
 
 /** Rows of one that is gone of which it has told no result: any of them may be bought, and have been polled until now. */
 export function leftByGone({ rows, report }: Pick<OpenBatch, 'rows' | 'report'>, now: number): RowSet[] {
-  return without(rows, report?.ended ?? []).map((set) => ({ ...set, begun: now }));
+  return without(rows, report?.ended ?? []).map((set) => ({ ...set, started: now }));
 }

@@ -23,7 +23,7 @@ export interface Row {
   /** Taken for this attempt, in micro-units. */
   cost: number;
   /** The last attempt that was found in the journal; -1 when there is none. */
-  begun: number;
+  started: number;
   create: CreateOnceState | null;
   created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings' | 'mayBeOwed'> | null;
   /** What is known of the wait; the poll loop brings it up to date. */
@@ -42,12 +42,12 @@ export function newRow(set: OpenSet, index: number, now: number): Row {
     index,
     opened,
     spec,
-    startedAt: (set.set.begun === undefined ? undefined : sinceOf(opened)) ?? now,
+    startedAt: (set.set.started === undefined ? undefined : sinceOf(opened)) ?? now,
     phase: 'waiting',
     attempt: opened.attempt ?? 0,
     notBefore: 0,
     cost: 0,
-    begun: opened.begun ?? -1,
+    started: opened.started ?? -1,
     create: null,
     created: null,
     watch: null,
@@ -57,14 +57,14 @@ export function newRow(set: OpenSet, index: number, now: number): Row {
   };
 }
 
-/** When the last attempt of it that was begun was sent, in milliseconds: a hand back gives no video more time. */
+/** When the last attempt of it that was started was sent, in milliseconds: a hand back gives no video more time. */
 export function sinceOf({ since }: Pick<OpenedRow, 'since'>): number | undefined {
   return since === undefined ? undefined : Date.parse(since);
 }
 
-/** Whether this attempt was begun before: it is looked up, and nothing is sent for it. */
-export function isBegun({ attempt, begun }: Pick<Row, 'attempt' | 'begun'>): boolean {
-  return attempt <= begun;
+/** Whether this attempt was started before: it is looked up, and nothing is sent for it. */
+export function isStarted({ attempt, started }: Pick<Row, 'attempt' | 'started'>): boolean {
+  return attempt <= started;
 }
 
 export function creationKeyOf(campaign: string, row: Row): string {

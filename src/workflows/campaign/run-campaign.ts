@@ -45,14 +45,14 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   // What is bought is collected and kept, whatever becomes of whoever started it.
   return CancellationScope.nonCancellable(async () => {
     for (;;) {
-      const wish = campaign.isNextWishFree() ? campaign.wishes.shift() : undefined;
-      if (wish !== undefined) {
+      const selection = campaign.isNextSelectionFree() ? campaign.selections.shift() : undefined;
+      if (selection !== undefined) {
         if (campaign.plan === null) {
-          const plan = await makePlan(campaign, wish);
+          const plan = await makePlan(campaign, selection);
           if (plan === null) throw ApplicationFailure.nonRetryable(PLAN_FAILED, 'PlanFailed');
           if (plan.refused !== undefined) return campaignResult(campaign, 'refused', plan);
-          campaign.addPlan(plan, wish);
-        } else void planBeside(campaign, wish);
+          campaign.addPlan(plan, selection);
+        } else void planBeside(campaign, selection);
         phase = 'running';
         continue;
       }
@@ -63,7 +63,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
       await campaign.finish();
       await condition(allHandlersFinished);
       // Somebody may have asked for more in this very moment.
-      if (campaign.wishes.length === 0 && campaign.plan !== null)
+      if (campaign.selections.length === 0 && campaign.plan !== null)
         return campaignResult(
           campaign,
           campaign.stop === 'cancel' ? 'cancelled' : 'completed',

@@ -5,7 +5,7 @@ import { type BatchWork } from './batch-work';
 import { createRows, type RowAnswer } from './creates';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './end-unbought';
-import { costOf, creationKeyOf, factsOf, isBegun, limitKeyOf, type Row } from './row';
+import { costOf, creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './row';
 import { type Watches } from './watches';
 
 /** Creates per activity at most; fewer than `WORTH` wait a moment for company. */
@@ -16,13 +16,13 @@ const COMPANY_MS = 2_000;
 const ROWS_PER_GROUP = 300;
 /** Under a cap so many creates are open as go out in this time: enough to use it up, and few that a cancellation finds waiting. */
 const CAPPED_MS = 2_000;
-/** Rows that were begun before are looked up together: nothing is sent for them, so that they share no fate. */
+/** Rows that were started before are looked up together: nothing is sent for them, so that they share no fate. */
 const LOOKED_UP = 500;
 
 /** Takes rows out of pages and sends their creates, few groups at a time: starts are paced by the service's answers. */
 export class Starts {
   private sending = 0;
-  private looking = false;
+  private lenientClient = false;
   private lastAt = 0;
 
   constructor(
@@ -60,7 +60,7 @@ export class Starts {
   }
 
   private lookUp(now: number): void {
-    if (this.looking) return;
+    if (this.lenientClient) return;
     const found: Row[] = [];
     for (const row of this.batch.rows) {
       if (found.length >= LOOKED_UP) break;
@@ -69,9 +69,9 @@ export class Starts {
       else found.push(row);
     }
     if (found.length === 0) return;
-    this.looking = true;
+    this.lenientClient = true;
     void this.send([found]).finally(() => {
-      this.looking = false;
+      this.lenientClient = false;
       this.batch.wake();
     });
   }
@@ -172,21 +172,21 @@ export class Starts {
     }
   }
 
-  /** Of an attempt that was begun before nothing came: the one after it is there, or this was the last. */
-  private onAbsent(row: Row, { epoch, account, estimate, mayBeOwed }: RowAnswer['answer']): void {
-    if (row.attempt >= row.begun) return buyOrKeep(this.batch, row);
+  /** Of an attempt that was started before nothing came: the one after it is there, or this was the last. */
+  private onAbsent(row: Row, { sendAttempt, account, estimate, mayBeOwed }: RowAnswer['answer']): void {
+    if (row.attempt >= row.started) return buyOrKeep(this.batch, row);
     const key = creationKeyOf(this.batch.input.campaign, row);
-    const common = { epoch, sent: false, account, estimate, ...(mayBeOwed === true && { mayBeOwed }) };
+    const common = { sendAttempt, sent: false, account, estimate, ...(mayBeOwed === true && { mayBeOwed }) };
     const message = 'It was refused for now, and tried again.';
     const refused = { ...common, outcome: 'rejected', reason: 'retry_later', message } as const;
     endOrRetry(this.batch, row, outcomes.rejected(refused, key, 0));
   }
 }
 
-/** A video that was begun before, of which the journal has not said yet what came of it. */
+/** A video that was started before, of which the journal has not said yet what came of it. */
 function isLookedUp(row: Row): boolean {
   const isVideo = row.spec.operation === 'create_video';
-  return row.phase === 'waiting' && isVideo && isBegun(row) && row.create?.unknown === undefined;
+  return row.phase === 'waiting' && isVideo && isStarted(row) && row.create?.unknown === undefined;
 }
 
 const CHANGED =

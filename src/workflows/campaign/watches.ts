@@ -44,8 +44,8 @@ export class Watches {
       warnings: created.warnings,
       ...(created.mayBeOwed === true && { mayBeOwed: true }),
     };
-    const { begun: polledAt } = row.set.set;
-    const isHandedBack = polledAt !== undefined && row.attempt === row.opened.begun;
+    const { started: polledAt } = row.set.set;
+    const isHandedBack = polledAt !== undefined && row.attempt === row.opened.started;
     const since = (isHandedBack ? sinceOf(row.opened) : undefined) ?? now;
     const deadlineAt = since + this.batch.input.settings.waitForMs;
     const { firstPollSeconds, minSeconds } = video.polling;

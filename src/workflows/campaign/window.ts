@@ -24,7 +24,7 @@ import { type RowSet, sizeOf } from '../../domain/campaign/row-set';
 import { shareSlots } from '../../domain/campaign/slots';
 import { type Books } from './books';
 import { type campaignBatch } from './campaign-batch';
-import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, tellsAll } from './open-batch';
+import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, isWholeReport } from './open-batch';
 import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
 
 /** A batch that says nothing for so long is sent its orders again: one that is gone is noticed by that. */
@@ -73,8 +73,8 @@ export class Window {
     if (report.campaignRun !== this.campaignRun || open === undefined) return this.retire(report.batch);
     // What it told before its end stands: what it had no result for is given to another one.
     if (open.end !== null || (open.report !== null && report.n <= open.report.n)) return;
-    if (!tellsAll(report, open)) return;
-    Object.assign(open, { report, reportedAt: now, heardAt: now });
+    if (!isWholeReport(report, open)) return;
+    Object.assign(open, { report, reportedAt: now, acknowledgedAt: now });
     this.limits = { ...this.limits, ...report.limits };
   }
 
@@ -93,7 +93,7 @@ export class Window {
         else this.shedStragglers();
       }
     }
-    for (const open of this.open.values()) this.tell(open, now, wanted);
+    for (const open of this.open.values()) this.sendOrders(open, now, wanted);
   }
 
   /** Whether nothing is open, and nothing of others is left to settle. */
@@ -140,7 +140,7 @@ export class Window {
   /** When a silent batch has to be looked at, in workflow time: one that is told or closed wakes the campaign by itself. */
   nextAt(): number {
     const silent = this.all().filter(({ telling, end }) => !telling && end === null);
-    return Math.min(...silent.map(({ heardAt }) => heardAt + SILENT_MS));
+    return Math.min(...silent.map(({ acknowledgedAt }) => acknowledgedAt + SILENT_MS));
   }
 
   save(): { readonly limits: LimitShares; readonly ordersN: number } {
@@ -159,7 +159,7 @@ export class Window {
   private needsRows({ paused, stop, budget, rowPrice, concurrency }: Wanted, taken = 0): boolean {
     if (this.opening || !this.books.known || this.books.isMoving() || this.queue.size() === 0) return false;
     // What is bought is polled on at once: it needs no slot that others have.
-    if (this.queue.hasBegun()) return true;
+    if (this.queue.hasStarted()) return true;
     if (paused && stop !== 'cancel') return false;
     if (this.open.size === 0 && taken === 0) return true;
     // Rows of open batches that have no place yet: enough of them, and nothing waits for another batch to begin.
@@ -215,7 +215,7 @@ export class Window {
     const { priority: priorityKey, fairnessWeight } = this.input;
     const { batch, rows } = open;
     const orders = this.ordersFor(open, wanted);
-    open.told = textOf(orders);
+    open.sentOrders = textOf(orders);
     try {
       const child = await startChild<typeof campaignBatch>(WORKFLOW.campaignBatch, {
         workflowId: batchWorkflowId(this.campaign, batch),
@@ -253,7 +253,7 @@ export class Window {
 
   private ended(open: OpenBatch, end: BatchResult | 'gone'): void {
     // One that another run has closed, or that was reset by hand, does not know of itself what it has cost and told.
-    const knows = end !== 'gone' && end.why !== 'closed' && tellsAll(end.report, open);
+    const knows = end !== 'gone' && end.why !== 'closed' && isWholeReport(end.report, open);
     if (open.end === null && knows) open.report = end.report;
     open.end ??= knows ? end : 'gone';
     this.onChange();
@@ -295,15 +295,15 @@ export class Window {
     this.onChange();
   }
 
-  private tell(open: OpenBatch, now: number, wanted: Wanted): void {
+  private sendOrders(open: OpenBatch, now: number, wanted: Wanted): void {
     if (open.telling || open.end !== null) return;
     const orders = this.ordersFor(open, wanted);
     const text = textOf(orders);
-    if (text === open.told && now - open.heardAt < SILENT_MS) return;
-    open.told = text;
+    if (text === open.sentOrders && now - open.acknowledgedAt < SILENT_MS) return;
+    open.sentOrders = text;
     open.telling = true;
     void this.signal(open.batch, orders).then(async (heard) => {
-      if (heard) open.heardAt = Date.now();
+      if (heard) open.acknowledgedAt = Date.now();
       else {
         // It closed. Its result may be on the way; after a reset nobody tells of it, and the journal knows what it bought.
         await condition(() => open.end !== null, RESULT_MS);

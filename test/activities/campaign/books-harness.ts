@@ -17,12 +17,12 @@ import {
 import { batchWorkflowId } from '../../../src/domain/campaign/book';
 import { type CampaignRow, type LedgerLine } from '../../../src/domain/campaign/row';
 import { type RowSet } from '../../../src/domain/campaign/row-set';
-import { type CreateJournal, type RecordedAnswer, type SlotIntent } from '../../../src/domain/journal';
+import { type CreateJournal, type RecordedAnswer, type ClaimIntent } from '../../../src/domain/journal';
 import { rowCreationKey } from '../../../src/domain/creation-key';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { answers } from '../../domain/create-answers';
 import { paidDeps } from '../paid-deps';
-import { slotIntent } from '../slot-intent';
+import { claimIntent } from '../claim-intent';
 import { plannedRow, storedPages } from './stored-pages';
 
 export const CAMPAIGN = 'spring';
@@ -118,19 +118,19 @@ export class BooksHarness {
   }
 
   /** A request of this row was about to leave, paid for by this batch. */
-  async begun(row: number, batch: number, own: Partial<SlotIntent> = {}, epoch = 0): Promise<void> {
+  async started(row: number, batch: number, own: Partial<ClaimIntent> = {}, sendAttempt = 0): Promise<void> {
     const estimate = { microUnits: PRICE, currency: 'USD' };
-    const slot = slotIntent({ ...this.key(row), payer: payerOf(batch), estimate, ...own });
-    await this.journal.putSlot(this.key(row), epoch, slot);
+    const claim = claimIntent({ ...this.key(row), payer: payerOf(batch), estimate, ...own });
+    await this.journal.putClaim(this.key(row), sendAttempt, claim);
   }
 
   async ended(row: number, answer: RecordedAnswer = answers.created(0)): Promise<void> {
     const record = { v: 1, nonce: 'ours', at: new Date(0).toISOString(), answer } as const;
-    await this.journal.putOutcome(this.key(row), answer.epoch, record);
+    await this.journal.putOutcome(this.key(row), answer.sendAttempt, record);
   }
 
   async bought(row: number, batch: number): Promise<void> {
-    await this.begun(row, batch);
+    await this.started(row, batch);
     await this.ended(row);
   }
 

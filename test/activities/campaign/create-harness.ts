@@ -68,9 +68,9 @@ export class CreateHarness {
   }
 
   /** As the only call of its worker: no refusal of another holds it back. */
-  single(creationKey: string, request: VideoRequest, epoch = 0): Promise<CreateVideoAnswer> {
+  single(creationKey: string, request: VideoRequest, sendAttempt = 0): Promise<CreateVideoAnswer> {
     const alone = createCreateVideo({ ...this.deps, gate: new RefusalGate() });
-    return this.environment.run(alone, { creationKey, epoch, request });
+    return this.environment.run(alone, { creationKey, sendAttempt, request });
   }
 
   /** All rows of the page in one activity; keys are given by place. */
@@ -85,7 +85,7 @@ export class CreateHarness {
       page: PAGE,
       index: row.row,
       creationKey: key(row.row),
-      epoch: 0,
+      sendAttempt: 0,
       ...asked,
     }));
     const { answers } = await this.environment.run<

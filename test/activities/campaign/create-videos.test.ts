@@ -48,12 +48,12 @@ describe('media.createVideos', () => {
       );
       return answer;
     };
-    for (const epoch of [0, 1]) await harness.journal.putSlot(key, epoch, fence);
-    expect(await look()).toMatchObject({ outcome: 'not_sent', cause: NOT_RECORDED, epochUsed: false });
+    for (const sendAttempt of [0, 1]) await harness.journal.putClaim(key, sendAttempt, fence);
+    expect(await look()).toMatchObject({ outcome: 'not_sent', cause: NOT_RECORDED, sendAttemptUsed: false });
     expect(harness.service.seen).toHaveLength(0);
     const bought = await harness.single('row-0', { model: 'm', prompt: 'accepted kite' }, 2);
-    expect(bought).toMatchObject({ outcome: 'created', epoch: 2 });
-    expect(await look()).toMatchObject({ outcome: 'created', epoch: 2, sent: false });
+    expect(bought).toMatchObject({ outcome: 'created', sendAttempt: 2 });
+    expect(await look()).toMatchObject({ outcome: 'created', sendAttempt: 2, sent: false });
     expect(harness.service.seen).toHaveLength(1);
   });
 
@@ -75,7 +75,7 @@ describe('media.createVideos', () => {
     expect(new Set(together.map(({ outcome }) => outcome))).toEqual(
       new Set(['created', 'rejected', 'refused_for_now', 'unconfirmed']),
     );
-    // The same again sends nothing: every row has a slot and an outcome of its own.
+    // The same again sends nothing: every row has a claim and an outcome of its own.
     const again = await harness.batch((index) => `together-${index}`);
     expect(again.map(({ outcome }) => outcome)).toEqual(together.map(({ outcome }) => outcome));
     expect(harness.service.seen).toHaveLength(2 * sent);
@@ -123,7 +123,7 @@ describe('media.createVideos', () => {
     expect(ids).toEqual([expect.any(String), null, expect.any(String)]);
     for (const [index, answer] of answers.entries()) {
       const view = await harness.journal.read({ namespace: 'default', creationKey: `row-${index}` }, 0);
-      expect(view.slot).toMatchObject({ kind: 'intent', creationKey: `row-${index}` });
+      expect(view.claim).toMatchObject({ kind: 'intent', creationKey: `row-${index}` });
       expect(view.outcome?.answer.outcome).toBe(answer.outcome);
       if (answer.outcome === 'created')
         expect(await harness.journal.findTask(answer.video.taskId)).toMatchObject([
@@ -156,7 +156,7 @@ describe('media.createVideos', () => {
     const answers = await harness.batch((index) => `row-${index}`);
     expect(answers).toMatchObject([
       { outcome: 'created' },
-      { outcome: 'not_sent', cause: 'configuration_unavailable', epochUsed: false },
+      { outcome: 'not_sent', cause: 'configuration_unavailable', sendAttemptUsed: false },
       { outcome: 'pending' },
       { outcome: 'created' },
     ]);
@@ -168,7 +168,13 @@ describe('media.createVideos', () => {
     harness.pageFails = true;
     expect(await harness.batch((index) => `row-${index}`)).toMatchObject([
       { outcome: 'pending', sent: false },
-      { outcome: 'not_sent', cause: 'page_unavailable', epochUsed: false, permanent: false, sent: false },
+      {
+        outcome: 'not_sent',
+        cause: 'page_unavailable',
+        sendAttemptUsed: false,
+        permanent: false,
+        sent: false,
+      },
     ]);
     expect(harness.service.seen).toHaveLength(1);
   });
@@ -186,8 +192,8 @@ describe('media.createVideos', () => {
     harness.rows = ['one', 'two'].map((prompt, row) => rowOf(row, video(prompt)));
     harness.environment.cancel();
     expect(await harness.batch((index) => `row-${index}`)).toMatchObject([
-      { outcome: 'not_sent', cause: 'worker_shutdown', epochUsed: true },
-      { outcome: 'not_sent', cause: 'worker_shutdown', epochUsed: true },
+      { outcome: 'not_sent', cause: 'worker_shutdown', sendAttemptUsed: true },
+      { outcome: 'not_sent', cause: 'worker_shutdown', sendAttemptUsed: true },
     ]);
     expect(harness.service.seen).toHaveLength(0);
   });

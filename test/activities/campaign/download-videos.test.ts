@@ -89,13 +89,13 @@ describe('media.downloadVideos', () => {
         response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': mp4.length });
         response.write(mp4.subarray(0, mp4.length / 2), () => response.destroy());
       },
-      truncated: (response) => {
+      incomplete_file: (response) => {
         const half = mp4.subarray(0, mp4.length - 100);
         response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': half.length }).end(half);
       },
       limited: (response) => json(response, 429, {}, { 'retry-after': '77' }),
     };
-    const ids = ['a', 'gone', 'page', 'cut', 'truncated', 'limited', 'b'];
+    const ids = ['a', 'gone', 'page', 'cut', 'incomplete_file', 'limited', 'b'];
     const { results, waitMs } = await batch({
       videos: [...ids.map((id) => task(id)), task('c', 'other@11111111')],
     });

@@ -61,7 +61,12 @@ describe('media.campaignImage', () => {
 
   it('without its page it waits, and another worker may have it', async () => {
     harness.pageFails = true;
-    const waiting = { outcome: 'not_sent', cause: 'page_unavailable', epochUsed: false, permanent: false };
+    const waiting = {
+      outcome: 'not_sent',
+      cause: 'page_unavailable',
+      sendAttemptUsed: false,
+      permanent: false,
+    };
     expect(await call(0)).toMatchObject(waiting);
     expect(await call(0, 5)).toMatchObject(waiting);
     expect(harness.service.seen).toHaveLength(0);

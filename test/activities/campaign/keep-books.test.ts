@@ -72,7 +72,7 @@ describe('media.keepBooks', () => {
   });
 
   it('keeps the rows of a batch before it may be started, and without a budget grants without an end', async () => {
-    const rows = [books.page(0, { rows: packRows([1, 3]), size: 2 }), books.page(1, { begun: 1_000 })];
+    const rows = [books.page(0, { rows: packRows([1, 3]), size: 2 }), books.page(1, { started: 1_000 })];
     const opened = await books.kept({ move: { do: 'open', batches: [rows], fences: [], want: null } });
     expect(opened).toMatchObject({ n: 0, opened: [0], book: { open: [[0, null]] } });
     expect(await books.journal.readRecord(batchLog(NAMESPACE, payerOf(0)), 0)).toMatchObject({ rows });
@@ -103,10 +103,10 @@ describe('media.keepBooks', () => {
     expect(await books.journal.readRecord(fenceLog(NAMESPACE, payerOf(1)), 0)).toBeNull();
   });
 
-  it('wants what those rows cost that nobody has begun, where the caller does not say', async () => {
+  it('wants what those rows cost that nobody has started, where the caller does not say', async () => {
     await books.close();
     books = await BooksHarness.open((number) => (number === 1 ? { changed: true } : {}));
-    const sets = [books.page(0, { rows: packRows([0, 1, 2]) }), books.page(1, { begun: 1_000 })];
+    const sets = [books.page(0, { rows: packRows([0, 1, 2]) }), books.page(1, { started: 1_000 })];
     const opened = await books.kept({
       budget: 1_000,
       move: { do: 'open', batches: [sets], fences: [], want: null },
@@ -235,12 +235,18 @@ describe('media.keepBooks', () => {
       expect(free).toMatchObject({ deducts: false });
     });
 
-    it('is nothing for an epoch that nobody was charged for', async () => {
+    it('is nothing for a send attempt that nobody was charged for', async () => {
       await afterFirst();
-      await books.begun(2, 0);
+      await books.started(2, 0);
       const { account, estimate } = { account: 'a', estimate: null };
-      const refused = { outcome: 'not_sent', epoch: 0, sent: false, account, estimate } as const;
-      await books.ended(2, { ...refused, cause: 'x', epochUsed: true, permanent: false, message: 'No.' });
+      const refused = { outcome: 'not_sent', sendAttempt: 0, sent: false, account, estimate } as const;
+      await books.ended(2, {
+        ...refused,
+        cause: 'x',
+        sendAttemptUsed: true,
+        permanent: false,
+        message: 'No.',
+      });
       expect(await books.kept(closing(2, 1, 0, [2, 3]))).toMatchObject({ book: { closed: 2 * PRICE } });
     });
   });

@@ -11,11 +11,11 @@ import { packRows } from '../../../src/domain/campaign/row-set';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
 import { rowCreationKey } from '../../../src/domain/creation-key';
-import { type CreateJournal, type JournalKey, type SlotIntent } from '../../../src/domain/journal';
+import { type CreateJournal, type JournalKey, type ClaimIntent } from '../../../src/domain/journal';
 import { readResults } from '../../../src/manifest/results';
 import { memoryStore } from '../../manifest/memory-store';
 import { createdVideo } from '../created-video';
-import { slotIntent } from '../slot-intent';
+import { claimIntent } from '../claim-intent';
 import { plannedRow as row, storedPages as stored } from './stored-pages';
 
 describe('media.openPage', () => {
@@ -87,14 +87,14 @@ describe('media.openPage', () => {
   it('tells the rows that are wanted, and asks the journal about no others', async () => {
     const { store, index } = await stored([[row(0), row(1), row(2), row(3)]]);
     const asked: string[] = [];
-    const intent = { kind: 'intent', nonce: 'x' } as unknown as SlotIntent;
+    const intent = { kind: 'intent', nonce: 'x' } as unknown as ClaimIntent;
     const keyOf = (number: number, attempt = 0) => rowCreationKey('spring', row(number), attempt);
-    const begun = keyOf(2);
+    const started = keyOf(2);
     const journal = {
-      read: (key: JournalKey, epoch: number) => {
-        asked.push(`${key.creationKey}@${epoch}`);
-        const slot = key.creationKey === begun && epoch === 0 ? intent : null;
-        return Promise.resolve({ slot, outcome: null, resolution: null });
+      read: (key: JournalKey, sendAttempt: number) => {
+        asked.push(`${key.creationKey}@${sendAttempt}`);
+        const claim = key.creationKey === started && sendAttempt === 0 ? intent : null;
+        return Promise.resolve({ claim, outcome: null, resolution: null });
       },
     } as unknown as CreateJournal;
     const openPage = createOpenPage({ pages: createPageReader(store), journal });
@@ -104,8 +104,10 @@ describe('media.openPage', () => {
       ...input,
       rows: packRows([0, 2]),
     });
-    expect(rows.map((opened) => opened && (opened.begun ?? 'new'))).toEqual(['new', null, 0, null]);
-    expect(asked.sort()).toEqual([`${keyOf(0)}@0`, `${begun}@0`, `${begun}@1`, `${keyOf(2, 1)}@0`].sort());
+    expect(rows.map((opened) => opened && (opened.started ?? 'new'))).toEqual(['new', null, 0, null]);
+    expect(asked.sort()).toEqual(
+      [`${keyOf(0)}@0`, `${started}@0`, `${started}@1`, `${keyOf(2, 1)}@0`].sort(),
+    );
     asked.length = 0;
     const only = { ...input, rows: packRows([1, 3]) };
     const part = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, only);
@@ -120,10 +122,10 @@ describe('media.openPage', () => {
     const at = new Date(0).toISOString();
     const bought = async (number: number, payer: string) => {
       const key = { namespace, creationKey: rowCreationKey('spring', row(number), 0) };
-      const slot = slotIntent({ payer });
-      await journal.putSlot(key, 0, slot);
+      const claim = claimIntent({ payer });
+      await journal.putClaim(key, 0, claim);
       const answer = createdVideo(`video_${number}`);
-      await journal.putOutcome(key, 0, { v: 1, nonce: slot.nonce, at, answer });
+      await journal.putOutcome(key, 0, { v: 1, nonce: claim.nonce, at, answer });
     };
     const plan = async (payer: string, ofPlan: string) => {
       const rows = [{ index: ofPlan, page: 0, generation: 0, size: 3 }];
@@ -136,7 +138,7 @@ describe('media.openPage', () => {
     const environment = new MockActivityEnvironment({ workflowNamespace: namespace });
     const input = { index, page: 0, campaign: 'spring' };
     const opened = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, input);
-    expect(opened.rows.map((found) => found?.begun)).toEqual([0, 0, undefined]);
+    expect(opened.rows.map((found) => found?.started)).toEqual([0, 0, undefined]);
     expect(opened.created).toEqual([[1, { ...createdVideo('video_1'), sent: false }]]);
     expect(await journal.findTask('video_1')).toHaveLength(1);
   });

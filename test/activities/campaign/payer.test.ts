@@ -21,7 +21,13 @@ const NAMESPACE = 'default';
 const KEY = { namespace: NAMESPACE, creationKey: 'row-0' };
 const PAYER = batchWorkflowId('spring', 0);
 const NEXT = batchWorkflowId('spring', 1);
-const CLOSED = { outcome: 'not_sent', cause: 'batch_closed', epochUsed: true, permanent: false, sent: false };
+const CLOSED = {
+  outcome: 'not_sent',
+  cause: 'batch_closed',
+  sendAttemptUsed: true,
+  permanent: false,
+  sent: false,
+};
 
 describe('a create that a batch pays for', () => {
   let harness: CreateHarness;
@@ -59,7 +65,7 @@ describe('a create that a batch pays for', () => {
       CreateVideosResult,
       (input: CreateVideosInput) => Promise<CreateVideosResult>
     >(createCreateVideos(deps, harness.pages), {
-      rows: [{ page: PAGE, index: 0, creationKey: KEY.creationKey, epoch: 0, ...row }],
+      rows: [{ page: PAGE, index: 0, creationKey: KEY.creationKey, sendAttempt: 0, ...row }],
       payer,
       ...(policy && { policy }),
     });
@@ -68,13 +74,13 @@ describe('a create that a batch pays for', () => {
 
   /** The journal, with something that happens right after one of its answers. */
   const withAfter = (
-    after: Partial<Record<'putSlot' | 'readRecord', (log: CampaignLog) => Promise<unknown>>>,
+    after: Partial<Record<'putClaim' | 'readRecord', (log: CampaignLog) => Promise<unknown>>>,
   ) =>
     ({
       ...harness.journal,
-      putSlot: async (...args: Parameters<CreateJournal['putSlot']>) => {
-        const put = await harness.journal.putSlot(...args);
-        await after.putSlot?.({ namespace: '', name: '' });
+      putClaim: async (...args: Parameters<CreateJournal['putClaim']>) => {
+        const put = await harness.journal.putClaim(...args);
+        await after.putClaim?.({ namespace: '', name: '' });
         return put;
       },
       readRecord: async (...args: Parameters<CreateJournal['readRecord']>) => {
@@ -86,7 +92,7 @@ describe('a create that a batch pays for', () => {
 
   it('says who pays in its intent, and who sends for the payer', async () => {
     expect(await create()).toMatchObject({ outcome: 'created' });
-    expect((await harness.journal.read(KEY, 0)).slot).toMatchObject({ payer: PAYER });
+    expect((await harness.journal.read(KEY, 0)).claim).toMatchObject({ payer: PAYER });
     expect(await harness.journal.readRecord(ownerLog(NAMESPACE, PAYER), 0)).toMatchObject({ run: 'run' });
   });
 
@@ -95,27 +101,30 @@ describe('a create that a batch pays for', () => {
     expect(await create()).toMatchObject(CLOSED);
     expect(harness.service.seen).toHaveLength(0);
     expect((await harness.journal.read(KEY, 0)).outcome?.answer).toMatchObject(CLOSED);
-    expect(await create({ payer: NEXT, runId: 'next' })).toMatchObject({ outcome: 'created', epoch: 1 });
+    expect(await create({ payer: NEXT, runId: 'next' })).toMatchObject({
+      outcome: 'created',
+      sendAttempt: 1,
+    });
     expect(harness.service.seen).toHaveLength(1);
   });
 
   it('sends nothing where the fence comes between the claim and the send', async () => {
-    const journal = withAfter({ putSlot: () => fence() });
+    const journal = withAfter({ putClaim: () => fence() });
     expect(await create({ journal })).toMatchObject(CLOSED);
     expect(harness.service.seen).toHaveLength(0);
   });
 
   it('where the fence comes after it was looked for, its intent is there for whoever put the fence', async () => {
-    let slot: unknown;
+    let claim: unknown;
     const journal = withAfter({
       readRecord: async ({ name }) => {
         if (!name.startsWith('fence/')) return;
         await fence();
-        ({ slot } = await harness.journal.read(KEY, 0));
+        ({ claim } = await harness.journal.read(KEY, 0));
       },
     });
     expect(await create({ journal })).toMatchObject({ outcome: 'created' });
-    expect(slot).toMatchObject({ kind: 'intent', payer: PAYER });
+    expect(claim).toMatchObject({ kind: 'intent', payer: PAYER });
     expect(harness.service.seen).toHaveLength(1);
   });
 
@@ -139,7 +148,12 @@ describe('a create that a batch pays for', () => {
       ...harness.journal,
       readRecord: () => Promise.reject(new Error('the store does not answer')),
     };
-    const down = { outcome: 'not_sent', cause: 'journal_unavailable', epochUsed: true, permanent: false };
+    const down = {
+      outcome: 'not_sent',
+      cause: 'journal_unavailable',
+      sendAttemptUsed: true,
+      permanent: false,
+    };
     expect(await create({ journal })).toMatchObject(down);
     expect(harness.service.seen).toHaveLength(0);
   });
@@ -157,7 +171,7 @@ describe('a create that a batch pays for', () => {
     reply = { status: 200, body: { id: 'video_1', status: 'queued' } };
     const other = { payer: NEXT, runId: 'next', policy, row: { sameKey: true } } as const;
     expect(await create(other)).toMatchObject({ outcome: 'created' });
-    expect((await harness.journal.read(KEY, 0)).slot).toMatchObject({ payer: PAYER });
+    expect((await harness.journal.read(KEY, 0)).claim).toMatchObject({ payer: PAYER });
   });
 
   it('an image says at once that its batch is closed, and is not tried again', async () => {
@@ -185,7 +199,7 @@ describe('rows of which only what is recorded is wanted', () => {
     try {
       harness.rows = [rowOf(0, video('a kite'))];
       const look = (rows: number, extra: Partial<GroupedCreate> = {}) => {
-        const row = { page: PAGE, index: 0, epoch: 0, recordedOnly: true, ...extra } as const;
+        const row = { page: PAGE, index: 0, sendAttempt: 0, recordedOnly: true, ...extra } as const;
         return harness.environment.run<
           [CreateVideosInput],
           CreateVideosResult,

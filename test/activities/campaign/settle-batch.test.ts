@@ -26,21 +26,21 @@ describe('media.settleBatch', () => {
     await open([books.page(0, { rows: packRows([0, 1, 2, 3]) }), books.page(1)]);
     await books.bought(0, 0);
     await books.bought(1, 9);
-    await books.begun(2, 0);
+    await books.started(2, 0);
     await books.bought(4, 0);
-    await books.begun(5, 0);
+    await books.started(5, 0);
     await books.ended(5, answers.refused(0));
-    await books.begun(5, 0, {}, 1);
+    await books.started(5, 0, {}, 1);
     await books.ended(5, answers.unconfirmed(1));
     expect(await books.settle(0)).toEqual({ spent: 3 * PRICE, free: [] });
     expect(Object.keys(books.heartbeats[0] as object)).toEqual(['rows', 'waiting']);
   });
 
-  it('[C7.10] counts a request that the service judged and refused: it may bill its judgement', async () => {
+  it('[C7.10] counts a request that the service validated and refused: it may bill its validation', async () => {
     await open();
-    await books.begun(0, 0);
+    await books.started(0, 0);
     await books.ended(0, { ...answers.rejected(0), reason: 'invalid_request', httpStatus: 400 });
-    await books.begun(1, 0);
+    await books.started(1, 0);
     await books.ended(1, { ...answers.rejected(0), reason: 'credentials', httpStatus: 401 });
     expect(await books.settle(0)).toEqual({ spent: PRICE, free: [] });
   });
@@ -48,7 +48,7 @@ describe('media.settleBatch', () => {
   it('leaves out what has cost nothing: declared lost, said by results, or noted before', async () => {
     await open();
     for (const row of [0, 2, 3, 5]) await books.bought(row, 0);
-    await books.begun(1, 0);
+    await books.started(1, 0);
     await books.journal.putResolution(books.key(1), 0, {
       v: 1,
       decision: 'declareLost',
@@ -76,16 +76,16 @@ describe('media.settleBatch', () => {
 
   it('waits for a send that is on its way, and for nothing else', async () => {
     await open();
-    await books.begun(0, 0, { sendWindowEnd: inSeconds(60) });
-    await books.begun(1, 0, { sendWindowEnd: inSeconds(60) });
+    await books.started(0, 0, { sendWindowEnd: inSeconds(60) });
+    await books.started(1, 0, { sendWindowEnd: inSeconds(60) });
     // Of another batch: nobody waits for it.
-    await books.begun(2, 9, { sendWindowEnd: inSeconds(60) });
+    await books.started(2, 9, { sendWindowEnd: inSeconds(60) });
     let looks = 0;
     const journal: CreateJournal = {
       ...books.journal,
-      read: async (key, epoch) => {
-        const view = await books.journal.read(key, epoch);
-        if (key.creationKey === books.key(0).creationKey && epoch === 0 && (looks += 1) === 3) {
+      read: async (key, sendAttempt) => {
+        const view = await books.journal.read(key, sendAttempt);
+        if (key.creationKey === books.key(0).creationKey && sendAttempt === 0 && (looks += 1) === 3) {
           await books.ended(0);
           await books.ended(1, answers.refused(0));
         }
@@ -98,7 +98,7 @@ describe('media.settleBatch', () => {
 
   it('counts a send that is certainly over and left no outcome', async () => {
     await open();
-    await books.begun(0, 0, { sendWindowEnd: inSeconds(0) });
+    await books.started(0, 0, { sendWindowEnd: inSeconds(0) });
     expect(await books.settle(0)).toEqual({ spent: PRICE, free: [] });
   });
 

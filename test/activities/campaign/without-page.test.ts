@@ -6,11 +6,11 @@ import {
   type CreateVideosInput,
   type CreateVideosResult,
 } from '../../../src/domain/campaign/activities';
-import { type AskStanding } from '../../../src/domain/journal';
+import { type AskStanding } from '../../../src/domain/journal-binding';
 import { CreateHarness, PAGE } from './create-harness';
 
 const elsewhere: AskStanding = async () => ({ bound: false, message: 'The queue has another journal.' });
-const UNSENT = { outcome: 'not_sent', cause: 'page_unavailable', epochUsed: false, permanent: false };
+const UNSENT = { outcome: 'not_sent', cause: 'page_unavailable', sendAttemptUsed: false, permanent: false };
 
 describe('a row whose page cannot be read, and whose journal is not the one that an attempt before had', () => {
   let harness: CreateHarness;
@@ -44,7 +44,7 @@ describe('a row whose page cannot be read, and whose journal is not the one that
     standing = harness.deps.standing,
   ): Promise<unknown> => {
     const call = createCreateVideos({ ...harness.deps, standing }, harness.pages);
-    const row = { page: PAGE, index: 0, creationKey: 'row-0', epoch: 0, ...own };
+    const row = { page: PAGE, index: 0, creationKey: 'row-0', sendAttempt: 0, ...own };
     const input: CreateVideosInput = { rows: [row] };
     const environment = new MockActivityEnvironment({ ...info, ...attempt });
     const result = await environment.run<[CreateVideosInput], CreateVideosResult, typeof call>(call, input);

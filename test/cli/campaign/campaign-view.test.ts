@@ -86,7 +86,7 @@ describe('a campaign in words', () => {
     expect(countsText({})).toBe('');
   });
 
-  test('a row that is taken up again is one row of the manifest, and not done', () => {
+  test('a row that is resumed again is one row of the manifest, and not done', () => {
     const again = makeState({ counts: { completed: 5, still_running: 5 }, remaining: 5 });
     expect(progressLine(again)).toMatch(/^5\/10 rows: 5 completed, 5 still running/);
     expect(viewLines(again, AT)[0]).toContain(' 5/10 rows');

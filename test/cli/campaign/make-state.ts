@@ -32,7 +32,7 @@ export function makePlan(own: Partial<CampaignPlan> = {}): CampaignPlan {
     currency: 'USD',
     estimate: 1_000_000,
     unpriced: 0,
-    begun: { rows: 0, estimate: 0, unpriced: 0 },
+    started: { rows: 0, estimate: 0, unpriced: 0 },
     booked: NO_MONEY,
     models: [{ model: 'cine-1', operation: 'create_video', rows: 10, estimate: 1_000_000, unpriced: 0 }],
     ...own,

@@ -5,7 +5,7 @@ import { makePlan } from './make-state';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const none = { estimate: 0, models: [] };
-const begun = { rows: 2, estimate: 200_000, unpriced: 0 };
+const started = { rows: 2, estimate: 200_000, unpriced: 0 };
 const WHY = 'after capacity failures a row is tried up to 3 times (--max-attempts), and each try may cost.';
 
 describe('what a plan may cost', () => {
@@ -19,17 +19,17 @@ describe('what a plan may cost', () => {
   test('[C1.5] a price that is not known makes it unknown, but for a budget', () => {
     expect(mostOf(makePlan({ unpriced: 1 }), {})).toBeNull();
     expect(mostOf(makePlan({ unpriced: 1 }), { budget: usd(9_000_000) })).toEqual(usd(9_000_000));
-    expect(mostOf(makePlan({ begun: { rows: 1, estimate: 0, unpriced: 1 } }), {})).toBeNull();
-    expect(mostOf(makePlan({ begun: { rows: 1, estimate: 0, unpriced: 1 } }), { maxAttempts: 1 })).toEqual(
+    expect(mostOf(makePlan({ started: { rows: 1, estimate: 0, unpriced: 1 } }), {})).toBeNull();
+    expect(mostOf(makePlan({ started: { rows: 1, estimate: 0, unpriced: 1 } }), { maxAttempts: 1 })).toEqual(
       usd(1_000_000),
     );
   });
 
   test('a row whose attempt is bought already may cost further attempts, and nothing where there are none', () => {
-    const plan = makePlan({ ...none, begun });
+    const plan = makePlan({ ...none, started });
     expect([mayCost(plan), mostOf(plan, {})]).toEqual([true, usd(400_000)]);
     expect([mayCost(plan, 1), mostOf(plan, { maxAttempts: 1 })]).toEqual([false, usd(0)]);
-    expect(mostOf(makePlan({ begun }), {})).toEqual(usd(3_400_000));
+    expect(mostOf(makePlan({ started }), {})).toEqual(usd(3_400_000));
   });
 });
 
@@ -63,7 +63,7 @@ describe('a plan in words', () => {
     expect(planLines(makePlan({ ...none, planned: 0, done: 10 })).slice(1)).toEqual([
       'Nothing has to be bought.',
     ]);
-    expect(planLines(makePlan({ ...none, begun })).slice(1)).toEqual([
+    expect(planLines(makePlan({ ...none, started })).slice(1)).toEqual([
       'Nothing new has to be bought: 2 of the rows have a task already.',
       `With retries it may cost at most 0.40 USD: ${WHY}`,
     ]);

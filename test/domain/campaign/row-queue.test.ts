@@ -39,16 +39,16 @@ describe('rows that no batch has', () => {
     );
   });
 
-  it('that were handed back go first, and of them those that were begun', () => {
+  it('that were handed back go first, and of them those that were started', () => {
     const queue = new RowQueue();
     queue.addPlan(plan(300));
     const [page] = queue.take(100) as [RowSet];
     const fresh = partOf(page, [4, 5]) as RowSet;
-    const begun = partOf(page, [1, 2], 1_000) as RowSet;
-    queue.handBack([fresh, begun]);
-    expect([queue.size(), queue.hasBegun()]).toEqual([204, true]);
-    expect(queue.take(3)).toEqual([begun, partOf(page, [4])]);
-    expect(queue.hasBegun()).toBe(false);
+    const started = partOf(page, [1, 2], 1_000) as RowSet;
+    queue.handBack([fresh, started]);
+    expect([queue.size(), queue.hasStarted()]).toEqual([204, true]);
+    expect(queue.take(3)).toEqual([started, partOf(page, [4])]);
+    expect(queue.hasStarted()).toBe(false);
     expect(names(queue.take(2))).toEqual(['a/0/5', 'a/1/0']);
   });
 

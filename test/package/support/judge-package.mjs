@@ -1,5 +1,5 @@
 // What publint and are-the-types-wrong say of a package, as JSON. Both are ESM only, which jest does not load.
-// Usage: node judge-package.mjs TARBALL UNPACKED_DIR
+// Usage: node validate-package.mjs TARBALL UNPACKED_DIR
 import { readFile } from 'node:fs/promises';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';

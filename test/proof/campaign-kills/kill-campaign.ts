@@ -36,9 +36,9 @@ export interface KilledCampaign {
 }
 
 const TARGETS: readonly Target[] = ['worker', 'both', 'worker', 'server'];
-/** All kills come before so many of the rows were begun: the budget ends the campaign before the last of them. */
+/** All kills come before so many of the rows were started: the budget ends the campaign before the last of them. */
 const KILLED_SHARE = 0.8;
-/** Each kill comes up to this long after so many rows were begun. */
+/** Each kill comes up to this long after so many rows were started. */
 const SPREAD_MS = 4_000;
 
 /** One campaign from its start to its end, with kills at random times of it. */

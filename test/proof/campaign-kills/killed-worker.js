@@ -9,9 +9,13 @@ const WINDOW_MS = 12_000;
 function hasty(journal) {
   return {
     ...journal,
-    putSlot: (key, epoch, slot) => {
+    putClaim: (key, sendAttempt, claim) => {
       const end = new Date(Date.now() + WINDOW_MS).toISOString();
-      return journal.putSlot(key, epoch, slot.kind === 'intent' ? { ...slot, sendWindowEnd: end } : slot);
+      return journal.putClaim(
+        key,
+        sendAttempt,
+        claim.kind === 'intent' ? { ...claim, sendWindowEnd: end } : claim,
+      );
     },
   };
 }

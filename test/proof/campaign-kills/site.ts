@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { type EpochView } from '../../../src/domain/journal';
+import { type SendAttemptView } from '../../../src/domain/journal';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { type SandboxOptions } from '../../../src/testing/sandbox';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
 import { startKillableServer } from '../temporal-faults/killable-server';
-import { epochWord } from '../kills/create-facts';
+import { sendAttemptWord } from '../kills/create-facts';
 
 /** What a kill hits. */
 export type Target = 'worker' | 'server' | 'both';
@@ -14,7 +14,7 @@ export type Target = 'worker' | 'server' | 'both';
 export interface KillSite {
   readonly stack: MediaStack;
   readonly journal: string;
-  /** Milliseconds since the epoch at which a worker died, and at which its successor ran. */
+  /** Milliseconds since the Unix epoch at which a worker died, and at which its successor ran. */
   readonly outages: readonly (readonly [from: number, until: number])[];
   /** SIGKILL, and the next one. Keys whose intent the dead worker left without an outcome are remembered. */
   kill(target: Target): Promise<void>;
@@ -87,19 +87,20 @@ const moment = (ms: number) => new Promise<void>((resolve) => void setTimeout(re
 async function openKeys(root: string): Promise<string[]> {
   const open: string[] = [];
   for (const [key, views] of await journalKeys(root))
-    if (views.some((view) => epochWord(view) === 'intent')) open.push(key);
+    if (views.some((view) => sendAttemptWord(view) === 'intent')) open.push(key);
   return open;
 }
 
 /** Everything in a journal, by creation key. */
-export async function journalKeys(root: string): Promise<Map<string, readonly EpochView[]>> {
+export async function journalKeys(root: string): Promise<Map<string, readonly SendAttemptView[]>> {
   const journal = createFileJournal({ root });
-  const keys = new Map<string, readonly EpochView[]>();
+  const keys = new Map<string, readonly SendAttemptView[]>();
   for (let after: string | null = null; ;) {
     const page = await journal.scan(after, 1_000);
-    for (const { epochs } of page.keys) {
-      const intent = epochs.map(({ slot }) => slot).find((slot) => slot?.kind === 'intent');
-      if (intent?.kind === 'intent' && intent.creationKey !== undefined) keys.set(intent.creationKey, epochs);
+    for (const { sendAttempts } of page.keys) {
+      const intent = sendAttempts.map(({ claim }) => claim).find((claim) => claim?.kind === 'intent');
+      if (intent?.kind === 'intent' && intent.creationKey !== undefined)
+        keys.set(intent.creationKey, sendAttempts);
     }
     after = page.next;
     if (after === null) return keys;

@@ -4,25 +4,25 @@ const AT_ONCE = 3;
 
 /** `media.createVideos` for one row: it lives on although its batch is gone, unless its worker dies. */
 export function* create(world: World, one: Create): Steps {
-  const { slots, random, rules } = world;
+  const { claims, random, rules } = world;
   for (;;) {
-    const place = placeOf(one.row, one.epoch);
-    const slot = slots.get(place);
+    const place = placeOf(one.row, one.sendAttempt);
+    const claim = claims.get(place);
     yield;
-    if (slot === undefined) {
-      if (!slots.has(place)) break;
+    if (claim === undefined) {
+      if (!claims.has(place)) break;
       continue;
     }
-    while (slot !== 'fence' && world.isUnderWay(slot)) yield;
-    if (wasCharged(slot)) {
-      one.done = slot;
+    while (claim !== 'fence' && world.isUnderWay(claim)) yield;
+    if (wasCharged(claim)) {
+      one.done = claim;
       return;
     }
-    one.epoch += 1;
+    one.sendAttempt += 1;
   }
   const intent = { payer: one.batch, outcome: null, fails: false, isFree: false } as Create['intent'] &
     object;
-  slots.set(placeOf(one.row, one.epoch), intent);
+  claims.set(placeOf(one.row, one.sendAttempt), intent);
   one.intent = intent;
   yield;
   const isOwner = !rules.owner || world.ownerOf(one.batch, one.run) === one.run;
@@ -59,19 +59,19 @@ export function* batch(world: World, own: Batch, run: number): Steps {
   /** What a create came to that was answered, or whose worker is gone. */
   function* settled(one: Create): Steps {
     creates.delete(one);
-    const place = placeOf(one.row, one.epoch);
+    const place = placeOf(one.row, one.sendAttempt);
     let came = one.done;
     if (came === null) {
       yield;
-      const slot = world.slots.get(place) ?? 'fence';
-      if (slot === 'fence') world.slots.set(place, slot);
-      else while (world.isUnderWay(slot)) yield;
-      if (slot === 'fence' || (slot.outcome === 'none' && slot.payer !== own.n)) {
+      const claim = world.claims.get(place) ?? 'fence';
+      if (claim === 'fence') world.claims.set(place, claim);
+      else while (world.isUnderWay(claim)) yield;
+      if (claim === 'fence' || (claim.outcome === 'none' && claim.payer !== own.n)) {
         spent -= 1;
         todo.unshift(one.row);
         return;
       }
-      came = slot.outcome === 'none' ? 'refused' : slot;
+      came = claim.outcome === 'none' ? 'refused' : claim;
     }
     if (came === 'closed' || came === 'refused') {
       spent -= 1;
@@ -107,7 +107,7 @@ export function* batch(world: World, own: Batch, run: number): Steps {
         row: next,
         batch: own.n,
         run,
-        epoch: 0,
+        sendAttempt: 0,
         intent: null,
         done: null,
         isLost: false,
@@ -128,12 +128,12 @@ export function* batch(world: World, own: Batch, run: number): Steps {
   /** Without money rows are only looked up. */
   function* adoptRest(): Steps {
     for (const row of todo)
-      for (let epoch = 0; ; epoch += 1) {
-        const slot = world.slots.get(placeOf(row, epoch));
+      for (let sendAttempt = 0; ; sendAttempt += 1) {
+        const claim = world.claims.get(placeOf(row, sendAttempt));
         yield;
-        while (slot !== undefined && slot !== 'fence' && world.isUnderWay(slot)) yield;
-        if (slot === undefined || isGone()) break;
-        if (wasCharged(slot)) {
+        while (claim !== undefined && claim !== 'fence' && world.isUnderWay(claim)) yield;
+        if (claim === undefined || isGone()) break;
+        if (wasCharged(claim)) {
           ended.add(row);
           break;
         }

@@ -95,15 +95,15 @@ function* entryAfter(world: World, book: BookEntry, move: Move): Steps<BookEntry
 
 /** What closed batches were charged for, and this closing takes off. */
 function* givenBack(world: World, book: BookEntry, by: number, places: readonly string[]): Steps<number> {
-  const { rules, slots, free } = world;
+  const { rules, claims, free } = world;
   let sum = 0;
   for (const place of places) {
-    const slot = slots.get(place);
+    const claim = claims.get(place);
     yield;
-    if (!wasCharged(slot)) continue;
-    const deducts = slot.payer !== by && (!rules.deductsClosedOnly || isClosed(book, slot.payer));
+    if (!wasCharged(claim)) continue;
+    const deducts = claim.payer !== by && (!rules.deductsClosedOnly || isClosed(book, claim.payer));
     if (!rules.freeRecord) {
-      if (slot.payer !== by) sum += 1;
+      if (claim.payer !== by) sum += 1;
       continue;
     }
     const record = free.get(place) ?? { by, deducts };
@@ -119,21 +119,21 @@ export function* settleBatch(
   world: World,
   batch: number,
 ): Steps<{ readonly spent: number; readonly free: readonly string[] }> {
-  const { rules, slots } = world;
+  const { rules, claims } = world;
   world.fences.add(batch);
   yield* waits(world);
   let spent = 0;
   const free: string[] = [];
   for (const row of world.batchRows.get(batch) ?? [])
-    for (let epoch = 0; ; epoch += 1) {
-      const place = placeOf(row, epoch);
-      const slot = slots.get(place);
+    for (let sendAttempt = 0; ; sendAttempt += 1) {
+      const place = placeOf(row, sendAttempt);
+      const claim = claims.get(place);
       yield;
-      if (slot === undefined) break;
-      if (slot === 'fence') continue;
-      while (rules.waitsForSends && slot.payer === batch && world.isUnderWay(slot)) yield;
-      if (!wasCharged(slot)) continue;
-      if (slot.payer !== batch) {
+      if (claim === undefined) break;
+      if (claim === 'fence') continue;
+      while (rules.waitsForSends && claim.payer === batch && world.isUnderWay(claim)) yield;
+      if (!wasCharged(claim)) continue;
+      if (claim.payer !== batch) {
         if (world.unpaid.has(place)) free.push(place);
         continue;
       }

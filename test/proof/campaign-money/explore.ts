@@ -63,7 +63,7 @@ function play(rules: Rules, seed: number, isCalm: boolean, strike: (what: Struck
     }
   }
   if (!parent.isFinished) return 'without an end';
-  const isUnknown = [...world.slots.values()].some((slot) => slot !== 'fence' && slot.outcome === null);
+  const isUnknown = [...world.claims.values()].some((claim) => claim !== 'fence' && claim.outcome === null);
   const couldBuy = Math.min(budget, rows.length);
   return world.isPerfect && !isUnknown && world.cost < couldBuy ? 'bought less than they could' : undefined;
 }

@@ -46,13 +46,13 @@ export interface Intent {
   isFree: boolean;
 }
 
-export type Slot = Intent | 'fence';
+export type Claim = Intent | 'fence';
 
 export interface Create {
   readonly row: string;
   readonly batch: number;
   readonly run: number;
-  epoch: number;
+  sendAttempt: number;
   intent: Intent | null;
   done: 'closed' | 'refused' | Intent | null;
   /** Its worker was killed. */
@@ -77,7 +77,7 @@ export interface BatchEnd {
   readonly spent: number;
   readonly left: readonly string[];
   readonly handedBack: boolean;
-  /** Epochs that turned out to have cost nothing. */
+  /** Send attempts that turned out to have cost nothing. */
   readonly free: readonly string[];
 }
 
@@ -88,14 +88,14 @@ export interface Actor {
 
 /** The journal, the service and everybody who is at work. */
 export class World {
-  /** By row and epoch. */
-  readonly slots = new Map<string, Slot>();
+  /** By row and send attempt. */
+  readonly claims = new Map<string, Claim>();
   readonly entries: BookEntry[] = [];
   readonly batchRows = new Map<number, readonly string[]>();
   readonly fences = new Set<number>();
   readonly owners = new Map<number, number>();
   readonly free = new Map<string, { readonly by: number; readonly deducts: boolean }>();
-  /** Epochs of which the results say that they have cost nothing. */
+  /** Send attempts of which the results say that they have cost nothing. */
   readonly unpaid = new Set<string>();
   readonly actors = new Set<Actor>();
   /** What the service has charged for and will not give back, as far as anybody has seen. */
@@ -140,8 +140,8 @@ export function* waits({ random }: World): Steps {
   for (let left = random.chance(0.15) ? random.between(1, 150) : 0; left > 0; left -= 1) yield;
 }
 
-export const placeOf = (row: string, epoch: number): string => `${row}/${epoch}`;
+export const placeOf = (row: string, sendAttempt: number): string => `${row}/${sendAttempt}`;
 
-/** Whether the epoch may have cost something. */
-export const wasCharged = (slot: Slot | undefined): slot is Intent =>
-  slot !== undefined && slot !== 'fence' && slot.outcome !== 'none';
+/** Whether the send attempt may have cost something. */
+export const wasCharged = (claim: Claim | undefined): claim is Intent =>
+  claim !== undefined && claim !== 'fence' && claim.outcome !== 'none';

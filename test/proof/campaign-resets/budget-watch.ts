@@ -29,11 +29,11 @@ export function watchBudget(handle: WorkflowHandle): BudgetWatch {
       await delay(EVERY_MS);
     }
   }
-  const looking = look();
+  const lenientClient = look();
   return {
     end: async () => {
       ended = true;
-      await looking;
+      await lenientClient;
       return { looks, problems: [...problems] };
     },
   };

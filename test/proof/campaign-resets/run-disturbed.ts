@@ -58,7 +58,7 @@ export const createQueueOf = ({ taskQueue }: MediaStack): string => `${taskQueue
 
 /** Disturbed three times while its rows are bought. */
 export async function runDisturbed(stack: MediaStack, seed: number): Promise<DisturbedRun> {
-  const begun = Date.now();
+  const started = Date.now();
   const random = seededRandom(seed + 1_000_000);
   const size = seed % LARGE_EVERY === 1 ? LARGE : SMALL;
   const { paidFor } = size;
@@ -82,7 +82,7 @@ export async function runDisturbed(stack: MediaStack, seed: number): Promise<Dis
   }
   const result = (await handle.result()) as CampaignResult;
   const { looks, problems } = await watch.end();
-  process.stdout.write(`seed ${seed}: ${Date.now() - begun} ms; ${happened.join(', ')}\n`);
+  process.stdout.write(`seed ${seed}: ${Date.now() - started} ms; ${happened.join(', ')}\n`);
   const counts = await acceptedOf(stack, rows);
   const bought = counts.reduce((sum, count) => sum + count, 0);
   return {

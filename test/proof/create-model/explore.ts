@@ -1,5 +1,5 @@
 import { successors } from './successors';
-import { firstWorld, type Bounds, type Epoch, type Rules, type World } from './world';
+import { firstWorld, type Bounds, type SendAttempt, type Rules, type World } from './world';
 
 export interface Exploration {
   readonly states: number;
@@ -56,28 +56,28 @@ export function explore(rules: Rules, bounds: Bounds, until?: Flaw): Exploration
 }
 
 /** One short text per world: the order of senders means nothing. */
-function keyOf({ epochs, senders, callers, ...rest }: World): string {
+function keyOf({ sendAttempts, senders, callers, ...rest }: World): string {
   const { accepted, authorised, decisions, lateWrites, acceptedOf, mixedUp, lostId } = rest;
   const { journal, losses, backup } = rest;
   let key = `${accepted}${authorised}${decisions}${lateWrites}${acceptedOf}${mixedUp ? 'x' : ''}${lostId ? 'l' : ''}`;
-  key += `${journal}${losses}${journalKey(epochs)}${backup === null ? '' : `b${journalKey(backup)}`}`;
-  for (const { epoch, phase, fenceAt, sameRequest, creates, end, ...known } of callers) {
-    key += `;${epoch}${phase[0]}${phase === 'fencing' ? fenceAt : ''}${sameRequest ? 's' : ''}${creates}${end ?? ''}`;
-    if (known.heard !== null) key += `h${known.heard.journal}${known.heard.epoch}${known.heard.holder}`;
+  key += `${journal}${losses}${journalKey(sendAttempts)}${backup === null ? '' : `b${journalKey(backup)}`}`;
+  for (const { sendAttempt, phase, fenceAt, sameRequest, creates, end, ...known } of callers) {
+    key += `;${sendAttempt}${phase[0]}${phase === 'fencing' ? fenceAt : ''}${sameRequest ? 's' : ''}${creates}${end ?? ''}`;
+    if (known.heard !== null) key += `h${known.heard.journal}${known.heard.sendAttempt}${known.heard.holder}`;
     key += `${known.early ? 'e' : ''}${known.hasTask ? 't' : ''}`;
   }
   const texts = senders.map(
-    ({ caller, zombie, epoch, step, fate, lost }) =>
-      `${caller}${zombie ? 'z' : ''}${lost ? 'l' : ''}${epoch}${step[0]}${step[2]}${fate ?? ''}`,
+    ({ caller, zombie, sendAttempt, step, fate, lost }) =>
+      `${caller}${zombie ? 'z' : ''}${lost ? 'l' : ''}${sendAttempt}${step[0]}${step[2]}${fate ?? ''}`,
   );
   return `${key}/${texts.sort().join()}`;
 }
 
-function journalKey(epochs: readonly Epoch[]): string {
-  return epochs
+function journalKey(sendAttempts: readonly SendAttempt[]): string {
+  return sendAttempts
     .map(
-      ({ slot, outcome, decision }) =>
-        `|${slot === 'fence' ? 'f' : (slot ?? '')}${outcome ?? ''}${decision ?? ''}`,
+      ({ claim, outcome, decision }) =>
+        `|${claim === 'fence' ? 'f' : (claim ?? '')}${outcome ?? ''}${decision ?? ''}`,
     )
     .join('');
 }

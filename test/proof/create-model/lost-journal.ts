@@ -3,7 +3,7 @@ import {
   emptyJournal,
   type Bounds,
   type Caller,
-  type Epoch,
+  type SendAttempt,
   type Rules,
   type World,
 } from './world';
@@ -12,9 +12,14 @@ import {
  * A person binds the next journal, an empty one or an earlier copy, when no worker uses the last one any more. What
  * histories tell of paid calls is written into it first.
  */
-export function loseJournal(copy: World, found: readonly Epoch[] | null, bounds: Bounds, rules: Rules): void {
+export function loseJournal(
+  copy: World,
+  found: readonly SendAttempt[] | null,
+  bounds: Bounds,
+  rules: Rules,
+): void {
   copy.losses += 1;
-  copy.epochs = found === null ? emptyJournal(bounds.epochs) : copyOfJournal(found);
+  copy.sendAttempts = found === null ? emptyJournal(bounds.sendAttempts) : copyOfJournal(found);
   if (found === null) copy.journal += 1;
   // Only what is on the wire goes on.
   copy.senders = copy.senders.filter(({ step }) => step === 'send');
@@ -24,32 +29,42 @@ export function loseJournal(copy: World, found: readonly Epoch[] | null, bounds:
     if (own.phase === 'fencing') own.phase = 'reconcile';
     const { heard, hasTask } = own;
     const mayHaveSent = heard?.holder === index || hasTask;
-    if (!rules.standsIn || !mayHaveSent || copy.epochs.some(({ slot }) => slot === index)) return;
-    standIn(copy, index, hasTask ? 'created' : 'unconfirmed');
+    if (!rules.standsIn || !mayHaveSent || copy.sendAttempts.some(({ claim }) => claim === index)) return;
+    recordPlaceholder(copy, index, hasTask ? 'created' : 'unconfirmed');
   });
 }
 
 /** Whether the journal of now can tell what the create of a caller came to (src/domain/journal-proof.ts). */
-export function provesNotSent({ journal, epochs }: World, { heard, early }: Caller): boolean {
+export function provesNotSent({ journal, sendAttempts }: World, { heard, early }: Caller): boolean {
   if (heard === null) return !early;
-  return heard.journal === journal && epochs[heard.epoch]?.slot === heard.holder;
+  return heard.journal === journal && sendAttempts[heard.sendAttempt]?.claim === heard.holder;
 }
 
-/** In the first epoch that is free; undefined beyond the bounds. */
-export function standIn(copy: World, index: number, outcome: 'created' | 'unconfirmed'): number | undefined {
-  const at = copy.epochs.findIndex(({ slot }) => slot === null);
+/** In the first send attempt that is free; undefined beyond the bounds. */
+export function recordPlaceholder(
+  copy: World,
+  index: number,
+  outcome: 'created' | 'unconfirmed',
+): number | undefined {
+  const at = copy.sendAttempts.findIndex(({ claim }) => claim === null);
   if (at < 0) return undefined;
-  Object.assign(copy.epochs[at] as Epoch, { slot: index, outcome });
+  Object.assign(copy.sendAttempts[at] as SendAttempt, { claim: index, outcome });
   return at;
 }
 
-/** No epoch stands alone: those that the journal does not have are over for whoever asks for a later one. */
-export function fenceBefore({ epochs }: World, at: number): void {
-  for (const epoch of epochs.slice(0, at)) epoch.slot ??= 'fence';
+/** No send attempt stands alone: those that the journal does not have are over for whoever asks for a later one. */
+export function fenceBefore({ sendAttempts }: World, at: number): void {
+  for (const sendAttempt of sendAttempts.slice(0, at)) sendAttempt.claim ??= 'fence';
 }
 
-/** An unknown fate that was written down in an epoch that is over for whoever begins in a later one. */
-export function unknownBefore({ epochs }: World, from: number, { looksBack }: Rules): number | undefined {
-  const at = epochs.findIndex(({ outcome, decision }) => outcome === 'unconfirmed' && decision === null);
+/** An unknown fate that was written down in a send attempt that is over for whoever begins in a later one. */
+export function unknownBefore(
+  { sendAttempts }: World,
+  from: number,
+  { looksBack }: Rules,
+): number | undefined {
+  const at = sendAttempts.findIndex(
+    ({ outcome, decision }) => outcome === 'unconfirmed' && decision === null,
+  );
   return looksBack && at >= 0 && at < from ? at : undefined;
 }

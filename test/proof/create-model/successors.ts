@@ -1,8 +1,8 @@
-import { type EpochDecision, isRefusal } from '../../../src/domain/journal';
+import { type SendAttemptDecision, isRefusal } from '../../../src/domain/journal';
 import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';
-import { fenceBefore, loseJournal, provesNotSent, standIn, unknownBefore } from './lost-journal';
+import { fenceBefore, loseJournal, provesNotSent, recordPlaceholder, unknownBefore } from './lost-journal';
 import {
   again,
   answerOf,
@@ -15,7 +15,7 @@ import {
   newSender,
   type Bounds,
   type Caller,
-  type Epoch,
+  type SendAttempt,
   type Fate,
   type Rules,
   type Sender,
@@ -66,7 +66,7 @@ class Step {
         forked((copy, own) => {
           const caller = copy.callers[own.caller] as Caller;
           if (own.zombie) return void Object.assign(own, { step: 'record', fate: 'not_sent' });
-          caller.heard = { journal: copy.journal, epoch: own.epoch, holder: own.caller };
+          caller.heard = { journal: copy.journal, sendAttempt: own.sendAttempt, holder: own.caller };
           own.step = 'send';
         });
         // The server does not answer: nothing leaves.
@@ -85,16 +85,16 @@ class Step {
         return;
       case 'record':
         forked((copy, own) => {
-          const epoch = epochOf(copy, own.epoch);
-          epoch.outcome ??= own.fate;
-          this.deliver(copy, own, answerOf(epoch.outcome as Fate, own.epoch));
+          const sendAttempt = sendAttemptOf(copy, own.sendAttempt);
+          sendAttempt.outcome ??= own.fate;
+          this.deliver(copy, own, answerOf(sendAttempt.outcome as Fate, own.sendAttempt));
         });
         // The journal is down: the workflow is told all the same.
-        forked((copy, own) => this.deliver(copy, own, answerOf(own.fate as Fate, own.epoch)));
+        forked((copy, own) => this.deliver(copy, own, answerOf(own.fate as Fate, own.sendAttempt)));
         return;
       case 'late write':
         forked((copy, own) => {
-          epochOf(copy, own.epoch).slot ??= own.caller;
+          sendAttemptOf(copy, own.sendAttempt).claim ??= own.caller;
           leave(copy, own);
         });
     }
@@ -106,69 +106,72 @@ class Step {
       return;
     }
     const asker = { caller: own.caller, compares: true, late, asks: true };
-    const unknown = unknownBefore(copy, own.epoch, this.rules);
-    if (unknown !== undefined) own.epoch = unknown;
-    const decision = decide(copy, own.epoch, asker, this.bounds, this.rules);
+    const unknown = unknownBefore(copy, own.sendAttempt, this.rules);
+    if (unknown !== undefined) own.sendAttempt = unknown;
+    const decision = decide(copy, own.sendAttempt, asker, this.bounds, this.rules);
     switch (decision.do) {
       case 'send':
         own.step = 'claim';
         return;
-      case 'next_epoch':
-        own.epoch += 1;
-        if (own.epoch >= this.bounds.epochs) leave(copy, own);
+      case 'next_send_attempt':
+        own.sendAttempt += 1;
+        if (own.sendAttempt >= this.bounds.sendAttempts) leave(copy, own);
         return;
       case 'return':
-        return this.deliver(copy, own, { ...decision.outcome.answer, epoch: own.epoch } as CreateVideoAnswer);
+        return this.deliver(copy, own, {
+          ...decision.outcome.answer,
+          sendAttempt: own.sendAttempt,
+        } as CreateVideoAnswer);
       case 'fenced':
-        return this.deliver(copy, own, fenced(own.epoch));
+        return this.deliver(copy, own, fenced(own.sendAttempt));
       case 'conflict':
-        return this.deliver(copy, own, answers.rejected(own.epoch, 'creation_key_conflict'));
+        return this.deliver(copy, own, answers.rejected(own.sendAttempt, 'creation_key_conflict'));
       case 'pending':
-        return this.deliver(copy, own, answers.pending(own.epoch));
+        return this.deliver(copy, own, answers.pending(own.sendAttempt));
     }
   }
 
   private claim(index: number): void {
-    const forked = (change: (copy: World, own: Sender, epoch: Epoch) => void): void =>
+    const forked = (change: (copy: World, own: Sender, sendAttempt: SendAttempt) => void): void =>
       this.fork((copy) => {
         const own = copy.senders[index] as Sender;
-        change(copy, own, epochOf(copy, own.epoch));
+        change(copy, own, sendAttemptOf(copy, own.sendAttempt));
       });
-    const { slot } = epochOf(this.world, (this.world.senders[index] as Sender).epoch);
-    if (slot !== null && this.rules.journal && this.rules.createIfAbsent) {
+    const { claim } = sendAttemptOf(this.world, (this.world.senders[index] as Sender).sendAttempt);
+    if (claim !== null && this.rules.journal && this.rules.createIfAbsent) {
       forked((copy, own) => {
         const asker = { caller: own.caller, compares: true, late: false, asks: true };
-        const conflicts = decide(copy, own.epoch, asker, this.bounds, this.rules).do === 'conflict';
+        const conflicts = decide(copy, own.sendAttempt, asker, this.bounds, this.rules).do === 'conflict';
         const answer = conflicts
-          ? answers.rejected(own.epoch, 'creation_key_conflict')
-          : answers.pending(own.epoch);
+          ? answers.rejected(own.sendAttempt, 'creation_key_conflict')
+          : answers.pending(own.sendAttempt);
         this.deliver(copy, own, answer);
       });
       return;
     }
     const begin = this.bounds.losses > 0 && this.rules.announces ? 'announce' : 'send';
-    forked((copy, own, epoch) => {
-      fenceBefore(copy, own.epoch);
-      epoch.slot = own.caller;
+    forked((copy, own, sendAttempt) => {
+      fenceBefore(copy, own.sendAttempt);
+      sendAttempt.claim = own.caller;
       own.step = begin;
     });
     if (!this.rules.journal) return;
     // Written, and an error all the same: it may not be durable.
-    forked((copy, own, epoch) => {
-      fenceBefore(copy, own.epoch);
-      epoch.slot = own.caller;
+    forked((copy, own, sendAttempt) => {
+      fenceBefore(copy, own.sendAttempt);
+      sendAttempt.claim = own.caller;
       if (this.rules.unsureIsUnsent) Object.assign(own, { step: 'record', fate: 'not_sent' });
       else {
-        epoch.slot = null;
+        sendAttempt.claim = null;
         own.step = 'send';
       }
     });
-    forked((copy, own) => this.deliver(copy, own, again(own.epoch, 'journal_unavailable')));
+    forked((copy, own) => this.deliver(copy, own, again(own.sendAttempt, 'journal_unavailable')));
     if (this.world.lateWrites < this.bounds.lateWrites)
       forked((copy, own) => {
         copy.lateWrites += 1;
         copy.senders.push({ ...own, zombie: true, step: 'late write' });
-        this.deliver(copy, own, again(own.epoch, 'journal_unavailable'));
+        this.deliver(copy, own, again(own.sendAttempt, 'journal_unavailable'));
       });
   }
 
@@ -177,9 +180,13 @@ class Step {
     leave(copy, own);
     if (own.zombie) return;
     // What is in the way is named.
-    const holder = answer.outcome === 'pending' ? copy.epochs[answer.epoch]?.slot : undefined;
+    const holder = answer.outcome === 'pending' ? copy.sendAttempts[answer.sendAttempt]?.claim : undefined;
     if (this.bounds.losses > 0 && holder != null)
-      (copy.callers[own.caller] as Caller).heard = { journal: copy.journal, epoch: answer.epoch, holder };
+      (copy.callers[own.caller] as Caller).heard = {
+        journal: copy.journal,
+        sendAttempt: answer.sendAttempt,
+        holder,
+      };
     this.step(copy, own.caller, answer, false);
   }
 
@@ -209,7 +216,7 @@ class Step {
       forked((copy, own) => {
         if (this.rules.fence) {
           fenceBefore(copy, own.fenceAt);
-          epochOf(copy, own.fenceAt).slot ??= 'fence';
+          sendAttemptOf(copy, own.fenceAt).claim ??= 'fence';
         }
         own.phase = 'reconcile';
       });
@@ -218,7 +225,7 @@ class Step {
 
   private step(copy: World, index: number, answer: CreateVideoAnswer, reconciled: boolean): void {
     const own = copy.callers[index] as Caller;
-    const state = { ...beginCreate('key', 0), epoch: own.epoch };
+    const state = { ...beginCreate('key', 0), sendAttempt: own.sendAttempt };
     const context = { now: 0, random: 0, startLimitMs: DEFAULT_START_LIMIT_MS, reconciled };
     const decided = nextStep(state, answer, context);
     if (decided.do === 'settle') {
@@ -229,22 +236,22 @@ class Step {
       copy.lostId ||=
         outcome === 'unconfirmed' &&
         copy.decisions === 0 &&
-        copy.epochs.some((epoch) => epoch.outcome === 'created');
-      const holder = copy.epochs[decided.answer.epoch]?.slot;
+        copy.sendAttempts.some((sendAttempt) => sendAttempt.outcome === 'created');
+      const holder = copy.sendAttempts[decided.answer.sendAttempt]?.claim;
       if (outcome === 'created' && typeof holder === 'number')
         copy.mixedUp ||= this.bounds.requests[holder] !== this.bounds.requests[index];
     } else if (decided.do === 'reconcile') Object.assign(own, { phase: 'reconcile', sameRequest: true });
-    else this.create(copy, index, decided.state.epoch);
+    else this.create(copy, index, decided.state.sendAttempt);
   }
 
-  private create(copy: World, index: number, epoch: number): void {
+  private create(copy: World, index: number, sendAttempt: number): void {
     const own = copy.callers[index] as Caller;
-    if (epoch >= this.bounds.epochs || own.creates >= this.bounds.creates)
+    if (sendAttempt >= this.bounds.sendAttempts || own.creates >= this.bounds.creates)
       Object.assign(own, { phase: 'done', end: 'bound' });
     else {
       const anew = { heard: null, early: false } as const;
-      Object.assign(own, { phase: 'creating', epoch, end: null, creates: own.creates + 1, ...anew });
-      copy.senders.push(newSender(index, epoch));
+      Object.assign(own, { phase: 'creating', sendAttempt, end: null, creates: own.creates + 1, ...anew });
+      copy.senders.push(newSender(index, sendAttempt));
     }
   }
 
@@ -254,69 +261,75 @@ class Step {
     const tell = (answer: CreateVideoAnswer): void => this.step(copy, index, answer, true);
     const proved = !this.rules.ownJournal || provesNotSent(copy, own);
     const changed = (): void => {
-      const at = standIn(copy, index, 'unconfirmed');
+      const at = recordPlaceholder(copy, index, 'unconfirmed');
       if (at === undefined) Object.assign(own, { phase: 'done', end: 'bound' });
       else tell(answers.unconfirmed(at));
     };
-    for (let at = unknownBefore(copy, own.epoch, this.rules) ?? own.epoch; at < this.bounds.epochs; at++) {
-      const { slot } = epochOf(copy, at);
+    for (
+      let at = unknownBefore(copy, own.sendAttempt, this.rules) ?? own.sendAttempt;
+      at < this.bounds.sendAttempts;
+      at++
+    ) {
+      const { claim } = sendAttemptOf(copy, at);
       const asker = { caller: index, compares: comparesAgain && own.sameRequest, late, asks: false };
       const decision = decide(copy, at, asker, this.bounds, this.rules);
-      if (decision.do === 'next_epoch' && goesForward) continue;
-      if (decision.do === 'conflict') return tell(again(own.epoch));
+      if (decision.do === 'next_send_attempt' && goesForward) continue;
+      if (decision.do === 'conflict') return tell(again(own.sendAttempt));
       const unseen = leavesForeign && !own.sameRequest;
-      if (unseen && slot !== null && slot !== 'fence' && slot !== index)
-        return this.shutOut(copy, at, decision) ? tell(again(own.epoch)) : undefined;
+      if (unseen && claim !== null && claim !== 'fence' && claim !== index)
+        return this.shutOut(copy, at, decision) ? tell(again(own.sendAttempt)) : undefined;
       if ((decision.do === 'fenced' || decision.do === 'send') && !proved) return changed();
-      if (decision.do === 'fenced') return tell(unseen && at > own.epoch ? again(own.epoch) : fenced(at));
+      if (decision.do === 'fenced')
+        return tell(unseen && at > own.sendAttempt ? again(own.sendAttempt) : fenced(at));
       if (decision.do === 'pending') return tell(pendingIsUnknown ? answers.unconfirmed(at) : fenced(at));
       if (decision.do === 'send') return void Object.assign(own, { phase: 'fencing', fenceAt: at });
       const recorded = decision.do === 'return' ? decision.outcome.answer : answerOf('credentials', at);
-      return tell({ ...recorded, epoch: at } as CreateVideoAnswer);
+      return tell({ ...recorded, sendAttempt: at } as CreateVideoAnswer);
     }
     Object.assign(own, { phase: 'done', end: 'bound' });
   }
 
   /** Where its lost create would send next, if it ever goes on. False when somebody sends there: it looks again. */
-  private shutOut(copy: World, at: number, decision: EpochDecision): boolean {
-    const epoch = copy.epochs[at + 1];
+  private shutOut(copy: World, at: number, decision: SendAttemptDecision): boolean {
+    const sendAttempt = copy.sendAttempts[at + 1];
     const final = decision.do === 'return' && !isRefusal(decision.outcome.answer, Infinity);
-    // `next_epoch`: one that does not go forward has no eye for what is beyond.
-    if (!this.rules.shutsOut || final || decision.do === 'next_epoch' || epoch === undefined) return true;
-    epoch.slot ??= 'fence';
-    return epoch.slot === 'fence';
+    // `next_send_attempt`: one that does not go forward has no eye for what is beyond.
+    if (!this.rules.shutsOut || final || decision.do === 'next_send_attempt' || sendAttempt === undefined)
+      return true;
+    sendAttempt.claim ??= 'fence';
+    return sendAttempt.claim === 'fence';
   }
 
   private fence(copy: World, own: Caller, index: number): void {
-    const epoch = epochOf(copy, own.fenceAt);
-    if (this.rules.fence && this.rules.fenceLooks && epoch.slot !== null) {
+    const sendAttempt = sendAttemptOf(copy, own.fenceAt);
+    if (this.rules.fence && this.rules.fenceLooks && sendAttempt.claim !== null) {
       own.phase = 'reconcile';
       return;
     }
     if (this.rules.fence) {
       fenceBefore(copy, own.fenceAt);
-      epoch.slot = 'fence';
+      sendAttempt.claim = 'fence';
     }
-    const unseen = this.rules.leavesForeign && !own.sameRequest && own.fenceAt > own.epoch;
-    this.step(copy, index, unseen ? again(own.epoch) : fenced(own.fenceAt), true);
+    const unseen = this.rules.leavesForeign && !own.sameRequest && own.fenceAt > own.sendAttempt;
+    this.step(copy, index, unseen ? again(own.sendAttempt) : fenced(own.fenceAt), true);
   }
 
   /** The journal is lost, or set back to a copy of it. */
   private losses(): void {
     const { backup } = this.world;
-    if (backup === null) this.fork((copy) => (copy.backup = copyOfJournal(copy.epochs)));
+    if (backup === null) this.fork((copy) => (copy.backup = copyOfJournal(copy.sendAttempts)));
     for (const found of backup === null ? [null] : [null, backup])
       this.fork((copy) => loseJournal(copy, found, this.bounds, this.rules));
   }
 
   /** Somebody decides about a create of unknown fate; after a resubmission the workflow that waited goes on. */
   private people(): void {
-    this.world.epochs.forEach((_, at) => {
+    this.world.sendAttempts.forEach((_, at) => {
       if (!isUndecided(this.world, at, this.bounds)) return;
       for (const decision of ['adopt', 'declareLost', 'resubmit'] as const)
         this.fork((copy) => {
           copy.decisions += 1;
-          epochOf(copy, at).decision = decision;
+          sendAttemptOf(copy, at).decision = decision;
           if (decision !== 'resubmit') return;
           copy.authorised += 1;
           copy.callers.forEach(({ end }, index) => {
@@ -327,7 +340,7 @@ class Step {
   }
 }
 
-const epochOf = (world: World, index: number): Epoch => world.epochs[index] as Epoch;
+const sendAttemptOf = (world: World, index: number): SendAttempt => world.sendAttempts[index] as SendAttempt;
 
 function leave(world: World, sender: Sender): void {
   world.senders.splice(world.senders.indexOf(sender), 1);

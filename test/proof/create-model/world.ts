@@ -1,11 +1,11 @@
 import {
-  decideEpoch,
-  type EpochDecision,
-  type EpochView,
+  decideSendAttempt,
+  type SendAttemptDecision,
+  type SendAttemptView,
   isOpenFate,
   mayFollow,
   type Resolution,
-  type SlotIntent,
+  type ClaimIntent,
 } from '../../../src/domain/journal';
 import { RECORDED_BY_ANOTHER_RUN } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
@@ -13,27 +13,27 @@ import { answers } from '../../domain/create-answers';
 
 /** Rules of create-once; a walk with one of them switched off has to go wrong. */
 export interface Rules {
-  /** Whether "the slot is empty" is made true for ever before it counts as "not sent". */
+  /** Whether "the claim is empty" is made true for ever before it counts as "not sent". */
   readonly fence: boolean;
-  /** Whether a fence is written only where no slot is. */
+  /** Whether a fence is written only where no claim is. */
   readonly fenceLooks: boolean;
-  /** Whether a slot is taken by create-if-absent, or simply written. */
+  /** Whether a claim is taken by create-if-absent, or simply written. */
   readonly createIfAbsent: boolean;
-  /** Whether there is a journal: records are looked at, and slots taken, before a send. */
+  /** Whether there is a journal: records are looked at, and claims taken, before a send. */
   readonly journal: boolean;
-  /** Whether a reconciliation goes on where a sender of its run would go on, or looks at one epoch only. */
+  /** Whether a reconciliation goes on where a sender of its run would go on, or looks at one send attempt only. */
   readonly goesForward: boolean;
-  /** Whether a taken slot without an outcome may hide a send. */
+  /** Whether a taken claim without an outcome may hide a send. */
   readonly pendingIsUnknown: boolean;
   /** Whether an intent that may not be durable is given up. */
   readonly unsureIsUnsent: boolean;
   /** Whether a reconciliation compares the requests, where its create has. */
   readonly comparesAgain: boolean;
-  /** Whether a reconciliation tells of another run's epochs only after the create has compared the requests. */
+  /** Whether a reconciliation tells of another run's send attempts only after the create has compared the requests. */
   readonly leavesForeign: boolean;
-  /** Whether a reconciliation that ends at another run's epoch shuts out its own lost create beyond it. */
+  /** Whether a reconciliation that ends at another run's send attempt shuts out its own lost create beyond it. */
   readonly shutsOut: boolean;
-  /** Whether an epoch without an outcome is left behind where somebody sent in a later one. */
+  /** Whether a send attempt without an outcome is left behind where somebody sent in a later one. */
   readonly follows: boolean;
   /** Whether only the journal that a sender named, while it has what was named, proves "not sent". */
   readonly ownJournal: boolean;
@@ -41,7 +41,7 @@ export interface Rules {
   readonly announces: boolean;
   /** Whether what was lost with a journal stands in the next one as an unknown fate. */
   readonly standsIn: boolean;
-  /** Whether a caller sees what stands in before the epoch where it begins. */
+  /** Whether a caller sees what stands in before the send attempt where it begins. */
   readonly looksBack: boolean;
 }
 
@@ -65,7 +65,7 @@ export const SOUND: Rules = {
 
 /** How large the walked space is. */
 export interface Bounds {
-  readonly epochs: number;
+  readonly sendAttempts: number;
   /** Request of each caller: callers with equal numbers ask for the same. */
   readonly requests: readonly number[];
   /** Callers whose person wants a refused request sent again. */
@@ -74,7 +74,7 @@ export interface Bounds {
   readonly creates: number;
   /** Decisions of people. */
   readonly decisions: number;
-  /** Slots that are written after their writer was told of an error. */
+  /** Claims that are written after their writer was told of an error. */
   readonly lateWrites: number;
   /** Journals that are lost, or set back to a copy: a person binds the next one once no worker uses the last one any more. */
   readonly losses: number;
@@ -92,11 +92,11 @@ export const FATES: readonly { readonly fate: Fate; readonly accepted: boolean }
   { fate: 'not_sent', accepted: false },
 ];
 
-/** Number of the caller that holds the slot, or a fence. */
+/** Number of the caller that holds the claim, or a fence. */
 export type Holder = number | 'fence';
 
-export interface Epoch {
-  slot: Holder | null;
+export interface SendAttempt {
+  claim: Holder | null;
   outcome: Fate | null;
   decision: 'adopt' | 'declareLost' | 'resubmit' | null;
 }
@@ -104,7 +104,7 @@ export interface Sender {
   readonly caller: number;
   /** Its workflow has given it up, or it is the one that the workflow waits for. */
   zombie: boolean;
-  epoch: number;
+  sendAttempt: number;
   step: 'read' | 'claim' | 'announce' | 'send' | 'record' | 'late write';
   fate: Fate | null;
   /** Its process has ended; what it sent is still on the way. */
@@ -113,13 +113,13 @@ export interface Sender {
 /** What the server was told of a create. */
 export interface Word {
   readonly journal: number;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly holder: Holder;
 }
 export interface Caller {
-  epoch: number;
+  sendAttempt: number;
   phase: 'creating' | 'reconcile' | 'fencing' | 'done';
-  /** Epoch of the fence that is to be taken. */
+  /** Send attempt of the fence that is to be taken. */
   fenceAt: number;
   sameRequest: boolean;
   creates: number;
@@ -136,8 +136,8 @@ export interface World {
   journal: number;
   losses: number;
   /** A copy of the journal, kept elsewhere. */
-  backup: Epoch[] | null;
-  epochs: Epoch[];
+  backup: SendAttempt[] | null;
+  sendAttempts: SendAttempt[];
   senders: Sender[];
   callers: Caller[];
   accepted: number;
@@ -155,15 +155,15 @@ export interface World {
 /** Time before which a refusal of the model forbids a send; readers' clocks say anything. */
 export const NOT_BEFORE = 1000;
 
-export function firstWorld({ epochs, requests }: Bounds): World {
+export function firstWorld({ sendAttempts, requests }: Bounds): World {
   return {
     journal: 0,
     losses: 0,
     backup: null,
-    epochs: emptyJournal(epochs),
+    sendAttempts: emptyJournal(sendAttempts),
     senders: requests.map((_, caller) => newSender(caller, 0)),
     callers: requests.map(() => ({
-      epoch: 0,
+      sendAttempt: 0,
       phase: 'creating',
       fenceAt: 0,
       sameRequest: false,
@@ -183,39 +183,43 @@ export function firstWorld({ epochs, requests }: Bounds): World {
   };
 }
 
-export function emptyJournal(epochs: number): Epoch[] {
-  return Array.from({ length: epochs }, () => ({ slot: null, outcome: null, decision: null }));
+export function emptyJournal(sendAttempts: number): SendAttempt[] {
+  return Array.from({ length: sendAttempts }, () => ({ claim: null, outcome: null, decision: null }));
 }
 
-export function newSender(caller: number, epoch: number): Sender {
-  return { caller, zombie: false, epoch, step: 'read', fate: null, lost: false };
+export function newSender(caller: number, sendAttempt: number): Sender {
+  return { caller, zombie: false, sendAttempt, step: 'read', fate: null, lost: false };
 }
 
 export function copyOf(world: World): World {
   return {
     ...world,
-    epochs: copyOfJournal(world.epochs),
+    sendAttempts: copyOfJournal(world.sendAttempts),
     senders: world.senders.map((sender) => ({ ...sender })),
     callers: world.callers.map((caller) => ({ ...caller })),
   };
 }
 
-export function copyOfJournal(epochs: readonly Epoch[]): Epoch[] {
-  return epochs.map((epoch) => ({ ...epoch }));
+export function copyOfJournal(sendAttempts: readonly SendAttempt[]): SendAttempt[] {
+  return sendAttempts.map((sendAttempt) => ({ ...sendAttempt }));
 }
 
 const runOf = (caller: number): string => `run-${caller}`;
 
-/** What the journal holds of an epoch, as the real decisions read it. */
-export function viewOf({ epochs }: World, at: number, { requests }: Bounds): EpochView {
-  const { slot, outcome, decision } = epochs[at] as Epoch;
+/** What the journal holds of a send attempt, as the real decisions read it. */
+export function viewOf({ sendAttempts }: World, at: number, { requests }: Bounds): SendAttemptView {
+  const { claim, outcome, decision } = sendAttempts[at] as SendAttempt;
   return {
-    slot:
-      slot === null
+    claim:
+      claim === null
         ? null
-        : slot === 'fence'
+        : claim === 'fence'
           ? { v: 1, kind: 'fence', nonce: 'f', at: '' }
-          : ({ kind: 'intent', fingerprint: `request-${requests[slot]}`, runId: runOf(slot) } as SlotIntent),
+          : ({
+              kind: 'intent',
+              fingerprint: `request-${requests[claim]}`,
+              runId: runOf(claim),
+            } as ClaimIntent),
     outcome: outcome === null ? null : { v: 1, nonce: 'n', at: '', answer: answerOf(outcome, at) },
     resolution:
       decision === null
@@ -234,7 +238,7 @@ export function viewOf({ epochs }: World, at: number, { requests }: Bounds): Epo
   };
 }
 
-const decided = new Map<string, EpochDecision>();
+const decided = new Map<string, SendAttemptDecision>();
 
 interface Asker {
   readonly caller: number;
@@ -244,19 +248,19 @@ interface Asker {
   readonly asks: boolean;
 }
 
-/** The real decision, with the real way over epochs that another clock has opened (src/activities/journal-epochs.ts). */
+/** The real decision, with the real way over send attempts that another clock has opened (src/activities/journal-send attempts.ts). */
 export function decide(
   world: World,
   at: number,
   { caller, compares, late, asks }: Asker,
   { requests, again, ...bounds }: Bounds,
   { follows }: Rules,
-): EpochDecision {
-  const { slot, outcome, decision } = world.epochs[at] as Epoch;
+): SendAttemptDecision {
+  const { claim, outcome, decision } = world.sendAttempts[at] as SendAttempt;
   const request = requests[caller];
   const passed = isPassed(world, at, (holder) => !compares || requests[holder] === request);
   const repeats = asks && again?.includes(caller) === true;
-  const name = `${follows} ${at} ${slot} ${outcome} ${decision} ${passed} ${caller} ${compares} ${late} ${repeats} ${requests.join()}`;
+  const name = `${follows} ${at} ${claim} ${outcome} ${decision} ${passed} ${caller} ${compares} ${late} ${repeats} ${requests.join()}`;
   const known = decided.get(name);
   if (known !== undefined) return known;
   const view = viewOf(world, at, { requests, ...bounds });
@@ -266,44 +270,51 @@ export function decide(
     now: late ? NOT_BEFORE : 0,
     again: repeats,
   };
-  const own = decideEpoch(view, who);
+  const own = decideSendAttempt(view, who);
   const opens = passed && mayFollow(view, who) && (follows || own.do !== 'pending');
-  const made: EpochDecision = opens ? { do: 'next_epoch' } : own;
+  const made: SendAttemptDecision = opens ? { do: 'next_send_attempt' } : own;
   decided.set(name, made);
   return made;
 }
 
-function isPassed({ epochs }: World, at: number, counts: (holder: number) => boolean): boolean {
-  for (const { slot } of epochs.slice(at + 1)) {
-    if (slot === null) return false;
-    if (slot !== 'fence' && counts(slot)) return true;
+function isPassed({ sendAttempts }: World, at: number, counts: (holder: number) => boolean): boolean {
+  for (const { claim } of sendAttempts.slice(at + 1)) {
+    if (claim === null) return false;
+    if (claim !== 'fence' && counts(claim)) return true;
   }
   return false;
 }
 
-export function answerOf(fate: Fate, epoch: number): Exclude<CreateVideoAnswer, { outcome: 'pending' }> {
+export function answerOf(
+  fate: Fate,
+  sendAttempt: number,
+): Exclude<CreateVideoAnswer, { outcome: 'pending' }> {
   switch (fate) {
     case 'created':
-      return answers.created(epoch);
+      return answers.created(sendAttempt);
     case 'unconfirmed':
-      return answers.unconfirmed(epoch);
+      return answers.unconfirmed(sendAttempt);
     case 'refused':
-      return answers.refused(epoch, new Date(NOT_BEFORE).toISOString());
+      return answers.refused(sendAttempt, new Date(NOT_BEFORE).toISOString());
     case 'credentials':
-      return { ...answers.rejected(epoch, 'credentials'), notBefore: new Date(NOT_BEFORE).toISOString() };
+      return {
+        ...answers.rejected(sendAttempt, 'credentials'),
+        notBefore: new Date(NOT_BEFORE).toISOString(),
+      };
     case 'invalid':
-      return answers.rejected(epoch, 'moderation');
+      return answers.rejected(sendAttempt, 'moderation');
     case 'not_sent':
-      return answers.notSent(epoch);
+      return answers.notSent(sendAttempt);
   }
 }
 
-export const fenced = (epoch: number): CreateVideoAnswer => answers.notSent(epoch, { cause: 'fenced' });
-/** Nothing is known or done: the same epoch is asked for again. */
-export const again = (epoch: number, cause = RECORDED_BY_ANOTHER_RUN): CreateVideoAnswer =>
-  answers.notSent(epoch, { cause, epochUsed: false });
+export const fenced = (sendAttempt: number): CreateVideoAnswer =>
+  answers.notSent(sendAttempt, { cause: 'fenced' });
+/** Nothing is known or done: the same send attempt is asked for again. */
+export const again = (sendAttempt: number, cause = RECORDED_BY_ANOTHER_RUN): CreateVideoAnswer =>
+  answers.notSent(sendAttempt, { cause, sendAttemptUsed: false });
 
-/** Whether somebody may decide about this epoch now. */
+/** Whether somebody may decide about this send attempt now. */
 export function isUndecided(world: World, at: number, bounds: Bounds): boolean {
-  return world.epochs[at]?.decision === null && isOpenFate(viewOf(world, at, bounds));
+  return world.sendAttempts[at]?.decision === null && isOpenFate(viewOf(world, at, bounds));
 }

@@ -70,7 +70,7 @@ export function mediaParsers(mp4: Buffer): FuzzedParser[] {
         const walk = await walkBoxes(file, input.length);
         return walk.ok ? checkSamples(file, walk.boxes) : walk;
       },
-      wrong: wrongOfKinds('not_video', 'truncated'),
+      wrong: wrongOfKinds('not_video', 'incomplete_file'),
     },
     {
       name: 'image header',

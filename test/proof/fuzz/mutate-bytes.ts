@@ -56,7 +56,7 @@ function changed(
     case 4:
       return spliced(bytes, at, 0, bytes.subarray(random.below(bytes.length + 1)).subarray(0, length));
     case 5:
-      return spliced(bytes, at, random.oneIn(2) ? 0 : length, wordOf(random, words));
+      return spliced(bytes, at, random.oneIn(2) ? 0 : length, heartbeatOf(random, words));
     case 6:
       return spliced(bytes, at, bytes.length, random.pick(others).subarray(at));
     case 7:
@@ -74,14 +74,14 @@ function changed(
 
 const EMPTY = Buffer.alloc(0);
 
-function wordOf(random: SeededRandom, words: readonly string[]): Buffer {
+function heartbeatOf(random: SeededRandom, words: readonly string[]): Buffer {
   const word = Buffer.from(random.pick(words));
   return random.oneIn(3) ? Buffer.concat([word, Buffer.from([random.pick(INTERESTING)])]) : word;
 }
 
 /** A run of one token: what a pattern that goes back again and again, or a deep nesting, needs. */
 function repeated(random: SeededRandom, words: readonly string[]): Buffer {
-  const token = wordOf(random, words);
+  const token = heartbeatOf(random, words);
   const times = 1 + random.below(random.oneIn(4) ? 20_000 : 300);
   return Buffer.alloc(Math.min(MAX_INPUT, token.length * times), token.length === 0 ? ' ' : token);
 }

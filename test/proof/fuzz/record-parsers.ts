@@ -6,10 +6,10 @@ import {
   parseIndexEntry,
   parseOutcome,
   parseResolution,
-  parseSlot,
+  parseClaim,
 } from '../../../src/journal/records';
 import { sandboxModels } from '../../../src/testing/sandbox/models';
-import { slotIntent } from '../../activities/slot-intent';
+import { claimIntent } from '../../activities/claim-intent';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wordsOf } from './wire-samples';
 
@@ -26,7 +26,7 @@ const VIDEO = {
   source: 'create_reply',
 };
 const ANSWER = {
-  epoch: 0,
+  sendAttempt: 0,
   sent: true,
   account: 'default@00000000',
   estimate: { microUnits: 5, currency: 'USD' },
@@ -81,9 +81,9 @@ const isMoney = (money: Money) =>
 /** Readers of what lies in files of ours, which others may have touched. */
 export const RECORD_PARSERS: readonly FuzzedParser[] = [
   journal(
-    'journal slot',
-    [bytes(slotIntent()), bytes({ v: 1, kind: 'fence', nonce: 'n', at: VIDEO.createdAt })],
-    parseSlot,
+    'journal claim',
+    [bytes(claimIntent()), bytes({ v: 1, kind: 'fence', nonce: 'n', at: VIDEO.createdAt })],
+    parseClaim,
   ),
   journal(
     'journal outcome',
@@ -107,7 +107,7 @@ export const RECORD_PARSERS: readonly FuzzedParser[] = [
         v: 1,
         namespace: 'default',
         creationKey: 'k',
-        epoch: 0,
+        sendAttempt: 0,
         workflowId: 'w',
         runId: 'r',
         video: VIDEO,

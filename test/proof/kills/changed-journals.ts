@@ -2,10 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type JournalChange } from '../../support/changed-journal';
 import { type CellFacts } from './crash-points';
 
-const KEPT: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, epochs: ['created'] };
-const UNCONFIRMED: CellFacts = { outcome: 'unconfirmed', sends: 1, accepted: 1, epochs: ['unconfirmed'] };
+const KEPT: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, sendAttempts: ['created'] };
+const UNCONFIRMED: CellFacts = {
+  outcome: 'unconfirmed',
+  sends: 1,
+  accepted: 1,
+  sendAttempts: ['unconfirmed'],
+};
 const UNCONFIRMED_UNSENT: CellFacts = { ...UNCONFIRMED, sends: 0, accepted: 0 };
-const FENCED_THEN_SENT: CellFacts = { ...KEPT, epochs: ['fence', 'created'] };
+const FENCED_THEN_SENT: CellFacts = { ...KEPT, sendAttempts: ['fence', 'created'] };
 
 export interface ChangedPoint {
   /** One of the crash points. */
@@ -25,8 +30,8 @@ const UNTOLD: ChangedPoint['expected'] = { ...always(UNCONFIRMED_UNSENT), restor
 
 /** The moments of a create before its task is polled. */
 export const CHANGED_POINTS: readonly ChangedPoint[] = [
-  { name: 'before_slot', when: 'before the slot', expected: UNTOLD },
-  { name: 'slot_durable', when: 'when the slot is durable', expected: UNTOLD },
+  { name: 'before_claim', when: 'before the claim', expected: UNTOLD },
+  { name: 'claim_durable', when: 'when the claim is durable', expected: UNTOLD },
   { name: 'first_byte', when: 'just before the first byte', expected: always(UNCONFIRMED_UNSENT) },
   { name: 'request_written', when: 'when the service has the request', expected: always(UNCONFIRMED) },
   {
@@ -47,10 +52,10 @@ export const CHANGED_POINTS: readonly ChangedPoint[] = [
 ];
 
 /** A worker that stands still for so long has told the server that there might be an intent, or was given up by it. */
-const TOLD_AFTER_MS = 8_000;
+const SHOWN_AFTER_MS = 8_000;
 
 /** Whether a create that might go on asks a person, because it took a slow machine too long to get there. */
 export function isTooCareful(facts: CellFacts, expected: CellFacts, heldMs: number): boolean {
   const mightGoOn = isDeepStrictEqual(expected, FENCED_THEN_SENT);
-  return heldMs > TOLD_AFTER_MS && mightGoOn && isDeepStrictEqual(facts, UNCONFIRMED_UNSENT);
+  return heldMs > SHOWN_AFTER_MS && mightGoOn && isDeepStrictEqual(facts, UNCONFIRMED_UNSENT);
 }

@@ -12,8 +12,8 @@ export interface CellFacts {
   /** Creates that reached the service. */
   readonly sends: number;
   readonly accepted: number;
-  /** What each epoch of the journal holds: an outcome, a fence, or an `intent` without outcome. */
-  readonly epochs: readonly string[];
+  /** What each send attempt of the journal holds: an outcome, a fence, or an `intent` without outcome. */
+  readonly sendAttempts: readonly string[];
 }
 
 export interface CrashPoint {
@@ -25,11 +25,11 @@ export interface CrashPoint {
   readonly expected: Readonly<Record<Strike, CellFacts>>;
 }
 
-const SENT_ONCE: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, epochs: ['created'] };
-const FENCED_THEN_SENT: CellFacts = { ...SENT_ONCE, epochs: ['fence', 'created'] };
+const SENT_ONCE: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, sendAttempts: ['created'] };
+const FENCED_THEN_SENT: CellFacts = { ...SENT_ONCE, sendAttempts: ['fence', 'created'] };
 /** The stopped sender finds itself late, settles that it sends nothing, and that is proof enough. */
-const SETTLED_THEN_SENT: CellFacts = { ...SENT_ONCE, epochs: ['not_sent', 'created'] };
-const UNCONFIRMED: CellFacts = { outcome: 'unconfirmed', sends: 1, accepted: 1, epochs: ['intent'] };
+const SETTLED_THEN_SENT: CellFacts = { ...SENT_ONCE, sendAttempts: ['not_sent', 'created'] };
+const UNCONFIRMED: CellFacts = { outcome: 'unconfirmed', sends: 1, accepted: 1, sendAttempts: ['intent'] };
 const UNCONFIRMED_UNSENT: CellFacts = { ...UNCONFIRMED, sends: 0, accepted: 0 };
 
 const always = (facts: CellFacts): Record<Strike, CellFacts> => ({
@@ -41,11 +41,11 @@ const always = (facts: CellFacts): Record<Strike, CellFacts> => ({
 /** Milliseconds from the first create to the strike, or to going on, beyond which a machine is slow for these times. */
 const SLOW_MS: Readonly<Record<Strike, number>> = { SIGKILL: 5_000, SIGTERM: 5_000, SIGSTOP: 40_000 };
 
-/** Epochs in which provably nothing was sent: a create that comes too late for its send settles that, and goes on. */
-const UNSENT_EPOCHS: ReadonlySet<string> = new Set(['not_sent', 'fence']);
+/** Send attempts in which provably nothing was sent: a create that comes too late for its send settles that, and goes on. */
+const UNSENT_SEND_ATTEMPTS: ReadonlySet<string> = new Set(['not_sent', 'fence']);
 
 /**
- * Whether facts are those of a slow machine: more epochs in which nothing was sent, or a stopped create without time
+ * Whether facts are those of a slow machine: more send attempts in which nothing was sent, or a stopped create without time
  * left for its reply, which is unconfirmed. Nothing is sent twice in either.
  */
 export function isTooSlow(strike: Strike, facts: CellFacts, expected: CellFacts, heldMs: number): boolean {
@@ -60,26 +60,29 @@ export function isUnfenced(point: CrashPoint, strike: Strike, facts: CellFacts):
 }
 
 function withoutUnsent(facts: CellFacts): CellFacts {
-  return { ...facts, epochs: facts.epochs.filter((epoch) => !UNSENT_EPOCHS.has(epoch)) };
+  return {
+    ...facts,
+    sendAttempts: facts.sendAttempts.filter((sendAttempt) => !UNSENT_SEND_ATTEMPTS.has(sendAttempt)),
+  };
 }
 
 /** The named moments of a paid video, in the order in which a worker comes by (failure model: rows 4 to 10 and 12). */
 export const CRASH_POINTS: readonly CrashPoint[] = [
   {
-    name: 'before_slot',
-    when: 'before the slot',
+    name: 'before_claim',
+    when: 'before the claim',
     rules: ['C7.6'],
     expected: { SIGKILL: FENCED_THEN_SENT, SIGTERM: SENT_ONCE, SIGSTOP: FENCED_THEN_SENT },
   },
   {
-    name: 'slot_linked',
-    when: 'when the slot has its name and its folder is not synced',
+    name: 'claim_linked',
+    when: 'when the claim has its name and its folder is not synced',
     rules: ['C4.4c'],
     expected: { SIGKILL: UNCONFIRMED_UNSENT, SIGTERM: SENT_ONCE, SIGSTOP: SETTLED_THEN_SENT },
   },
   {
-    name: 'slot_durable',
-    when: 'when the slot is durable',
+    name: 'claim_durable',
+    when: 'when the claim is durable',
     rules: ['C4.4c'],
     expected: { SIGKILL: UNCONFIRMED_UNSENT, SIGTERM: SENT_ONCE, SIGSTOP: SETTLED_THEN_SENT },
   },

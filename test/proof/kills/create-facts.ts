@@ -1,35 +1,35 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EpochView } from '../../../src/domain/journal';
+import { type SendAttemptView } from '../../../src/domain/journal';
 import { type VideoOutcome } from '../../../src/domain';
 import { createFileJournal, keyFolder } from '../../../src/journal/file-journal';
 import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';
 
-/** What is recorded of an epoch, and when its outcome was written: a record says when it was made, before that. */
-export type WrittenEpoch = EpochView & { readonly writtenAt: number | null };
+/** What is recorded of a send attempt, and when its outcome was written: a record says when it was made, before that. */
+export type WrittenSendAttempt = SendAttemptView & { readonly writtenAt: number | null };
 
-/** Everything that was recorded under a creation key, epoch by epoch. */
-export async function readEpochs(
+/** Everything that was recorded under a creation key, send attempt by send attempt. */
+export async function readSendAttempts(
   root: string,
   namespace: string,
   creationKey: string,
-): Promise<WrittenEpoch[]> {
+): Promise<WrittenSendAttempt[]> {
   const journal = createFileJournal({ root });
   const key = { namespace, creationKey };
-  const views: WrittenEpoch[] = [];
+  const views: WrittenSendAttempt[] = [];
   for (;;) {
-    const epoch = views.length;
-    const view = await journal.read(key, epoch);
-    if (view.slot === null) return views;
-    const file = join(keyFolder(root, key), `${epoch}.outcome`);
+    const sendAttempt = views.length;
+    const view = await journal.read(key, sendAttempt);
+    if (view.claim === null) return views;
+    const file = join(keyFolder(root, key), `${sendAttempt}.outcome`);
     const writtenAt = view.outcome === null ? null : (await stat(file)).mtimeMs;
     views.push({ ...view, writtenAt });
   }
 }
 
-/** One word for an epoch: what its outcome says, or what took it. */
-export function epochWord({ slot, outcome }: EpochView): string {
-  return outcome?.answer.outcome ?? slot?.kind ?? 'open';
+/** One word for a send attempt: what its outcome says, or what took it. */
+export function sendAttemptWord({ claim, outcome }: SendAttemptView): string {
+  return outcome?.answer.outcome ?? claim?.kind ?? 'open';
 }
 
 /** What is written in the last moments of the window may be there too late. */
@@ -39,18 +39,18 @@ const WRITE_MS = 2_000;
  * Task ids that a worker read in a reply and recorded while somebody still waited for them. One that is recorded after
  * the send window is in the journal all the same: a person who looks into the unconfirmed create finds it there.
  */
-export function recordedTaskIds(views: readonly WrittenEpoch[]): string[] {
-  return views.flatMap(({ slot, outcome, writtenAt }) => {
+export function recordedTaskIds(views: readonly WrittenSendAttempt[]): string[] {
+  return views.flatMap(({ claim, outcome, writtenAt }) => {
     if (outcome?.answer.outcome !== 'created') return [];
-    const late = slot?.kind === 'intent' && (writtenAt ?? 0) > Date.parse(slot.sendWindowEnd) - WRITE_MS;
+    const late = claim?.kind === 'intent' && (writtenAt ?? 0) > Date.parse(claim.sendWindowEnd) - WRITE_MS;
     return late ? [] : [outcome.answer.video.taskId];
   });
 }
 
-/** Epochs that were opened although an earlier one holds an intent without any outcome: a create sent again by itself. */
-export function sentAgainUnproved(views: readonly EpochView[]): number {
-  const first = views.findIndex((view) => epochWord(view) === 'intent');
-  return first < 0 ? 0 : views.slice(first + 1).filter(({ slot }) => slot?.kind === 'intent').length;
+/** Send attempts that were opened although an earlier one holds an intent without any outcome: a create sent again by itself. */
+export function sentAgainUnproved(views: readonly SendAttemptView[]): number {
+  const first = views.findIndex((view) => sendAttemptWord(view) === 'intent');
+  return first < 0 ? 0 : views.slice(first + 1).filter(({ claim }) => claim?.kind === 'intent').length;
 }
 
 export function taskIdOf(outcome: VideoOutcome): string | undefined {

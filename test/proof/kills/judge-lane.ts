@@ -1,5 +1,5 @@
 import { type MediaStack } from '../../support/media-stack';
-import { readEpochs, recordedTaskIds, sentAgainUnproved, serviceFacts, taskIdOf } from './create-facts';
+import { readSendAttempts, recordedTaskIds, sentAgainUnproved, serviceFacts, taskIdOf } from './create-facts';
 import { type LaneResult, type LaneVideo } from './kill-lane';
 
 /** What was measured, by the words of the report. */
@@ -49,7 +49,7 @@ export async function judgeLanes(
     counts.kills += lane.kills;
     for (const video of lane.videos) {
       const facts = factsOf(video.id);
-      const views = await readEpochs(lane.journal, stack.server.namespace, video.id);
+      const views = await readSendAttempts(lane.journal, stack.server.namespace, video.id);
       const outcome = video.outcome?.outcome;
       const kept = video.outcome === undefined ? undefined : taskIdOf(video.outcome);
       const lost = recordedTaskIds(views).filter((id) => id !== kept).length;

@@ -5,7 +5,7 @@ import { type VideoOutcome } from '../../../src/domain';
 import { eventually } from '../../support/eventually';
 import { type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess } from '../../support/worker-process';
-import { epochWord, readEpochs } from './create-facts';
+import { sendAttemptWord, readSendAttempts } from './create-facts';
 
 /** The workflows of a round start within this, so that at any time some creates are under way. */
 const STARTS_WITHIN_MS = 3_000;
@@ -16,7 +16,7 @@ const IN_FLIGHT = 10;
 /** One create, with what a kill found of it. */
 export interface LaneVideo {
   readonly id: string;
-  /** Milliseconds since the epoch; Infinity before. */
+  /** Milliseconds since the Unix epoch; Infinity before. */
   startedAt: number;
   /** Kills while its workflow was open and a worker that died held nothing of it that nobody can know. */
   killsOutside: number;
@@ -33,7 +33,7 @@ export interface LaneResult {
 
 export interface LaneOptions {
   readonly kills: number;
-  /** Milliseconds since the epoch after which no further round begins. */
+  /** Milliseconds since the Unix epoch after which no further round begins. */
   readonly untilMs: number;
   /** In [0, 1). */
   readonly random: () => number;
@@ -67,7 +67,9 @@ export async function killLane(
         }),
       );
       const at = random() * (STARTS_WITHIN_MS + REST_MS);
-      await untilTime(at, round, (video) => readEpochs(env.MEDIA_JOURNAL, stack.server.namespace, video.id));
+      await untilTime(at, round, (video) =>
+        readSendAttempts(env.MEDIA_JOURNAL, stack.server.namespace, video.id),
+      );
       const killedAt = Date.now();
       worker.signal('SIGKILL');
       await Promise.all([starts, worker.gone]);
@@ -92,16 +94,17 @@ export async function killLane(
 async function untilTime(
   at: number,
   round: readonly LaneVideo[],
-  epochsOf: (video: LaneVideo) => Promise<readonly unknown[]>,
+  sendAttemptsOf: (video: LaneVideo) => Promise<readonly unknown[]>,
 ): Promise<void> {
   const gapMs = STARTS_WITHIN_MS / round.length;
-  const begun = Math.min(round.length, Math.floor(at / gapMs));
+  const started = Math.min(round.length, Math.floor(at / gapMs));
   await eventually(
-    `${begun} creates`,
-    async () => (await Promise.all(round.map(epochsOf))).filter(({ length }) => length > 0).length >= begun,
+    `${started} creates`,
+    async () =>
+      (await Promise.all(round.map(sendAttemptsOf))).filter(({ length }) => length > 0).length >= started,
     300_000,
   );
-  await delay(at - begun * gapMs);
+  await delay(at - started * gapMs);
 }
 
 function newVideo(taskQueue: string, videos: LaneVideo[]): LaneVideo {
@@ -131,8 +134,8 @@ async function noteKill(
       return;
     }
     if (video.inside) return;
-    const views = await readEpochs(journal, namespace, video.id);
-    video.inside = views.some((view) => epochWord(view) === 'intent');
+    const views = await readSendAttempts(journal, namespace, video.id);
+    video.inside = views.some((view) => sendAttemptWord(view) === 'intent');
     if (!video.inside && video.startedAt < killedAt) video.killsOutside += 1;
   };
   await Promise.all(videos.filter(({ outcome }) => outcome === undefined).map(note));

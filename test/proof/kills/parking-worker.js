@@ -34,7 +34,7 @@ files.link = async (source, destination) => {
   if (artifact) await park('part_before_publish');
   await link(source, destination);
   if (artifact) await park('part_published');
-  if (destination.endsWith('.slot')) await park('slot_linked');
+  if (destination.endsWith('.claim')) await park('claim_linked');
 };
 
 const { activityInfo } = require('@temporalio/activity');
@@ -51,12 +51,12 @@ function ownPoint() {
 function parking(journal) {
   return {
     ...journal,
-    async putSlot(key, epoch, slot) {
-      if (slot.kind === 'fence') await park('reconcile');
+    async putClaim(key, sendAttempt, claim) {
+      if (claim.kind === 'fence') await park('reconcile');
       else if (ownPoint() === 'reconcile') await stop('reconcile:create');
-      else await park('before_slot');
-      const taken = await journal.putSlot(key, epoch, slot);
-      await park('slot_durable');
+      else await park('before_claim');
+      const taken = await journal.putClaim(key, sendAttempt, claim);
+      await park('claim_durable');
       return taken;
     },
     async putOutcome(...args) {
@@ -79,7 +79,7 @@ subscribe('undici:client:sendHeaders', ({ request }) => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
 });
 
-// Also the package's own drain listens: it has begun when what is stopped goes on.
+// Also the package's own drain listens: it has started when what is stopped goes on.
 process.once('SIGTERM', () => {
   say('draining');
   release();

@@ -9,8 +9,8 @@ import { eventually } from '../../support/eventually';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
 import {
-  epochWord,
-  readEpochs,
+  sendAttemptWord,
+  readSendAttempts,
   recordedTaskIds,
   sentAgainUnproved,
   serviceFacts,
@@ -201,14 +201,14 @@ class StrikeGroup {
     }
   }
 
-  /** Until the server has given up what the process holds of this workflow, and somebody has its epoch. */
+  /** Until the server has given up what the process holds of this workflow, and somebody has its send attempt. */
   private async takenOver(handle: WorkflowHandle, identity: string): Promise<void> {
     await givenUp(handle, identity);
     const { MEDIA_JOURNAL } = this.env;
     const { namespace } = this.stack.server;
     await eventually(
-      'a slot',
-      async () => (await readEpochs(MEDIA_JOURNAL, namespace, handle.workflowId)).length > 0,
+      'a claim',
+      async () => (await readSendAttempts(MEDIA_JOURNAL, namespace, handle.workflowId)).length > 0,
       PATIENCE_MS,
     );
   }
@@ -233,14 +233,14 @@ class StrikeGroup {
     const cells = new Map<string, StruckCell>();
     for (const [point, id, outcome] of ended) {
       const { sends, accepted, taskIds } = facts(id);
-      const views = await readEpochs(this.env.MEDIA_JOURNAL, server.namespace, id);
+      const views = await readSendAttempts(this.env.MEDIA_JOURNAL, server.namespace, id);
       const kept = taskIdOf(outcome);
       const idsLost = recordedTaskIds(views).filter((recorded) => recorded !== kept).length;
       if (kept !== undefined && !taskIds.includes(kept)) throw new Error(`${point}: a task of somebody else`);
       cells.set(point, {
         kept: keptFacts(outcome),
         heldMs: this.heldMs,
-        facts: { outcome: outcome.outcome, sends, accepted, epochs: views.map(epochWord) },
+        facts: { outcome: outcome.outcome, sends, accepted, sendAttempts: views.map(sendAttemptWord) },
         acceptedBeyondOne: Math.max(0, accepted - 1),
         sentAgainUnproved: sentAgainUnproved(views),
         idsLost,

@@ -46,31 +46,31 @@ export const BODIES: readonly DownloadCase[] = [
     content: body(({ video }) =>
       Buffer.concat([video.subarray(0, topLevel(video)[0]!.end), Buffer.from(JSON_PAGE)]),
     ),
-    ends: 'truncated',
+    ends: 'incomplete_file',
     kept: true,
   },
   {
     name: 'a page behind a whole video',
     content: body(({ video }) => Buffer.concat([video, Buffer.from(HTML)])),
-    ends: 'truncated',
+    ends: 'incomplete_file',
     kept: true,
   },
   {
     name: 'a video without moov',
     content: body(({ video }) => changed(video, 'moov', () => Buffer.alloc(0))),
-    ends: 'truncated',
+    ends: 'incomplete_file',
     kept: true,
   },
   {
     name: 'a video without media data',
     content: body(({ video }) => changed(video, 'mdat', () => Buffer.alloc(0))),
-    ends: 'truncated',
+    ends: 'incomplete_file',
     kept: true,
   },
   {
     name: 'a moov of size 0',
     content: body(({ video }) => changed(video, 'moov', (b) => (b.writeUInt32BE(0), b))),
-    ends: 'truncated',
+    ends: 'incomplete_file',
     kept: true,
   },
   {
@@ -78,7 +78,7 @@ export const BODIES: readonly DownloadCase[] = [
     content: body(({ video }) =>
       changed(video, 'mdat', (b) => (b.writeUInt32BE(1), b.writeBigUInt64BE(2n ** 64n - 1n, 8), b)),
     ),
-    ends: 'truncated',
+    ends: 'incomplete_file',
     kept: true,
   },
   {
@@ -96,7 +96,7 @@ export const BODIES: readonly DownloadCase[] = [
     content: body(({ video }) =>
       Buffer.concat([video, Buffer.concat(Array<Buffer>(100_001).fill(box('free')))]),
     ),
-    ends: 'truncated',
+    ends: 'incomplete_file',
     kept: true,
     heavy: true,
   },
@@ -107,7 +107,7 @@ export const BODIES: readonly DownloadCase[] = [
       for (let depth = 0; depth < 1000; depth++) nested = box('trak', nested);
       return changed(video, 'moov', () => box('moov', nested));
     }),
-    ends: 'truncated',
+    ends: 'incomplete_file',
     kept: true,
   },
   {

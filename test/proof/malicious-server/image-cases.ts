@@ -190,13 +190,13 @@ export const IMAGES: readonly ImageCase[] = [
     name: 'a picture that is cut',
     data: url,
     media: reply(['HTTP/1.1 200 OK', 'content-length: 5000'], PNG),
-    says: [LOST, 'truncated'],
+    says: [LOST, 'incomplete_file'],
   },
   {
     name: 'a picture that drips',
     data: url,
     media: endless('HTTP/1.1 200 OK\r\n\r\n', 'a', 20),
-    says: [LOST, 'truncated'],
+    says: [LOST, 'incomplete_file'],
   },
   { name: 'a picture that never comes', data: url, media: silence, says: [LOST, 'aborted'] },
   { name: 'a reset', data: url, media: reset, says: [LOST] },
@@ -242,7 +242,7 @@ export async function runImageCase({
       return 0;
     }
     const result = await keepImages(reply, {
-      base: { epoch: 0, sent: true, account: 'default@00000000', estimate: null },
+      base: { sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null },
       client,
       artifacts: new FileArtifactStore(folder),
       requested: 1,

@@ -1,5 +1,5 @@
 /**
- * A stand-in for `@temporalio/activity` in the simulation: what an activity asks of its context. Whose context it is
+ * A placeholder for `@temporalio/activity` in the simulation: what an activity asks of its context. Whose context it is
  * follows from the event that runs.
  * @module
  */
@@ -27,8 +27,8 @@ export interface Execution extends Actor {
   readonly tell: (details: unknown) => Promise<void>;
   /** Of its input. */
   readonly creationKey: string;
-  /** Epoch whose slot it has tried to take last, and the nonce it wrote there. */
-  claim: { readonly epoch: number; readonly nonce: string } | undefined;
+  /** Send attempt whose claim it has tried to take last, and the nonce it wrote there. */
+  claim: { readonly sendAttempt: number; readonly nonce: string } | undefined;
 }
 
 /** The execution whose promises run now. */

@@ -1,5 +1,5 @@
 import { mayHaveLeft, type PaidCallSeen } from '../../../src/binding/paid-calls';
-import { wordOf } from '../../../src/domain/journal-proof';
+import { heartbeatOf } from '../../../src/domain/journal-proof';
 import { type Execution } from './activity-sdk';
 import { type Timer } from './virtual-time';
 import { type ActivityOptions, type Run } from './workflow-sdk';
@@ -11,7 +11,7 @@ export interface Activity {
   readonly name: string;
   readonly id: string;
   readonly options: ActivityOptions;
-  readonly input: { readonly creationKey: string; readonly epoch: number };
+  readonly input: { readonly creationKey: string; readonly sendAttempt: number };
   readonly run: Run;
   readonly scheduledAt: number;
   readonly closesAt: number;
@@ -34,7 +34,7 @@ export interface Activity {
 export function paidCallOf(activity: Activity): PaidCallSeen | undefined {
   const { name, id, input, run, scheduledAt, end, started, lastBeat } = activity;
   const answer = end !== undefined && 'value' in end ? (end.value as PaidCallSeen['answer']) : null;
-  const heard = wordOf(lastBeat)?.intent ?? null;
+  const heard = heartbeatOf(lastBeat)?.intent ?? null;
   // What ended before any worker had it has no end of its own there.
   const lost = end !== undefined && started ? true : run.closed || (end === undefined && heard !== null);
   if (!mayHaveLeft(answer, lost)) return undefined;
@@ -44,7 +44,7 @@ export function paidCallOf(activity: Activity): PaidCallSeen | undefined {
     activityId: id,
     type: name,
     creationKey: input.creationKey,
-    epoch: Number(answer?.['epoch'] ?? input.epoch),
+    sendAttempt: Number(answer?.['sendAttempt'] ?? input.sendAttempt),
     scheduledAt: new Date(scheduledAt).toISOString(),
     input,
     answer,

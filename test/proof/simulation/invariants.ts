@@ -23,11 +23,11 @@ export const INVARIANTS = [
       }),
   },
   {
-    name: 'second sends of one epoch',
+    name: 'second sends of one send attempt',
     broken: ({ sends }) => {
       const seen = new Map<string, string | null>();
-      return sends.flatMap(({ key, epoch, journal, idempotencyKey }) => {
-        const name = `${key}#${epoch} of journal ${journal}`;
+      return sends.flatMap(({ key, sendAttempt, journal, idempotencyKey }) => {
+        const name = `${key}#${sendAttempt} of journal ${journal}`;
         const before = seen.get(name);
         // One key that the service honours is one purchase, however often it comes.
         if (before !== undefined && (before === null || before !== idempotencyKey))
@@ -49,26 +49,26 @@ export const INVARIANTS = [
             .filter(({ journal }) => journal === refusal.journal)
             .filter(({ at }) => at > refusal.at && at < refusal.until - 2 * maxSkewMs)
             // Two senders of one key do not hear of each other in the middle of an attempt.
-            .filter(({ isRepetition, begunAt }) => !isRepetition || begunAt > refusal.at)
+            .filter(({ isRepetition, startedAt }) => !isRepetition || startedAt > refusal.at)
             .filter(
               ({ at }) =>
                 !by(ledger.authorised, refusal.key).some((one) => one.at > refusal.at && one.at <= at),
             )
             .map(
-              ({ at, epoch }) =>
-                `epoch ${epoch} was sent ${refusal.until - at} ms before HTTP ${refusal.status} allowed it`,
+              ({ at, sendAttempt }) =>
+                `send attempt ${sendAttempt} was sent ${refusal.until - at} ms before HTTP ${refusal.status} allowed it`,
             ),
         ),
   },
   {
     name: 'results of another request handed out',
-    broken: ({ told, accepted, kept, standIns }) =>
+    broken: ({ told, accepted, kept, placeholders }) =>
       told.flatMap(({ answer, prompt, key }) => {
         if (answer.outcome !== 'created') return [];
         const task = accepted.find(({ taskId }) => taskId === answer.video.taskId);
         if (task === undefined) return [`${answer.video.taskId} was never accepted`];
         // Which request a call had that stands in a journal after it was lost, nobody can tell.
-        return (task.send.prompt === prompt || kept + standIns > 0) && task.send.key === key
+        return (task.send.prompt === prompt || kept + placeholders > 0) && task.send.key === key
           ? []
           : [`${task.taskId} is of ${task.send.prompt}`];
       }),

@@ -1,5 +1,5 @@
 import { type PaidCallSeen } from '../../../src/binding/paid-calls';
-import { type AskStanding } from '../../../src/domain/journal';
+import { type AskStanding } from '../../../src/domain/journal-binding';
 import { keepLostCalls, lostAmong } from '../../../src/guard-lost-calls';
 import { type JournalChange } from '../../support/changed-journal';
 import { type Ledger } from './ledger';

@@ -7,16 +7,16 @@ export interface Send {
   readonly key: string;
   /** Which journal its intent stands in. */
   readonly journal: number;
-  readonly epoch: number;
+  readonly sendAttempt: number;
   readonly nonce: string;
   readonly runId: string;
   readonly prompt: string;
   readonly at: number;
   /** When its attempt began. */
-  readonly begunAt: number;
+  readonly startedAt: number;
   /** What its header carried; null where the service is not vouched to honour keys. */
   readonly idempotencyKey: string | null;
-  /** It took no slot: an intent under its key was there before. */
+  /** It took no claim: an intent under its key was there before. */
   readonly isRepetition: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface Refusal {
   readonly status: number;
   readonly at: number;
   readonly until: number;
-  /** The send took no slot, so that no record of its reply is kept. */
+  /** The send took no claim, so that no record of its reply is kept. */
   readonly ofRepetition: boolean;
   /** Whether its sender read the reply: what a worker that is gone was asked, nobody knows. */
   heard: boolean;
@@ -56,7 +56,7 @@ export class Ledger {
   readonly refusals: Refusal[] = [];
   readonly told: Told[] = [];
   /** Outcomes of which a journal said that they are durable. */
-  recorded: { readonly key: string; readonly epoch: number; readonly record: OutcomeRecord }[] = [];
+  recorded: { readonly key: string; readonly sendAttempt: number; readonly record: OutcomeRecord }[] = [];
   /** Decisions to send once more, by creation key. */
   readonly authorised: { readonly key: string; readonly at: number }[] = [];
   /** Creation keys with a task that a person named, or a create that a person gave up. */
@@ -72,7 +72,7 @@ export class Ledger {
   /** Calls that a rebind wrote into the next journal. */
   kept = 0;
   /** Intents that stand for a call whose own is lost, and do not say what it asked for. */
-  standIns = 0;
+  placeholders = 0;
   lateCompletions = 0;
   recovered = 0;
 }

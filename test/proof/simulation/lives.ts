@@ -6,7 +6,7 @@ import { makeProcess } from './virtual-time';
 import { CancellationScope, type Run } from './workflow-sdk';
 import { type World } from './world';
 
-/** What a history says at one point; the timer of a wait that had begun fires when it would have fired. */
+/** What a history says at one point; the timer of a wait that had started fires when it would have fired. */
 interface Point {
   readonly state: CreateOnceState;
   readonly waitsUntil: number | null;
@@ -60,7 +60,7 @@ export class Lives {
 
   /**
    * Somebody decides about a create of unknown fate, as the workflow `resolveUnconfirmed` does: one activity. After a
-   * resubmission the same run goes on in the next epoch (src/workflows/generate-video.ts), or the id is started again.
+   * resubmission the same run goes on in the next send attempt (src/workflows/generate-video.ts), or the id is started again.
    */
   decide(life: Life, decision: UnconfirmedDecision, taskId: string): void {
     const { time } = this.world;
@@ -80,7 +80,7 @@ export class Lives {
           if (!life.ended || time.random.chance(0.5)) return void this.start(life.key, life.prompt);
           life.ended = false;
           time.after(0, life.run, () => {
-            this.go(life, { ...beginCreate(life.key, Date.now()), epoch: result.epoch + 1 });
+            this.go(life, { ...beginCreate(life.key, Date.now()), sendAttempt: result.sendAttempt + 1 });
           });
         },
         () => time.say(() => 'the decision could not be carried out'),
@@ -110,7 +110,7 @@ export class Lives {
     Object.assign(life, { over: false, ended: false });
     const back = random.chance(0.5) || life.points.length === 0 ? undefined : random.pick(life.points);
     this.world.time.say(
-      () => `${life.workflowId} is reset to epoch ${back?.state.epoch ?? 0}: ${life.run.runId}`,
+      () => `${life.workflowId} is reset to send attempt ${back?.state.sendAttempt ?? 0}: ${life.run.runId}`,
     );
     this.go(life, back?.state, back?.waitsUntil);
   }
@@ -158,7 +158,7 @@ export class Lives {
     const { time, ledger } = this.world;
     run.closed = true;
     if (result.kind === 'handover') {
-      time.say(() => `continues as new in epoch ${result.state.epoch}`);
+      time.say(() => `continues as new in send attempt ${result.state.sendAttempt}`);
       life.run = this.makeRun(life.workflowId);
       life.runIds.push(life.run.runId);
       if (run.scope.consideredCancelled) life.run.scope.cancel();

@@ -1,10 +1,10 @@
 import {
   type CreateJournal,
-  type EpochView,
+  type SendAttemptView,
   type JournalKey,
   type OutcomeRecord,
   type Resolution,
-  type Slot,
+  type Claim,
   type TaskIndexEntry,
 } from '../../../src/domain/journal';
 import { type Ledger } from './ledger';
@@ -34,7 +34,7 @@ export interface StoreFaults {
 }
 
 interface Cell {
-  slot: Slot | null;
+  claim: Claim | null;
   outcome: OutcomeRecord | null;
   resolution: Resolution | null;
 }
@@ -43,7 +43,7 @@ type Written = Partial<Record<keyof Cell, number>>;
 
 /**
  * A linearizable store of records (assumption A1) behind a network that loses, delays and repeats. Each object is
- * written at one moment; a view of an epoch is several reads, and anything may happen between them.
+ * written at one moment; a view of a send attempt is several reads, and anything may happen between them.
  */
 export class MemoryJournal implements CreateJournal {
   readonly kind = 's3';
@@ -66,7 +66,7 @@ export class MemoryJournal implements CreateJournal {
       const written = this.written.get(cell) ?? {};
       const then = <Name extends keyof Cell>(what: Name): Cell[Name] | null =>
         (written[what] ?? Infinity) <= events ? cell[what] : null;
-      const kept = { slot: then('slot'), outcome: then('outcome'), resolution: then('resolution') };
+      const kept = { claim: then('claim'), outcome: then('outcome'), resolution: then('resolution') };
       copy.cells.set(name, kept);
       copy.written.set(kept, written);
     }
@@ -77,45 +77,45 @@ export class MemoryJournal implements CreateJournal {
   /** Outcomes that it holds. */
   recorded(): Ledger['recorded'] {
     return [...this.cells].flatMap(([name, { outcome }]) => {
-      const [key = '', epoch] = name.split('#');
-      return outcome === null ? [] : [{ key, epoch: Number(epoch), record: outcome }];
+      const [key = '', sendAttempt] = name.split('#');
+      return outcome === null ? [] : [{ key, sendAttempt: Number(sendAttempt), record: outcome }];
     });
   }
 
   /** What is really there, for the audit. */
-  cell({ creationKey }: JournalKey, epoch: number): Cell {
-    const name = `${creationKey}#${epoch}`;
+  cell({ creationKey }: JournalKey, sendAttempt: number): Cell {
+    const name = `${creationKey}#${sendAttempt}`;
     let cell = this.cells.get(name);
-    if (cell === undefined) this.cells.set(name, (cell = { slot: null, outcome: null, resolution: null }));
+    if (cell === undefined) this.cells.set(name, (cell = { claim: null, outcome: null, resolution: null }));
     return cell;
   }
 
-  /** The outcome first and the slot last, as the file journal does: no view has an outcome without its slot. */
-  async read(key: JournalKey, epoch: number): Promise<EpochView> {
-    const cell = this.cell(key, epoch);
+  /** The outcome first and the claim last, as the file journal does: no view has an outcome without its claim. */
+  async read(key: JournalKey, sendAttempt: number): Promise<SendAttemptView> {
+    const cell = this.cell(key, sendAttempt);
     const resolution = await this.get(() => cell.resolution);
     const outcome = await this.get(() => cell.outcome);
-    const slot = await this.get(() => cell.slot);
-    return resolution === null ? { slot, outcome } : { slot, outcome, resolution };
+    const claim = await this.get(() => cell.claim);
+    return resolution === null ? { claim, outcome } : { claim, outcome, resolution };
   }
 
-  putSlot(key: JournalKey, epoch: number, slot: Slot): Promise<'won' | 'lost'> {
-    return this.put(`slot ${epoch} ${slot.kind}`, key, this.cell(key, epoch), 'slot', slot);
+  putClaim(key: JournalKey, sendAttempt: number, claim: Claim): Promise<'won' | 'lost'> {
+    return this.put(`claim ${sendAttempt} ${claim.kind}`, key, this.cell(key, sendAttempt), 'claim', claim);
   }
 
-  putOutcome(key: JournalKey, epoch: number, outcome: OutcomeRecord): Promise<'won' | 'lost'> {
+  putOutcome(key: JournalKey, sendAttempt: number, outcome: OutcomeRecord): Promise<'won' | 'lost'> {
     return this.put(
-      `outcome ${epoch} ${outcome.answer.outcome}`,
+      `outcome ${sendAttempt} ${outcome.answer.outcome}`,
       key,
-      this.cell(key, epoch),
+      this.cell(key, sendAttempt),
       'outcome',
       outcome,
     );
   }
 
-  putResolution(key: JournalKey, epoch: number, resolution: Resolution): Promise<'won' | 'lost'> {
-    const what = `resolution ${epoch} ${resolution.decision}`;
-    return this.put(what, key, this.cell(key, epoch), 'resolution', resolution);
+  putResolution(key: JournalKey, sendAttempt: number, resolution: Resolution): Promise<'won' | 'lost'> {
+    const what = `resolution ${sendAttempt} ${resolution.decision}`;
+    return this.put(what, key, this.cell(key, sendAttempt), 'resolution', resolution);
   }
 
   private get<T>(look: () => T): Promise<T> {
@@ -186,8 +186,8 @@ export class MemoryJournal implements CreateJournal {
 
   /** The nonce of the intent that was written then. */
   nonceOf(intentAt: string): string | undefined {
-    return [...this.cells.values()].find(({ slot }) => slot?.kind === 'intent' && slot.at === intentAt)?.slot
-      ?.nonce;
+    return [...this.cells.values()].find(({ claim }) => claim?.kind === 'intent' && claim.at === intentAt)
+      ?.claim?.nonce;
   }
 
   async indexTask(entry: TaskIndexEntry): Promise<void> {

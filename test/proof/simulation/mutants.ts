@@ -10,27 +10,28 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'accepted without authorisation',
     journal: (journal) =>
       withMethods(journal, {
-        putSlot: (key, epoch, slot) =>
-          slot.kind === 'fence' ? Promise.resolve('won') : journal.putSlot(key, epoch, slot),
+        putClaim: (key, sendAttempt, claim) =>
+          claim.kind === 'fence' ? Promise.resolve('won') : journal.putClaim(key, sendAttempt, claim),
       }),
   },
   {
-    name: 'a slot is taken by whoever writes it',
+    name: 'a claim is taken by whoever writes it',
     breaks: 'accepted without authorisation',
     journal: (journal) =>
       withMethods(journal, {
-        putSlot: async (key, epoch, slot) => {
-          await journal.putSlot(key, epoch, slot);
+        putClaim: async (key, sendAttempt, claim) => {
+          await journal.putClaim(key, sendAttempt, claim);
           return 'won';
         },
       }),
   },
   {
-    name: 'an ambiguous slot counts as taken',
-    breaks: 'second sends of one epoch',
+    name: 'an ambiguous claim counts as taken',
+    breaks: 'second sends of one send attempt',
     journal: (journal) =>
       withMethods(journal, {
-        putSlot: (key, epoch, slot) => journal.putSlot(key, epoch, slot).catch(() => 'won' as const),
+        putClaim: (key, sendAttempt, claim) =>
+          journal.putClaim(key, sendAttempt, claim).catch(() => 'won' as const),
       }),
   },
   {
@@ -38,31 +39,31 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'recorded ids lost',
     journal: (journal) =>
       withMethods(journal, {
-        putOutcome: (key, epoch, record) => {
+        putOutcome: (key, sendAttempt, record) => {
           const time = currentTime();
           time.after(time.random.between(1, 20), time.current, () => {
-            journal.putOutcome(key, epoch, record).catch(() => undefined);
+            journal.putOutcome(key, sendAttempt, record).catch(() => undefined);
           });
           return Promise.resolve('won');
         },
       }),
   },
   {
-    name: 'an epoch reopens after an unknown fate',
+    name: 'a send attempt reopens after an unknown fate',
     breaks: 'accepted without authorisation',
     journal: (journal) =>
       withAnswers(journal, (answer) => (answer.outcome === 'unconfirmed' ? notSent(answer) : answer)),
   },
   {
-    name: 'a taken slot without an outcome counts as not sent',
+    name: 'a taken claim without an outcome counts as not sent',
     breaks: 'accepted without authorisation',
     journal: (journal) =>
       withMethods(journal, {
-        read: async (key, epoch) => {
-          const view = await journal.read(key, epoch);
-          if (view.slot?.kind !== 'intent' || view.outcome !== null) return view;
-          const answer = notSent({ epoch, sent: true, account: null, estimate: null });
-          return { ...view, outcome: { v: 1, nonce: view.slot.nonce, at: view.slot.at, answer } };
+        read: async (key, sendAttempt) => {
+          const view = await journal.read(key, sendAttempt);
+          if (view.claim?.kind !== 'intent' || view.outcome !== null) return view;
+          const answer = notSent({ sendAttempt, sent: true, account: null, estimate: null });
+          return { ...view, outcome: { v: 1, nonce: view.claim.nonce, at: view.claim.at, answer } };
         },
       }),
   },
@@ -102,7 +103,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the client sends again when a reply is lost',
-    breaks: 'second sends of one epoch',
+    breaks: 'second sends of one send attempt',
     client: (client) =>
       withMethods(client, {
         createVideo: async (body, options) => {
@@ -135,19 +136,19 @@ function withAnswers(
   const changed = (outcome: OutcomeRecord | null): OutcomeRecord | null =>
     outcome === null ? null : { ...outcome, answer: change(outcome.answer) };
   return withMethods(journal, {
-    read: async (key, epoch) => {
-      const view = await journal.read(key, epoch);
+    read: async (key, sendAttempt) => {
+      const view = await journal.read(key, sendAttempt);
       return { ...view, outcome: changed(view.outcome) };
     },
   });
 }
 
 function notSent({
-  epoch,
+  sendAttempt,
   sent,
   account,
   estimate,
-}: Pick<RecordedAnswer, 'epoch' | 'sent' | 'account' | 'estimate'>): RecordedAnswer {
-  const words = { cause: 'fenced', epochUsed: true, permanent: false, message: 'no' };
-  return { outcome: 'not_sent', epoch, sent, account, estimate, ...words };
+}: Pick<RecordedAnswer, 'sendAttempt' | 'sent' | 'account' | 'estimate'>): RecordedAnswer {
+  const words = { cause: 'fenced', sendAttemptUsed: true, permanent: false, message: 'no' };
+  return { outcome: 'not_sent', sendAttempt, sent, account, estimate, ...words };
 }

@@ -136,7 +136,7 @@ export class PaidService {
   ): void {
     const time = currentTime();
     const send = this.noteSend(caller, request);
-    time.say(() => `sends epoch ${send.epoch}: ${reaction}`);
+    time.say(() => `sends send attempt ${send.sendAttempt}: ${reaction}`);
     const reply = (delay: number, answer: () => void): void => void time.after(delay, caller, answer);
     const respond = (
       status: number,
@@ -206,7 +206,7 @@ export class PaidService {
   private noteSend(caller: Execution, { body, headers }: Request): Send {
     const { info } = caller;
     const idempotencyKey = this.honoursForMs > 0 ? (headers['idempotency-key'] ?? null) : null;
-    // A repetition takes no slot: it is a send of the epoch that its key belongs to.
+    // A repetition takes no claim: it is a send of the send attempt that its key belongs to.
     const first = this.ledger.sends.find(
       (send) => idempotencyKey !== null && send.idempotencyKey === idempotencyKey,
     );
@@ -214,12 +214,12 @@ export class PaidService {
     const send: Send = {
       key: caller.creationKey,
       journal: this.journal(),
-      epoch: claim?.epoch ?? -1,
+      sendAttempt: claim?.sendAttempt ?? -1,
       nonce: claim?.nonce ?? 'none',
       runId: info.workflowExecution.runId,
       prompt: (JSON.parse(body) as { prompt: string }).prompt,
       at: currentTime().now,
-      begunAt: info.currentAttemptScheduledTimestampMs,
+      startedAt: info.currentAttemptScheduledTimestampMs,
       idempotencyKey,
       isRepetition: caller.claim === undefined,
     };
@@ -235,7 +235,7 @@ export class PaidService {
     const taskId = `video_${(this.tasks += 1)}`;
     this.ledger.accepted.push({ send, taskId });
     if (key !== null) this.byKey.set(key, { taskId, at: send.at });
-    currentTime().say(() => `the service accepts ${taskId} (epoch ${send.epoch})`);
+    currentTime().say(() => `the service accepts ${taskId} (send attempt ${send.sendAttempt})`);
     return taskId;
   }
 

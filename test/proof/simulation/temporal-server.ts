@@ -22,7 +22,7 @@ export interface ServerFaults {
 }
 
 const BEAT_TROUBLES = ['lost', 'unanswered', 'late'] as const;
-/** Longest wait for the answer to a heartbeat (src/activities/witness.ts). */
+/** Longest wait for the answer to a heartbeat (src/activities/acknowledged-heartbeat.ts). */
 const BEAT_DEADLINE_MS = 4_000;
 const BEAT_LATEST_MS = 20_000;
 
@@ -333,8 +333,8 @@ function activityFailure(activity: Activity, cause: Error): ActivityFailure {
 
 function summaryOf(how: End): string {
   if ('error' in how) return how.error.message;
-  const { outcome, epoch, cause, reason } = how.value as Readonly<Record<string, unknown>>;
-  return [outcome, `epoch ${String(epoch)}`, cause, reason]
+  const { outcome, sendAttempt, cause, reason } = how.value as Readonly<Record<string, unknown>>;
+  return [outcome, `send attempt ${String(sendAttempt)}`, cause, reason]
     .map(String)
     .join(', ')
     .replaceAll(', undefined', '');

@@ -1,5 +1,5 @@
 'use strict';
-// A thread of the simulation: the sources as they are, with stand-ins for the two SDK modules that need a server.
+// A thread of the simulation: the sources as they are, with placeholders for the two SDK modules that need a server.
 const { readFileSync } = require('node:fs');
 const Module = require('node:module');
 const path = require('node:path');

@@ -1,5 +1,5 @@
 /**
- * A stand-in for `@temporalio/workflow` in the simulation: scopes, timers and activities of the run whose promises run
+ * A placeholder for `@temporalio/workflow` in the simulation: scopes, timers and activities of the run whose promises run
  * now. Only what create-once uses, with the semantics of the SDK: a scope that cannot be cancelled shields what is below
  * it, a cancelled sleep throws, an activity is told and waited for.
  * @module

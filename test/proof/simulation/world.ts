@@ -5,7 +5,7 @@ import { createReconcileCreate } from '../../../src/activities/reconcile-create'
 import { createResolveUnconfirmed } from '../../../src/activities/resolve-unconfirmed';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
-import { type CreateJournal, isStandIn } from '../../../src/domain/journal';
+import { type CreateJournal, isPlaceholder } from '../../../src/domain/journal';
 import { ACTIVITY } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { createMediaClient } from '../../../src/service/create-media-client';
@@ -177,7 +177,7 @@ function functionsOf(deps: PaidDeps, ledger: Ledger): TemporalServer['functions'
   };
 }
 
-/** Notes which slot an execution tries to take, and which outcomes its journal says are durable. */
+/** Notes which claim an execution tries to take, and which outcomes its journal says are durable. */
 function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
   return {
     kind: journal.kind,
@@ -185,18 +185,18 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
     sealingKey: () => journal.sealingKey(),
     putMark: (mark) => journal.putMark(mark),
     hasMark: (mark) => journal.hasMark(mark),
-    read: (key, epoch) => journal.read(key, epoch),
-    putSlot: (key, epoch, slot) => {
-      if (slot.kind === 'intent') execution().claim = { epoch, nonce: slot.nonce };
-      if (slot.kind === 'intent' && isStandIn(slot)) ledger.standIns += 1;
-      return journal.putSlot(key, epoch, slot);
+    read: (key, sendAttempt) => journal.read(key, sendAttempt),
+    putClaim: (key, sendAttempt, claim) => {
+      if (claim.kind === 'intent') execution().claim = { sendAttempt, nonce: claim.nonce };
+      if (claim.kind === 'intent' && isPlaceholder(claim)) ledger.placeholders += 1;
+      return journal.putClaim(key, sendAttempt, claim);
     },
-    putOutcome: async (key, epoch, record) => {
-      const put = await journal.putOutcome(key, epoch, record);
-      if (put === 'won') ledger.recorded.push({ key: key.creationKey, epoch, record });
+    putOutcome: async (key, sendAttempt, record) => {
+      const put = await journal.putOutcome(key, sendAttempt, record);
+      if (put === 'won') ledger.recorded.push({ key: key.creationKey, sendAttempt, record });
       return put;
     },
-    putResolution: (key, epoch, resolution) => journal.putResolution(key, epoch, resolution),
+    putResolution: (key, sendAttempt, resolution) => journal.putResolution(key, sendAttempt, resolution),
     scan: (after, limit) => journal.scan(after, limit),
     findOpenByBody: (hash) => journal.findOpenByBody(hash),
     forgetOpen: (place, hash) => journal.forgetOpen(place, hash),

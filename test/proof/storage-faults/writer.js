@@ -14,11 +14,11 @@ const bytes = Buffer.alloc(200_000, 'artifact ');
 const store = createFileStore({ root: path.join(root, 'store') });
 const journal = createFileJournal({ root: path.join(root, 'journal') });
 const key = { namespace: 'default', creationKey: 'order-1' };
-const slot = { v: 1, kind: 'fence', nonce: 'of the writer', runId: 'run', at: '2026-01-01T00:00:00.000Z' };
+const claim = { v: 1, kind: 'fence', nonce: 'of the writer', runId: 'run', at: '2026-01-01T00:00:00.000Z' };
 
 const WORK = {
   artifact: () => store.putBuffer(bytes, { mediaType: 'video/mp4' }),
-  slot: () => journal.putSlot(key, 0, slot),
+  claim: () => journal.putClaim(key, 0, claim),
   async file() {
     const ref = await store.putBuffer(bytes, { mediaType: 'video/mp4' });
     stopAt(point);

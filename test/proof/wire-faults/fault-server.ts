@@ -9,7 +9,7 @@ export interface Arrivals {
   /** TCP connections. */
   connections: number;
   /** Requests of the operation under test of which at least one byte was read. */
-  begun: number;
+  started: number;
   /** Those that came whole. */
   complete: number;
   /** Those that the service took to be paid for: as early as it could, and at most once each. */
@@ -44,7 +44,7 @@ export interface FaultServer {
 /** A service on a raw socket that does one thing wrong. */
 export async function faultServer(options: FaultServerOptions): Promise<FaultServer> {
   const state: State = { armed: false, fired: false, head: '' };
-  const seen: Arrivals = { connections: 0, begun: 0, complete: 0, accepted: 0 };
+  const seen: Arrivals = { connections: 0, started: 0, complete: 0, accepted: 0 };
   const open = new Map<Socket, Socket>();
   const server = createServer({ allowHalfOpen: true }, (raw) => {
     seen.connections += 1;
@@ -62,7 +62,7 @@ export async function faultServer(options: FaultServerOptions): Promise<FaultSer
     lastHead: () => state.head,
     arm: () => {
       state.armed = true;
-      Object.assign(seen, { connections: 0, begun: 0, complete: 0, accepted: 0 });
+      Object.assign(seen, { connections: 0, started: 0, complete: 0, accepted: 0 });
     },
     endOpen: async (how) => {
       const all = gone();
@@ -189,7 +189,7 @@ function read(
     if (incoming.head < 0) readHead(incoming, options, state);
     if (incoming.meant === true && !incoming.counted) {
       incoming.counted = true;
-      seen.begun += 1;
+      seen.started += 1;
     }
     if (incoming.head < 0) return;
     const { meant, head, length, size } = incoming;

@@ -16,7 +16,7 @@ export interface Judged {
 }
 
 /** The word that came, as the table would write it: a race that ended in one of its ways is as expected. */
-export function wordOf({ expected, raced = [] }: Judged, { came }: CellResult): string {
+export function heartbeatOf({ expected, raced = [] }: Judged, { came }: CellResult): string {
   return raced.some((begin) => came.startsWith(begin)) ? expected : came;
 }
 
@@ -28,7 +28,7 @@ export function breaches(judged: Judged, result: CellResult): string[] {
   const waited = (RETRY_AFTER_SECONDS - 1) * 1000;
   const laws: (readonly [boolean, string])[] = [
     // A download follows redirects, also to the same origin.
-    [seen.begun <= 1 || operation === 'content', 'more than one request was begun'],
+    [seen.started <= 1 || operation === 'content', 'more than one request was started'],
   ];
   if (waits === true && /^(?:R for now|again|unavailable|rate_limited)/.test(came))
     laws.push([waitMs !== null && waitMs >= waited, 'the next try would come before Retry-After']);
@@ -36,8 +36,8 @@ export function breaches(judged: Judged, result: CellResult): string[] {
   if (isPaid(operation)) {
     const unsent = came.startsWith('N ');
     laws.push(
-      [!unsent || seen.begun === 0, 'not sent, but bytes arrived'],
-      [unsent || mayMiss || seen.begun === 1, 'no byte arrived, but it is not called unsent'],
+      [!unsent || seen.started === 0, 'not sent, but bytes arrived'],
+      [unsent || mayMiss || seen.started === 1, 'no byte arrived, but it is not called unsent'],
       [marks === (unsent ? 0 : 1), 'the marker does not agree with the class'],
       [heads === marks, 'the second witness does not agree with the marker'],
       [seen.accepted <= 1, 'more than one was accepted'],

@@ -26,8 +26,8 @@ export interface Cell {
   /** False where the reply is a refusal, which a service gives before it takes anything (assumption A6). */
   readonly accepts: boolean;
   readonly policy?: CreatePolicy;
-  /** Most epochs that are opened one after the other, as a workflow does after a refusal for now. @default 1 */
-  readonly epochs?: number;
+  /** Most send attempts that are opened one after the other, as a workflow does after a refusal for now. @default 1 */
+  readonly sendAttempts?: number;
   /** Something between the client and the server: gets its port, gives the one to call. */
   readonly through?: (port: number) => Promise<Between>;
   /** The client has little patience although the script is no hanging one. */
@@ -94,16 +94,21 @@ export async function runCell(bench: Bench, witness: Witness, cell: Cell): Promi
     const headsBefore = witness.heads(origin);
     const startedAt = Date.now();
     let came = { came: '', waitMs: null } as Pick<CellResult, 'came' | 'waitMs'>;
-    for (let epoch = 0; epoch < (cell.epochs ?? 1) && /^(?:$|R for now)/.test(came.came); epoch += 1)
-      came = await call.once(`${name}-key`, epoch, startedAt);
+    for (
+      let sendAttempt = 0;
+      sendAttempt < (cell.sendAttempts ?? 1) && /^(?:$|R for now)/.test(came.came);
+      sendAttempt += 1
+    )
+      came = await call.once(`${name}-key`, sendAttempt, startedAt);
     const first = { ...server.seen };
     const heads = witness.heads(origin) - headsBefore;
     const { marks } = call;
     // A call of unknown fate, or of a known task, is asked for again as a retry or an unpaused activity does.
     if (isPaid(operation) && /^[CU]/.test(came.came)) await call.once(`${name}-key`, 0);
     await end();
-    const { begun, connections } = server.seen;
-    const late = call.marks === marks ? 0 : Math.max(begun - first.begun, connections - first.connections, 1);
+    const { started, connections } = server.seen;
+    const late =
+      call.marks === marks ? 0 : Math.max(started - first.started, connections - first.connections, 1);
     return { ...came, marks, heads, head: server.lastHead(), seen: server.seen, seenAgain: late };
   } finally {
     await end();
@@ -156,9 +161,13 @@ class Call {
     });
   }
 
-  async once(key: string, epoch: number, since = Date.now()): Promise<Pick<CellResult, 'came' | 'waitMs'>> {
+  async once(
+    key: string,
+    sendAttempt: number,
+    since = Date.now(),
+  ): Promise<Pick<CellResult, 'came' | 'waitMs'>> {
     const { operation } = this.cell;
-    if (isPaid(operation)) return this.#paid(operation, key, epoch, since);
+    if (isPaid(operation)) return this.#paid(operation, key, sendAttempt, since);
     return operation === 'poll' ? this.#poll() : this.#content();
   }
 
@@ -199,22 +208,22 @@ class Call {
     };
   }
 
-  async #paid(operation: 'create' | 'edit', creationKey: string, epoch: number, since: number) {
+  async #paid(operation: 'create' | 'edit', creationKey: string, sendAttempt: number, since: number) {
     const { bench, name } = this;
     const large = this.cell.script.at === 'half';
-    const activity = `${name}-${creationKey}-${epoch}`;
+    const activity = `${name}-${creationKey}-${sendAttempt}`;
     if (operation === 'create') {
       const prompt = large ? 'p'.repeat(LARGE) : 'a lighthouse';
       const request = { model: 'video-1', prompt };
-      const given = { creationKey, epoch, request };
+      const given = { creationKey, sendAttempt, request };
       await execute(activity, () => this.#activities['media.createVideo'](given), 1);
     } else {
       const images = [{ file: large ? bench.pictures.large : bench.pictures.small }];
       const request = { model: 'image-2', prompt: 'a boat', images };
-      const given = { creationKey, epoch, request };
+      const given = { creationKey, sendAttempt, request };
       await execute(activity, () => this.#activities['media.editImage'](given), 1);
     }
-    const { outcome } = await bench.journal.read({ namespace: NAMESPACE, creationKey }, epoch);
+    const { outcome } = await bench.journal.read({ namespace: NAMESPACE, creationKey }, sendAttempt);
     if (outcome === null) throw new Error(`No outcome was recorded for ${operation}.`);
     const { answer } = outcome;
     const notBefore = 'notBefore' in answer ? (answer.notBefore ?? null) : null;

@@ -176,7 +176,7 @@ describe('compat mode', () => {
       400,
     ],
     ['a size of another model', [...edit, text('size', '1x1'), image], 400],
-  ])('an edit with %s is judged by the limits of the model alone', async (_name, parts, status) => {
+  ])('an edit with %s is validated by the limits of the model alone', async (_name, parts, status) => {
     expect((await send('/v1/images/edits', parts)).status).toBe(status);
   });
 

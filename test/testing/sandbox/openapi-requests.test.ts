@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import {
   compatCreate,
   compatGeneration,
-  judgeCompatEdit,
-  judgeCompatGeneration,
-  judgeCompatVideo,
+  validateCompatEdit,
+  validateCompatGeneration,
+  validateCompatVideo,
 } from '../../../src/testing/sandbox/compat';
-import { judgeEdit, judgeGeneration } from '../../../src/testing/sandbox/judge-image';
-import { judgeVideo } from '../../../src/testing/sandbox/judge-video';
+import { validateEdit, validateGeneration } from '../../../src/testing/sandbox/validate-image';
+import { validateVideo } from '../../../src/testing/sandbox/validate-video';
 import { type JsonObject } from '../../../src/testing/sandbox/json-value';
 import { sandboxModels } from '../../../src/testing/sandbox';
 import { type SandboxPart } from '../../../src/testing/sandbox/sandbox-request';
@@ -72,7 +72,7 @@ function bodies(kind: string, fields: readonly string[]): fc.Arbitrary<JsonObjec
 }
 
 /** What the document lets through is what the sandbox lets through. */
-describe('requests: the OpenAPI document against the judge', () => {
+describe('requests: the OpenAPI document against the validate', () => {
   const agree = (
     mode: SandboxMode,
     schema: string,
@@ -99,14 +99,14 @@ describe('requests: the OpenAPI document against the judge', () => {
   const often = (seen: [number, number]): void => expect(Math.min(...seen)).toBeGreaterThan(50);
 
   test('creates in strict mode', () => {
-    const judge = (body: JsonObject): boolean => judgeVideo(body, sandboxModels).length === 0;
-    often(agree('strict', 'VideoCreate', bodies('video', video), judge));
+    const validate = (body: JsonObject): boolean => validateVideo(body, sandboxModels).length === 0;
+    often(agree('strict', 'VideoCreate', bodies('video', video), validate));
   });
 
   test('generations in strict mode', () => {
     const fields = ['size', 'quality', 'n', 'response_format', 'user'];
-    const judge = (body: JsonObject): boolean => judgeGeneration(body, sandboxModels).length === 0;
-    often(agree('strict', 'ImageGeneration', bodies('image', fields), judge));
+    const validate = (body: JsonObject): boolean => validateGeneration(body, sandboxModels).length === 0;
+    often(agree('strict', 'ImageGeneration', bodies('image', fields), validate));
   });
 
   test('creates in compat mode', () => {
@@ -116,14 +116,15 @@ describe('requests: the OpenAPI document against the judge', () => {
         .constantFrom(['size'], ['resolution', 'aspect_ratio'])
         .chain((shape) => bodies('video', [duration, ...shape, 'input_reference', 'user']));
     });
-    const judge = (body: JsonObject): boolean => judgeCompatVideo(compatCreate(body)).length === 0;
-    often(agree('compat', 'VideoCreate', alone, judge));
+    const validate = (body: JsonObject): boolean => validateCompatVideo(compatCreate(body)).length === 0;
+    often(agree('compat', 'VideoCreate', alone, validate));
   });
 
   test('generations in compat mode', () => {
     const fields = ['size', 'quality', 'n', 'response_format', 'user'];
-    const judge = (body: JsonObject): boolean => judgeCompatGeneration(compatGeneration(body)).length === 0;
-    often(agree('compat', 'ImageGeneration', bodies('image', fields), judge));
+    const validate = (body: JsonObject): boolean =>
+      validateCompatGeneration(compatGeneration(body)).length === 0;
+    often(agree('compat', 'ImageGeneration', bodies('image', fields), validate));
   });
 
   /** Texts and files of an edit in the order that strict mode wants, and as the object that the document describes. */
@@ -154,12 +155,12 @@ describe('requests: the OpenAPI document against the judge', () => {
     );
 
   test('edits in strict mode', () => {
-    const judge = (body: JsonObject): boolean => judgeEdit(partsOf(body), sandboxModels).length === 0;
-    often(agree('strict', 'ImageEdit', edits, judge));
+    const validate = (body: JsonObject): boolean => validateEdit(partsOf(body), sandboxModels).length === 0;
+    often(agree('strict', 'ImageEdit', edits, validate));
   });
 
   test('edits in compat mode', () => {
-    const judge = (body: JsonObject): boolean => judgeCompatEdit(partsOf(body)).length === 0;
-    often(agree('compat', 'ImageEdit', edits, judge));
+    const validate = (body: JsonObject): boolean => validateCompatEdit(partsOf(body)).length === 0;
+    often(agree('compat', 'ImageEdit', edits, validate));
   });
 });

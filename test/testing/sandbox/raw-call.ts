@@ -39,7 +39,7 @@ export function rawCall(url: string, { method = 'GET', key = 'sandbox-key', head
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
       result.error = error.code;
-      // Once a reply has begun, its own close event settles the call with what was read.
+      // Once a reply has started, its own close event settles the call with what was read.
       if (result.status === undefined) resolve(result);
     });
     sent.end(body);

@@ -6,15 +6,15 @@ import { afterImage, isWaitingImage } from '../image-call';
 import { isBatchClosed } from './batch-closed';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './end-unbought';
-import { drawRow } from './images';
+import { generateImageOf } from './images';
 import { type BatchWork } from './batch-work';
-import { costOf, creationKeyOf, isBegun, limitKeyOf, type Row } from './row';
+import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './row';
 
 /** Image calls of one batch that are open at a time: each takes a minute and a place in the worker. */
-const OPEN_DRAWS = 25;
+const OPEN_IMAGE_CALLS = 25;
 
 /** Image rows: set aside when their page is read, then one activity each. */
-export class Draws {
+export class ImageCalls {
   private open = 0;
 
   constructor(private readonly batch: BatchWork) {}
@@ -29,10 +29,10 @@ export class Draws {
     const buys = batch.mayBuy();
     for (const row of batch.rows) {
       if (row.phase !== 'waiting' || row.spec.operation === 'create_video') continue;
-      if (!buys && !isBegun(row)) continue;
-      if (this.open >= OPEN_DRAWS || batch.inFlight() >= batch.orders.slots) return;
+      if (!buys && !isStarted(row)) continue;
+      if (this.open >= OPEN_IMAGE_CALLS || batch.inFlight() >= batch.orders.slots) return;
       if (row.notBefore > now) batch.alarm.at(row.notBefore);
-      else if (isBegun(row) || (this.hasRoom(row, now) && this.hasMoney(row))) void this.draw(row);
+      else if (isStarted(row) || (this.hasRoom(row, now) && this.hasMoney(row))) void this.draw(row);
     }
   }
 
@@ -68,8 +68,8 @@ export class Draws {
     this.open += 1;
     row.phase = 'drawing';
     try {
-      const isLookedUp = isBegun(row);
-      const got = await drawRow(row, batch);
+      const isLookedUp = isStarted(row);
+      const got = await generateImageOf(row, batch);
       if (isBatchClosed(got)) {
         Object.assign(row, { phase: 'waiting' });
         batch.close();
@@ -77,7 +77,7 @@ export class Draws {
       }
       const outcome = isWaitingImage(got) ? this.waitOrEnd(row, got) : got;
       if (outcome === undefined) return;
-      if (isLookedUp && row.attempt >= row.begun && isAbsent(outcome)) {
+      if (isLookedUp && row.attempt >= row.started && isAbsent(outcome)) {
         buyOrKeep(batch, row);
         return;
       }
@@ -97,7 +97,7 @@ export class Draws {
   }
 }
 
-/** A call that was begun before, and of which nothing came. */
+/** A call that was started before, and of which nothing came. */
 function isAbsent(outcome: ImageOutcome): boolean {
   return outcome.outcome === 'rejected' && ['not_sent', 'retry_later'].includes(outcome.reason);
 }

@@ -3,47 +3,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
-import { claimEpoch } from '../../src/activities/journal-epochs';
+import { claimSendAttempt } from '../../src/activities/send-attempts';
 import { type CreateJournal } from '../../src/domain/journal';
 import { type CreateVideoAnswer, type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback, type Loopback } from '../service/loopback-service';
-import { slotIntent } from './slot-intent';
+import { claimIntent } from './claim-intent';
 import { paidDeps } from './paid-deps';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 
-const intent = slotIntent();
+const intent = claimIntent();
 
-/** What a journal does with the slot of epoch 0 besides writing it. */
+/** What a journal does with the claim of send attempt 0 besides writing it. */
 type Ambiguity =
   'written, then fails' | 'written, then says lost' | 'fails unwritten' | 'taken by another request';
 
-/** A real file journal whose first slot ends ambiguously, as a store behind a network may. */
+/** A real file journal whose first claim ends ambiguously, as a store behind a network may. */
 function ambiguous(journal: CreateJournal, ambiguity: Ambiguity): CreateJournal {
   return {
     ...journal,
-    putSlot: async (key, epoch, slot) => {
-      if (epoch > 0) return journal.putSlot(key, epoch, slot);
+    putClaim: async (key, sendAttempt, claim) => {
+      if (sendAttempt > 0) return journal.putClaim(key, sendAttempt, claim);
       if (ambiguity === 'taken by another request') {
-        await journal.putSlot(key, epoch, { ...intent, nonce: 'theirs', fingerprint: 'another' });
-        return journal.putSlot(key, epoch, slot);
+        await journal.putClaim(key, sendAttempt, { ...intent, nonce: 'theirs', fingerprint: 'another' });
+        return journal.putClaim(key, sendAttempt, claim);
       }
-      if (ambiguity !== 'fails unwritten') await journal.putSlot(key, epoch, slot);
+      if (ambiguity !== 'fails unwritten') await journal.putClaim(key, sendAttempt, claim);
       if (ambiguity === 'written, then says lost') return 'lost';
       throw new Error('the store did not answer');
     },
   };
 }
 
-describe('an ambiguous slot', () => {
+describe('an ambiguous claim', () => {
   let folder: string;
   let journal: CreateJournal;
   let service: Loopback;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'temporal-media-epochs-'));
+    folder = await mkdtemp(join(tmpdir(), 'temporal-media-send-attempts-'));
     journal = createFileJournal({ root: join(folder, 'journal') });
     service = await loopback((_, response) => json(response, 200, { id: 'video_1', status: 'queued' }));
   });
@@ -52,7 +52,7 @@ describe('an ambiguous slot', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const claim = (ambiguity: Ambiguity) => claimEpoch(ambiguous(journal, ambiguity), KEY, 0, intent);
+  const claim = (ambiguity: Ambiguity) => claimSendAttempt(ambiguous(journal, ambiguity), KEY, 0, intent);
 
   it('that was written although the journal failed is unsure: it may not be durable', async () => {
     expect(await claim('written, then fails')).toBe('unsure');
@@ -63,7 +63,7 @@ describe('an ambiguous slot', () => {
   });
 
   it('that holds the nonce of another sender is lost, however the write ended', async () => {
-    await journal.putSlot(KEY, 0, { ...intent, nonce: 'theirs' });
+    await journal.putClaim(KEY, 0, { ...intent, nonce: 'theirs' });
     expect(await claim('written, then says lost')).toBe('lost');
     await expect(claim('written, then fails')).rejects.toThrow('did not answer');
   });
@@ -73,7 +73,7 @@ describe('an ambiguous slot', () => {
   });
 
   /** One execution of the real activity against a real service. */
-  async function create(ambiguity: Ambiguity, epoch: number): Promise<CreateVideoAnswer> {
+  async function create(ambiguity: Ambiguity, sendAttempt: number): Promise<CreateVideoAnswer> {
     const client = createMediaClient({ baseUrl: service.origin, apiKey: () => 'key' });
     const activity = createCreateVideo(paidDeps(folder, ambiguous(journal, ambiguity), client));
     const env = new MockActivityEnvironment({
@@ -81,8 +81,8 @@ describe('an ambiguous slot', () => {
       workflowNamespace: KEY.namespace,
       startToCloseTimeoutMs: 70_000,
     });
-    const request = { model: 'm', prompt: 'a slot in doubt' };
-    const input: CreateVideoInput = { creationKey: KEY.creationKey, epoch, request };
+    const request = { model: 'm', prompt: 'a claim in doubt' };
+    const input: CreateVideoInput = { creationKey: KEY.creationKey, sendAttempt, request };
     try {
       return await env.run(activity, input);
     } finally {
@@ -90,22 +90,22 @@ describe('an ambiguous slot', () => {
     }
   }
 
-  it('[C4.4a] sends nothing in its epoch, and the next epoch sends once', async () => {
+  it('[C4.4a] sends nothing in its send attempt, and the next send attempt sends once', async () => {
     expect(await create('written, then fails', 0)).toMatchObject({
       outcome: 'not_sent',
       cause: 'journal_unavailable',
-      epoch: 0,
-      epochUsed: true,
+      sendAttempt: 0,
+      sendAttemptUsed: true,
       permanent: false,
     });
     expect(service.seen).toHaveLength(0);
     expect(await create('written, then fails', 1)).toMatchObject({
       outcome: 'created',
-      epoch: 1,
+      sendAttempt: 1,
       sent: true,
     });
     expect(service.seen).toHaveLength(1);
-    // Whoever comes later finds the video behind the epoch that was given up.
+    // Whoever comes later finds the video behind the send attempt that was given up.
     expect(await create('written, then fails', 1)).toMatchObject({ outcome: 'created', sent: false });
     expect(service.seen).toHaveLength(1);
   });

@@ -1,23 +1,23 @@
 import { activityInfo, Context } from '@temporalio/activity';
 
 /** What the server is told of an attempt before its request leaves (docs/adr/0015). */
-export interface Witness {
+export interface AcknowledgedHeartbeat {
   /** Resolves when the server has the details as they are now, and has no later news of this attempt. */
-  tell(): Promise<Heard>;
+  notify(): Promise<Acknowledgement>;
   /** Ends the background beats. */
   stop(): void;
 }
 
 /**
  * `stopped`: the server has it, and wants the attempt no more (cancelled, paused, timed out, its workflow closed).
- * `unheard`: nobody knows what the server has.
+ * `unacknowledged`: nobody knows what the server has.
  */
-export type Heard = 'told' | 'stopped' | 'unheard';
+export type Acknowledgement = 'acknowledged' | 'stopped' | 'unacknowledged';
 
 /** Longest wait for the server: it is a part of the time that the send has. */
 const ANSWER_MS = 4_000;
 
-export interface WitnessOptions {
+export interface AcknowledgedHeartbeatOptions {
   /** Asked when a beat leaves. */
   readonly details: () => object;
   /** What the SDK's own beats carry: they may arrive late, so that they must be true however old they are. */
@@ -31,14 +31,18 @@ export interface WitnessOptions {
  * travels some time later, each of these is answered before the next one leaves: what the server has is never older than
  * what was told last.
  */
-export function startWitness({ details, careful, isOver }: WitnessOptions): Witness {
+export function startAcknowledgedHeartbeat({
+  details,
+  careful,
+  isOver,
+}: AcknowledgedHeartbeatOptions): AcknowledgedHeartbeat {
   const context = Context.current();
   const send = senderOf(context);
-  let running: Promise<Heard> = Promise.resolve('told');
-  let next: Promise<Heard> | undefined;
+  let running: Promise<Acknowledgement> = Promise.resolve('acknowledged');
+  let next: Promise<Acknowledgement> | undefined;
   let doubtful = false;
 
-  const beat = async (): Promise<Heard> => {
+  const beat = async (): Promise<Acknowledgement> => {
     try {
       await send(details());
     } catch (error) {
@@ -46,9 +50,9 @@ export function startWitness({ details, careful, isOver }: WitnessOptions): Witn
       // It may still be under way, and arrive after a later one.
       doubtful = true;
     }
-    return doubtful ? 'unheard' : 'told';
+    return doubtful ? 'unacknowledged' : 'acknowledged';
   };
-  const tell = (): Promise<Heard> => {
+  const notify = (): Promise<Acknowledgement> => {
     next ??= running.then(() => {
       next = undefined;
       return (running = beat());
@@ -57,12 +61,12 @@ export function startWitness({ details, careful, isOver }: WitnessOptions): Witn
   };
 
   const { heartbeatTimeoutMs = 0 } = activityInfo();
-  if (heartbeatTimeoutMs <= 0) return { tell, stop: () => undefined };
+  if (heartbeatTimeoutMs <= 0) return { notify, stop: () => undefined };
   let ticks = 0;
   const timer = setInterval(
     () => {
       if (isOver()) return;
-      void tell();
+      void notify();
       ticks += 1;
       // The SDK gives an attempt up of which it has seen no beat for the heartbeat timeout and five seconds.
       if (ticks % 2 === 0) context.heartbeat(careful());
@@ -70,7 +74,7 @@ export function startWitness({ details, careful, isOver }: WitnessOptions): Witn
     Math.max(10, heartbeatTimeoutMs / 2),
   );
   timer.unref();
-  return { tell, stop: () => clearInterval(timer) };
+  return { notify, stop: () => clearInterval(timer) };
 }
 
 /** Names of what the client throws where the server answers that it wants the attempt no more. */

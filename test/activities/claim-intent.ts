@@ -1,7 +1,7 @@
-import { type Resolution, type SlotIntent } from '../../src/domain/journal';
+import { type Resolution, type ClaimIntent } from '../../src/domain/journal';
 
 /** An intent as a sender of `media.createVideo` writes it before its send. */
-export function slotIntent(own: Partial<SlotIntent> = {}): SlotIntent {
+export function claimIntent(own: Partial<ClaimIntent> = {}): ClaimIntent {
   return {
     v: 1,
     kind: 'intent',

@@ -19,10 +19,10 @@ import {
 import { cachedWorkflowBundle } from '../../workflow-bundle';
 import { type RunningChild, startChild } from '../child-process';
 import { sandboxEnvironment, startDevSandbox, temporalEnvironment } from '../dev/state';
-import { type DemoStage } from './demo-case';
+import { type DemoEnvironment } from './demo-case';
 
-export interface OpenStage {
-  readonly stage: DemoStage;
+export interface OpenEnvironment {
+  readonly environment: DemoEnvironment;
   readonly server: RunningTemporalServer;
   readonly admin: SandboxAdmin;
   readonly store: ArtifactStore;
@@ -30,7 +30,7 @@ export interface OpenStage {
   readonly close: () => Promise<void>;
 }
 
-interface OpenStageOptions {
+interface OpenEnvironmentOptions {
   readonly dataDir: string;
   /** The server's database survives in the data directory. */
   readonly persistent: boolean;
@@ -42,7 +42,7 @@ interface OpenStageOptions {
 const WORKER_GRACE_MS = 20_000;
 
 /** Starts server, sandbox and the first worker for the demo, on task queues of its own. Undoes everything on failure. */
-export async function openStage(options: OpenStageOptions): Promise<OpenStage> {
+export async function openEnvironment(options: OpenEnvironmentOptions): Promise<OpenEnvironment> {
   const { dataDir, say } = options;
   const env = demoEnvironment(options.env);
   const undo: (() => Promise<unknown>)[] = [];
@@ -89,7 +89,7 @@ export async function openStage(options: OpenStageOptions): Promise<OpenStage> {
 
     const store = new FileArtifactStore(join(dataDir, 'artifacts'));
     const admin = new SandboxAdmin(sandbox.ready.adminUrl);
-    const stage: DemoStage = {
+    const environment: DemoEnvironment = {
       id: (name) => `demo-${run}-${name}`,
       media: new TemporalMediaClient(client, { taskQueue: queues.steady }),
       store,
@@ -103,7 +103,7 @@ export async function openStage(options: OpenStageOptions): Promise<OpenStage> {
         activitiesOf: (workflowId) => activitiesOf(client, workflowId),
       },
     };
-    return { stage, server, admin, store, close };
+    return { environment, server, admin, store, close };
   } catch (error) {
     await close();
     throw error;
@@ -144,7 +144,7 @@ export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MEDIA|TEMPORAL_CODEC)_/.test(name)));
 }
 
-/** Draws two pictures as files of the user and takes them into the store, as the commands do. */
+/** ImageCalls two pictures as files of the user and takes them into the store, as the commands do. */
 async function demoInputs(
   store: ArtifactStore,
   directory: string,

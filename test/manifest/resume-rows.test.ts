@@ -8,7 +8,7 @@ import {
   type RowOutcome,
 } from '../../src/domain/campaign/row';
 import { rowCreationKey } from '../../src/domain/creation-key';
-import { contentOf } from '../../src/manifest/judge-rows';
+import { contentOf } from '../../src/manifest/validate-rows';
 import { type IsBought } from '../../src/manifest/previous-results';
 import { CAMPAIGN, PlanHarness } from './plan-harness';
 
@@ -105,7 +105,7 @@ describe('a row with an earlier result', () => {
     ['skipped before anything', result('skipped_budget', []), 0],
     ['skipped after a failure', result('skipped_budget', [line()]), 1],
     ...['retry_later', 'not_sent', 'credentials', 'quota', 'account_not_configured', 'capacity'].map(
-      // The journal opens another epoch of the same key: not every one of these was asked what it holds.
+      // The journal opens another send attempt of the same key: not every one of these was asked what it holds.
       (reason) => [`rejected: ${reason}`, result('rejected', [none], { reason }), 0] as const,
     ),
     ...['moderation', 'invalid_request', 'declared_lost', 'creation_key_conflict'].map(
@@ -114,7 +114,7 @@ describe('a row with an earlier result', () => {
   ];
 
   it.each(missing)(
-    '%s: taken up again only when it is missing, and never under a new key when it may be bought',
+    '%s: resumed again only when it is missing, and never under a new key when it may be bought',
     async (_name, before, attempt) => {
       const { plan, row } = await replan([[before]]);
       expect(row?.attempt).toBe(attempt);
@@ -134,7 +134,7 @@ describe('a row with an earlier result', () => {
       };
       const { plan, row } = await replan([[before]], { isBought });
       const { outcome, ledger } = before;
-      // Nothing new is ordered of what is completed; what is taken up anyway is looked up with its page.
+      // Nothing new is ordered of what is completed; what is resumed anyway is looked up with its page.
       if (outcome === 'completed' || attempt !== undefined) return expect(asked).toEqual([]);
       const was = { outcome, ledger };
       expect(asked).toEqual([{ key: 'r', content: old.content, attempt: 1, was }]);
@@ -175,14 +175,14 @@ describe('a row with an earlier result', () => {
       estimate: 0,
       models: [],
       currency: 'USD',
-      begun: { rows: 1, estimate: 200_000, unpriced: 0 },
+      started: { rows: 1, estimate: 200_000, unpriced: 0 },
       booked: { ...NO_MONEY, reserved: 200_000 },
     });
     const unclear = await replan([[result('unconfirmed', [line({ state: 'reserved', taskId: null })])]]);
-    expect(unclear.plan).toMatchObject({ planned: 1, estimate: 200_000, begun: { rows: 0 } });
+    expect(unclear.plan).toMatchObject({ planned: 1, estimate: 200_000, started: { rows: 0 } });
   });
 
-  it('[C1.5] what earlier attempts of the rows that are taken up may have cost stands beside the estimate', async () => {
+  it('[C1.5] what earlier attempts of the rows that are resumed may have cost stands beside the estimate', async () => {
     const ledger = [
       line(),
       line({ attempt: 1, state: 'settled' }),
@@ -192,7 +192,7 @@ describe('a row with an earlier result', () => {
     const retried = await replan([[result('failed', ledger)]], { select: { rows: 'retry' } });
     expect(retried.plan).toMatchObject({
       estimate: 200_000,
-      begun: { rows: 0, estimate: 0, unpriced: 0 },
+      started: { rows: 0, estimate: 0, unpriced: 0 },
       booked: { settled: 200_000, reserved: 0, needsReview: 200_000, unknown: 1 },
     });
     const standing = await replan([[result('failed', ledger)]]);
@@ -291,7 +291,7 @@ describe('a row with an earlier result', () => {
     expect((await replan([[unmarked]], { prompt: 'new' })).row).toMatchObject({ rebought: true, attempt: 0 });
   });
 
-  it('a row that ended as changed is judged anew: by what was bought, not by what was shown', async () => {
+  it('a row that ended as changed is validated anew: by what was bought, not by what was shown', async () => {
     const before = result('still_running', [line({ state: 'reserved' })]);
     const shown = result('changed', before.ledger, { generation: 1, content: changed.content });
     expect((await replan([[before], [shown]], { prompt: 'new' })).row).toMatchObject({ changed: true });

@@ -1,14 +1,19 @@
 import { type Exchange } from './exchange';
-import { compatGeneration, judgeCompatEdit, judgeCompatGeneration, judgeCompatVideo } from './compat';
-import { judgeEdit, judgeGeneration } from './judge-image';
-import { judgeVideo, type Violation } from './judge-video';
+import {
+  compatGeneration,
+  validateCompatEdit,
+  validateCompatGeneration,
+  validateCompatVideo,
+} from './compat';
+import { validateEdit, validateGeneration } from './validate-image';
+import { validateVideo, type Violation } from './validate-video';
 import { type JsonObject } from './json-value';
 import { sandboxModels } from './models';
 import { type SandboxMode } from './options';
 import { type SandboxPart } from './sandbox-request';
 
 /** What a mode of the sandbox says about requests. */
-export interface RequestJudge {
+export interface RequestValidator {
   video(exchange: Exchange, body: JsonObject | undefined): Violation[];
   generation(exchange: Exchange, body: JsonObject | undefined): Violation[];
   edit(exchange: Exchange, parts: SandboxPart[] | undefined): Violation[];
@@ -20,13 +25,16 @@ const noMultipart: Violation[] = [
   { message: 'an edit must be multipart/form-data', code: 'invalid_content_type' },
 ];
 
-const strict: RequestJudge = {
-  video: (exchange, body) => [...judgeJson(exchange, body), ...(body ? judgeVideo(body, sandboxModels) : [])],
-  generation: (exchange, body) => [
-    ...judgeJson(exchange, body),
-    ...(body ? judgeGeneration(body, sandboxModels) : []),
+const strict: RequestValidator = {
+  video: (exchange, body) => [
+    ...validateJson(exchange, body),
+    ...(body ? validateVideo(body, sandboxModels) : []),
   ],
-  edit: (_exchange, parts) => (parts === undefined ? noMultipart : judgeEdit(parts, sandboxModels)),
+  generation: (exchange, body) => [
+    ...validateJson(exchange, body),
+    ...(body ? validateGeneration(body, sandboxModels) : []),
+  ],
+  edit: (_exchange, parts) => (parts === undefined ? noMultipart : validateEdit(parts, sandboxModels)),
   read: (exchange) => {
     const { headers } = exchange.request;
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
@@ -35,23 +43,23 @@ const strict: RequestJudge = {
 };
 
 /** Takes what published clients send. */
-const compat: RequestJudge = {
+const compat: RequestValidator = {
   video: (exchange, body) =>
     body === undefined || !exchange.request.isMultipart()
-      ? [...judgeJson(exchange, body), ...(body ? judgeCompatVideo(body) : [])]
-      : judgeCompatVideo(body),
+      ? [...validateJson(exchange, body), ...(body ? validateCompatVideo(body) : [])]
+      : validateCompatVideo(body),
   generation: (exchange, body) => [
-    ...judgeJson(exchange, body),
-    ...(body ? judgeCompatGeneration(compatGeneration(body)) : []),
+    ...validateJson(exchange, body),
+    ...(body ? validateCompatGeneration(compatGeneration(body)) : []),
   ],
-  edit: (_exchange, parts) => (parts === undefined ? noMultipart : judgeCompatEdit(parts)),
+  edit: (_exchange, parts) => (parts === undefined ? noMultipart : validateCompatEdit(parts)),
   read: () => [],
 };
 
-/** The judge of each mode. */
-export const requestJudges: Record<SandboxMode, RequestJudge> = { strict, compat };
+/** The validate of each mode. */
+export const requestValidators: Record<SandboxMode, RequestValidator> = { strict, compat };
 
-function judgeJson(exchange: Exchange, body: JsonObject | undefined): Violation[] {
+function validateJson(exchange: Exchange, body: JsonObject | undefined): Violation[] {
   const type = exchange.request.headers['content-type'] ?? '';
   if (!/^application\/json(;\s*charset="?utf-8"?)?$/i.test(type)) {
     return [{ message: 'the body must be application/json', code: 'invalid_content_type' }];

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { begunBefore } from '../../../src/activities/campaign/open-page';
+import { startedBefore } from '../../../src/activities/campaign/open-page';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { createdVideo } from '../created-video';
-import { slotIntent } from '../slot-intent';
+import { claimIntent } from '../claim-intent';
 
 const ROW: CampaignRow = {
   row: 0,
@@ -20,23 +20,35 @@ const ROW: CampaignRow = {
 describe('what the journal knows of a row', () => {
   let root: string;
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'begun-'));
+    root = await mkdtemp(join(tmpdir(), 'started-'));
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   const key = (attempt: number) => ({ namespace: 'n', creationKey: `media-row/spring/kite/${attempt}` });
 
   it('is nothing for a row that nobody began', async () => {
-    await expect(begunBefore(createFileJournal({ root }), 'n', 'spring', ROW)).resolves.toEqual({
-      begun: {},
+    await expect(startedBefore(createFileJournal({ root }), 'n', 'spring', ROW)).resolves.toEqual({
+      started: {},
     });
   });
 
   it('[C4.4a] names the last attempt, so that an earlier one which was refused is not sent again', async () => {
     const journal = createFileJournal({ root });
-    await journal.putSlot(key(0), 0, slotIntent());
-    const refused = { outcome: 'not_sent', epoch: 0, sent: false, account: 'a', estimate: null } as const;
-    const answer = { ...refused, cause: 'connection', epochUsed: true, permanent: false, message: 'No.' };
+    await journal.putClaim(key(0), 0, claimIntent());
+    const refused = {
+      outcome: 'not_sent',
+      sendAttempt: 0,
+      sent: false,
+      account: 'a',
+      estimate: null,
+    } as const;
+    const answer = {
+      ...refused,
+      cause: 'connection',
+      sendAttemptUsed: true,
+      permanent: false,
+      message: 'No.',
+    };
     await journal.putOutcome(key(0), 0, {
       v: 1,
       nonce: 'ours',
@@ -44,10 +56,10 @@ describe('what the journal knows of a row', () => {
       answer,
     });
     const since = '2026-01-01T00:00:00.000Z';
-    await journal.putSlot(key(1), 0, slotIntent({ at: since, payer: 'spring/batch/3' }));
-    const begun = { begun: 1, since };
-    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.toEqual({
-      begun: { ...begun, bought: 1 },
+    await journal.putClaim(key(1), 0, claimIntent({ at: since, payer: 'spring/batch/3' }));
+    const started = { started: 1, since };
+    await expect(startedBefore(journal, 'n', 'spring', ROW)).resolves.toEqual({
+      started: { ...started, bought: 1 },
     });
     const was = {
       outcome: 'unconfirmed' as const,
@@ -61,27 +73,27 @@ describe('what the journal knows of a row', () => {
         },
       ],
     };
-    await expect(begunBefore(journal, 'n', 'spring', { ...ROW, was })).resolves.toEqual({ begun });
+    await expect(startedBefore(journal, 'n', 'spring', { ...ROW, was })).resolves.toEqual({ started });
   });
 
   it('has the video of a row whose only create was accepted', async () => {
     const journal = createFileJournal({ root });
-    const slot = slotIntent();
+    const claim = claimIntent();
     const answer = createdVideo('video_1');
-    await journal.putSlot(key(0), 0, slot);
-    await journal.putOutcome(key(0), 0, { v: 1, nonce: slot.nonce, at: '', answer });
-    const created = async () => (await begunBefore(journal, 'n', 'spring', ROW)).created;
-    await expect(created()).resolves.toMatchObject({ video: { ...answer, sent: false }, slot });
-    // Another attempt was begun since: which of them is the row's video is asked one by one.
-    await journal.putSlot(key(1), 0, slotIntent());
+    await journal.putClaim(key(0), 0, claim);
+    await journal.putOutcome(key(0), 0, { v: 1, nonce: claim.nonce, at: '', answer });
+    const created = async () => (await startedBefore(journal, 'n', 'spring', ROW)).created;
+    await expect(created()).resolves.toMatchObject({ video: { ...answer, sent: false }, claim });
+    // Another attempt was started since: which of them is the row's video is asked one by one.
+    await journal.putClaim(key(1), 0, claimIntent());
     await expect(created()).resolves.toBeUndefined();
   });
 
   it('leaves to a look-up what somebody has decided about, and what was sent twice', async () => {
     const journal = createFileJournal({ root });
-    await journal.putSlot(key(0), 0, slotIntent());
-    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
-    await journal.putSlot(key(0), 1, slotIntent());
-    await expect(begunBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
+    await journal.putClaim(key(0), 0, claimIntent());
+    await expect(startedBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
+    await journal.putClaim(key(0), 1, claimIntent());
+    await expect(startedBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
   });
 });

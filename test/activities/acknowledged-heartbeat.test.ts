@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { startWitness } from '../../src/activities/witness';
+import { startAcknowledgedHeartbeat } from '../../src/activities/acknowledged-heartbeat';
 import { deferred } from '../support/deferred';
 
 describe('the beats of an attempt', () => {
@@ -10,7 +10,7 @@ describe('the beats of an attempt', () => {
     await environment.run(async () => {
       const looks: number[] = [];
       const looked = deferred<void>();
-      const witness = startWitness({
+      const heartbeat = startAcknowledgedHeartbeat({
         details: () => ({}),
         careful: () => ({}),
         isOver: () => {
@@ -20,7 +20,7 @@ describe('the beats of an attempt', () => {
         },
       });
       await looked.promise;
-      witness.stop();
+      heartbeat.stop();
       expect(looks[2]).toBeGreaterThan(looks[0] as number);
       expect(new Set(looks.slice(4)).size).toBe(1);
     });

@@ -8,7 +8,7 @@ import { modelsInForce, type ModelsOrigin } from '../models/models-in-force';
 import { refuseIssues } from '../refuse-invalid';
 
 /** A paid call that the model configuration known here lets pass. */
-export interface JudgedCall {
+export interface ValidatedCall {
   /** `unlisted`: no entry, so its values were not validated and only the safe fields pass. */
   readonly model: 'entry' | 'unlisted';
   readonly entry: ModelEntry | undefined;
@@ -21,11 +21,11 @@ export interface JudgedCall {
  * What a worker with this model configuration would say of a call before it sends it. Nothing is sent or started.
  * @throws CliError for what it would refuse, and `models_unavailable`
  */
-export async function judgeCall(
+export async function validateCall(
   paid: PaidRequest,
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
-): Promise<JudgedCall> {
+): Promise<ValidatedCall> {
   const { source, origin } = await modelsInForce(config, env);
   const kind = paid.operation === 'create_video' ? 'video' : 'image';
   const lookup = await source.lookup(paid.request.model, kind);

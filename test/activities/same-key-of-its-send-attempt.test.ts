@@ -9,7 +9,7 @@ import { createFileJournal } from '../../src/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback } from '../service/loopback-service';
 import { paidDeps } from './paid-deps';
-import { RESUBMITTED } from './slot-intent';
+import { RESUBMITTED } from './claim-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const POLICY: CreatePolicy = {
@@ -18,7 +18,7 @@ const POLICY: CreatePolicy = {
 };
 
 describe('a call that is to be sent again under its key', () => {
-  it('[C8.7] leaves an epoch that another run has begun since as long as the service asked of that one', async () => {
+  it('[C8.7] leaves a send attempt that another run has started since as long as the service asked of that one', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'temporal-media-same-key-'));
     let requests = 0;
     const service = await loopback((_, response) => {
@@ -35,19 +35,19 @@ describe('a call that is to be sent again under its key', () => {
         startToCloseTimeoutMs: 70_000,
       }).run(activity, {
         creationKey: KEY.creationKey,
-        epoch: 0,
+        sendAttempt: 0,
         policy: POLICY,
         request: { model: 'm', prompt: 'once more' },
         ...(sameKey === true && { sameKey }),
       });
     try {
-      expect(await ask('first')).toMatchObject({ outcome: 'unconfirmed', epoch: 0 });
+      expect(await ask('first')).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 0 });
       await journal.putResolution(KEY, 0, RESUBMITTED);
       const unknown = await ask('second');
-      expect(unknown).toMatchObject({ outcome: 'unconfirmed', epoch: 1 });
+      expect(unknown).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
       const { notBefore } = unknown as { notBefore?: string };
       expect(notBefore).toEqual(expect.any(String));
-      expect(await ask('first', true)).toMatchObject({ outcome: 'unconfirmed', epoch: 1, notBefore });
+      expect(await ask('first', true)).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1, notBefore });
       expect(requests).toBe(2);
     } finally {
       await client.close();

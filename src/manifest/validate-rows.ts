@@ -9,7 +9,7 @@ import { validateRequest } from '../domain/validate-request';
 import { RowKeys } from './keys';
 import { type ManifestRow } from './manifest-row';
 import { type ModelSnapshot } from './model-snapshot';
-import { type PreviousResults, takeUp, type TakeUpRules } from './previous-results';
+import { type PreviousResults, resumeRows, type ResumeRules } from './previous-results';
 import { readManifest } from './read-manifest';
 import { readCall } from './row-call';
 import { RowValues } from './row-values';
@@ -26,26 +26,26 @@ interface ReadRow {
   readonly modelIssues: readonly ManifestIssue[];
 }
 
-interface RowJudge {
+interface RowValidator {
   readonly models: ModelSnapshot;
   readonly sources: SourceLookup;
   readonly keys: RowKeys;
   knowsAccount(name: string): boolean;
 }
 
-/** Reads one row and judges its form. Issues name columns, allowed values and the row's id, never a text of the row. */
-async function judgeRow(
+/** Reads one row and validates its form. Issues name columns, allowed values and the row's id, never a text of the row. */
+async function validateRow(
   row: ManifestRow,
-  judge: RowJudge,
+  validate: RowValidator,
 ): Promise<ReadRow | { readonly issues: readonly ManifestIssue[] }> {
   const values = new RowValues(row);
   const id = readId(values);
   const withId = (issues: readonly ManifestIssue[]) =>
     id === undefined ? issues : issues.map((issue) => ({ ...issue, id }));
   const account = values.text('account');
-  if (account !== undefined && !judge.knowsAccount(account))
+  if (account !== undefined && !validate.knowsAccount(account))
     values.issue('account', 'The worker has no credential of this name.');
-  const { sources, models } = judge;
+  const { sources, models } = validate;
   const call = await readCall(values, {
     artifact: (sha256) => sources.artifact(sha256),
     file: (path) => sources.file(path),
@@ -55,7 +55,7 @@ async function judgeRow(
   for (const { field, message, allowed } of validateRequest(call)) addIssue(values, field, message, allowed);
   if (values.issues.length > 0) return { issues: withId(values.issues) };
   const content = contentOf(call, account);
-  const found = judge.keys.keyOf(id, content, row.line);
+  const found = validate.keys.keyOf(id, content, row.line);
   if ('takenBy' in found) {
     values.issue('id', `The row of line ${found.takenBy} has this id already.`);
     return { issues: withId(values.issues) };
@@ -122,8 +122,8 @@ function columnKey(values: RowValues, path: string): string {
   return given.length === 1 ? (given[0]?.key ?? path) : path;
 }
 
-/** One row of a manifest, read, judged and joined with its earlier results. */
-export type JudgedRow =
+/** One row of a manifest, read, validated and joined with its earlier results. */
+export type ValidatedRow =
   | { readonly kind: 'invalid'; readonly issues: readonly ManifestIssue[] }
   | { readonly kind: 'stands' | 'not_asked' }
   | {
@@ -136,7 +136,7 @@ export type JudgedRow =
       readonly hasTask: boolean;
     };
 
-interface JudgeOptions extends TakeUpRules {
+interface ValidateOptions extends ResumeRules {
   readonly format?: 'csv' | 'jsonl';
   readonly models: ModelSnapshot;
   readonly sources: SourceLookup;
@@ -144,12 +144,12 @@ interface JudgeOptions extends TakeUpRules {
   knowsAccount(name: string): boolean;
 }
 
-export async function* judgedRows(
+export async function* validatedRows(
   bytes: AsyncIterable<Uint8Array>,
-  options: JudgeOptions,
-): AsyncGenerator<JudgedRow> {
+  options: ValidateOptions,
+): AsyncGenerator<ValidatedRow> {
   const { models, sources, earlier } = options;
-  const judge = {
+  const validate = {
     models,
     sources,
     keys: new RowKeys(),
@@ -158,12 +158,12 @@ export async function* judgedRows(
   let place = 0;
   for await (const written of readManifest(bytes, options.format)) {
     const number = place++;
-    const read = await judgeRow(written, judge);
+    const read = await validateRow(written, validate);
     if ('issues' in read) {
       yield { kind: 'invalid', issues: read.issues };
       continue;
     }
-    const taken = await takeUp(read, earlier.find(read.key), options);
+    const taken = await resumeRows(read, earlier.find(read.key), options);
     if (taken.kind !== 'taken') {
       yield taken;
       continue;

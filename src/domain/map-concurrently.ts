@@ -2,7 +2,7 @@
  * Does some work for each item, in order of their start, at most `atOnce` at a time. The first failure is thrown, and
  * the other lanes end their item.
  */
-export async function inLanes<T>(
+export async function mapConcurrently<T>(
   items: Iterable<T>,
   atOnce: number,
   work: (item: T) => Promise<void>,

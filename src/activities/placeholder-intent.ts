@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { type CreateJournal, type JournalKey, type SlotIntent } from '../domain/journal';
+import { type CreateJournal, type JournalKey, type ClaimIntent } from '../domain/journal';
 import { type CreatedVideo, evidence, type UnconfirmedCall } from '../domain/paid-call';
-import { type SenderWord } from '../domain/journal-proof';
-import { claimEpoch, recordOutcome } from './journal-epochs';
+import { type SenderHeartbeat } from '../domain/journal-proof';
+import { claimSendAttempt, recordOutcome } from './send-attempts';
 import { journalUnavailable } from './failures';
 import { factsIn, type IntentFacts } from './intent-of';
 import { type Caller } from './paid-context';
 
 /** What is known of a call whose intent stands in another journal, or stood in this one before it was set back. */
-export type LostIntent = Pick<SlotIntent, 'operation' | 'fingerprint'> &
+export type LostIntent = Pick<ClaimIntent, 'operation' | 'fingerprint'> &
   IntentFacts & {
-    readonly heard: SenderWord | null;
+    readonly lastHeartbeat: SenderHeartbeat | null;
     /** Why nobody knows what it came to. */
     readonly cause: string;
     readonly mayBeOwed?: true;
@@ -20,10 +20,10 @@ export type LostIntent = Pick<SlotIntent, 'operation' | 'fingerprint'> &
 
 /**
  * The journal of a send cannot be asked any more: whether it was accepted nobody can tell. This journal keeps that from now
- * on, as an intent of unknown fate in the first epoch that is free, so that nothing is sent under the key before a person
+ * on, as an intent of unknown fate in the first send attempt that is free, so that nothing is sent under the key before a person
  * has decided.
  */
-export async function standIn(
+export async function recordPlaceholder(
   journal: CreateJournal,
   key: JournalKey,
   {
@@ -34,13 +34,13 @@ export async function standIn(
   }: Pick<Caller, 'workflowId' | 'runId' | 'activityId' | 'attemptAt'>,
   lost: LostIntent,
 ): Promise<UnconfirmedCall> {
-  const { operation, fingerprint, heard, cause, mayBeOwed, created } = lost;
+  const { operation, fingerprint, lastHeartbeat, cause, mayBeOwed, created } = lost;
   const facts = factsIn(lost);
   const at = new Date().toISOString();
-  const slot: SlotIntent = {
+  const claim: ClaimIntent = {
     v: 1,
     kind: 'intent',
-    nonce: heard?.intent ?? randomUUID(),
+    nonce: lastHeartbeat?.intent ?? randomUUID(),
     ...key,
     workflowId,
     runId,
@@ -56,20 +56,23 @@ export async function standIn(
   };
   const answerIn = (free: number): UnconfirmedCall => ({
     outcome: 'unconfirmed',
-    epoch: free,
+    sendAttempt: free,
     sent: true,
     account: facts.account,
     estimate: null,
     evidence: evidence(cause, facts),
     ...(mayBeOwed === true && { mayBeOwed }),
   });
-  const recordIn = (free: number) => (created === undefined ? answerIn(free) : { ...created, epoch: free });
-  // From the first one: no epoch stands alone.
+  const recordIn = (free: number) =>
+    created === undefined ? answerIn(free) : { ...created, sendAttempt: free };
+  // From the first one: no send attempt stands alone.
   for (let free = 0; ; free++) {
-    const claim = await claimEpoch(journal, key, free, slot).catch(() => 'unsure' as const);
-    if (claim === 'lost') continue;
+    const claimed = await claimSendAttempt(journal, key, free, claim).catch(() => 'unsure' as const);
+    if (claimed === 'lost') continue;
     const { recorded } =
-      claim === 'won' ? await recordOutcome(journal, key, slot.nonce, recordIn(free)) : { recorded: false };
+      claimed === 'won'
+        ? await recordOutcome(journal, key, claim.nonce, recordIn(free))
+        : { recorded: false };
     if (!recorded) throw journalUnavailable();
     return answerIn(free);
   }

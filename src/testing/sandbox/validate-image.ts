@@ -1,4 +1,4 @@
-import { judgeText, type Violation } from './judge-video';
+import { validateText, type Violation } from './validate-video';
 import { type JsonObject, textOf } from './json-value';
 import { localPathFields, type SandboxPart } from './sandbox-request';
 import { type SandboxImageModel, type SandboxModelDocument } from './models';
@@ -6,8 +6,8 @@ import { type SandboxImageModel, type SandboxModelDocument } from './models';
 const optional = ['size', 'quality', 'n', 'response_format'];
 
 /** Breaches of contract 2.3 and of the model's configuration in a generation body. */
-export function judgeGeneration(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
-  const found = [...judgeText(body, 'model'), ...judgeText(body, 'prompt')];
+export function validateGeneration(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
+  const found = [...validateText(body, 'model'), ...validateText(body, 'prompt')];
   for (const [name, value] of Object.entries(body)) {
     if (value === null)
       found.push({ message: `${name} is null; a field not given is left out`, param: name });
@@ -22,15 +22,19 @@ export function judgeGeneration(body: JsonObject, catalog: SandboxModelDocument)
   if (model === undefined) return [...found, noSuchModel];
   if (body.n !== undefined && !Number.isInteger(body.n))
     found.push({ message: 'n must be an integer', param: 'n' });
-  return [...found, ...judgeValues(body, model)];
+  return [...found, ...validateValues(body, model)];
 }
 
 /** Breaches of contract 2.4 and of the model's configuration in the parts of an edit. */
-export function judgeEdit(parts: SandboxPart[], catalog: SandboxModelDocument): Violation[] {
+export function validateEdit(parts: SandboxPart[], catalog: SandboxModelDocument): Violation[] {
   const fields: JsonObject = Object.fromEntries(
     parts.filter((part) => part.kind === 'field').map((part) => [part.name, part.value ?? '']),
   );
-  const found = [...judgeText(fields, 'model'), ...judgeText(fields, 'prompt'), ...judgeParts(parts)];
+  const found = [
+    ...validateText(fields, 'model'),
+    ...validateText(fields, 'prompt'),
+    ...validateParts(parts),
+  ];
   for (const field of localPathFields(fields, ['prompt'])) {
     found.push({ message: `${field} holds a local file path`, param: field, code: 'local_path' });
   }
@@ -50,7 +54,7 @@ export function judgeEdit(parts: SandboxPart[], catalog: SandboxModelDocument): 
   if (fields.n !== undefined && !/^[1-9]\d*$/.test(textOf(fields.n))) {
     found.push({ message: 'n must be an integer', param: 'n' });
   }
-  return [...found, ...judgeValues(fields, model)];
+  return [...found, ...validateValues(fields, model)];
 }
 
 const noSuchModel: Violation = { message: 'no such image model', param: 'model', code: 'model_not_found' };
@@ -61,7 +65,7 @@ function findImageModel(id: unknown, catalog: SandboxModelDocument): SandboxImag
 }
 
 /** Names, kinds, numbers and order of the parts. */
-function judgeParts(parts: SandboxPart[]): Violation[] {
+function validateParts(parts: SandboxPart[]): Violation[] {
   const found: Violation[] = [];
   const firstFile = parts.findIndex((part) => part.kind === 'file');
   if (parts[0] !== undefined && parts[0].name !== 'model')
@@ -93,7 +97,7 @@ function judgeParts(parts: SandboxPart[]): Violation[] {
   return found;
 }
 
-function judgeValues(body: JsonObject, model: SandboxImageModel): Violation[] {
+function validateValues(body: JsonObject, model: SandboxImageModel): Violation[] {
   const found: Violation[] = [];
   const { size, quality, n } = body;
   if (size !== undefined && size !== null) {

@@ -5,8 +5,8 @@ import { localPathFields } from './sandbox-request';
 const known = ['model', 'prompt', 'duration', 'seconds', 'resolution', 'aspect_ratio'];
 
 /** Breaches of contract 2.1 and of the model's configuration in a create body. */
-export function judgeVideo(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
-  const found = [...judgeText(body, 'model'), ...judgeText(body, 'prompt')];
+export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
+  const found = [...validateText(body, 'model'), ...validateText(body, 'prompt')];
   for (const [name, value] of Object.entries(body)) {
     if (value === null)
       found.push({ message: `${name} is null; a field not given is left out`, param: name });
@@ -24,10 +24,10 @@ export function judgeVideo(body: JsonObject, catalog: SandboxModelDocument): Vio
     if (!allowed.includes(name)) found.push({ message: `${name} is no field of this model`, param: name });
   }
   found.push(
-    ...judgeDuration(body, model),
-    ...judgeChoice(body, 'resolution', model.resolutions),
-    ...judgeChoice(body, 'aspect_ratio', model.aspectRatios),
-    ...references.flatMap((reference) => judgeReference(body[reference.field], reference)),
+    ...validateDuration(body, model),
+    ...validateChoice(body, 'resolution', model.resolutions),
+    ...validateChoice(body, 'aspect_ratio', model.aspectRatios),
+    ...references.flatMap((reference) => validateReference(body[reference.field], reference)),
   );
   const base64 = references.filter((one) => one.form === 'base64').map((one) => one.field);
   for (const field of localPathFields(body, ['prompt', ...base64])) {
@@ -37,13 +37,13 @@ export function judgeVideo(body: JsonObject, catalog: SandboxModelDocument): Vio
 }
 
 /** A required text that is not empty. */
-export function judgeText(body: JsonObject, name: string): Violation[] {
+export function validateText(body: JsonObject, name: string): Violation[] {
   const value = body[name];
   const good = typeof value === 'string' && value.trim() !== '';
   return good ? [] : [{ message: `${name} must be a text that is not empty`, param: name }];
 }
 
-function judgeDuration(body: JsonObject, model: SandboxVideoModel): Violation[] {
+function validateDuration(body: JsonObject, model: SandboxVideoModel): Violation[] {
   const given = (['duration', 'seconds'] as const).filter(
     (name) => body[name] !== undefined && body[name] !== null,
   );
@@ -64,7 +64,7 @@ function judgeDuration(body: JsonObject, model: SandboxVideoModel): Violation[] 
   return [];
 }
 
-function judgeChoice(body: JsonObject, name: string, choices: string[] | undefined): Violation[] {
+function validateChoice(body: JsonObject, name: string, choices: string[] | undefined): Violation[] {
   const value = body[name];
   if (value === undefined || value === null) return [];
   if (typeof value !== 'string' || value === '') return [{ message: `${name} must be a text`, param: name }];
@@ -74,7 +74,7 @@ function judgeChoice(body: JsonObject, name: string, choices: string[] | undefin
     : [{ message: `${name} is not allowed by this model`, param: name, code: `invalid_${name}` }];
 }
 
-function judgeReference(value: unknown, reference: SandboxReference): Violation[] {
+function validateReference(value: unknown, reference: SandboxReference): Violation[] {
   if (value === undefined || value === null) return [];
   const param = reference.field;
   const isList = Array.isArray(value);

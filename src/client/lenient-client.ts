@@ -15,7 +15,7 @@ const KNOWN = new WeakMap<Client, WorkflowClient>();
  * memo that it cannot read, such as one that another client's codec has encrypted, counts as absent instead of ending
  * the list. Not for decisions that depend on a memo. Interceptors of the client are not asked.
  */
-export function looking(client: Client): WorkflowClient {
+export function lenientClient(client: Client): WorkflowClient {
   let made = KNOWN.get(client);
   if (made === undefined) {
     const { connection, namespace, identity, dataConverter, loadedDataConverter } = client.options;

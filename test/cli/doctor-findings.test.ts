@@ -5,10 +5,10 @@ import path from 'node:path';
 import { type Check, type Facts, type Finding, ok } from '../../src/cli/doctor/check';
 import { CHECKS } from '../../src/cli/doctor/checks';
 import { inOrder, runChecks } from '../../src/cli/doctor/doctor';
-import { judgeNodeVersion, judgeSdkCopies } from '../../src/cli/doctor/local';
+import { checkNodeVersion, checkSdkCopies } from '../../src/cli/doctor/local';
 import { isOlder } from '../../src/older-version';
-import { judgeServiceAnswer } from '../../src/cli/doctor/service';
-import { judgeActivityQueues, judgePollers, judgeServerVersion } from '../../src/cli/doctor/temporal';
+import { checkServiceAnswer } from '../../src/cli/doctor/service';
+import { checkActivityQueues, checkPollers, checkServerVersion } from '../../src/cli/doctor/temporal';
 import { errorType } from '../../src/cli/error-table';
 import { type GetVideoResult } from '../../src/service/media-client';
 import { sdkCopies } from '../../src/sdk-copies';
@@ -30,7 +30,7 @@ describe('versions', () => {
   ])('%s is older than %s: %s', (version, than, older) => expect(isOlder(version, than)).toBe(older));
 
   test('an old Node fails with both versions', () => {
-    const finding = judgeNodeVersion('v18.20.4', '>=20.18.1');
+    const finding = checkNodeVersion('v18.20.4', '>=20.18.1');
     expect(seen(finding)).toEqual(['failed', 'node_version']);
     expect(finding).toMatchObject({
       message: 'This is Node 18.20.4; at least 20.18.1 is needed.',
@@ -40,13 +40,13 @@ describe('versions', () => {
   });
 
   test('an old Temporal server is a warning, one that hides its version is not', () => {
-    expect(judgeServerVersion('1.25.2', 'here').state).toBe('warning');
-    expect(judgeServerVersion('1.24.3', 'here')).toMatchObject({
+    expect(checkServerVersion('1.25.2', 'here').state).toBe('warning');
+    expect(checkServerVersion('1.24.3', 'here')).toMatchObject({
       state: 'warning',
       remedy: 'Use a server of version 1.25.0 or later.',
     });
     for (const unknown of ['', '0.0.0-DEV', '1.31.0-150.2'])
-      expect(judgeServerVersion(unknown, 'here').state).toBe('ok');
+      expect(checkServerVersion(unknown, 'here').state).toBe('ok');
   });
 });
 
@@ -69,7 +69,7 @@ describe('copies of the SDK', () => {
     await install('two', '@temporalio/worker', '1.23.0');
     await install('two/node_modules/@temporalio/worker', '@temporalio/common', '1.23.0');
     const { resolve } = createRequire(path.join(dir, 'two', 'index.js'));
-    const finding = judgeSdkCopies(sdkCopies(['@temporalio/worker'], resolve));
+    const finding = checkSdkCopies(sdkCopies(['@temporalio/worker'], resolve));
     expect(seen(finding)).toEqual(['failed', 'two_sdk_copies']);
     expect(finding.message).toBe(
       '2 copies of @temporalio/common are installed: temporal-media loads 1.24.0, @temporalio/worker loads 1.23.0.',
@@ -80,7 +80,7 @@ describe('copies of the SDK', () => {
     await install('one', '@temporalio/common', '1.24.0');
     await install('one', '@temporalio/worker', '1.24.0');
     const { resolve } = createRequire(path.join(dir, 'one', 'index.js'));
-    expect(judgeSdkCopies(sdkCopies(['@temporalio/worker'], resolve))).toEqual(ok('1.24.0, one copy'));
+    expect(checkSdkCopies(sdkCopies(['@temporalio/worker'], resolve))).toEqual(ok('1.24.0, one copy'));
   });
 });
 
@@ -95,7 +95,7 @@ describe('workers', () => {
     ['a dead worker that is still listed', [now - 120_000], [now - 120_000], 'failed'],
     ['activities of a dead worker', [now], [now - 120_000], 'failed'],
   ])('%s', (_title, workflows, activities, state) => {
-    expect(judgePollers({ workflows, activities }, 'q', now)).toMatchObject({
+    expect(checkPollers({ workflows, activities }, 'q', now)).toMatchObject({
       state,
       ...(state === 'failed' && { errorType: 'no_worker' }),
     });
@@ -108,7 +108,7 @@ describe('the activity queues of a worker', () => {
 
   test('all polled of late: nothing is said', () => {
     const queues = ['q/create', 'q/poll'].map((queue) => [queue, [now - 1_000]] as const);
-    expect(judgeActivityQueues(served, queues, now)).toBe(served);
+    expect(checkActivityQueues(served, queues, now)).toBe(served);
   });
 
   test('one that nobody polls, or nobody any more, fails and is named', () => {
@@ -117,19 +117,19 @@ describe('the activity queues of a worker', () => {
       ['q/poll', [now - 91_000]],
       ['q/image', [now - 91_000, now]],
     ] as const;
-    const finding = judgeActivityQueues(served, queues, now);
+    const finding = checkActivityQueues(served, queues, now);
     expect(finding.state).toBe('failed');
     expect(finding.message).toContain('none polls q/create, q/poll: what runs there would wait');
   });
 });
 
 describe('the answer of the service', () => {
-  const judge = (result: GetVideoResult, cause?: unknown): Finding =>
-    judgeServiceAnswer({ result, cause, baseUrl: 'https://service' });
+  const checkOf = (result: GetVideoResult, cause?: unknown): Finding =>
+    checkServiceAnswer({ result, cause, baseUrl: 'https://service' });
   const fault = (code: string): Error => Object.assign(new Error('x'), { code });
 
   const said = (httpStatus: number, message: string | null, code: string | null = null): Finding =>
-    judge({
+    checkOf({
       kind: 'error',
       error: httpStatus === 401 ? 'credentials' : 'bad_request',
       httpStatus,
@@ -207,7 +207,7 @@ describe('the answer of the service', () => {
   });
 
   test.each([429, 409, 500])('HTTP %i is a warning', (httpStatus) => {
-    expect(judge({ kind: 'error', error: 'unavailable', httpStatus }).state).toBe('warning');
+    expect(checkOf({ kind: 'error', error: 'unavailable', httpStatus }).state).toBe('warning');
   });
 
   test.each([
@@ -218,7 +218,7 @@ describe('the answer of the service', () => {
     ['UND_ERR_HEADERS_TIMEOUT', 'service_unreachable', 'UND_ERR_HEADERS_TIMEOUT', /MEDIA_BASE_URL/],
     ['UND_ERR_PRX_TLS', 'proxy', 'opens no tunnel', /HTTPS_PROXY/],
   ])('%s has words and a remedy', (code, type, words, remedy) => {
-    const finding = judge({ kind: 'error', error: 'network' }, fault(code));
+    const finding = checkOf({ kind: 'error', error: 'network' }, fault(code));
     expect(seen(finding)).toEqual(['failed', type]);
     expect(finding.message).toContain(words);
     expect('remedy' in finding && finding.remedy).toMatch(remedy);
@@ -226,7 +226,7 @@ describe('the answer of the service', () => {
 
   test('a record of a task that cannot exist is a warning', () => {
     const record = { status: 'queued', phase: 'queued' } as never;
-    expect(judge({ kind: 'record', httpStatus: 200, resultUrls: [], record }).state).toBe('warning');
+    expect(checkOf({ kind: 'record', httpStatus: 200, resultUrls: [], record }).state).toBe('warning');
   });
 });
 

@@ -101,7 +101,7 @@ const campaignCases = [
   ),
   campaign('runCampaign.refused', 'refused', [video('bad', 'a kite', { duration: 3 })]),
   campaign(
-    'runCampaign.paused-and-taken-up',
+    'runCampaign.paused-and-resumed',
     'completed',
     [...videos(6, '[run:8s] a storm'), video('bad', '[run:0s] [fail:invalid] a storm')],
     { concurrency: 4, maxAttempts: 1 },
@@ -115,7 +115,7 @@ const campaignCases = [
   ),
   // The manifest is read again while rows are under way.
   campaign(
-    'runCampaign.taken-up-beside',
+    'runCampaign.resumed-beside',
     'completed',
     [...videos(6, '[run:8s] a cloud'), video('bad', '[run:0s] [fail:invalid] a cloud')],
     { concurrency: 4, maxAttempts: 1 },
@@ -123,7 +123,7 @@ const campaignCases = [
   ),
   // As soon as rows that were refused are resumed like those that failed, when nobody names outcomes.
   campaign(
-    'runCampaign.taken-up-refused',
+    'runCampaign.resume-refused',
     'completed',
     [...videos(6, '[run:8s] a fern'), video('bad', '[http:400] a fern')],
     { concurrency: 4, maxAttempts: 1 },
@@ -154,7 +154,7 @@ const campaignCases = [
   ),
   // An image call is open when the history of a batch is full.
   campaign(
-    'runCampaign.drawn-to-the-end',
+    'runCampaign.images-to-the-end',
     'completed',
     [
       { id: 'image', operation: 'image', model: 'image-2', prompt: '[run:9s] a bay', size: '512x512' },

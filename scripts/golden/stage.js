@@ -28,7 +28,7 @@ async function openEnvironment() {
   };
   try {
     const workflowBundle = await bundleWorkflowCode({
-      workflowsPath: require.resolve('./callers'),
+      workflowsPath: require.resolve('./execute-video'),
       logger: new DefaultLogger('ERROR'),
     });
     const scripted = new ScriptedActivities();

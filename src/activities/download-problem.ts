@@ -1,9 +1,9 @@
 import { type ContentUnavailableReason } from '../domain/download';
 import { type ArtifactRef } from '../domain/request';
 import { type ContentFetchResult } from '../service/media-client';
-import { blockedPlace } from './blocked-place';
+import { blockedLocation } from './blocked-location';
 
-/** Why one place did not give the video, in public words; they also are the class of a retryable failure. */
+/** Why one location did not give the video, in public words; they also are the class of a retryable failure. */
 export type DownloadProblemKind =
   /** 404, 400, 409 and whatever else says "not here" without saying why. */
   | 'missing'
@@ -17,7 +17,7 @@ export type DownloadProblemKind =
   | 'unavailable'
   /** Cut, stalled, too slow or never connected. */
   | 'network'
-  /** The address filter refused the place: nothing was sent there. */
+  /** The address filter refused the location: nothing was sent there. */
   | 'blocked'
   /** JSON, HTML or other bytes that are no video (C4.3). */
   | 'not_video'
@@ -60,7 +60,7 @@ export function reasonOf(kind: DownloadProblemKind): ContentUnavailableReason {
   return REASON[kind];
 }
 
-/** Most telling first: what decides the next step when several places failed in one try. */
+/** Most telling first: what decides the next step when several locations failed in one try. */
 const WEIGHT: readonly DownloadProblemKind[] = [
   'storage',
   'too_large',
@@ -101,9 +101,9 @@ type Failure = Exclude<ContentFetchResult, { kind: 'body' }>;
 /** Codes that say that a file or a link is gone for good: `expired`, `link_expired`, `ExpiredToken`. */
 const EXPIRED_CODE = /expire/i;
 
-/** What a place that gave no body said: a total function over status and origin (C4.2, C7.3, C7.4). */
+/** What a location that gave no body said: a total function over status and origin (C4.2, C7.3, C7.4). */
 export function problemOf(failure: Failure): DownloadProblem {
-  if (failure.kind === 'blocked') return { kind: 'blocked', message: blockedPlace(failure) };
+  if (failure.kind === 'blocked') return { kind: 'blocked', message: blockedLocation(failure) };
   if (failure.kind === 'network')
     return { kind: 'network', message: `The content could not be fetched (${failure.code}).` };
   return problemOfRefusal(failure);

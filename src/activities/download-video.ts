@@ -17,7 +17,7 @@ import {
   discardPart,
   type DownloadedVideo,
   type DownloadTry,
-  tryPlaces,
+  tryLocations,
   type TryResult,
 } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
@@ -34,7 +34,7 @@ export interface DownloadDeps {
 
 /**
  * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (architecture: Download, C3.2, C4.1 to C4.3).
- * One pass over the places of the result per attempt. It throws only to be tried again (BENIGN, never before
+ * One pass over the locations of the result per attempt. It throws only to be tried again (BENIGN, never before
  * Retry-After) or when it is cancelled; the last try returns `content_unavailable`. It never creates anything.
  */
 export function createDownloadVideo(
@@ -217,13 +217,13 @@ export const NO_ACCOUNT: DownloadProblem = {
   message: 'This worker does not have the account of the task: nothing was asked. The task is kept.',
 };
 
-/** One try for one video, alone or in a group: its record, then every place of its result. Storage is a problem, too. */
+/** One try for one video, alone or in a group: its record, then every location of its result. Storage is a problem, too. */
 export async function downloadOnce(
   turn: DownloadTry,
   taskId: string,
 ): Promise<FetchedVideo | { readonly problem: DownloadProblem; readonly lives: boolean }> {
   const record = await turn.client.getVideo(taskId, { signal: turn.signal, purpose: 'content' });
-  const result = await places(turn, taskId, record);
+  const result = await locations(turn, taskId, record);
   if ('video' in result) return { video: result.video, record };
   // A service that answers nothing at all has said nothing against it: this is asked for completed tasks only.
   const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
@@ -247,9 +247,9 @@ function expired(problem: DownloadProblem, record: GetVideoResult, now: number):
 const AWAY: ReadonlySet<PollErrorClass> = new Set(['network', 'rate_limited', 'unavailable']);
 const isAway = (error: PollErrorClass): boolean => AWAY.has(error);
 
-async function places(turn: DownloadTry, taskId: string, record: GetVideoResult): Promise<TryResult> {
+async function locations(turn: DownloadTry, taskId: string, record: GetVideoResult): Promise<TryResult> {
   try {
-    return await tryPlaces(turn, taskId, record);
+    return await tryLocations(turn, taskId, record);
   } catch (error) {
     if (!(error instanceof ArtifactError) && typeof (error as { code?: unknown }).code !== 'string')
       throw error;

@@ -130,8 +130,8 @@ export interface DownloadProgress {
   /** Digest of the activity execution: nobody else continues its part. */
   readonly owner: string;
   windowStart: number;
-  /** Digest of the place that the part's bytes came from. */
-  place: string | null;
+  /** Digest of the location that the part's bytes came from. */
+  location: string | null;
   /** Strong ETag of the part's bytes; without one there is no resuming. */
   etag: string | null;
   /** Length of the whole file, when the service said it. */
@@ -153,7 +153,7 @@ export function freshProgress(owner: string, windowStart: number): DownloadProgr
     v: 1,
     owner,
     windowStart,
-    place: null,
+    location: null,
     etag: null,
     length: null,
     position: 0,
@@ -181,7 +181,7 @@ export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind)
   progress.fault = kind;
 }
 
-/** Owner of a part: one execution, one place, one entity. Bytes of two entities never meet in one part (failure model: Foreign bytes). */
-export function partOwner(owner: string, place: string, etag: string | null): string {
-  return digestOf(owner, place, etag ?? '');
+/** Owner of a part: one execution, one location, one entity. Bytes of two entities never meet in one part (failure model: Foreign bytes). */
+export function partOwner(owner: string, location: string, etag: string | null): string {
+  return digestOf(owner, location, etag ?? '');
 }

@@ -13,7 +13,7 @@ import {
 import { type DownloadProblem, isTransient, problemOf, worstOf } from './download-problem';
 import { digestOf, type DownloadProgress, partOwner, readBody, tooLarge } from './fetch-body';
 
-/** One try of one execution: what all places of it share. */
+/** One try of one execution: what all locations of it share. */
 export interface DownloadTry {
   readonly client: MediaClient;
   readonly artifacts: ArtifactStore;
@@ -23,7 +23,7 @@ export interface DownloadTry {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly endsAt: number;
-  /** Aborted at `endsAt`: hops that answer slowly add up, and so do places. */
+  /** Aborted at `endsAt`: hops that answer slowly add up, and so do locations. */
   readonly deadline: AbortSignal;
   /** Nobody had the owner of its progress before. */
   readonly fresh?: boolean;
@@ -37,13 +37,13 @@ type Body = Extract<ContentFetchResult, { kind: 'body' }>;
 type Fetched = { readonly part: StagedArtifact } | { readonly problem: DownloadProblem };
 
 /**
- * Fetches one place into a part of this execution, going on where the last try stopped when the entity is provably
+ * Fetches one location into a part of this execution, going on where the last try stopped when the entity is provably
  * the same (failure model: Foreign bytes). Whole by its length; what it is has still to be checked. Storage errors are thrown.
- * @param place names the place in parts and heartbeats: never its address
+ * @param location names the location in parts and heartbeats: never its address
  */
-async function fetchPlace(turn: DownloadTry, place: string, url: URL): Promise<Fetched> {
-  const resumed = await resumablePart(turn, place);
-  if (resumed === undefined) return fetchWhole(turn, place, url);
+async function fetchLocation(turn: DownloadTry, location: string, url: URL): Promise<Fetched> {
+  const resumed = await resumablePart(turn, location);
+  if (resumed === undefined) return fetchWhole(turn, location, url);
   const { etag, length } = turn.progress;
   if (resumed.position === length) return { part: resumed };
   const range = { from: resumed.position, etag: etag! };
@@ -53,7 +53,7 @@ async function fetchPlace(turn: DownloadTry, place: string, url: URL): Promise<F
       return take(turn, resumed, result);
     if (result.status === 200) {
       await forget(turn, resumed);
-      return takeWhole(turn, place, result);
+      return takeWhole(turn, location, result);
     }
     // 206 of something else: not one byte of it belongs here.
     result.body.destroy();
@@ -62,7 +62,7 @@ async function fetchPlace(turn: DownloadTry, place: string, url: URL): Promise<F
     return { problem: problemOf(result) };
   }
   await forget(turn, resumed);
-  return fetchWhole(turn, place, url);
+  return fetchWhole(turn, location, url);
 }
 
 async function get(
@@ -76,23 +76,23 @@ async function get(
   return result;
 }
 
-async function fetchWhole(turn: DownloadTry, place: string, url: URL): Promise<Fetched> {
+async function fetchWhole(turn: DownloadTry, location: string, url: URL): Promise<Fetched> {
   const result = await get(turn, { url });
-  return result.kind === 'body' ? takeWhole(turn, place, result) : { problem: problemOf(result) };
+  return result.kind === 'body' ? takeWhole(turn, location, result) : { problem: problemOf(result) };
 }
 
-async function takeWhole(turn: DownloadTry, place: string, result: Body): Promise<Fetched> {
+async function takeWhole(turn: DownloadTry, location: string, result: Body): Promise<Fetched> {
   const { progress, bounds } = turn;
   const refused = refusal(result, bounds);
   if (refused !== undefined) {
     result.body.destroy();
     return { problem: refused };
   }
-  if (progress.place !== place || progress.etag !== result.etag) await discardPart(turn);
-  const owner = partOwner(progress.owner, place, result.etag);
+  if (progress.location !== location || progress.etag !== result.etag) await discardPart(turn);
+  const owner = partOwner(progress.owner, location, result.etag);
   const part = await turn.artifacts.stage(owner, { fresh: turn.fresh === true });
   if (part.position > 0) await part.restart();
-  Object.assign(progress, { place, etag: result.etag, length: result.contentLength, position: 0 });
+  Object.assign(progress, { location, etag: result.etag, length: result.contentLength, position: 0 });
   return take(turn, part, result);
 }
 
@@ -113,7 +113,7 @@ async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Prom
   if (problem === undefined) return { part };
   if (problem.kind === 'not_video') {
     const rejected = await part.reject();
-    Object.assign(progress, { place: null, position: 0 });
+    Object.assign(progress, { location: null, position: 0 });
     return { problem: { ...problem, rejected } };
   }
   const resumable =
@@ -125,22 +125,22 @@ async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Prom
 
 /** Deletes a part and what is known of it. */
 export async function forget({ progress }: DownloadTry, part: StagedArtifact): Promise<void> {
-  Object.assign(progress, { place: null, etag: null, length: null, position: 0 });
+  Object.assign(progress, { location: null, etag: null, length: null, position: 0 });
   await part.discard();
 }
 
 /** Deletes what this try left, when nobody will go on with it. */
 export async function discardPart(turn: DownloadTry): Promise<void> {
-  const { owner, place, etag } = turn.progress;
-  if (place === null) return;
-  await forget(turn, await turn.artifacts.stage(partOwner(owner, place, etag)));
+  const { owner, location, etag } = turn.progress;
+  if (location === null) return;
+  await forget(turn, await turn.artifacts.stage(partOwner(owner, location, etag)));
 }
 
-/** The part that the last try left for this place; undefined when there is none that can be gone on with. */
-async function resumablePart(turn: DownloadTry, place: string): Promise<StagedArtifact | undefined> {
+/** The part that the last try left for this location; undefined when there is none that can be gone on with. */
+async function resumablePart(turn: DownloadTry, location: string): Promise<StagedArtifact | undefined> {
   const { progress, artifacts } = turn;
-  if (progress.place !== place || progress.etag === null) return undefined;
-  const part = await artifacts.stage(partOwner(progress.owner, place, progress.etag));
+  if (progress.location !== location || progress.etag === null) return undefined;
+  const part = await artifacts.stage(partOwner(progress.owner, location, progress.etag));
   if (part.position > 0 && part.position <= (progress.length ?? Infinity)) return part;
   await forget(turn, part);
   return undefined;
@@ -172,7 +172,7 @@ function lengthProblem(part: StagedArtifact, expected: number | null): DownloadP
   return { kind: 'network', message: `The body has ${part.position} of ${expected} bytes.` };
 }
 
-/** Name of a place by its address, without the part that signs it. */
+/** Name of a location by its address, without the part that signs it. */
 export function placeOf(url: URL): string {
   return digestOf(url.origin, url.pathname);
 }
@@ -191,10 +191,10 @@ export type TryResult = { readonly video: DownloadedVideo } | { readonly problem
 const MAX_DATA_URL_BYTES = 64 * 1024 * 1024;
 
 /**
- * One pass over the places of a result: the content endpoint, then the record's URLs (C4.1). A place of the service
+ * One pass over the locations of a result: the content endpoint, then the record's URLs (C4.1). A location of the service
  * itself is left out when the service just asked to wait. Storage errors are thrown.
  */
-export async function tryPlaces(
+export async function tryLocations(
   turn: DownloadTry,
   taskId: string,
   record: GetVideoResult,
@@ -203,34 +203,35 @@ export async function tryPlaces(
   if (waiting !== undefined) return { problem: waiting };
   const urls = record.kind === 'record' ? record.resultUrls : [];
   const problems: DownloadProblem[] = [];
-  for (const place of contentPlaces(turn.client, taskId, urls)) {
+  for (const location of contentLocations(turn.client, taskId, urls)) {
     const last = problems.at(-1);
-    if (last !== undefined && isTransient(last.kind) && place.own) continue;
-    const result = await tryPlace(turn, place);
+    if (last !== undefined && isTransient(last.kind) && location.own) continue;
+    const result = await tryLocation(turn, location);
     if ('video' in result) return result;
     problems.push(result.problem);
     if (turn.signal.aborted || turn.deadline.aborted || result.problem.kind === 'too_large') break;
-    // Bytes that can be gone on with are worth more than another place.
-    if (turn.progress.place === nameOf(place) && turn.progress.position > 0) break;
+    // Bytes that can be gone on with are worth more than another location.
+    if (turn.progress.location === nameOf(location) && turn.progress.position > 0) break;
   }
   const [first, ...rest] = problems;
   if (first === undefined)
-    return { problem: { kind: 'missing', message: 'The record names no place for the result.' } };
+    return { problem: { kind: 'missing', message: 'The record names no location for the result.' } };
   const unread = record.kind === 'record' ? [] : [unreadRecord(record)];
-  // A blocked place is final only when the other places are known.
+  // A blocked location is final only when the other locations are known.
   const all = first.kind === 'blocked' ? ([first, ...rest, ...unread] as const) : ([first, ...rest] as const);
   return { problem: worstOf(all) };
 }
 
-async function tryPlace(turn: DownloadTry, place: ContentPlace): Promise<TryResult> {
+async function tryLocation(turn: DownloadTry, location: ContentLocation): Promise<TryResult> {
   const fetched =
-    place.kind === 'data'
-      ? await takeDataUrl(turn, place.url)
-      : await fetchPlace(turn, nameOf(place), place.url);
+    location.kind === 'data'
+      ? await takeDataUrl(turn, location.url)
+      : await fetchLocation(turn, nameOf(location), location.url);
   return 'problem' in fetched ? fetched : verify(turn, fetched.part);
 }
 
-const nameOf = (place: ContentPlace) => (place.kind === 'content' ? 'content' : placeOf(place.url));
+const nameOf = (location: ContentLocation) =>
+  location.kind === 'content' ? 'content' : placeOf(location.url);
 
 /** What a whole body really is; only video is published (C4.3). */
 async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResult> {
@@ -249,7 +250,7 @@ async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResul
     return { problem: { kind, message: check.message } };
   }
   const rejected = await part.reject();
-  Object.assign(progress, { place: null, etag: null, length: null, position: 0 });
+  Object.assign(progress, { location: null, etag: null, length: null, position: 0 });
   return { problem: { kind, message: check.message, rejected } };
 }
 
@@ -290,31 +291,31 @@ function unreadRecord(record: Extract<GetVideoResult, { kind: 'error' }>): Downl
   };
 }
 
-/** Where a video may be, in the order in which the places are tried (C4.1). */
-interface ContentPlace {
+/** Where a video may be, in the order in which the locations are tried (C4.1). */
+interface ContentLocation {
   readonly kind: 'content' | 'url' | 'data';
   readonly url: URL;
-  /** Of the service's own origin: what it says about waiting holds for this place too. */
+  /** Of the service's own origin: what it says about waiting holds for this location too. */
   readonly own: boolean;
 }
 
-/** The content endpoint first, then the record's URLs; a place is never tried twice. */
-function contentPlaces(
+/** The content endpoint first, then the record's URLs; a location is never tried twice. */
+function contentLocations(
   client: MediaClient,
   taskId: string,
   resultUrls: VideoReading['resultUrls'],
-): ContentPlace[] {
+): ContentLocation[] {
   const { origin } = new URL(client.baseUrl);
-  const places: ContentPlace[] = [];
+  const locations: ContentLocation[] = [];
   const content = attempt(() => client.contentUrl(taskId));
-  if (content !== undefined) places.push({ kind: 'content', url: content, own: true });
+  if (content !== undefined) locations.push({ kind: 'content', url: content, own: true });
   for (const text of resultUrls) {
     const url = attempt(() => new URL(text));
-    if (url === undefined || places.some((place) => place.url.href === url.href)) continue;
-    if (url.protocol === 'data:') places.push({ kind: 'data', url, own: true });
-    else if (/^https?:$/.test(url.protocol)) places.push({ kind: 'url', url, own: url.origin === origin });
+    if (url === undefined || locations.some((location) => location.url.href === url.href)) continue;
+    if (url.protocol === 'data:') locations.push({ kind: 'data', url, own: true });
+    else if (/^https?:$/.test(url.protocol)) locations.push({ kind: 'url', url, own: url.origin === origin });
   }
-  return places;
+  return locations;
 }
 
 function attempt<T>(make: () => T): T | undefined {

@@ -7,7 +7,7 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { sealText } from '../journal/sealed-text';
 import { readDataUrl } from '../service/data-url';
 import { type ImageItem, type ImagesAccepted, type MediaClient } from '../service/media-client';
-import { blockedPlace } from './blocked-place';
+import { blockedLocation } from './blocked-location';
 import { type AnswerBase } from './paid-answers';
 import { readBounded } from './sources';
 
@@ -22,7 +22,7 @@ export interface KeepImages {
   readonly deadlineAt: number;
   /** Where the answer is written down: only then can anybody fetch later what is lost now. */
   readonly journal: CreateJournal | 'none';
-  /** What is stored already, by its place: it is not fetched again. */
+  /** What is stored already, by its index: it is not fetched again. */
   readonly before?: readonly (ArtifactRef | null)[];
 }
 
@@ -100,13 +100,13 @@ async function keepAll(
   return kept;
 }
 
-/** The links of all lost results, by their place; undefined where one of them has none, or where nothing is kept of them. */
+/** The links of all lost results, by their index; undefined where one of them has none, or where nothing is kept of them. */
 async function sealLinks(
   items: readonly ImageItem[],
   kept: readonly (ArtifactRef | Lost)[],
   { journal }: KeepImages,
 ): Promise<string | undefined> {
-  const links = items.map((item, place) => ('lost' in kept[place]! ? linkOf(item) : null));
+  const links = items.map((item, index) => ('lost' in kept[index]! ? linkOf(item) : null));
   if (journal === 'none' || links.includes(undefined)) return undefined;
   // It is paid, whatever the journal does: the answer must not be lost with the links.
   const key = await journal.sealingKey().catch(() => undefined);
@@ -146,7 +146,7 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
   let lost = 'network';
   for (let attempt = 1; attempt <= FETCH_TRIES; attempt++) {
     const result = await client.fetchContent({ url: new URL(url), signal });
-    if (result.kind === 'blocked') return { lost: 'blocked', why: blockedPlace(result) };
+    if (result.kind === 'blocked') return { lost: 'blocked', why: blockedLocation(result) };
     let delay = Math.min(FETCH_MAX_DELAY_MS, FETCH_DELAY_MS * 2 ** attempt);
     if (result.kind === 'body') {
       const bytes = await readBounded(result.body, MAX_IMAGE_BYTES, signal);

@@ -2,7 +2,7 @@ import { type Money } from '../domain/price';
 import {
   type SendAttemptView,
   isPaid,
-  type JournalPlace,
+  type SendAttemptKey,
   mayHaveCost,
   type ClaimIntent,
 } from '../domain/journal';
@@ -137,7 +137,7 @@ export function heldByAnotherAnswer(base: AnswerBase, view: SendAttemptView): Re
 }
 
 /** The same body was sent under another key, and nobody knows what became of it: buying it again is a decision. */
-export function openElsewhereAnswer(base: AnswerBase, open: JournalPlace): RejectedCall {
+export function openElsewhereAnswer(base: AnswerBase, open: SendAttemptKey): RejectedCall {
   return rejectedAnswer(
     { ...base, sent: false },
     'unconfirmed_open',

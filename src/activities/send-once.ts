@@ -6,7 +6,7 @@ import {
   isOpenAnswer,
   isUndecided,
   type JournalKey,
-  type JournalPlace,
+  type SendAttemptKey,
   type RecordedAnswer,
   type ClaimIntent,
 } from '../domain/journal';
@@ -360,7 +360,7 @@ export async function otherOpenCall(
   journal: CreateJournal | 'none',
   key: JournalKey,
   intent: ClaimIntent,
-): Promise<JournalPlace | undefined> {
+): Promise<SendAttemptKey | undefined> {
   if (journal === 'none') return undefined;
   for (const place of await journal.findOpenByBody(intent.bodyHash)) {
     if (place.creationKey === key.creationKey || place.namespace !== key.namespace) continue;

@@ -40,7 +40,7 @@ export async function withSender<T>(deps: PaidDeps, work: (sender: Sender) => Pr
 }
 
 /**
- * The same for the rows of a group, by place: they share one heartbeat.
+ * The same for the rows of a group, by index: they share one heartbeat.
  * @param rows their number; undefined for a call that is alone
  */
 export async function withSenders<T>(
@@ -49,8 +49,10 @@ export async function withSenders<T>(
   work: (senders: readonly Sender[]) => Promise<T>,
 ): Promise<T> {
   const heartbeatDetails: unknown = activityInfo().heartbeatDetails;
-  const places = Array.from({ length: rows ?? 1 }, (_, place) => place);
-  const before = places.map((place) => heartbeatOf(heartbeatDetails, rows === undefined ? undefined : place));
+  const indexes = Array.from({ length: rows ?? 1 }, (_, index) => index);
+  const before = indexes.map((index) =>
+    heartbeatOf(heartbeatDetails, rows === undefined ? undefined : index),
+  );
   // What an attempt before this one said stands until this one writes an intent of its own.
   const sent = before.map((heartbeat) => ({
     intent: heartbeat?.intent ?? null,
@@ -87,9 +89,9 @@ export async function withSenders<T>(
     lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
     void heartbeat.notify();
     return await work(
-      sent.map((own, place) => ({
+      sent.map((own, index) => ({
         standing: stands,
-        before: before[place] ?? null,
+        before: before[index] ?? null,
         announce: (nonce) => {
           own.intent = nonce;
           return heartbeat.notify();

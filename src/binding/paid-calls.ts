@@ -56,12 +56,12 @@ export async function paidCallsOf(
     const told = end === undefined ? beats.get(activityId) : end.told;
     const beat = await decoded(converter, told);
     const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
-    rows.forEach((row, place) => {
+    rows.forEach((row, index) => {
       const own = asObject(row);
       const isRow = row !== input;
       const answers = asObject(result)?.['answers'];
-      const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[place] : result);
-      const heartbeat = heartbeatOf(beat, isRow ? place : undefined);
+      const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
+      const heartbeat = heartbeatOf(beat, isRow ? index : undefined);
       // Nothing leaves before the server was told of its intent (docs/adr/0015). What cannot be read may name one.
       const mayHaveSent = told != null && (beat === null || (heartbeat?.intent ?? null) !== null);
       // A run that was ended from outside takes along what its open calls have told the server.

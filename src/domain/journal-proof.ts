@@ -51,7 +51,7 @@ export interface SenderHeartbeatDetails extends SenderHeartbeat {
   readonly taskId?: string;
 }
 
-/** Heartbeat of a group of creates: by place in its rows. */
+/** Heartbeat of a group of creates: by index in its rows. */
 export interface GroupHeartbeatDetails {
   readonly journalId: string;
   readonly intents: readonly (string | null)[];
@@ -59,11 +59,11 @@ export interface GroupHeartbeatDetails {
 }
 
 /** The heartbeat of an attempt, out of the details of its last heartbeat; null when they say nothing of the kind. */
-export function heartbeatOf(details: unknown, place?: number): SenderHeartbeat | null {
+export function heartbeatOf(details: unknown, index?: number): SenderHeartbeat | null {
   if (typeof details !== 'object' || details === null) return null;
   const { journalId, intent, intents } = details as Partial<SenderHeartbeatDetails & GroupHeartbeatDetails>;
   if (typeof journalId !== 'string') return null;
-  const own: unknown = place === undefined ? intent : intents?.[place];
+  const own: unknown = index === undefined ? intent : intents?.[index];
   return { journalId, intent: typeof own === 'string' ? own : null };
 }
 

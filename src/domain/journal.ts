@@ -113,7 +113,7 @@ export interface TaskIndexEntry {
 }
 
 /** One send attempt in a journal. */
-export interface JournalPlace extends JournalKey {
+export interface SendAttemptKey extends JournalKey {
   readonly sendAttempt: number;
 }
 
@@ -156,9 +156,9 @@ export interface CreateJournal {
    */
   scan(after: string | null, limit: number): Promise<JournalPage>;
   /** Send attempts with an intent for this very body that may still be open. A hint: what it names is read again. */
-  findOpenByBody(bodyHash: string): Promise<readonly JournalPlace[]>;
+  findOpenByBody(bodyHash: string): Promise<readonly SendAttemptKey[]>;
   /** The fate of a send attempt is known: `findOpenByBody` need not name it any more. Best effort. */
-  forgetOpen(place: JournalPlace, bodyHash: string): Promise<void>;
+  forgetOpen(place: SendAttemptKey, bodyHash: string): Promise<void>;
   indexTask(entry: TaskIndexEntry): Promise<void>;
   /** Entries for a task id: one per account that has had a task of this id. */
   findTask(taskId: string): Promise<readonly TaskIndexEntry[]>;

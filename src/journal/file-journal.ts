@@ -9,7 +9,7 @@ import {
   type JournalIdentity,
   type JournalKey,
   type JournalPage,
-  type JournalPlace,
+  type SendAttemptKey,
   type OutcomeRecord,
   type Resolution,
   type Claim,
@@ -49,7 +49,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
   const folderOf = (key: JournalKey): string => keyFolder(root, key);
 
   /** Only a hint, so it is not waited for until it is on the disk, and a failure stops nothing. */
-  async function noteOpen(place: JournalPlace, bodyHash: string): Promise<void> {
+  async function noteOpen(place: SendAttemptKey, bodyHash: string): Promise<void> {
     try {
       await mkdir(openFolder(root, bodyHash), { recursive: true, mode: 0o700 });
       await writeFile(openFile(root, place, bodyHash), JSON.stringify({ v: 1, ...place }), { mode: 0o600 });
@@ -109,7 +109,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
 
     scan: (after, limit) => scanFolders(root, after, limit),
 
-    async findOpenByBody(bodyHash): Promise<readonly JournalPlace[]> {
+    async findOpenByBody(bodyHash): Promise<readonly SendAttemptKey[]> {
       const folder = openFolder(root, bodyHash);
       const names = await asyncFiles.names(folder, '.json');
       // A hint that is gone meanwhile is no hint.
@@ -174,7 +174,7 @@ export function openFolder(root: string, bodyHash: string): string {
   return join(root, 'open', hash.slice(0, 2), hash);
 }
 
-export function openFile(root: string, place: JournalPlace, bodyHash: string): string {
+export function openFile(root: string, place: SendAttemptKey, bodyHash: string): string {
   const key = sha256(`${place.namespace}\n${place.creationKey}`);
   return join(openFolder(root, bodyHash), `${key}.${place.sendAttempt}.json`);
 }

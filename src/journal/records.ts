@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  type JournalPlace,
+  type SendAttemptKey,
   type OutcomeRecord,
   type Resolution,
   type Claim,
@@ -107,7 +107,7 @@ export function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string)
 }
 
 /** A hint that cannot be read is no hint: nothing rests on it. */
-export function parsePlace(text: string): JournalPlace | undefined {
+export function parsePlace(text: string): SendAttemptKey | undefined {
   try {
     const { namespace, creationKey, sendAttempt } = place.parse(JSON.parse(text));
     return { namespace, creationKey, sendAttempt };

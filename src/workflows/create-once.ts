@@ -264,16 +264,16 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 
 /**
  * What is known of those who may have sent. What no worker had, and none can get any more, is proved by the server:
- * whichever journal the queue belongs to later. @param place of a row in its group
+ * whichever journal the queue belongs to later. @param index of a row in its group
  */
 export function senderTrace(
   got: NoValue | CreateVideoAnswer,
   scheduledAt: string,
-  place?: number,
+  index?: number,
 ): SenderTrace {
   if ('outcome' in got) return { lastHeartbeat: heartbeatInAnswer(got), scheduledAt };
   return {
-    lastHeartbeat: heartbeatOf(got.heartbeat, place),
+    lastHeartbeat: heartbeatOf(got.heartbeat, index),
     scheduledAt: got.neverStarted ? LATEST : scheduledAt,
   };
 }

@@ -59,7 +59,7 @@ describe('golden histories', () => {
         'generateVideo.continued-in-retry-after',
         'generateVideo.continued-watching',
         'runCampaign.continued',
-        'runCampaign.drawn-to-the-end',
+        'runCampaign.images-to-the-end',
         'runCampaign.steady',
       ]),
     );

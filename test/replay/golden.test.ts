@@ -4,7 +4,7 @@ import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { historyFromJson } from '../../scripts/golden/history-json';
 import { goldenFiles, goldenHistory, type GoldenHistory } from './golden-histories';
 
-const CALLERS = join(__dirname, '..', '..', 'scripts', 'golden', 'callers.js');
+const WORKFLOWS = join(__dirname, '..', '..', 'scripts', 'golden', 'execute-video.js');
 const MUTATED = join(__dirname, 'mutated-workflows.ts');
 
 /** Histories that were recorded once stay valid: today's compiled code takes the same commands in the same order. */
@@ -13,7 +13,7 @@ describe('golden histories replay against the compiled workflows', () => {
   let broken: Map<string, string>;
 
   beforeAll(async () => {
-    broken = await replay(CALLERS, histories);
+    broken = await replay(WORKFLOWS, histories);
   });
 
   it('there is something to replay', () => {

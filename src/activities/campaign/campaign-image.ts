@@ -28,7 +28,7 @@ export function createCampaignImage(
       }
       const row = page.rows[input.index];
       if (row === undefined || row.call.operation === 'create_video') {
-        const message = 'The page of this campaign has no image in that place. Nothing was sent.';
+        const message = 'The page of this campaign has no image at that index. Nothing was sent.';
         const refused = rejectedAnswer(base, 'invalid_request', message, { field: 'index' });
         return imageOutcome(refused, creationKey)!;
       }

@@ -37,17 +37,17 @@ export function createCreateVideos(
     const who = caller(Date.now());
     return withSenders(deps, rows.length, async (senders) => {
       const answers: CreateVideoAnswer[] = [];
-      await mapConcurrently(rows.entries(), sends ? rows.length : READS_AT_ONCE, async ([place, row]) => {
+      await mapConcurrently(rows.entries(), sends ? rows.length : READS_AT_ONCE, async ([index, row]) => {
         try {
-          const sender = senders[place] as Sender;
+          const sender = senders[index] as Sender;
           const page = await pages.page(row.page).catch(() => undefined);
           if (page === undefined) {
             const unsent = await withoutPage(deps, who, { ...row, sender }, baseOf(row, input));
-            answers[place] = unsent ?? pendingAnswer(baseOf(row, input));
-          } else answers[place] = await createRow(deps, who, row, input, page, sender);
+            answers[index] = unsent ?? pendingAnswer(baseOf(row, input));
+          } else answers[index] = await createRow(deps, who, row, input, page, sender);
         } catch {
           // Alone, it would have failed its activity: what it came to is asked of the journal, as then.
-          answers[place] = pendingAnswer(baseOf(row, input));
+          answers[index] = pendingAnswer(baseOf(row, input));
         }
       });
       return { answers };
@@ -71,7 +71,7 @@ async function createRow(
 ): Promise<CreateVideoAnswer> {
   const planned = page.rows[row.index];
   if (planned?.call.operation !== 'create_video') {
-    const message = 'The page of this campaign has no video in that place. Nothing was sent.';
+    const message = 'The page of this campaign has no video at that index. Nothing was sent.';
     return rejectedAnswer(baseOf(row, input), 'invalid_request', message, { field: 'index' });
   }
   const { policy } = input;

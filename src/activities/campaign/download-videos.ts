@@ -48,10 +48,10 @@ export function createDownloadVideos(
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), budgetMs);
 
-    async function fetchOne(place: number, video: VideoTask): Promise<void> {
+    async function fetchOne(index: number, video: VideoTask): Promise<void> {
       const client = deps.accounts(video.account);
       if (client === undefined) {
-        waitMs[place] = delayAfter(NO_ACCOUNT, 1, bounds);
+        waitMs[index] = delayAfter(NO_ACCOUNT, 1, bounds);
         return;
       }
       const progress = freshProgress(randomUUID(), now());
@@ -61,18 +61,18 @@ export function createDownloadVideos(
       try {
         const tried = await downloadOnce(turn, video.taskId);
         if ('video' in tried)
-          results[place] = { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) };
-        else waitMs[place] = delayAfter(tried.problem, 1, bounds);
+          results[index] = { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) };
+        else waitMs[index] = delayAfter(tried.problem, 1, bounds);
       } catch {
         // A fault of ours: the video's own download meets it again, and says so.
-        waitMs[place] = bounds.minDelayMs;
+        waitMs[index] = bounds.minDelayMs;
       }
-      if (results[place] === null) await discardPart(turn).catch(() => undefined);
+      if (results[index] === null) await discardPart(turn).catch(() => undefined);
     }
 
     try {
-      await mapConcurrently(videos.entries(), deps.concurrency ?? 8, async ([place, video]) => {
-        if (!signal.aborted && !deadline.signal.aborted) await fetchOne(place, video);
+      await mapConcurrently(videos.entries(), deps.concurrency ?? 8, async ([index, video]) => {
+        if (!signal.aborted && !deadline.signal.aborted) await fetchOne(index, video);
       });
     } finally {
       clearTimeout(timer);

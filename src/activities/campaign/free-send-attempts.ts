@@ -1,5 +1,5 @@
 import { batchNumber, freeLog, isClosed, type BookEntry, type FreeRecord } from '../../domain/campaign/book';
-import { type CreateJournal, type JournalPlace, wasCharged } from '../../domain/journal';
+import { type CreateJournal, type SendAttemptKey, wasCharged } from '../../domain/journal';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { sendAttemptsOf, READS_AT_ONCE } from './open-page';
 
@@ -39,20 +39,20 @@ export async function givenBack(
 /** Notes that what was charged for a send attempt has cost nothing: the record that stands then, whoever put it. */
 export async function noteFree(
   journal: CreateJournal,
-  place: JournalPlace,
+  key: SendAttemptKey,
   { by, deducts }: Pick<FreeRecord, 'by' | 'deducts'>,
 ): Promise<FreeRecord> {
-  const standing = await freeOfSendAttempt(journal, place);
+  const standing = await freeOfSendAttempt(journal, key);
   if (standing !== null) return standing;
-  const log = freeLog(place.namespace, place.creationKey);
+  const log = freeLog(key.namespace, key.creationKey);
   const record: FreeRecord = { v: 1, kind: 'free', by, deducts, at: new Date().toISOString() };
-  if ((await journal.putRecord(log, place.sendAttempt, record)) === 'won') return record;
-  return (await freeOfSendAttempt(journal, place)) ?? record;
+  if ((await journal.putRecord(log, key.sendAttempt, record)) === 'won') return record;
+  return (await freeOfSendAttempt(journal, key)) ?? record;
 }
 
 export async function freeOfSendAttempt(
   journal: CreateJournal,
-  { namespace, creationKey, sendAttempt }: JournalPlace,
+  { namespace, creationKey, sendAttempt }: SendAttemptKey,
 ): Promise<FreeRecord | null> {
   return (await journal.readRecord(freeLog(namespace, creationKey), sendAttempt)) as FreeRecord | null;
 }

@@ -123,7 +123,7 @@ class Bookkeeper {
   private async made({ next }: BookRecord, newest: Newest): Promise<KeptBooks> {
     const { move } = this.input;
     if (move.do !== 'open') return newest;
-    const numbers = move.batches.map((rows, place) => ({ rows, batch: next - move.batches.length + place }));
+    const numbers = move.batches.map((rows, index) => ({ rows, batch: next - move.batches.length + index }));
     await Promise.all(numbers.map(({ rows, batch }) => this.noteRows(batch, rows)));
     return { ...newest, opened: numbers.map(({ batch }) => batch) };
   }

@@ -49,15 +49,15 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
       if (!(await ownsBatch(journal, namespace, payer, runId))) return { specs: [], rows: [], closed: true };
     }
     const only = wanted === undefined ? undefined : unpackRows(wanted);
-    const isWanted = (place: number) => only?.has(place) !== false;
+    const isWanted = (position: number) => only?.has(position) !== false;
     const started =
       campaign === undefined || journal === 'none'
         ? []
-        : await startedOfRows(journal, campaign, rows, (_, place) => isWanted(place));
+        : await startedOfRows(journal, campaign, rows, (_, position) => isWanted(position));
     const numbers = new Map<string, number>();
     const specs: RowSpec[] = [];
-    const opened = rows.map((row, place): OpenedRow | null => {
-      if (!isWanted(place)) return null;
+    const opened = rows.map((row, position): OpenedRow | null => {
+      if (!isWanted(position)) return null;
       const spec = specOf(row);
       const name = JSON.stringify(spec);
       const number = numbers.get(name) ?? specs.push(spec) - 1;
@@ -73,7 +73,7 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
         ...(rebought === true && { rebought }),
         ...(changed === true && { changed }),
         ...(was !== undefined && { was }),
-        ...started[place]?.started,
+        ...started[position]?.started,
       };
     });
     const created = journal === 'none' ? [] : await createdOf(journal, { index, page }, started);
@@ -97,14 +97,14 @@ async function createdOf(
     return reading;
   };
   const found: (readonly [number, CreatedVideo])[] = [];
-  await mapConcurrently(started.entries(), READS_AT_ONCE, async ([place, { created }]) => {
+  await mapConcurrently(started.entries(), READS_AT_ONCE, async ([position, { created }]) => {
     if (created?.claim.payer === undefined) return;
     const { key, video, claim } = created;
     const record = await recordOf(key, created.claim.payer);
     if (record?.kind !== 'batch' || !record.rows.some((set) => set.index === index && set.page === page))
       return;
     await indexCreated(journal, key, video, claim);
-    found.push([place, video]);
+    found.push([position, video]);
   });
   return found;
 }
@@ -249,17 +249,17 @@ export async function isFirstText(
 /** Rows that are looked up in the journal at a time. */
 export const READS_AT_ONCE = 16;
 
-/** {@link startedBefore} of rows of this campaign, each in its place; nothing is known of those that are not wanted. */
+/** {@link startedBefore} of rows of this campaign, each in its position; nothing is known of those that are not wanted. */
 async function startedOfRows(
   journal: CreateJournal,
   campaign: string,
   rows: readonly CampaignRow[],
-  isWanted: (row: CampaignRow, place: number) => boolean,
+  isWanted: (row: CampaignRow, position: number) => boolean,
 ): Promise<StartedRow[]> {
   const { namespace } = caller(Date.now());
   const started: StartedRow[] = rows.map(() => ({ started: {} }));
-  await mapConcurrently(rows.entries(), READS_AT_ONCE, async ([place, row]) => {
-    if (isWanted(row, place)) started[place] = await startedBefore(journal, namespace, campaign, row);
+  await mapConcurrently(rows.entries(), READS_AT_ONCE, async ([position, row]) => {
+    if (isWanted(row, position)) started[position] = await startedBefore(journal, namespace, campaign, row);
   });
   return started;
 }

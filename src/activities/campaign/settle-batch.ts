@@ -10,7 +10,7 @@ import { rowsOf } from '../../domain/campaign/row-set';
 import {
   type CreateJournal,
   type SendAttemptView,
-  type JournalPlace,
+  type SendAttemptKey,
   mayBeOwed,
   type ClaimIntent,
   wasCharged,
@@ -58,7 +58,7 @@ export function createSettleBatch(
               for (const [sendAttempt, view] of sendAttempts.entries()) {
                 const { claim } = view;
                 if (claim?.kind === 'intent' && claim.payer === payer)
-                  own.push({ place: { namespace, creationKey, sendAttempt }, claim, view });
+                  own.push({ key: { namespace, creationKey, sendAttempt }, claim, view });
               }
             }
             looked.rows += 1;
@@ -74,7 +74,7 @@ export function createSettleBatch(
 
 /** A send attempt that the batch pays for. */
 interface OwnSendAttempt {
-  readonly place: JournalPlace;
+  readonly key: SendAttemptKey;
   readonly claim: ClaimIntent;
   readonly view: SendAttemptView;
 }
@@ -113,8 +113,8 @@ async function outcomesOf(
     if (open.length === 0) return ended;
     await Context.current().sleep(pauseMs);
     const again: OwnSendAttempt[] = [];
-    await mapConcurrently(open, READS_AT_ONCE, async ({ place, claim }) => {
-      again.push({ place, claim, view: await journal.read(place, place.sendAttempt) });
+    await mapConcurrently(open, READS_AT_ONCE, async ({ key, claim }) => {
+      again.push({ key, claim, view: await journal.read(key, key.sendAttempt) });
     });
     waiting = again;
   }
@@ -132,10 +132,10 @@ async function costOf(
   unpaid: ReadonlySet<string>,
 ): Promise<number> {
   let spent = 0;
-  await mapConcurrently(own, READS_AT_ONCE, async ({ place, claim, view }) => {
-    if (!wasCharged(view) || (await freeOfSendAttempt(journal, place)) !== null) return;
-    if (!mayBeOwed(view) || unpaid.has(place.creationKey))
-      await noteFree(journal, place, { by: payer, deducts: false });
+  await mapConcurrently(own, READS_AT_ONCE, async ({ key, claim, view }) => {
+    if (!wasCharged(view) || (await freeOfSendAttempt(journal, key)) !== null) return;
+    if (!mayBeOwed(view) || unpaid.has(key.creationKey))
+      await noteFree(journal, key, { by: payer, deducts: false });
     else spent += claim.estimate?.microUnits ?? 0;
   });
   return spent;

@@ -44,22 +44,22 @@ export async function createRows(
   const answers = await sendGroup(rows, states, settings, payer);
   const open: Promise<void>[] = [];
   // Promises only where something is waited for (docs/adr/0011).
-  const known = rows.map((row, place) => {
-    const state = states[place] as CreateOnceState;
+  const known = rows.map((row, index) => {
+    const state = states[index] as CreateOnceState;
     // A worker of another version may answer fewer rows: nobody knows what it did for the others.
-    const got = 'lost' in answers ? answers.lost : (answers.all[place] ?? UNANSWERED);
+    const got = 'lost' in answers ? answers.lost : (answers.all[index] ?? UNANSWERED);
     const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
     if (step === undefined)
       open.push(
-        reconciled(row, state, got, settings, senderTrace(got, scheduledAt, place)).then((answer) =>
+        reconciled(row, state, got, settings, senderTrace(got, scheduledAt, index)).then((answer) =>
           onRow(row, answer),
         ),
       );
     return step;
   });
   // All reconciliations are ordered before the first row goes on: histories have their commands in this order.
-  rows.forEach((row, place) => {
-    const step = known[place];
+  rows.forEach((row, index) => {
+    const step = known[index];
     if (step !== undefined) onRow(row, step);
   });
   await Promise.all(open);
@@ -78,8 +78,8 @@ async function sendGroup(
     startLimitMs: DEFAULT_START_LIMIT_MS,
     summary: `create ${rows.length}`,
   });
-  const asked = rows.map((row, place) => {
-    const state = states[place] as CreateOnceState;
+  const asked = rows.map((row, index) => {
+    const state = states[index] as CreateOnceState;
     const { creationKey, sendAttempt } = state;
     return {
       page: { index: row.set.set.index, page: row.set.set.page },

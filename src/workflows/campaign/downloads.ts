@@ -14,19 +14,19 @@ import { downloadVideoActivity, downloadVideosActivity } from '../proxies';
 export async function downloadRows(
   videos: readonly VideoTask[],
   { queues }: BatchSettings,
-  onVideo: (place: number, result: DownloadVideoResult | null) => void,
+  onVideo: (index: number, result: DownloadVideoResult | null) => void,
   onTried: () => void,
 ): Promise<void> {
   const { results, waitMs } = await tryAll(videos, queues.download);
   onTried();
   const open: Promise<void>[] = [];
-  videos.forEach((video, place) => {
-    const result = results[place];
+  videos.forEach((video, index) => {
+    const result = results[index];
     // Promises only where something is waited for (docs/adr/0011).
-    if (result) onVideo(place, result);
+    if (result) onVideo(index, result);
     else {
-      const one = downloadOne(video, queues.download, waitMs?.[place] ?? 0);
-      open.push(one.then((found) => onVideo(place, found)));
+      const one = downloadOne(video, queues.download, waitMs?.[index] ?? 0);
+      open.push(one.then((found) => onVideo(index, found)));
     }
   });
   await Promise.all(open);

@@ -151,7 +151,7 @@ describe('a campaign', () => {
       const media = await stack();
       const rows = [
         video('a', 'a first boat'),
-        video('b', '[run:60s] a slow boat'),
+        video('b', '[run:600s] a slow boat'),
         video('c', 'a third boat'),
       ];
       const handle = await startCampaign(media, rows, { waitFor: '6s' });

@@ -59,7 +59,11 @@ describe('the book of a campaign', () => {
     fc.record({ do: fc.constant('open' as const), want: fc.nat(60) }),
     fc.record({ do: fc.constant('raise' as const), batch: fc.nat(8), want: fc.nat(60) }),
     // Whatever it was granted, it has cost no more.
-    fc.record({ do: fc.constant('close' as const), batch: fc.nat(8), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    fc.record({
+      do: fc.constant('close' as const),
+      batch: fc.nat(8),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
     fc.record({ do: fc.constant('budget' as const), more: fc.nat(40) }),
   );
 

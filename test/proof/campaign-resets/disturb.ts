@@ -52,6 +52,8 @@ export async function disturb(
       return void (await insist(() => startCampaign(stack, rows, { ...input, previous }, id)));
     }
     case 'campaigns terminated and reset':
+      // A run that was terminated before its first workflow task has nothing to be reset to.
+      await insist(() => campaignStateOf(handle));
       await insist(() => handle.terminate(what).catch(isOverAlready));
       await reset(id, random());
       return insist(() => lookNow(handle));

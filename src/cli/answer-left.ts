@@ -3,17 +3,17 @@ import { type CommandContext } from './context';
 import { EXIT } from './exit-codes';
 import { statusLine } from './report';
 
-/** A workflow that the command no longer waits for, as scripts read it: there is no outcome yet. */
+/** JSON data about a workflow that the command stopped waiting for; it has no outcome yet. */
 export interface LeftRunning {
   readonly workflowId: string;
   readonly runId: string;
   readonly isNew: boolean;
   readonly url?: string;
-  /** What it did last; null when nobody said. */
+  /** The last state that was read; null when none was. */
   readonly state: VideoState | null;
 }
 
-/** Ends a command whose `--wait-for` is over before the workflow: a success, as a wait that ends with `still_running` is. */
+/** Ends a command whose `--wait-for` expired before the workflow ended: a success, like `still_running`. */
 export function answerLeft(context: CommandContext, left: LeftRunning, resumeHint: string): void {
   const { report } = context;
   const doing = left.state === null ? undefined : statusLine(left.state);

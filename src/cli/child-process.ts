@@ -5,30 +5,30 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError, type FailureReply } from './errors';
 
-/** A `temporal-media` command in a process of its own that is ready. */
+/** A `temporal-media` command that runs in its own process and is ready. */
 export interface RunningChild<Ready> {
   readonly pid: number;
   readonly ready: Ready;
-  /** How it ended, in words; resolves when it has. */
+  /** Resolves when the process has exited, with a description of how. */
   readonly exited: Promise<string>;
-  /** SIGTERM, and SIGKILL when it has not ended within `graceMs`. Resolves when it is gone. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the process has exited. */
   stop(graceMs: number): Promise<void>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): void;
 }
 
 interface StartChildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** File that its output is appended to: no pipe, so that a busy or dead parent never blocks it. */
+  /** File to which its output is appended; a pipe would block it when the parent is busy or dead. */
   readonly logFile: string;
   /** Milliseconds until it must be ready. @default 120000 */
   readonly readyMs?: number;
 }
 
 /**
- * Starts `temporal-media ARGS` and waits until it is ready. It ends when this process does, however that ends (the
- * channel between the two closes), and is in a process group of its own: Ctrl-C reaches it only through `stop`.
- * @throws CliError with the child's own words when it does not get ready
+ * Starts `temporal-media ARGS` and waits until it is ready. The child exits when this process exits, for any reason
+ * (the IPC channel closes). It has its own process group: Ctrl-C reaches it only through `stop`.
+ * @throws CliError with the child's own message when it does not become ready
  */
 export async function startChild<Ready>(
   args: readonly string[],
@@ -96,11 +96,11 @@ async function stop(child: ChildProcess, exited: Promise<string>, graceMs: numbe
   clearTimeout(timer);
 }
 
-/** A child that is started again when it dies. */
+/** A child process that is restarted when it exits. */
 interface Supervised<Ready> {
-  /** The running one; undefined while it is being started again. */
+  /** The running child; undefined during a restart. */
   current(): RunningChild<Ready> | undefined;
-  /** No more restarts; resolves when the child is gone. */
+  /** Ends the restarts and the child; resolves when it has exited. */
   stop(graceMs: number): Promise<void>;
   kill(): void;
 }
@@ -114,10 +114,10 @@ interface SuperviseOptions<Ready> {
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
-/** A child that ran this long is healthy: its next restart is quick again. */
+/** Uptime in milliseconds after which the restart delay is reset. */
 const HEALTHY_MS = 60_000;
 
-/** Starts a child and keeps one running: restarts after 1 s, 2 s, 4 s … up to 30 s. Throws when the first start fails. */
+/** Starts a child and restarts it on exit, after 1 s, 2 s, 4 s … up to 30 s. Throws when the first start fails. */
 export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promise<Supervised<Ready>> {
   const { name, start, onStart, say } = options;
   let child: RunningChild<Ready> | undefined = await start();
@@ -155,7 +155,7 @@ export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promis
       stopping.abort();
       await child?.stop(graceMs);
       await kept;
-      // A start that was under way when stop was called.
+      // Stops a child whose start was under way when stop was called.
       await child?.stop(graceMs);
     },
   };
@@ -165,15 +165,15 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Set by a `temporal-media` that starts another one as its child and stays connected to it. */
+/** Set in the environment of a child that stays connected to its `temporal-media` parent. */
 const ATTACHED_VARIABLE = 'TEMPORAL_MEDIA_ATTACHED';
 
-/** What such a child tells its parent. */
+/** What such a child reports to its parent. */
 type ChildMessage =
   | { readonly type: 'ready'; readonly data: object }
   | { readonly type: 'failed'; readonly error: FailureReply };
 
-/** Whether this process was started as such a child: it then ends when its parent is gone. */
+/** Whether this process was started as such a child: it then exits when its parent exits. */
 export function isAttached(): boolean {
   return process.env[ATTACHED_VARIABLE] === '1' && process.send !== undefined;
 }

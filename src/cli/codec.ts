@@ -8,14 +8,14 @@ import { parseJsonBody } from '../service/reply-body';
 import { isBareAddress } from './codec/bare-address';
 import { CliError } from './errors';
 
-/** A codec server of Temporal: what encodes and decodes payloads for those who do not have the key. */
+/** A Temporal codec server: it encodes and decodes payloads for clients without the encryption key. */
 export interface CodecServer {
-  /** Address below which `encode` and `decode` are. */
+  /** Base address of `encode` and `decode`. */
   readonly endpoint: URL;
   /** Value of the header Authorization. */
   readonly auth?: string | undefined;
   readonly namespace: string;
-  /** The way to it. */
+  /** Carries the requests to it. */
   readonly dispatcher: Dispatcher;
 }
 
@@ -23,7 +23,7 @@ export interface CodecServer {
 const LIMIT_MS = 10_000;
 const MAX_REPLY = 64 * 1024 * 1024;
 
-/** The JSON form of payloads in protobuf: bytes in base64. */
+/** Payloads in protobuf's JSON form: bytes are base64. */
 const Reply = z.object({
   payloads: z.array(
     z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }),
@@ -31,8 +31,8 @@ const Reply = z.object({
 });
 
 /**
- * Encodes and decodes by a codec server, as the `temporal` command does. It gets every payload in the clear, and never a
- * key of the service. Rejects with a CodecUnreachableError.
+ * Encodes and decodes with a codec server, as the `temporal` command does. The server sees every payload in the clear,
+ * but never a key of the service. Rejects with a CodecUnreachableError.
  */
 class RemoteCodec implements PayloadCodec {
   constructor(private readonly server: CodecServer) {}
@@ -69,7 +69,7 @@ class RemoteCodec implements PayloadCodec {
     if (reply.status !== 200) throw this.#failed(`answers with HTTP ${reply.status}`);
     const read = Reply.safeParse(parseJsonBody(reply.body.bytes));
     if (!read.success || read.data.payloads.length !== payloads.length)
-      throw this.#failed('answers with something else than these payloads');
+      throw this.#failed('answers with something other than these payloads');
     return read.data.payloads.map(fromJson);
   }
 
@@ -99,9 +99,9 @@ function fromJson({ metadata, data }: z.infer<typeof Reply>['payloads'][number])
 }
 
 /**
- * How commands read and write payloads: by the codec server that TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH name, as
- * the `temporal` command does; `{namespace}` in the address stands for the namespace. Without them as the SDK does.
- * @throws CliError `configuration` for what is no such address, and for a proxy that is none
+ * How commands read and write payloads: with the codec server of TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH, as
+ * the `temporal` command does (`{namespace}` in the address stands for the namespace); without them, as the SDK does.
+ * @throws CliError `configuration` for an unusable address or proxy
  */
 export function dataConverterOf(env: NodeJS.ProcessEnv, namespace: string): DataConverter | undefined {
   const named = env['TEMPORAL_CODEC_ENDPOINT']?.trim();
@@ -112,31 +112,32 @@ export function dataConverterOf(env: NodeJS.ProcessEnv, namespace: string): Data
   return { payloadCodecs: [new RemoteCodec({ endpoint, auth, namespace, dispatcher })] };
 }
 
-/** The address itself is never repeated: it may hold a password. */
+/** Errors never repeat the address: it may hold a password. */
 function endpointOf(named: string, namespace: string): URL {
   try {
     const url = new URL(named.replaceAll('{namespace}', encodeURIComponent(namespace)));
     if (isBareAddress(url) && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
   } catch {
-    // Told below.
+    // Reported below.
   }
-  const message = 'TEMPORAL_CODEC_ENDPOINT is no http or https address without user, query and fragment.';
+  const message =
+    'TEMPORAL_CODEC_ENDPOINT must be an http or https address without user, query and fragment.';
   throw new CliError('configuration', message, {
-    hint: 'Set it to the address below which the codec server has `encode` and `decode`; what opens it belongs in TEMPORAL_CODEC_AUTH.',
+    hint: 'Set it to the base address of `encode` and `decode` on the codec server; credentials belong in TEMPORAL_CODEC_AUTH.',
   });
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const CONNECT_MS = 4_000;
 
-/** Direct to this machine, elsewhere as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. */
+/** Connects directly to this machine, and elsewhere as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. */
 function wayTo(endpoint: URL, env: NodeJS.ProcessEnv): Dispatcher {
   const connections = environmentConnections(LOOPBACK.test(endpoint.hostname) ? {} : env);
   try {
     const settings = { connections: 8, connectTimeoutMs: CONNECT_MS, headersTimeoutMs: 0, bodyTimeoutMs: 0 };
     return connections(new URL(endpoint.origin), { purpose: 'models', ...settings }).dispatcher;
   } catch {
-    const message = 'The proxy that HTTPS_PROXY or HTTP_PROXY names is no address.';
+    const message = 'HTTPS_PROXY or HTTP_PROXY is not a usable address.';
     throw new CliError('configuration', message, {
       hint: 'Correct it, or name the codec server in NO_PROXY.',
     });

@@ -19,7 +19,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'TEMPORAL_CODEC_AUTH',
 ]);
 
-/** Always shown; the others only where they are set. */
+/** Always shown; the others only when they are set. */
 const ALWAYS = [
   'TEMPORAL_PROFILE',
   'TEMPORAL_CONFIG_FILE',
@@ -42,7 +42,7 @@ const OTHERS = [
   'TEMPORAL_CLI_PATH',
   'TEMPORAL_MEDIA_DEBUG',
 ];
-/** Headers of every call; names and values are the user's own. */
+/** Prefix of headers that are sent with every call; names and values are the user's own. */
 const META = 'TEMPORAL_GRPC_META_';
 
 const DEFAULTS: { readonly [name: string]: string } = {
@@ -51,9 +51,9 @@ const DEFAULTS: { readonly [name: string]: string } = {
   TEMPORAL_NAMESPACE: 'default',
 };
 
-/** Every TEMPORAL_* value in force. `dev` is the one that runs on the data directory, whatever it serves. */
+/** Every TEMPORAL_* value in force. `dev` is the one that runs on the data directory, whichever queue it serves. */
 export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined): ConfigValue[] {
-  // The order of `connect`: a server that is named wins over `dev`, `dev` over the default profile.
+  // The same precedence as in `connect`: a named server, then `dev`, then the default profile.
   const named = Boolean(env['TEMPORAL_ADDRESS'] || env['TEMPORAL_PROFILE']);
   const devInForce = named ? undefined : dev;
   const profile = devInForce === undefined ? readTemporalProfile(env) : { values: {} };
@@ -87,12 +87,12 @@ export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined
       },
     ];
   });
-  // Other programs have TEMPORAL_* variables too: only what looks like a slip is shown.
+  // Other programs use TEMPORAL_* variables too: only likely misspellings are shown.
   const slips = unknownVariables(env, 'TEMPORAL_', known).filter(({ nearest }) => nearest !== null);
   return [...values, ...slips];
 }
 
-/** An address that commands refuse, because what opens it belongs elsewhere, may hold just that. */
+/** Whether the value is an address that commands refuse: it may hold credentials. */
 function mayHoldSecret(name: string, value: string): boolean {
   if (name !== 'TEMPORAL_CODEC_ENDPOINT') return false;
   try {
@@ -102,10 +102,10 @@ function mayHoldSecret(name: string, value: string): boolean {
   }
 }
 
-/** Settings of a connection that commands leave out where they use the server of `dev`. */
+/** Connection settings that commands ignore when they use the server of `dev`. */
 const CONNECTION = /^TEMPORAL_(API_KEY|TLS|CODEC_|GRPC_META_)/;
 
-/** The variable that a broken profile is shown at. */
+/** The variable at which a broken profile is reported. */
 function problemOf(env: NodeJS.ProcessEnv): string {
   return env['TEMPORAL_PROFILE'] ? 'TEMPORAL_PROFILE' : 'TEMPORAL_CONFIG_FILE';
 }
@@ -119,14 +119,14 @@ function first(
 
 interface MediaFacts {
   readonly env: NodeJS.ProcessEnv;
-  /** Variables that a flag of this command set. */
+  /** Variables that were set by a flag of this command. */
   readonly flags: ReadonlySet<string>;
   /** The `dev` whose worker and sandbox this environment uses. */
   readonly dev: DevState | undefined;
   readonly dataDir: string;
 }
 
-/** Every MEDIA_* value in force, then the variables of that name which nothing reads. */
+/** Every MEDIA_* value in force, then the MEDIA_* variables that nothing reads. */
 export function mediaValues(facts: MediaFacts): ConfigValue[] {
   const { env, dev } = facts;
   const fromDev = devEnvironment(env, dev);
@@ -165,7 +165,7 @@ function valueOf(
   };
 }
 
-/** What the worker of `dev` has in place of what is not set here. */
+/** Values that the worker of `dev` uses for variables that are not set here. */
 function devEnvironment(env: NodeJS.ProcessEnv, dev: DevState | undefined): NodeJS.ProcessEnv {
   if (dev === undefined) return {};
   const sandbox =
@@ -190,7 +190,7 @@ function noteOf(name: string, set: string | undefined, env: NodeJS.ProcessEnv): 
   return undefined;
 }
 
-/** Variables with a prefix of ours that nothing reads. */
+/** Variables with this prefix that nothing reads. */
 function unknownVariables(env: NodeJS.ProcessEnv, prefix: string, known: readonly string[]): ConfigValue[] {
   const words = known.map((name) => name.slice(prefix.length));
   return Object.entries(env)
@@ -209,19 +209,19 @@ function unknownVariables(env: NodeJS.ProcessEnv, prefix: string, known: readonl
 }
 
 interface ProfileReading {
-  /** Values of the profile under the names of the variables that win over them. */
+  /** Values of the profile, keyed by the variables that override them. */
   readonly values: { readonly [variable: string]: string };
   readonly problem?: string;
 }
 
-/** The profile of Temporal's configuration file, without what the environment puts on top. */
+/** The profile of Temporal's configuration file, without overrides from the environment. */
 function readTemporalProfile(env: NodeJS.ProcessEnv): ProfileReading {
   const overrideEnvVars: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) overrideEnvVars[name] = value;
   try {
     return { values: variablesOf(loadClientConfigProfile({ disableEnv: true, overrideEnvVars })) };
   } catch (error) {
-    // A parser quotes the lines around its trouble, and a key may be in one of them.
+    // A parser error quotes the lines around it, and one of them may hold a key.
     const message = error instanceof Error ? error.message : '';
     const known = /^Profile '.*' not found in config data$/.test(message);
     return { values: {}, problem: known ? `${message}.` : 'The configuration file cannot be read.' };

@@ -6,13 +6,13 @@ import { createModelSource } from '../models/model-source';
 import { normaliseBaseUrl } from '../service/api-caller';
 import { spendLimitOf } from './spend/spend-limit';
 
-/** How a value may be shown: as it is, an address or path without its secrets, a list of those, or not at all. */
+/** How a value is shown: unchanged, as an address or path without secrets, as a list of those, or not at all. */
 type Shown = 'plain' | 'location' | 'locations' | 'never';
 
 export interface MediaVariable {
   readonly name: string;
   readonly shown: Shown;
-  /** What counts when nothing is set; null when there is no default. */
+  /** The value when nothing is set; null when there is no default. */
   default?(inForce: { readonly dataDir: string; readonly models: string | null }): string | null;
 }
 
@@ -43,7 +43,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_CREATES_PER_SECOND', shown: 'plain' },
 ];
 
-/** Why a value of a MEDIA_* variable cannot be used; undefined when it can. Validated alone and without a network. */
+/** Why a value of a MEDIA_* variable cannot be used; undefined when it can. Uses no network. */
 export function valueProblem(name: string, value: string): string | undefined {
   try {
     validate(name, value);
@@ -57,12 +57,12 @@ function validate(name: string, value: string): void {
   const config = readConfig({ [name]: value });
   if (name === 'MEDIA_API_KEY' || name === 'MEDIA_API_KEY_FILE') config.apiKey();
   if (name === 'MEDIA_BASE_URL') normaliseBaseUrl(value);
-  // Opens nothing yet: only the form of the location is validated.
+  // Validates only the form of the location; opens nothing.
   if (name === 'MEDIA_MODELS') createModelSource({ location: value });
   if (name === 'MEDIA_MAX_SPEND') spendLimitOf(undefined, { [name]: value });
 }
 
-/** Where a value comes from. `file`: the profile of Temporal's configuration file. `dev`: a running `temporal-media dev`. */
+/** Where a value comes from. `file`: the profile of Temporal's configuration file. `dev`: a `temporal-media dev`. */
 export type ValueOrigin = 'flag' | 'environment' | 'file' | 'dev' | 'default';
 
 /** One line of `config show`. */
@@ -75,15 +75,15 @@ export interface ConfigValue {
   readonly secret: boolean;
   /** Why no command would accept the value. */
   readonly problem?: string;
-  /** What a person may not expect. */
+  /** A remark for a person, such as why the value is not used. */
   readonly note?: string;
   /** Set for a variable that nothing here reads; its value may be a misnamed secret and is never shown. */
   readonly unknown?: true;
-  /** The name that may have been meant. */
+  /** A similar name that is known. */
   readonly nearest?: string | null;
 }
 
-/** That a secret is there and how long it is; never a part of it (C5.4a). */
+/** Shows that a secret is set and how long it is; never a part of it (C5.4a). */
 export function masked(secret: string): string {
   return `set (${secret.length} characters)`;
 }

@@ -3,10 +3,10 @@ import { CliError } from './errors';
 import { type Report } from './report';
 import { askTerminal, isTerminal, TERMINAL } from './spend/confirm-spend';
 
-/** Ids that are named one by one; a script gets all of them. */
+/** Most ids that a line names; a script gets all of them. */
 const NAMED = 20;
 
-/** Says what a rebind gives up, and goes on only where somebody agrees to it. @throws CliError `rebind_not_confirmed` */
+/** Prints what a rebind gives up and requires an agreement to it. @throws CliError `rebind_not_confirmed` */
 export async function confirmRebind(
   report: Report,
   taskQueue: string,
@@ -17,12 +17,12 @@ export async function confirmRebind(
   if (yes) return;
   const question = `Take the task queue ${taskQueue} over with this journal?`;
   if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(question, TERMINAL))) return;
-  throw new CliError('rebind_not_confirmed', `Nobody agreed to what a rebind of ${taskQueue} gives up.`, {
+  throw new CliError('rebind_not_confirmed', `What a rebind of ${taskQueue} gives up was not agreed to.`, {
     data: { taskQueue, found: keysOf(lost, true), unconfirmed: keysOf(lost, false) },
   });
 }
 
-/** What becomes of the calls that this journal does not know, in words. */
+/** Describes what happens to the calls that this journal does not know. */
 export function rebindLines(taskQueue: string, lost: LostCalls): string[] {
   const [found, unknown] = [keysOf(lost, true), keysOf(lost, false)];
   return [

@@ -7,7 +7,7 @@ import { dataConverterOf } from './codec';
 import { readDevState } from './dev/state';
 import { CliError } from './errors';
 
-/** A Temporal server that answers, as client commands use it. */
+/** A connection to a Temporal server, as client commands use it. */
 export interface Connected {
   readonly media: TemporalMediaClient;
   readonly client: Client;
@@ -16,12 +16,12 @@ export interface Connected {
   readonly taskQueue: string;
   /** Link to a workflow in the web UI; undefined when no UI is known. */
   workflowUrl(workflowId: string): string | undefined;
-  /** Whether a worker has asked the task queue for work in the last minutes; undefined when that cannot be known. */
+  /** Whether a worker has polled the task queue in the last 90 s; undefined when that is unknown. */
   hasWorker(): Promise<boolean | undefined>;
   close(): Promise<void>;
 }
 
-/** The server and queue that commands use, before anything was asked of them. */
+/** The server and queue that commands use, before a connection is made. */
 export interface Target {
   readonly connection: ConnectionOptions;
   readonly address: string;
@@ -29,7 +29,7 @@ export interface Target {
   readonly taskQueue: string;
   readonly uiUrl: string | null;
   readonly foundBy: string;
-  /** Whether payloads are encoded by the codec server that the environment names: its worker would have to, too. */
+  /** Whether the codec server of the environment encodes payloads; workers must then use the same codec. */
   readonly usesCodec: boolean;
 }
 
@@ -75,7 +75,7 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
   };
 }
 
-/** Which server commands use. @throws CliError when the named profile cannot be read */
+/** Finds the server that commands use. @throws CliError when the named profile cannot be read */
 export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): Promise<Target> {
   const { taskQueue } = config;
   const named = await namedByEnvironment(env);
@@ -129,7 +129,7 @@ function withoutUndefined(options: object): ConnectionOptions {
 const TYPES = { workflows: 1, activities: 2 } as const;
 export type PollerKind = keyof typeof TYPES;
 
-/** A poll is renewed after at most a minute; the server lists one that is gone for five. */
+/** A worker polls again after at most a minute; the server lists a poller for five minutes after its last poll. */
 export const STALE_POLL_MS = 90_000;
 
 /** A version of a worker deployment. */
@@ -138,15 +138,15 @@ export interface WorkerVersion {
   readonly buildId: string;
 }
 
-/** Who polls a task queue, and for which versions there is work. */
+/** The pollers of a task queue, and the versions that get its new work. */
 export interface QueueView {
   readonly pollers: readonly {
     /** Milliseconds since the Unix epoch. */
     readonly at: number;
-    /** Null for a worker without versions. */
+    /** Null for an unversioned worker. */
     readonly version: WorkerVersion | null;
   }[];
-  /** Versions that new work is given to; none where it goes to workers without versions. */
+  /** Versions that get new work; empty when unversioned workers get it. */
   readonly current: readonly WorkerVersion[];
 }
 
@@ -208,7 +208,7 @@ export function pollsForNewWork({ pollers, current }: QueueView): readonly numbe
   return pollers.filter(({ version }) => takesNew(version)).map(({ at }) => at);
 }
 
-/** When each worker that gets new work last polled a task queue. @throws when the server does not answer in `limitMs` */
+/** Like {@link pollsForNewWork}, of a task queue. @throws when the server does not answer in `limitMs` */
 async function lastPolls(
   ...[connection, namespace, taskQueue, kind, limitMs]: Parameters<typeof viewQueue>
 ): Promise<readonly number[]> {

@@ -7,7 +7,7 @@ import { type Report, withOutputOptions } from './report';
 /** What every command works with. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  /** In the format that the words of the command line seem to ask for; parsed options correct it before an action. */
+  /** Its format is first read from the raw arguments; the parsed options correct it before an action runs. */
   report: Report;
   exitCode: ExitCode;
 }
@@ -16,7 +16,7 @@ export interface CommonOptions {
   readonly dataDir?: string;
 }
 
-/** Options that every command has. */
+/** Adds `--data-dir` and the output options. */
 export function withCommonOptions(command: Command): Command {
   return withOutputOptions(
     command.option('--data-dir <dir>', 'data directory (default: MEDIA_DATA_DIR, else .data)'),
@@ -38,14 +38,14 @@ export function collect(value: string, before: readonly string[] = []): string[]
   return [...before, value];
 }
 
-/** An object without the fields that are undefined: an option that was not given is left out (C2.1.6). */
+/** Removes undefined fields: an option that was not given is left out (C2.1.6). */
 export function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Options whose name says something else than the field of the request that they fill. */
+/** The option that fills each field of a request. */
 const OPTIONS: { readonly [field: string]: string } = {
   durationSeconds: '--duration',
   aspectRatio: '--aspect-ratio',
@@ -63,8 +63,8 @@ const OPTIONS: { readonly [field: string]: string } = {
 };
 
 /**
- * An issue of the domain as the command line says it: `--duration (durationSeconds) must be …`. The field of the
- * request stays in the words, because scripts look for it.
+ * Words an issue of the domain for the command line: `--duration (durationSeconds) must be …`. The field of the request
+ * stays in the message, because scripts search for it.
  */
 export function byOption(issue: ValidationIssue): ValidationIssue {
   const root = /^[a-zA-Z]+/.exec(issue.field)?.[0] ?? '';

@@ -39,13 +39,13 @@ import { shownLocation } from './text';
 /** A request as it would be sent, without the key and without the bytes of media. */
 interface ShownRequest {
   readonly method: 'POST';
-  /** Scheme, host and prefix of the service; null where only the worker knows it. */
+  /** Scheme, host and prefix of the service; null where only the worker knows them. */
   readonly baseUrl: string | null;
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
   /** The JSON of a video create or an image generation. */
   readonly body?: JsonValue;
-  /** The parts of an image edit, or of a create that goes as a form, in the order of the wire. */
+  /** The parts of an image edit, or of a create that is sent as a form, in wire order. */
   readonly parts?: readonly ShownPart[];
 }
 
@@ -59,10 +59,10 @@ const SEGMENTS = {
   edit_image: ['images', 'edits'],
 } as const;
 
-/** Stands for a base address that is not known here; only the path is taken from it. */
+/** Placeholder for an unknown base address; only the path of the result is used. */
 const UNKNOWN_BASE = 'http://unknown.invalid';
 
-/** Builds the request with the builders of the worker. @throws CliError when it cannot be put into a body */
+/** Builds the request with the worker's builders. @throws CliError when no body can be built from it */
 async function shownRequest(
   paid: PaidRequest,
   entry: ModelEntry | undefined,
@@ -103,11 +103,11 @@ async function content(
   const body = built<WireJsonBody | WireMultipartBody>(wire, paid);
   if (body.kind === 'multipart') return { parts: body.parts.map(shownPart(placeholders)) };
   const { model, prompt, ...rest } = body.json;
-  // The user's own words stay as they are, whatever they look like.
+  // Model and prompt are shown unchanged, even when they look like an address.
   return { body: { model: model ?? null, prompt: prompt ?? null, ...(placeholders.show(rest) as object) } };
 }
 
-/** References of a model that takes bytes are bytes, also those that the worker has to fetch first. */
+/** For a model that takes bytes, a URL becomes bytes too: the worker fetches it before it sends. */
 function videoBody(
   request: VideoRequest,
   model: VideoModel | undefined,
@@ -175,7 +175,7 @@ function built<Body>(wire: WireBuild<Body>, paid: PaidRequest): Body {
   return (wire as Extract<WireBuild<Body>, { ok: true }>).body;
 }
 
-/** `--dry-run`: the request as it would be sent and what it would cost. Sends nothing, starts nothing, needs no server. */
+/** `--dry-run`: shows the request and its estimate. Sends nothing, starts nothing, needs no server. */
 export async function showDryRun(
   { report }: CommandContext,
   paid: PaidRequest,
@@ -212,22 +212,22 @@ function requestLines({ method, baseUrl, path, headers, body, parts }: ShownRequ
   return lines;
 }
 
-/** Largest inline reference, as the worker has it. */
+/** Largest inline reference in bytes, as in the worker. */
 const MAX_INLINE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Small files that take the place of media in a request that is only shown: the builders of real requests put them
- * where the bytes go, and the words about the bytes take their place at the end.
+ * Placeholder files for media in a request that is only shown. The builders of real requests put them where the bytes
+ * go; `show` then replaces each by a description of the bytes.
  */
 class Placeholders {
   private readonly words = new Map<string, string>();
 
-  /** A file of which the bytes are known. */
+  /** Placeholder for a file of known size and hash. */
   ofArtifact(artifact: ArtifactRef): WireFile {
     return this.add(artifact.mediaType, bytesText(artifact));
   }
 
-  /** The bytes behind an address: the worker fetches them, nobody does here. */
+  /** Placeholder for the bytes of a URL, which only the worker fetches; a data URL is decoded here. */
   ofUrl(url: string): WireFile {
     if (!/^data:/i.test(url))
       return this.add('<media type>', `<bytes of ${shownAddress(url)}, fetched by the worker>`);
@@ -242,7 +242,7 @@ class Placeholders {
     return 'url' in source ? this.ofUrl(source.url) : undefined;
   }
 
-  /** A value of a body with the words in place of the placeholders, and addresses without what may be a signature. */
+  /** Replaces placeholders by descriptions and removes possible signatures from addresses. */
   show(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.showText(value);
     if (Array.isArray(value)) return value.map((item) => this.show(item));
@@ -263,19 +263,19 @@ class Placeholders {
   }
 }
 
-/** What stands for bytes in a request that is shown. */
+/** Describes bytes in a request that is shown. */
 function bytesText({ sha256, bytes }: { readonly sha256: string; readonly bytes: number }): string {
   return `<file sha256:${sha256} ${bytes} bytes>`;
 }
 
-/** A query may be a signature (C5.4b): that there is one is all that is said. */
+/** A query may be a signature (C5.4b): only its presence is shown. */
 function shownAddress(text: string): string {
   if (!/^https?:\/\/\S+$/i.test(text)) return text;
   const shown = shownLocation(text);
   return text.includes('?') ? `${shown}?<query>` : shown;
 }
 
-/** A store that keeps nothing: it only tells what the bytes are. For requests that are shown and not sent. */
+/** A store that keeps nothing and only measures and hashes the bytes. For requests that are shown and not sent. */
 export const measuringStore: Pick<ArtifactStore, 'putStream'> = {
   putStream: async (source, { mediaType }) => {
     const hash = createHash('sha256');

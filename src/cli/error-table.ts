@@ -5,12 +5,12 @@ import { EXIT, type ExitCode } from './exit-codes';
 const CAMPAIGN_ERRORS = {
   campaign_unconfirmed: [
     EXIT.failed,
-    'Rows of the campaign wait for a decision: nobody knows whether they were bought. They are not sent again.',
+    'Rows of the campaign wait for a decision: it is unknown whether they were bought. They are not sent again.',
     '`temporal-media campaign adopt` and `declare-lost` settle them one by one; then `temporal-media campaign resume ID`.',
   ],
   campaign_failed_rows: [
     EXIT.failed,
-    'The campaign has ended, and rows of it brought no result.',
+    'The campaign has ended, and some of its rows failed.',
     '`temporal-media campaign report ID` shows each with its reason; `temporal-media campaign retry ID` buys a new attempt.',
   ],
   campaign_budget_spent: [
@@ -20,13 +20,13 @@ const CAMPAIGN_ERRORS = {
   ],
   campaign_cancelled: [
     EXIT.failed,
-    'The campaign was cancelled: rows that were not bought yet stay so. What was bought is collected.',
+    'The campaign was cancelled: no further rows are bought. What was bought is collected.',
     'Go on with `temporal-media campaign resume ID`.',
   ],
   campaign_changed_rows: [
     EXIT.failed,
     'Rows that were bought have another text now. They were not bought again.',
-    'Say --rebuy-changed to buy the new text, or give the changed rows ids of their own.',
+    'Pass --rebuy-changed to buy the new text, or give the changed rows new ids.',
   ],
   campaign_conflict: [
     EXIT.badInput,
@@ -35,13 +35,13 @@ const CAMPAIGN_ERRORS = {
   ],
   campaign_ended: [
     EXIT.badInput,
-    'The campaign has ended: it takes no orders any more.',
-    '`temporal-media campaign resume ID` resumes what is left, `temporal-media campaign retry ID` what failed.',
+    'The campaign has ended and accepts no more orders.',
+    '`temporal-media campaign resume ID` continues with what is left, `temporal-media campaign retry ID` buys new attempts of what failed.',
   ],
   campaign_order_refused: [
     EXIT.badInput,
     'The campaign did not carry the order out; nothing has changed.',
-    '`temporal-media campaign status ID` shows how it stands.',
+    '`temporal-media campaign status ID` shows its state.',
   ],
   manifest_unreadable: [
     EXIT.badInput,
@@ -50,7 +50,7 @@ const CAMPAIGN_ERRORS = {
   ],
   manifest_invalid: [
     EXIT.badInput,
-    'The manifest has rows that cannot be bought as they stand, or none. Nothing was sent.',
+    'The manifest has invalid rows, or no rows. Nothing was sent.',
     'Correct the lines that are named, or leave them out with --on-invalid skip; --dry-run lists all of them.',
   ],
   budget_refused: [
@@ -60,13 +60,13 @@ const CAMPAIGN_ERRORS = {
   ],
 } as const satisfies { readonly [type: string]: ErrorRow };
 
-/** One type of error as scripts and people meet it: `error.type` of the JSON object. */
+/** One type of error: `error.type` of the JSON object. */
 interface ErrorType {
   readonly type: string;
   readonly exitCode: ExitCode;
   /** One sentence: what happened. */
   readonly meaning: string;
-  /** What to do next, unless the command knows something better. */
+  /** What to do next, unless the command gives a more specific hint. */
   readonly hint: string;
 }
 
@@ -75,21 +75,17 @@ type ErrorRow = readonly [exitCode: ExitCode, meaning: string, hint: string];
 const MAKE_ROOM = 'Make room in MEDIA_DATA_DIR or MEDIA_ARTIFACTS, or correct the rights.';
 const SAFE_IN_STORE = 'The result is safe in the artifact store: resume, or repeat the same id.';
 
-/** Errors of the command line itself; what became of a request is in the failure table of the domain. */
+/** Errors of the command line itself; outcomes of requests are in the failure table of the domain. */
 export const COMMAND_ERRORS = {
-  unexpected: [
-    EXIT.unexpected,
-    'Something failed that has no name here.',
-    'TEMPORAL_MEDIA_DEBUG=1 shows the stack.',
-  ],
+  unexpected: [EXIT.unexpected, 'An unexpected error occurred.', 'TEMPORAL_MEDIA_DEBUG=1 shows the stack.'],
   child_failed: [
     EXIT.unexpected,
-    'A process that the command starts did not get ready.',
+    'A child process of the command did not become ready.',
     'Its log is in the directory `logs` of the data directory.',
   ],
   usage: [
     EXIT.usage,
-    'A command or an option is unknown or missing, or a value is none of its choices; what else is wrong with a value is `rejected/invalid_request` or `bad_input`.',
+    'A command or an option is unknown or missing, or a value is not one of its choices; any other invalid value is `rejected/invalid_request` or `bad_input`.',
     '`temporal-media --help` lists the commands, `temporal-media COMMAND --help` the options.',
   ],
   demo_failed: [
@@ -104,17 +100,17 @@ export const COMMAND_ERRORS = {
   ],
   workflow_paused: [
     EXIT.failed,
-    'An operator has paused the workflow in Temporal; nothing was asked of it.',
+    'An operator has paused the workflow in Temporal; the command requested nothing of it.',
     '`temporal workflow unpause --workflow-id ID` lets it go on; then repeat the command.',
   ],
   spend_not_confirmed: [
     EXIT.spendNotConfirmed,
-    'The estimate is above --max-spend, or unknown, and nobody agreed to it. Nothing was sent.',
+    'The estimate is above --max-spend, or unknown, and was not agreed to. Nothing was sent.',
     'Raise --max-spend, agree at the terminal or with --yes, or choose a cheaper request; --dry-run shows the estimate.',
   ],
   rebind_not_confirmed: [
     EXIT.spendNotConfirmed,
-    'Nobody agreed to what `worker --rebind` gives up. Nothing was changed.',
+    'What `worker --rebind` gives up was not agreed to. Nothing was changed.',
     'Read what is listed, make sure that no worker uses the former journal any more, then agree at the terminal or with --yes.',
   ],
   bad_input: [EXIT.badInput, 'A file or argument does not hold what it should.', 'Correct it and try again.'],
@@ -141,7 +137,7 @@ export const COMMAND_ERRORS = {
   ],
   codec_unreachable: [
     EXIT.unreachable,
-    'The codec server, without which payloads cannot be written or read, does not do its work.',
+    'The codec server, which is needed to write and read payloads, does not work.',
     'Check TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH.',
   ],
   payload_unreadable: [
@@ -167,7 +163,7 @@ export const COMMAND_ERRORS = {
   service_unexpected_reply: [
     EXIT.unreachable,
     'What answers at the base address is not the service, or the service is out of order.',
-    'Check MEDIA_BASE_URL with its path, and whether the page of a proxy or a login stands in between.',
+    'Check MEDIA_BASE_URL with its path, and whether a proxy or a login page answers instead.',
   ],
   no_worker: [
     EXIT.unreachable,
@@ -177,11 +173,11 @@ export const COMMAND_ERRORS = {
   cannot_write: [
     EXIT.cannotWrite,
     'The directory of the results cannot be written.',
-    'Name a directory that you may write to with --out.',
+    'With --out, name a directory that you can write to.',
   ],
   'artifacts/destination_occupied': [
     EXIT.cannotWrite,
-    'Another content has the name of the result; nothing is overwritten.',
+    'A file with other content has the name of the result; nothing is overwritten.',
     'Name another directory with --out and repeat the same id: nothing is bought again.',
   ],
   'artifacts/not_found': [
@@ -191,12 +187,12 @@ export const COMMAND_ERRORS = {
   ],
   'artifacts/hash_mismatch': [
     EXIT.cannotWrite,
-    'The stored bytes are not what their name says.',
+    'The stored bytes do not match the hash in their name.',
     'Remove the broken file from the store and resume: it is downloaded again.',
   ],
   'artifacts/superseded': [EXIT.cannotWrite, 'Another process took this file over.', SAFE_IN_STORE],
   'artifacts/no_space': [EXIT.cannotWrite, 'The device or its quota is full.', MAKE_ROOM],
-  'artifacts/not_writable': [EXIT.cannotWrite, 'The place cannot be written.', MAKE_ROOM],
+  'artifacts/not_writable': [EXIT.cannotWrite, 'The location cannot be written.', MAKE_ROOM],
   'artifacts/not_media': [
     EXIT.badInput,
     'The file is no image, video or audio by its bytes.',
@@ -242,7 +238,7 @@ export const COMMAND_ERRORS = {
   other_artifact_store: [
     EXIT.configuration,
     'The worker of the task queue has another artifact store than the command; nothing was started.',
-    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, or name the queue of a worker with this store (MEDIA_TASK_QUEUE); with --detach a request without files starts all the same.',
+    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, or name the queue of a worker with this store (MEDIA_TASK_QUEUE); with --detach a request without files starts anyway.',
   ],
   namespace_not_found: [
     EXIT.configuration,
@@ -284,7 +280,7 @@ export const COMMAND_ERRORS = {
 
 export type CommandErrorType = keyof typeof COMMAND_ERRORS;
 
-/** Exit codes of what became of a request: by type, else by the outcome word before the slash. */
+/** Exit codes of outcomes: by type, else by the outcome before the slash. */
 const OUTCOME_EXIT: { readonly [type: string]: ExitCode } = {
   still_running: EXIT.stillRunning,
   'failed/moderation': EXIT.moderation,
@@ -322,7 +318,7 @@ export const ERROR_TYPES: readonly ErrorType[] = [
 
 const BY_TYPE = new Map(ERROR_TYPES.map((row) => [row.type, row]));
 
-/** The row of a type. Total: a type from elsewhere is `unexpected`. */
+/** The row of a type; an unknown type gets that of `unexpected`. */
 export function errorType(type: string): ErrorType {
   return BY_TYPE.get(type) ?? (BY_TYPE.get('unexpected') as ErrorType);
 }

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { ConfigurationError } from '../config';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { keySecrets } from '../service/api-caller';
-import { proxySecrets } from '../service/connections';
+import { proxySecrets } from '../service/proxy-environment';
 import { createRedactor } from '../service/redact';
 import { type CommandErrorType, errorType } from './error-table';
 import { type ExitCode } from './exit-codes';
@@ -14,7 +14,7 @@ export interface Failure {
   readonly reported: boolean;
 }
 
-/** By name and not by class: the classes would load the worker's native code into every command. */
+/** Keyed by name, not by class: importing the classes would load the worker's native code into every command. */
 const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_key_conflict' } = {
   CampaignConflictError: 'campaign_conflict',
   CampaignEndedError: 'campaign_ended',
@@ -30,7 +30,7 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   ReportError: 'cannot_write',
   TemporalServerNotFoundError: 'temporal_server_not_found',
   TransportError: 'temporal_unreachable',
-  // Of the payload converter: an encoding that only a codec knows.
+  // Thrown by the payload converter for an encoding that only a codec can read.
   ValueError: 'payload_unreadable',
   WorkflowPausedError: 'workflow_paused',
 };
@@ -38,11 +38,11 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
 /** Errors whose message already ends with the remedies. */
 const SAYS_ALL: ReadonlySet<string> = new Set(['JournalBindingError', 'TemporalServerNotFoundError']);
 
-/** gRPC codes: cancelled by a deadline of ours, DEADLINE_EXCEEDED, UNAVAILABLE; and PERMISSION_DENIED, UNAUTHENTICATED. */
+/** gRPC codes: CANCELLED (own deadline), DEADLINE_EXCEEDED, UNAVAILABLE; and PERMISSION_DENIED, UNAUTHENTICATED. */
 const UNREACHABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
 const REFUSED_CODES: ReadonlySet<unknown> = new Set([7, 16]);
 
-/** Any error → exit code and words. Total: what nothing else knows is `unexpected`. */
+/** Maps any error to an exit code and a message; an unknown error is `unexpected`. */
 export function failureOf(error: unknown): Failure {
   const { exitCode, reply, data, reported } = error instanceof CliError ? error : cliErrorOf(error);
   return { exitCode, reply, reported, ...(data && { data }) };
@@ -64,11 +64,11 @@ function cliErrorOf(error: unknown): CliError {
 }
 
 function usageText({ code, message }: CommanderError): string {
-  // Its help was printed instead of words.
+  // Commander has printed the help instead of a message.
   return code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
 }
 
-/** Words of a library, which may repeat what it was given: without keys, cookies and signed addresses (C5.4a, C5.4b). */
+/** Redacts keys, cookies and signed addresses from a library's message, which may repeat its input (C5.4a, C5.4b). */
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
   const redactor = createRedactor([...proxySecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')]);
   return redactor.page(Buffer.from(text)).toString();
@@ -86,7 +86,7 @@ function artifactError(error: Error): CliError | undefined {
   return CliError.from({ type, message: error.message, hint: errorType(type).hint });
 }
 
-/** What only the sandbox and the embedded server need is an optional peer. */
+/** Packages that only the sandbox and the embedded server need are optional peers. */
 const OPTIONAL_PEERS = ['@temporalio/testing', 'fastify', '@fastify/multipart', 'h264-mp4-encoder'];
 
 function missingPeer(error: Error): CliError | undefined {
@@ -107,7 +107,7 @@ function grpcError(error: Error): CliError | undefined {
 
 /** What a script reads about a command that did not succeed. */
 export interface FailureReply {
-  /** Public word: a type of the registry (docs/errors.md). */
+  /** A type of the registry (docs/errors.md). */
   readonly type: string;
   readonly message: string;
   /** What to do next. */
@@ -117,15 +117,15 @@ export interface FailureReply {
 interface CliErrorOptions {
   /** @default the hint of the registry */
   readonly hint?: string | undefined;
-  /** What is known all the same, for example the outcome whose file could not be written. */
+  /** Data of the JSON object, for example the outcome whose file could not be written. */
   readonly data?: object | undefined;
-  /** That in text mode people have read it already. @default false */
+  /** Whether it is already printed in text mode. @default false */
   readonly reported?: boolean;
 }
 
 type ErrorTypeName = CommandErrorType | `${'rejected' | 'failed'}/${string}`;
 
-/** A failure that a command has words for. */
+/** A failure with a type, a message and a hint. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
@@ -142,7 +142,7 @@ export class CliError extends Error {
     this.reported = reported;
   }
 
-  /** What another process of ours, or an outcome, said. */
+  /** Makes an error from the report of a child process or from an outcome. */
   static from({ type, message, hint }: FailureReply, data?: object, reported?: boolean): CliError {
     return new CliError(type as ErrorTypeName, message, {
       hint,

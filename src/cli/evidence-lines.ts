@@ -2,7 +2,7 @@ import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 
 type Evidence = Extract<VideoOutcome | ImageOutcome, { outcome: 'unconfirmed' }>['evidence'];
 
-/** `name: value` of each fact of an unconfirmed create that is known; a person looks for the task with them (C4.4c). */
+/** `name: value` of each known fact of an unconfirmed create; a person uses them to find the task (C4.4c). */
 export function evidenceLines(evidence: Evidence): string[] {
   const lines: string[] = [];
   for (const [name, value] of Object.entries<string | number | object | null>({ ...evidence })) {

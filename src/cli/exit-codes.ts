@@ -1,4 +1,4 @@
-/** Exit codes of every command: scripts rely on them. 64 and above follow sysexits where it has a word for it. */
+/** Exit codes of every command; scripts rely on them. Codes from 64 on follow sysexits where it defines one. */
 export const EXIT = {
   done: 0,
   unexpected: 1,
@@ -35,7 +35,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.cannotWrite, 'the result cannot be written'],
   [EXIT.stillRunning, 'still running; resume it'],
   [EXIT.noVideo, 'completed, but what came is not a video, or its content is not available'],
-  [EXIT.credentials, 'credentials of the worker, or of the Temporal server'],
-  [EXIT.configuration, 'configuration'],
+  [EXIT.credentials, 'credentials refused: those of the worker, or for the Temporal server'],
+  [EXIT.configuration, 'wrong configuration'],
   [EXIT.interrupted, 'interrupted; the work goes on'],
 ];

@@ -10,7 +10,7 @@ import {
 } from './context';
 import { badInput, CliError } from './errors';
 import { openStore, waitForOf, waitMsOf } from './paid-options';
-import { onInterruption } from './run-paid';
+import { onInterruption } from './interruption';
 import { commandFor } from './text';
 
 interface WatchOptions extends CommonOptions {
@@ -24,15 +24,14 @@ export function addWatchCommand(program: Command, context: CommandContext): void
       .command('watch')
       .description('show a running video until it ends; starts nothing and saves nothing')
       .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
-      .option('--wait-for <duration>', 'how long to watch: 90s, 15m, 2h, 3d (default: to its end)'),
+      .option('--wait-for <duration>', 'how long to watch: 90s, 15m, 2h, 3d (default: until it ends)'),
   )
     .addHelpText('after', WATCH_HELP)
     .action(async (id: string, options: WatchOptions) => watch(context, id, options));
 }
 
 const WATCH_HELP = `
-Ctrl-C ends the watching and nothing else. To wait again for a video whose wait is over, and to save the file:
-\`temporal-media resume\`.
+Ctrl-C only ends the watching. \`temporal-media resume\` waits again for a video whose wait has ended, and saves the file.
 
 Examples:
   $ temporal-media watch sku-1
@@ -55,8 +54,8 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
     const found = await videoStatus(connected, config, id);
     const workflowId = found?.workflow?.workflowId;
     if (workflowId === undefined) {
-      const hint = `\`${commandFor('status', id)}\` says what is known; \`${commandFor('resume', id)}\` waits for a task.`;
-      throw new CliError('not_found', `No workflow is known that deals with ${id}.`, { hint });
+      const hint = `\`${commandFor('status', id)}\` shows what is known; \`${commandFor('resume', id)}\` waits for a task.`;
+      throw new CliError('not_found', `No workflow is known that handles ${id}.`, { hint });
     }
     report.event('watching', { workflowId, runId: found?.workflow?.runId });
     const started = connected.media.getVideo(workflowId);
@@ -83,25 +82,25 @@ interface ResumeOptions extends CommonOptions {
   readonly out: string;
 }
 
-/** `resume`: goes on waiting for a video; polls and downloads only, never creates. */
+/** `resume`: continues waiting for a video; polls and downloads only, never creates. */
 export function addResumeCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
       .command('resume')
-      .description('go on waiting for a video and save the file; never creates anything')
+      .description('continue waiting for a video and save the file; never creates anything')
       .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
       .option(
         '--wait-for <duration>',
-        'how long to wait before the command leaves it running: 90s, 15m, 2h, 3d (default: 15m)',
+        'how long to wait; then the command exits and the video goes on: 90s, 15m, 2h, 3d (default: 15m)',
       )
-      .option('--out <dir>', 'directory of the file', '.'),
+      .option('--out <dir>', 'directory for the file', '.'),
   )
     .addHelpText('after', RESUME_HELP)
     .action(async (id: string, options: ResumeOptions) => resume(context, id, options));
 }
 
 const RESUME_HELP = `
-A workflow that still runs is attached to. Ctrl-C detaches; nothing is cancelled.
+If the workflow still runs, the command attaches to it. Ctrl-C detaches; nothing is cancelled.
 
 Example:
   $ temporal-media resume sku-1 --wait-for 2h --out out

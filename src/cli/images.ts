@@ -16,7 +16,6 @@ import {
   given,
   withCommonOptions,
 } from './context';
-import { measuringStore } from './dry-run';
 import {
   idOf,
   numberOf,
@@ -32,7 +31,6 @@ import {
 } from './paid-options';
 import { refuseInvalid } from './refuse-invalid';
 import { type Run } from './run-paid';
-import { maySend } from './spend/before-send';
 import { shellWord } from './text';
 
 interface EditOptions extends ImageOptions {
@@ -44,7 +42,7 @@ interface EditOptions extends ImageOptions {
 export function addEditCommand(program: Command, context: CommandContext): void {
   withImageOptions(program.command('edit').description('edit images and save the files'))
     .option('--image <file>', 'image file, at least one; may be repeated, the order is kept', collect)
-    .option('--mask <file>', 'mask, only where the model lists mask editing')
+    .option('--mask <file>', 'mask, only for models that list mask editing')
     .addHelpText('after', EDIT_HELP)
     .action(async (options: EditOptions) => edit(context, options));
 }
@@ -59,7 +57,7 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
   const waitFor = waitForOf(options.waitFor);
   const config = effectiveConfig(context, options);
   const store = openStore(config);
-  const inputs = options.dryRun === true ? measuringStore : store;
+  const inputs = options.dryRun === true ? (await import('./dry-run.js')).measuringStore : store;
   const images: MediaSource[] = await Promise.all(
     (options.image ?? []).map((value) => readSource(inputs, '--image', 'image', value)),
   );
@@ -86,7 +84,7 @@ export function addImageCommand(program: Command, context: CommandContext): void
 }
 
 const IMAGE_HELP = `
-The same id with the same request returns the first result. Files are called ID-1.png, ID-2.png, …
+The same id with the same request returns the first result. Files are named ID-1.png, ID-2.png, …
 ${SPEND_HELP}
 Examples:
   $ temporal-media image --model image-2 --prompt "a red cube on sand" --size 1024x1024 --out out
@@ -118,6 +116,7 @@ async function runImageCall(context: CommandContext, options: ImageOptions, call
   const { id, waitFor, config, store, paid, sendsFiles = false } = call;
   const env = effectiveEnvironment(context, options);
   refuseInvalid(paid);
+  const { maySend } = await import('./spend/before-send.js');
   if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('./run-paid.js');
   await runPaid(context, {
@@ -151,17 +150,17 @@ function withImageOptions(command: Command): Command {
       command
         .requiredOption('--model <id>', 'public model id, sent exactly as given')
         .requiredOption('--prompt <text>', 'scene, subject, composition, action and style; or what to edit')
-        .option('--size <WxH>', 'for example 1024x1024, or auto where the model has it')
-        .option('--n <number>', 'number of results; more cost more (default: 1)')
-        .option('--quality <value>', 'only where the model lists it')
+        .option('--size <WxH>', 'for example 1024x1024, or auto where the model allows it')
+        .option('--n <number>', 'number of results; more results cost more (default: 1)')
+        .option('--quality <value>', 'quality, only for models that list it')
         .option('--response-format <format>', 'url or b64_json, where enabled for the model')
         .option('--field <name=value>', 'model-specific field; may be repeated', collect)
         .option(
           '--wait-for <duration>',
-          'how long to wait before the command leaves it running (default: to its end)',
+          'how long to wait; then the command exits and the call goes on (default: until it ends)',
         )
         .option('--account <name>', 'credential name of the worker')
-        .option('--out <dir>', 'directory of the files', '.')
+        .option('--out <dir>', 'directory for the files', '.')
         .option(
           '--id <id>',
           'workflow id and creation key: the same id never buys twice (default: a new one)',
@@ -171,7 +170,7 @@ function withImageOptions(command: Command): Command {
   );
 }
 
-/** The options as fields of a request; what they hold is validated by the domain's rules. */
+/** The options as fields of a request; the domain's rules validate their values. */
 export function imageFields(options: ImageOptions): Pick<ImageGenerationRequest, 'model' | 'prompt'> {
   return {
     model: options.model,

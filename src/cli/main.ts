@@ -49,13 +49,13 @@ function reportOf({ format, color }: OutputMode): Report {
   return new Report(format, paint(process.stderr), paint(process.stdout));
 }
 
-// A reader that has seen enough (`| head -1`) ends no wait for what is paid for: the files are saved all the same.
+// A closed pipe (`| head -1`) must not end the wait for a paid call: its files are still saved.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
   });
 
-// Connections of the SDK may keep the process alive: it ends when everything that was printed is out.
+// Connections of the SDK may keep the process alive, so it exits explicitly, after all output is flushed.
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => stream.write('', () => resolve()));
 

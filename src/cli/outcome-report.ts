@@ -20,11 +20,11 @@ interface OutcomeReport {
   readonly ok: boolean;
   readonly exitCode: ExitCode;
   readonly error?: FailureReply;
-  /** For people. */
+  /** Text lines for people. */
   readonly lines: readonly string[];
 }
 
-/** An outcome in words and numbers: type and hint come from the failure table. */
+/** How an outcome is reported; type and hint come from the failure table. */
 export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeReport {
   const row = failureRow(outcome);
   if (row === undefined) return { ok: true, exitCode: EXIT.done, lines: completedLines(outcome) };
@@ -38,7 +38,7 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
   return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };
 }
 
-/** What came of a call in one sentence, as far as it can be reported; the meaning of its row otherwise. */
+/** One sentence about an outcome: its own message, or the meaning of its row when it has none. */
 export function messageOf(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
   switch (outcome.outcome) {
     case 'failed':
@@ -78,7 +78,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
   const { estimate, currency } = outcome.billing;
   return {
     creationKey: outcome.creationKey,
-    // Only a video has a duration: the evidence names no operation.
+    // The evidence names no operation, but only a video create has a reference mode.
     hasTask: outcome.outcome === 'unconfirmed' && outcome.evidence.referenceMode !== null,
     estimate: estimate === null || currency === null ? null : { microUnits: estimate, currency },
     isPaid: outcome.outcome === 'results_lost',
@@ -86,7 +86,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
   };
 }
 
-/** What a person needs to act: the task, the evidence, the money. */
+/** The facts that a person needs to act: the task, the evidence, the money. */
 function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   const lines: string[] = [];
   if ('video' in outcome && outcome.video !== null) lines.push(`task: ${outcome.video.taskId}`);
@@ -102,7 +102,7 @@ function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   return lines;
 }
 
-/** What the service itself said of a refusal or a failure: its words, its code and the HTTP status, as far as it gave any. */
+/** The service's message, code and HTTP status of a refusal or a failure, where it gave any. */
 export function reasonLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if (!('error' in outcome) || outcome.error === undefined) return [];
   const { error } = outcome;
@@ -113,7 +113,7 @@ export function reasonLines(outcome: VideoOutcome | ImageOutcome): string[] {
   return words.length === 0 ? [] : [`the service said: ${words.join(' ')}`];
 }
 
-/** Ends a command with an outcome: words for people, paths of what was saved, the envelope, the exit code. */
+/** Ends a command with an outcome: prints text, paths of saved files and the JSON object, and sets the exit code. */
 export function answerOutcome(
   context: CommandContext,
   outcome: VideoOutcome | ImageOutcome,

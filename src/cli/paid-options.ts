@@ -25,7 +25,7 @@ export interface PaidOptions extends CommonOptions, SpendOptions {
   readonly again?: boolean;
 }
 
-/** What every start of a paid workflow is reported of its options. */
+/** The options that every start of a paid workflow takes over. */
 export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again'>) {
   return {
     ...given({ account }),
@@ -34,7 +34,7 @@ export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again
   };
 }
 
-/** Options that see to the money of a paid command. */
+/** Adds the options that control what a paid command may spend. */
 export function withSpendOptions(command: Command): Command {
   return command
     .option('--dry-run', 'show the request and the estimate; sends nothing and needs no server')
@@ -42,18 +42,21 @@ export function withSpendOptions(command: Command): Command {
       '--max-spend <amount>',
       'ask before a start that may cost more: 0.50, 0.50USD (default: MEDIA_MAX_SPEND)',
     )
-    .option('-y, --yes', 'agree to a cost above --max-spend, or unknown')
-    .option('--again', 'send although it was refused under this id before, or is unconfirmed under another');
+    .option('-y, --yes', 'agree to a cost that is above --max-spend or unknown')
+    .option(
+      '--again',
+      'send a request that was refused under this id before, or is unconfirmed under another',
+    );
 }
 
-/** What the help of a paid command says about money. */
+/** Help text about money, for every paid command. */
 export const SPEND_HELP = `
-Estimates come from the price rules of the model configuration as \`temporal-media models\` shows it; without a rule they are
-unknown, never 0. --max-spend asks at a terminal before every start, also of an id that was bought before, and ends with
-exit code 6 where nobody can be asked.
-While the same request is unconfirmed under another id nothing is sent (exit code 7): settle that one first
-(\`temporal-media unconfirmed\`), or say --again. A request that the service refused is sent again under its id when it is
-corrected, or with --again as it is.
+Estimates come from the price rules of the model configuration (see \`temporal-media models\`); without a rule they are
+unknown, never 0. With --max-spend, a start whose estimate is higher or unknown asks at a terminal, also for an id that
+was bought before; without a terminal it ends with exit code 6.
+While the same request is unconfirmed under another id, nothing is sent (exit code 7): settle that one first
+(\`temporal-media unconfirmed\`), or pass --again. A request that the service refused is sent again under its id once it
+is corrected, or unchanged with --again.
 `;
 
 /** The store that this command shares with the worker. @throws ConfigurationError */
@@ -68,16 +71,16 @@ export function openStore(config: MediaConfig): ArtifactStore {
 
 const LONGEST_ID = 200;
 
-/** The id given, or a new one: workflow id, creation key and name of the files at once. @throws CliError */
+/** The given id, or a new one: it is the workflow id, the creation key and the name of the files. @throws CliError */
 export function idOf(given: string | undefined, kind: string): string {
   if (given === undefined) return `${kind}-${randomUUID()}`;
   // eslint-disable-next-line no-control-regex
   if (given.trim() !== '' && given.length <= LONGEST_ID && !/[\u0000-\u001f\u007f]/.test(given)) return given;
-  const message = `must be a text of 1 to ${LONGEST_ID} characters without control characters.`;
+  const message = `must have 1 to ${LONGEST_ID} characters, none of them a control character.`;
   throw badInput([{ field: '--id', message }]);
 }
 
-/** @throws CliError for what is no duration */
+/** @throws CliError for an invalid duration */
 export function waitForOf(text: string | undefined): DurationInput | undefined {
   if (text === undefined) return undefined;
   if (durationOf(text) !== undefined) return text;
@@ -91,12 +94,12 @@ export function waitMsOf(waitFor: DurationInput | undefined): number | undefined
   return waitFor === undefined ? undefined : durationOf(String(waitFor));
 }
 
-/** Text that should be a number; the domain's rules validate what it is. */
+/** Converts text to a number or NaN; the domain's rules validate it. */
 export function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : text.trim() === '' ? NaN : Number(text);
 }
 
-/** Reads `--field NAME=VALUE`: a value that is JSON is sent as that, anything else as text. @throws CliError */
+/** Reads `--field NAME=VALUE`: a JSON value is sent as JSON, any other as text. @throws CliError */
 export function readFields(values: readonly string[] = []): { [name: string]: JsonValue } | undefined {
   if (values.length === 0) return undefined;
   const fields = new Map<string, JsonValue>();
@@ -123,13 +126,13 @@ export function durationOf(text: string): number | undefined {
   return /[a-z]/i.test(text) ? milliseconds(text) : undefined;
 }
 
-/** Where the bytes of an input go, or only what they are when nothing is to be sent. */
+/** Stores the bytes of an input, or only measures them when nothing is to be sent. */
 type InputStore = Pick<ArtifactStore, 'putStream'>;
 
 const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
 const FORM = 'A reference is KIND=FILE_OR_URL, or KIND:FIELD=FILE_OR_URL.';
 
-/** Reads `--reference` values: files go into the store by hash, URLs pass as they are. @throws CliError */
+/** Reads `--reference` values: files are stored by hash, URLs are kept unchanged. @throws CliError */
 export async function readReferences(
   store: InputStore,
   values: readonly string[],
@@ -147,8 +150,8 @@ async function readReference(store: InputStore, value: string): Promise<VideoRef
 }
 
 /**
- * One file or URL of the user. A file that is no image, video or audio by its bytes is refused: a request is no way
- * to send any file of this machine to the service (C2.4.6).
+ * Reads one file or URL of the user. A file whose bytes are not an image, video or audio is refused, so that a request
+ * cannot send arbitrary files of this machine to the service (C2.4.6).
  */
 export async function readSource(
   store: InputStore,
@@ -159,7 +162,7 @@ export async function readSource(
   if (/^(https?:\/\/|data:)/i.test(value)) return { url: value };
   let found: IngestedFile;
   try {
-    // Links are followed here and not by the store: the user named the file himself.
+    // Links are followed here, because the user named the file; the store does not follow them.
     found = await ingestFile(store, await realpath(value));
   } catch (error) {
     throw inputError(option, value, error);

@@ -48,7 +48,7 @@ export function createProgram(context: CommandContext): Command {
       },
     })
     .configureOutput({
-      // With -o json stdout belongs to the objects; errors are printed by main, in one place.
+      // With -o json, stdout holds JSON objects only; `main` prints all errors.
       writeOut: (text) => void (context.report.machine ? process.stderr : process.stdout).write(text),
       outputError: () => undefined,
     })

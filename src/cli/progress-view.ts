@@ -2,23 +2,23 @@ import { Format, SingleBar } from 'cli-progress';
 import { type VideoState } from '../domain/video-state';
 import { type LiveView, type Report, shortId, statusLine } from './report';
 
-/** What a wait looks like while it goes on. */
+/** Shows the progress of a wait. */
 export interface ProgressView {
   update(state: VideoState): void;
-  /** Which try of an activity is under way, and why the last one failed; undefined for a first one. */
+  /** The current try of an activity and why the last one failed; undefined for a first try. */
   tries(text: string | undefined): void;
   stop(): void;
 }
 
-/** Redraws per second: the elapsed time goes on between two states. */
+/** Redraws per second, which keep the elapsed time up to date between two states. */
 const FPS = 4;
 const BAR_WIDTH = 30;
-/** A shorter bar than this says nothing beside the number. */
+/** A bar that would be shorter is left out. */
 const LEAST_BAR_WIDTH = 5;
 
 /**
- * On a terminal one line that redraws itself, with a bar only while the service sends a percentage (C2.2.4); without
- * one a plain line for every change.
+ * On a terminal, one line that is redrawn, with a bar only while the service sends a percentage (C2.2.4); elsewhere, a
+ * plain line for every change.
  */
 export function progressView(report: Report, stream: NodeJS.WriteStream = process.stderr): ProgressView {
   return stream.isTTY && process.env['TERM'] !== 'dumb'
@@ -26,7 +26,7 @@ export function progressView(report: Report, stream: NodeJS.WriteStream = proces
     : new PlainLines(report);
 }
 
-/** Says the whole of an id once, that lines have no room for. */
+/** Prints a task id in full once, when the lines show it shortened. */
 function namer(report: Report): (state: VideoState) => void {
   let named: string | null = null;
   return ({ taskId }) => {
@@ -64,7 +64,7 @@ class PlainLines implements ProgressView {
   }
 
   stop(): void {
-    // Nothing is on the screen that would have to go.
+    // There is nothing to clear.
   }
 }
 
@@ -116,7 +116,7 @@ class Redrawn implements ProgressView, LiveView {
       fps: FPS,
       forceRedraw: true,
       clearOnComplete: true,
-      // Ctrl-C is the command's own.
+      // The command itself handles Ctrl-C.
       gracefulExit: false,
       barCompleteChar: '█',
       barIncompleteChar: '░',
@@ -131,26 +131,26 @@ class Redrawn implements ProgressView, LiveView {
     const text = `${lineOf(this.state, this.tried) ?? ''}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
     if (this.state === undefined) return text;
     const { watch, phase } = this.state;
-    // The line is cut at the terminal's edge: on a narrow one the bar gives way, not the percentage and the time.
+    // The line is cut at the terminal's edge: on a narrow one the bar shrinks, and percentage and time stay.
     const width = Math.min(BAR_WIDTH, (this.stream.columns || 80) - text.length - 2);
     const barred = phase === 'watching' && watch?.progress !== undefined && width >= LEAST_BAR_WIDTH;
     return barred ? `${bar(watch.progress / 100, width)} ${text}` : text;
   }
 }
 
-/** Nothing of a workflow that is done, whatever was tried before. */
+/** Status and tries as one line; undefined for a workflow that is done. */
 function lineOf(state: VideoState | undefined, tries: string | undefined): string | undefined {
   const status = state && statusLine(state);
   if (tries === undefined || state?.phase === 'done') return status;
   return status === undefined ? tries : `${status}, ${tries}`;
 }
 
-/** Since the task exists where that is known: a wait that is resumed goes on counting. */
+/** Counts from the creation of the task, if known, so that a resumed wait continues the count. */
 function begin(state: VideoState | undefined, beganAt: number): number {
   return state?.video?.createdAt ? Date.parse(state.video.createdAt) : beganAt;
 }
 
-/** A span as people read it: `0:07`, `12:45`, `3:02:45`, `2 d 3:02:45`. */
+/** Formats a time span: `0:07`, `12:45`, `3:02:45`, `2 d 3:02:45`. */
 export function elapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -161,7 +161,7 @@ export function elapsed(ms: number): string {
   return `${days > 0 ? `${days} d ` : ''}${clock}:${two(seconds % 60)}`;
 }
 
-/** Rows as lines with aligned columns, two blanks apart; the last column is as long as it is. */
+/** Rows as lines with aligned columns, two spaces apart; the last column is not padded. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),

@@ -5,13 +5,13 @@ import { badInput } from './errors';
 import { byOption } from './context';
 import { shellWord } from './text';
 
-/** Everything that can be validated without the live model configuration, before anything starts. @throws CliError */
+/** Validates all that needs no live model configuration, before anything starts. @throws CliError */
 export function refuseInvalid(paid: PaidRequest): void {
   const fields = validateRawFields(paid.request.fields, { operation: paid.operation });
   refuseIssues([...validateRequest(paid), ...fields], paid);
 }
 
-/** @throws CliError when there is an issue: names each option, and where its allowed values are to be found */
+/** @throws CliError when there is an issue: names each option, and where to find its allowed values */
 export function refuseIssues(issues: readonly ValidationIssue[], { operation, request }: PaidRequest): void {
   if (issues.length === 0) return;
   const aboutModel = issues.some(({ field }) => field === 'model');

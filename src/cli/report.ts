@@ -17,7 +17,7 @@ const plain: Paint = (_tone, text) => text;
 const LINE_VERSION = 1;
 
 /**
- * Keeps the two readers apart: with `-o json` and `-o jsonl` stdout holds nothing but objects for scripts; everything
+ * Prints the output of a command. With `-o json` and `-o jsonl`, stdout holds only JSON objects for scripts, and text
  * for people goes to stderr. Without them, results (paths, ids) go to stdout and the rest to stderr.
  */
 export class Report {
@@ -28,39 +28,39 @@ export class Report {
     readonly format: OutputFormat = 'text',
     /** For lines of {@link say}. */
     readonly paint: Paint = plain,
-    /** For lines of {@link result}: stdout may be a pipe where stderr is a terminal. */
+    /** For lines of {@link result}: stdout may be a pipe while stderr is a terminal. */
     readonly paintResult: Paint = plain,
   ) {}
 
-  /** Whether stdout belongs to a script. */
+  /** Whether stdout holds JSON for a script. */
   get machine(): boolean {
     return this.format !== 'text';
   }
 
-  /** A view that redraws itself on stderr: lines of other kinds are printed above it. */
+  /** Attaches a view that redraws itself on stderr: other lines are printed above it. */
   attach(view: LiveView | undefined): void {
     this.#live = view;
   }
 
-  /** A line for people. */
+  /** Prints a line for people. */
   say(line: string): void {
     this.#live?.clear();
     process.stderr.write(`${line}\n`);
   }
 
-  /** A result line: what a shell script without `--json` wants to capture. */
+  /** Prints a result line, which a shell script without `--json` can capture. */
   result(line: string): void {
     if (this.machine) return;
     this.#live?.clear();
     process.stdout.write(`${line}\n`);
   }
 
-  /** Something that happened on the way; only `-o jsonl` shows it. */
+  /** Prints an intermediate event; only with `-o jsonl`. */
   event(type: string, fields: object): void {
     if (this.format === 'jsonl' && !this.#replied) this.#line({ type, ...fields });
   }
 
-  /** A command that stays up is ready: its JSON object, and the parent process if it waits for us. */
+  /** Reports that a long-running command is ready: to an attached parent process, and as the JSON object. */
   ready(data: object): void {
     notifyParent({ type: 'ready', data });
     this.reply({ ok: true, data });
@@ -74,14 +74,14 @@ export class Report {
     if (this.format === 'jsonl') this.#line({ type: 'result', ...reply });
   }
 
-  /** `told`: the result lines have said it already; only a script still waits for it. */
+  /** Prints a failure. @param reported whether the result lines of text mode have shown it already */
   fail(error: FailureReply, data?: object, reported = false): void {
     if (!reported || this.machine) this.#sayError(error);
     this.reply({ ok: false, ...(data && { data }), error });
   }
 
   #sayError(error: FailureReply): void {
-    // Leaving is no error.
+    // An interruption is not an error.
     const word = error.type === 'interrupted' ? '' : `${this.paint('bad', 'error:')} `;
     this.say(`${word}${error.message}`);
     if (error.hint !== '') this.say(`${this.paint('note', 'hint:')} ${error.hint}`);
@@ -95,46 +95,46 @@ export class Report {
 
 /** What {@link Report} needs of a view that redraws itself. */
 export interface LiveView {
-  /** Takes what it has drawn off the screen; it draws itself again. */
+  /** Removes the view from the screen until it redraws itself. */
   clear(): void;
 }
 
 /**
  * - `text`: for people; result lines (paths, ids) on stdout.
  * - `json`: stdout holds exactly one object, `{ok, data?, error?}`.
- * - `jsonl`: stdout holds one object a line: events `{v: 1, type, at, …}`, then the envelope
+ * - `jsonl`: stdout holds one object per line: events `{v: 1, type, at, …}`, then the envelope
  *   `{v: 1, type: 'result', at, ok, data?, error?}`.
  */
 type OutputFormat = 'text' | 'json' | 'jsonl';
 
 const FORMATS: readonly OutputFormat[] = ['text', 'json', 'jsonl'];
 
-/** The options of every command that say how it speaks. */
+/** Adds the output options, which every command has. */
 export function withOutputOptions(command: Command): Command {
   return command
-    .addOption(new Option('-o, --output <format>', 'what stdout holds').choices(FORMATS).default('text'))
+    .addOption(new Option('-o, --output <format>', 'format of stdout').choices(FORMATS).default('text'))
     .option('--json', 'the same as -o json: exactly one JSON object, {ok, data?, error?}')
     .addOption(
-      new Option('--color <when>', 'colours on stderr; NO_COLOR turns them off too')
+      new Option('--color <when>', 'when to use colours; NO_COLOR turns them off too')
         .choices(['auto', 'always', 'never'])
         .default('auto'),
     );
 }
 
-/** How a command speaks. */
+/** The output options of a command. */
 export interface OutputMode {
   readonly format: OutputFormat;
   readonly color: 'auto' | 'always' | 'never';
 }
 
-/** Read before the command line is parsed. */
+/** The output options, read before the command line is parsed. */
 export function outputModeOf(argv: readonly string[]): OutputMode {
   return { format: formatOf(argv), color: colorOf(argv) };
 }
 
 /**
- * By the parsed options, which tell an option from a value that looks like one (`--prompt "--json"`); undefined for a
- * command without them.
+ * The output options after parsing, which distinguishes an option from a value that looks like one
+ * (`--prompt "--json"`); undefined for a command without them.
  */
 export function parsedOutputMode(command: Command): OutputMode | undefined {
   const { output, json, color } = command.opts<{
@@ -147,7 +147,7 @@ export function parsedOutputMode(command: Command): OutputMode | undefined {
   return { format: short ? 'json' : output, color };
 }
 
-/** The format that the command line asks for, read before it is parsed: what is wrong with it is reported in that format. */
+/** The format, read before the command line is parsed, so that parse errors are reported in it. */
 export function formatOf(argv: readonly string[]): OutputFormat {
   const options = beforeDashes(argv);
   const asked = lastValue(options, '-o', '--output');
@@ -184,10 +184,10 @@ export type Tone = 'good' | 'bad' | 'warn' | 'note';
 
 const STYLES = { good: 'green', bad: 'red', warn: 'yellow', note: 'cyan' } as const;
 
-/** Colours a word for people, or leaves it as it is. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (tone: Tone, text: string) => string;
 
-/** `--color` wins over NO_COLOR (any text but the empty one), that over what the stream is. */
+/** `--color` overrides NO_COLOR (any non-empty text), which overrides the detection of a terminal. */
 export function painter(
   when: 'auto' | 'always' | 'never',
   env: NodeJS.ProcessEnv,
@@ -199,7 +199,7 @@ export function painter(
     : (_tone, text) => text;
 }
 
-/** One line about a video workflow; undefined when there is nothing left to wait for. */
+/** One line about a video workflow; undefined when it is done. */
 export function statusLine(state: VideoState): string | undefined {
   const { phase, taskId, watch } = state;
   const task = `task ${taskId == null ? 'unknown' : shortId(taskId)}`;
@@ -233,10 +233,10 @@ function trouble({ watch }: VideoState): string {
   return ` (last poll: ${kind}${httpStatus === undefined ? '' : ` ${httpStatus}`}${said === '' ? '' : `: ${said}`})`;
 }
 
-/** Ids of this length are read at a glance; longer ones would fill every line. */
+/** Longest id that repeated lines show in full. */
 const LONGEST_ID = 40;
 
-/** An id as it stands in a line that is repeated; the whole one is said once. */
+/** Shortens a long id for lines that are repeated; the full id is printed once. */
 export function shortId(id: string): string {
   return id.length <= LONGEST_ID ? id : `${id.slice(0, 20)}…${id.slice(-8)}`;
 }

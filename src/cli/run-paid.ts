@@ -4,8 +4,8 @@ import { type MediaConfig } from '../config';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
 import { answerLeft } from './answer-left';
-import { isAttached } from './child-process';
 import { connect, type Connected } from './connect';
+import { type Interruption, onInterruption } from './interruption';
 import { type CommandContext } from './context';
 import { CliError, failureOf } from './errors';
 import { EXIT } from './exit-codes';
@@ -15,28 +15,28 @@ import { requireSameStore } from './same-store';
 import { prepareOut, type SavedResults, saveResults } from './save-results';
 import { showProgress, type ShowProgressOptions } from './show-progress';
 
-/** One start of a workflow whose outcome becomes the answer of the command. */
+/** One start of a workflow whose outcome becomes the result of the command. */
 export interface Run {
   readonly config: MediaConfig;
   readonly store: ArtifactStore;
   readonly out: string;
-  /** What the files are called after. */
+  /** Base name of the files. */
   readonly id: string;
   readonly env: NodeJS.ProcessEnv;
   readonly detach?: boolean;
-  /** Longest wait of the person, in milliseconds. @default as long as the workflow takes */
+  /** Longest wait of the command, in milliseconds. @default as long as the workflow takes */
   readonly waitMs?: number | undefined;
-  /** Whether files of this machine belong to the request. @default false */
+  /** Whether the request contains files of this machine. @default false */
   readonly sendsFiles?: boolean;
   readonly resumeHint: string;
   /** Whether the workflow answers `video_state`. */
   readonly showState: boolean;
-  /** Told before the start, with the id: whoever loses this process can still find the work. */
+  /** Printed before the start; names the id, so that the work can be found when this process is lost. */
   readonly announce: string;
   start(media: TemporalMediaClient): Promise<Started<VideoOutcome | ImageOutcome>>;
 }
 
-/** Starts or attaches, waits, saves the files, answers. @throws CliError */
+/** Starts or attaches, waits, saves the files and prints the outcome. @throws CliError */
 export async function runPaid(context: CommandContext, run: Run): Promise<void> {
   const { report } = context;
   const directory = run.detach === true ? run.out : await prepareOut(run.out);
@@ -75,7 +75,7 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
   }
 }
 
-/** Ctrl-C before the start was confirmed: whether it was started is not known, but a start is never undone. */
+/** Rejects on Ctrl-C before the start is confirmed: whether it took effect is then unknown; it is never undone. */
 export async function unlessInterrupted<T>(
   work: Promise<T>,
   { happened }: Interruption,
@@ -89,7 +89,7 @@ export async function unlessInterrupted<T>(
   throw new CliError('interrupted', message, { hint: `Look for it with: ${resumeHint}` });
 }
 
-/** Says that what is started will wait, where no worker serves the queue. @returns whether one may be there */
+/** Warns when no worker serves the queue. @returns whether one may serve it */
 export async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<boolean> {
   if ((await connected.hasWorker()) !== false) return true;
   report.say(
@@ -110,7 +110,7 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
   try {
     files = await saveResults(run.store, { ...finished, id: run.id });
   } catch (problem) {
-    // Whatever could not be saved: the outcome is paid for, and its answer must not hide it.
+    // The outcome is paid for, so it is reported even when its files cannot be saved.
     throw CliError.from(failureOf(problem).reply, { ...outcome, workflowId, files: [] });
   }
   answerOutcome(context, outcome, workflowId, files);
@@ -118,28 +118,28 @@ async function answer(context: CommandContext, run: Run, finished: Finished): Pr
 
 interface WaitForOutcomeOptions extends ShowProgressOptions {
   readonly interruption: Interruption;
-  /** How to come back to it after Ctrl-C or a lost server. */
+  /** How to continue after Ctrl-C or a lost server. */
   readonly resumeHint: string;
-  /** Longest wait of the person, in milliseconds. @default as long as the workflow takes */
+  /** Longest wait of the command, in milliseconds. @default as long as the workflow takes */
   readonly waitMs?: number | undefined;
 }
 
-/** How a wait ended: with the outcome, or before it, and then with the last state that was seen. */
+/** How a wait ended: with the outcome, or before it with the last state that was read. */
 export type Waited<Outcome> =
   | { readonly kind: 'ended'; readonly outcome: Outcome }
   | { readonly kind: 'left'; readonly state: VideoState | null };
 
 /**
- * A video whose wait is over says so itself, after a last poll: its outcome says more than that the command has left.
- * What hangs elsewhere, in a create, a poll or a download, is left after this.
+ * Milliseconds that the command waits longer than the workflow. A video whose wait ends polls once more and returns an
+ * outcome with more detail. A workflow that hangs in a create, a poll or a download is left after this time.
  */
 const LAST_ANSWER_MS = 15_000;
-/** Longest span that a timer of Node can count; nobody waits that long in front of a terminal. */
+/** Longest delay of a Node timer, in milliseconds; a longer wait has no limit. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Waits for a workflow's outcome and shows what it does. Ctrl-C detaches, and so does the end of `waitMs`: the workflow
- * goes on and is never cancelled.
+ * Waits for a workflow's outcome and shows its progress. Ctrl-C and the end of `waitMs` detach: the workflow goes on
+ * and is never cancelled.
  * @throws CliError with exit code 130 when interrupted
  */
 export async function waitForOutcome<Outcome>(
@@ -165,13 +165,13 @@ export async function waitForOutcome<Outcome>(
     throw withResumeHint(error, workflowId, options.resumeHint);
   } finally {
     patience.dispose();
-    // What is asked at this moment is not waited for: it may be what hangs.
+    // A query that is under way is not awaited: it may hang.
     over.abort();
     shown.stop();
   }
 }
 
-/** Resolves when a wait of this length, with the time for its last answer, is over. */
+/** Resolves after `waitMs` and the extra time for a last answer; never without `waitMs`. */
 function patienceOf(waitMs: number | undefined): { readonly over: Promise<void>; dispose(): void } {
   const ms = (waitMs ?? Infinity) + LAST_ANSWER_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -192,46 +192,4 @@ function withResumeHint(error: unknown, workflowId: string, hint: string): unkno
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without an outcome';
   const message = `The workflow ${workflowId} ended without an outcome (${detail}).`;
   return new CliError('workflow_ended', message, { hint: `Go on with: ${hint}`, data: { workflowId } });
-}
-
-export interface Interruption {
-  /** Resolves at the first SIGINT or SIGTERM, or when the parent is gone that started this process and speaks for it. */
-  readonly happened: Promise<void>;
-  /** Back to the system's own handling. */
-  dispose(): void;
-}
-
-/** Catches the first interruption; a second one ends the process as the system does it. */
-export function onInterruption(): Interruption {
-  let stop: () => void = () => undefined;
-  const happened = new Promise<void>((resolve) => {
-    const handler = (): void => {
-      stop();
-      resolve();
-    };
-    const attached = isAttached();
-    const watch = watchNpm(handler);
-    stop = () => {
-      clearInterval(watch);
-      process.off('SIGINT', handler).off('SIGTERM', handler).off('disconnect', handler);
-    };
-    process.on('SIGINT', handler).on('SIGTERM', handler);
-    if (attached) process.on('disconnect', handler);
-  });
-  return { happened, dispose: () => stop() };
-}
-
-/** How often a process that npm has started looks whether npm is still there. */
-const LOOK_MS = 500;
-
-/**
- * npx and `npm run` end at SIGTERM without passing it on: what they started is then nobody's, and would stay. Any other
- * parent may go: whoever starts a command in the background of a shell wants it to outlive that.
- */
-function watchNpm(gone: () => void): NodeJS.Timeout | undefined {
-  if (!process.env['npm_command']) return undefined;
-  const parent = process.ppid;
-  return setInterval(() => {
-    if (process.ppid !== parent) gone();
-  }, LOOK_MS).unref();
 }

@@ -4,12 +4,12 @@ import { CliError } from './errors';
 import { type Connected } from './connect';
 import { type Report } from './report';
 
-/** A worker that is up answers at once; one that is busy is not waited for any longer. */
+/** Longest wait for a worker, in milliseconds; an idle one answers at once. */
 const WORKER_MS = 15_000;
 
 /**
- * Looks, before anything is started, whether this command sees the artifact store of the workers: what is paid would not
- * be found here otherwise. @throws CliError `other_artifact_store`
+ * Checks, before anything is started, that this command uses the artifact store of the workers: it could not find what
+ * was paid for otherwise. @throws CliError `other_artifact_store`
  */
 export async function requireSameStore(
   connected: Connected,
@@ -20,7 +20,7 @@ export async function requireSameStore(
   const storeId = await storeOfWorkers(connected, hasWorker);
   if (storeId === undefined) {
     report.say(
-      `${report.paint('warn', 'warning:')} no worker of ${taskQueue} said which artifact store it has; whether this command finds the files there is not known.`,
+      `${report.paint('warn', 'warning:')} no worker of ${taskQueue} has reported its artifact store; it is unknown whether this command finds the files there.`,
     );
     return;
   }
@@ -31,7 +31,7 @@ export async function requireSameStore(
   );
 }
 
-/** The ledger of the queue lets no worker in with another store, and needs none to be up. Null for a store without a name. */
+/** Reads the ledger, which binds all workers to one store, else asks a worker. Null for a store without a name. */
 async function storeOfWorkers(
   { media, client, taskQueue }: Connected,
   hasWorker: boolean,

@@ -9,24 +9,24 @@ import { CliError } from './errors';
 import { safeName } from './safe-name';
 
 interface ResultsToSave {
-  /** What the files are called after. */
+  /** Base name of the files. */
   readonly id: string;
   readonly workflowId: string;
   readonly outcome: VideoOutcome | ImageOutcome;
-  /** Absolute path of a directory that is there. */
+  /** Absolute path of an existing directory. */
   readonly directory: string;
 }
 
 export interface SavedResults {
   /** Absolute paths of the results, in order. */
   readonly files: readonly string[];
-  /** The facts beside them; null when there are none. */
+  /** Absolute path of the sidecar; null when there is none. */
   readonly sidecarFile?: string | null;
 }
 
 /**
- * Copies the results of an outcome out of the store, with their facts beside them: complete or not at all, never over
- * another content. The same outcome saved again finds its own files. @throws CliError
+ * Copies the results of an outcome and a sidecar out of the store: each file completely or not at all, never over other
+ * content. Saving the same outcome again finds its own files. @throws CliError
  */
 export async function saveResults(store: ArtifactStore, results: ResultsToSave): Promise<SavedResults> {
   const { outcome, directory } = results;
@@ -41,7 +41,7 @@ export async function saveResults(store: ArtifactStore, results: ResultsToSave):
   return { files: [file], sidecarFile };
 }
 
-/** Numbered as the service numbered them: a lost one leaves a gap. */
+/** Numbers the files in the order of the service: a lost image leaves a gap. */
 async function saveImages(
   store: ArtifactStore,
   { id, workflowId, outcome, directory }: ResultsToSave,
@@ -71,7 +71,7 @@ async function saveImages(
   return { files, sidecarFile: await saveArtifact(store, sidecar, resultPath(directory, name, sidecar)) };
 }
 
-/** Makes the directory of the results before anything is paid for. @throws CliError when nothing can be written there */
+/** Creates the result directory before anything is paid for. @throws CliError when nothing can be written there */
 export async function prepareOut(out: string): Promise<string> {
   const directory = resolve(out);
   try {
@@ -84,7 +84,7 @@ export async function prepareOut(out: string): Promise<string> {
   }
 }
 
-/** Where an artifact of a result goes: `NAME.mp4`, or `NAME-1.png`, … for numbered ones. */
+/** The path for an artifact of a result: `NAME.mp4`, or `NAME-1.png`, … for numbered ones. */
 export function resultPath(directory: string, name: string, ref: ArtifactRef, number?: number): string {
   return join(
     directory,
@@ -92,7 +92,7 @@ export function resultPath(directory: string, name: string, ref: ArtifactRef, nu
   );
 }
 
-/** Copies an artifact out of the store: complete or not at all, never over another content. @throws CliError */
+/** Copies an artifact out of the store: completely or not at all, never over other content. @throws CliError */
 export async function saveArtifact(store: ArtifactStore, ref: ArtifactRef, path: string): Promise<string> {
   try {
     await store.fetchTo(ref, path);

@@ -5,7 +5,7 @@ import { progressView, type ProgressView } from './progress-view';
 import { type Report } from './report';
 import { viewExecution } from './status/execution-view';
 
-/** How often the tries of an activity are asked for. */
+/** How often the tries of activities are read, in milliseconds. */
 const TRIES_MS = 2_000;
 
 export interface ShowProgressOptions {
@@ -15,14 +15,14 @@ export interface ShowProgressOptions {
   readonly showState: boolean;
 }
 
-/** What a wait shows while it goes on. */
+/** The progress that a wait shows. */
 export interface ShownProgress {
-  /** The last state that was seen; null before the first one, and of a workflow that tells none. */
+  /** The last state that was read; null before the first one, and for a workflow without the query. */
   state(): VideoState | null;
   stop(): void;
 }
 
-/** Shows every state and every further try until the signal aborts. What cannot be had (no worker, a busy one) is left out. */
+/** Shows every state and retry until the signal aborts. What cannot be read (no worker, a busy one) is left out. */
 export function showProgress(
   workflowId: string,
   options: ShowProgressOptions,
@@ -37,9 +37,9 @@ export function showProgress(
       view.update(state);
     }
   };
-  // The wait itself says what is wrong.
+  // The wait itself reports errors.
   if (options.showState) void showStates().catch(() => undefined);
-  // Of a poll that failed the state tells.
+  // While watching, the state reports failed polls.
   const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
   void showTries(workflowId, { ...options, view, isKnown }, signal).catch(() => undefined);
   return { state: () => last, stop: () => view.stop() };
@@ -58,12 +58,12 @@ async function showTries(
   while (!signal.aborted) {
     await delay(TRIES_MS, undefined, { signal });
     const tries = isKnown() ? undefined : await triesOf(workflowId, connected);
-    // Asked in a function: the compiler takes a flag that it has seen for a constant.
+    // Read in a function: TypeScript narrows `signal.aborted` to false after the loop condition.
     if (!hasEnded(signal)) view.tries(tries);
   }
 }
 
-/** Which try of an activity is under way and why the one before failed; undefined for first tries. */
+/** The current try of an activity and why the last one failed; undefined for first tries. */
 async function triesOf(
   workflowId: string,
   { client }: ShowProgressOptions['connected'],

@@ -27,7 +27,7 @@ import {
   writeDevState,
 } from './dev/state';
 
-/** A worker drains: a create under way is finished (failure model: row 12). */
+/** Time for a worker to drain: it finishes a create that is under way (failure model: row 12). */
 const WORKER_GRACE_MS = 90_000;
 const SANDBOX_GRACE_MS = 10_000;
 
@@ -41,7 +41,7 @@ export interface RunningDev {
   killWorker(): void;
 }
 
-/** Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Undoes everything when one fails. */
+/** Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Stops all when one fails. */
 export async function startDev(
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
@@ -49,7 +49,7 @@ export async function startDev(
 ): Promise<RunningDev> {
   const { dataDir } = config;
   if (config.baseUrl !== undefined) config.apiKey();
-  // Inputs in the database hold prompts: the folder is its owner's alone.
+  // Inputs in the database hold prompts, so only the owner may read the folder.
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = await lockDataDir(dataDir);
   const undo: (() => Promise<void>)[] = [() => lock.release()];
@@ -124,7 +124,7 @@ async function lockDataDir(dataDir: string): Promise<OwnerLock> {
   }
 }
 
-/** On the ports of last time where they are free: links and settings of the user stay valid. */
+/** Reuses the ports of the last run when they are free, so that links and settings of the user stay valid. */
 async function startServer(
   dataDir: string,
   ports: DevPorts,

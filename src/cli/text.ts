@@ -1,9 +1,9 @@
-/** A word as a shell takes it back: quoted when it holds anything that a shell would read. */
+/** Quotes a word for a shell when it holds special characters. */
 export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** An id as an argument: ids are chosen by others, and one may look like an option. */
+/** An id as a shell argument, after `--` when it looks like an option: others choose the ids. */
 export function idArgument(id: string): string {
   return `${id.startsWith('-') ? '-- ' : ''}${shellWord(id)}`;
 }
@@ -21,8 +21,8 @@ export function commandFor(command: CommandOfId, id: string): string {
 }
 
 /**
- * A path or address of the configuration as it may be shown: no user-info, no query, no fragment (C5.4a, C5.4b), also
- * where somebody forgot the scheme.
+ * A path or address of the configuration without user-info, query and fragment (C5.4a, C5.4b), also when the scheme is
+ * missing.
  */
 export function shownLocation(text: string): string {
   return text

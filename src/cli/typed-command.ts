@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 import { type FailureReply } from './errors';
 
-/** The command that was typed, as far as the program knows it, such as `campaign run`; empty when it names none. */
+/** The known command that was typed, such as `campaign run`; empty when there is none. */
 export function typedCommand(program: Command, argv: readonly string[]): string {
   const names: string[] = [];
   let at = program;
@@ -15,7 +15,7 @@ export function typedCommand(program: Command, argv: readonly string[]): string 
   return names.join(' ');
 }
 
-/** A hint that points to the help of any COMMAND points to that of the one that was typed. */
+/** Replaces COMMAND in a hint about `COMMAND --help` by the command that was typed. */
 export function withTypedCommand(reply: FailureReply, typed: string): FailureReply {
   return typed === ''
     ? reply

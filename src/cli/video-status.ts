@@ -20,13 +20,13 @@ import { pinnedWithoutWorker } from './status/pinned-version';
 import { searchHistories } from './status/search-histories';
 import { commandFor } from './text';
 
-/** Everything that is known of a workflow id or a task id. */
+/** Everything that is known about a workflow id or a task id. */
 export interface VideoStatus {
   readonly id: string;
   readonly foundBy: 'workflow_id' | 'journal' | 'visibility' | 'service';
-  /** The workflow that deals with it now, else the one that did last. */
+  /** The workflow that handles it now, else the last one that did. */
   readonly workflow: ExecutionView | null;
-  /** Others that dealt with the same task. */
+  /** Other workflows that handled the same task. */
   readonly otherWorkflows: readonly ExecutionView[];
   readonly video: VideoTask | null;
   readonly creationKey: string | null;
@@ -35,7 +35,7 @@ export interface VideoStatus {
   readonly service: ServiceView | null;
   /** One sentence: what is safe to do. */
   readonly safe: string;
-  /** What could not be asked, and why. */
+  /** What could not be read, and why. */
   readonly notes: readonly string[];
 }
 
@@ -43,8 +43,9 @@ const QUERY_MS = 6_000;
 const MEDIA_WORKFLOWS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
 
 /**
- * Looks an id up: as a workflow id; then as a task id in the journal's index, in the histories that visibility lists,
- * and at the service. Reads only: nothing is started but a look-up, nothing is created. Undefined when nobody knows it.
+ * Looks up an id: as a workflow id; then as a task id in the journal's index and in the histories that visibility
+ * lists, as a creation key, and at the service. Starts nothing but a look-up and creates nothing. Undefined for an
+ * unknown id.
  */
 export async function videoStatus(
   connected: Connected,
@@ -89,7 +90,7 @@ class StatusSearch {
       this.notes.push(`Tasks of this id are also known under ${local.otherAccounts.join(', ')}.`);
     const found =
       local?.found ?? (this.hasWorker === false ? undefined : await askWorker(this.connected, taskId, false));
-    // Without a key the journal does not know it: a worker then answers with the id alone.
+    // Without a key it is not in the journal: a worker then answers with the id alone.
     if (found === undefined || found.creationKey === null) return undefined;
     this.video = found.video;
     this.creationKey = found.creationKey;
@@ -109,7 +110,7 @@ class StatusSearch {
     return this.describe('visibility', owner === undefined ? [] : [owner]);
   }
 
-  /** An id that only the journal knows: what was sent is on record, whatever a server has forgotten. */
+  /** Finds a creation key in the journal, which keeps what was sent even when the server has lost the workflow. */
   private async byKey(): Promise<VideoStatus | undefined> {
     const found = await findKey(this.connected, this.config, this.id, this.hasWorker !== false);
     if (found === undefined) return undefined;
@@ -129,7 +130,7 @@ class StatusSearch {
     return this.status('service', null, [], null, null, found.service);
   }
 
-  /** Completes what is known: the wait for the same task, state or outcome, and the service when nobody polls. */
+  /** Adds the wait for the same task, its state or outcome, and the service's record when no workflow polls. */
   private async describe(
     foundBy: VideoStatus['foundBy'],
     known: readonly ExecutionView[],
@@ -192,13 +193,13 @@ class StatusSearch {
         this.notes.push(
           error instanceof ValueError
             ? unreadable('state')
-            : 'The state could not be asked: no worker answered the query in time.',
+            : 'The state could not be read: no worker answered the query in time.',
         );
         return null;
       });
   }
 
-  /** An image call has no state of its own: it is sent, or it waits. */
+  /** An image call has no state of its own: a note says whether it waits to be sent. */
   private async noteImageWaits(workflow: ExecutionView | null): Promise<void> {
     if (workflow === null || !IMAGE_CALLS.has(workflow.type) || !goesOn(workflow)) return;
     if (workflow.status === PAUSED || this.hasWorker === false) return;
@@ -228,7 +229,7 @@ const ANSWERS_STATE: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORK
 const IMAGE_CALLS: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
 const HAS_OUTCOME: ReadonlySet<string> = new Set([...ANSWERS_STATE, ...IMAGE_CALLS]);
 
-/** The service's words may repeat a prompt, and this is what gets pasted into a ticket (C5.4c): kind and code stay. */
+/** Removes the service's message, which may repeat a prompt, from output for tickets (C5.4c); kind and code stay. */
 function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
   if (!('error' in outcome) || outcome.error === undefined) return outcome;
   return { ...outcome, error: { ...outcome.error, message: null } };
@@ -243,7 +244,7 @@ function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): 
     return (
       failureRow(outcome)?.hint ?? 'It is done. The same id returns the same result; nothing is bought again.'
     );
-  // What a workflow that was closed from outside would say rests on its going on: it does not.
+  // The advice in a state assumes an open workflow, so it does not apply to one that was closed from outside.
   const closed = workflow !== null && !goesOn(workflow);
   if (workflow?.status === PAUSED)
     return `${unpauseText(workflow.workflowId)} Do not start the same video under another id.`;
@@ -256,22 +257,22 @@ function safeToDo({ id, workflow, video, state, outcome, creationKey }: Facts): 
   return `Start the same request again under the id ${key}: what was bought is adopted, not bought again.`;
 }
 
-/** How long a worker is waited for, in milliseconds. */
+/** Longest wait for a worker, in milliseconds. */
 const WORKER_MS = 20_000;
 
 interface LocalFinding {
   readonly found: FoundVideoTask;
-  /** Further accounts that have had a task of this id. */
+  /** Other accounts that have had a task with this id. */
   readonly otherAccounts: readonly string[];
 }
 
-/** The journal of this machine, when MEDIA_JOURNAL or the data directory has one: needs no worker. */
+/** Searches the journal of this machine, if MEDIA_JOURNAL or the data directory has one; needs no worker. */
 async function findInLocalJournal(
   { journal }: MediaConfig,
   taskId: string,
 ): Promise<LocalFinding | undefined> {
   try {
-    // Opening a journal must not make one.
+    // Opening a journal would create it.
     await access(join(journal, 'journal.json'));
     const [entry, ...others] = await createFileJournal({ root: journal }).findTask(taskId);
     if (entry === undefined) return undefined;
@@ -285,13 +286,13 @@ async function findInLocalJournal(
   }
 }
 
-/** What a journal has under a creation key. */
+/** What a journal holds under a creation key. */
 interface FoundKey {
-  /** Null while nobody knows what the create came to. */
+  /** Null while the outcome of the create is unknown. */
   readonly taskId: string | null;
 }
 
-/** A creation key in the journal of this machine, else in a worker's; undefined when neither has it. */
+/** Finds a creation key in the journal of this machine, else in a worker's; undefined when neither has it. */
 async function findKey(
   { client, media }: Connected,
   { journal }: MediaConfig,
@@ -312,7 +313,7 @@ async function findKey(
 }
 
 async function keyIn(root: string, key: JournalKey): Promise<FoundKey | undefined> {
-  // Opening a journal must not make one.
+  // Opening a journal would create it.
   await access(join(root, 'journal.json'));
   const journal = createFileJournal({ root });
   let found: FoundKey | undefined;
@@ -324,7 +325,7 @@ async function keyIn(root: string, key: JournalKey): Promise<FoundKey | undefine
   }
 }
 
-/** A worker's journal and, with `askService`, the service; undefined when no worker answers. */
+/** Asks a worker's journal and, with `askService`, the service; undefined when no worker answers. */
 async function askWorker(
   { media }: Connected,
   taskId: string,

@@ -2,7 +2,7 @@ import { type MediaConfig } from '../config';
 import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from './context';
 import { type Connected } from './connect';
 
-/** Does something with the Temporal server, and closes the connection whatever happens. @throws CliError */
+/** Runs `work` with a connection to the Temporal server, which is always closed. @throws CliError */
 export async function withServer(
   context: CommandContext,
   options: CommonOptions,

@@ -5,11 +5,11 @@ import { type LogEntry, type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
 import { ConfigurationError, type MediaConfig } from '../config';
 import { keySecrets, normaliseBaseUrl } from '../service/api-caller';
-import { proxySecrets } from '../service/connections';
+import { proxySecrets } from '../service/proxy-environment';
 import { createRedactor } from '../service/redact';
 import { type CommandContext, type CommonOptions, effectiveConfig, withCommonOptions } from './context';
 import { CliError } from './errors';
-import { onInterruption } from './run-paid';
+import { onInterruption } from './interruption';
 
 interface WorkerCommandOptions extends CommonOptions {
   readonly rebind?: boolean;
@@ -23,9 +23,16 @@ const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
 export function addWorkerCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('worker'))
     .description('run a media worker; the only command that needs the key')
-    .option('--rebind', 'take the task queue over from another journal that no worker uses any more')
+    .option(
+      '--rebind',
+      'bind the task queue to this journal instead of another one that no worker uses any more',
+    )
     .option('-y, --yes', 'agree to what --rebind gives up')
-    .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LEVELS).default('INFO'))
+    .addOption(
+      new Option('--log-level <level>', 'lowest level that is logged to stderr')
+        .choices(LEVELS)
+        .default('INFO'),
+    )
     .addHelpText('after', HELP)
     .action(async (options: WorkerCommandOptions) => worker(context, options));
 }
@@ -33,9 +40,9 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
 const HELP = `
 Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_MODELS, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR,
 MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_HOST_ID, MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLL_CONNECTIONS,
-MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND, TEMPORAL_*. Beside its task queue it serves NAME/create, NAME/poll,
+MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND, TEMPORAL_*. Besides its task queue NAME it serves NAME/create, NAME/poll,
 NAME/download and NAME/image, on which creates, polls, downloads and images run.
-SIGTERM drains: a create that is under way is finished before the process ends.
+On SIGTERM it drains: it finishes a create that is under way, then exits.
 
 Example:
   $ MEDIA_BASE_URL=https://api.example.com MEDIA_API_KEY_FILE=key.txt temporal-media worker
@@ -51,7 +58,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   setFlagsFromString('--heap-growing-percent=50');
   const { DefaultLogger, Runtime } = await import('@temporalio/worker');
   Runtime.install({
-    // Signals are ours: a worker that is still being made must end too, and a parent that is gone counts as one.
+    // This command handles signals: they must also end a worker that is still starting, and so must a lost parent.
     shutdownSignals: [],
     logger: new DefaultLogger(
       options.logLevel,
@@ -73,7 +80,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     }).catch(unreachable),
   );
   const made = await Promise.race([making, interruption.happened]);
-  // Nothing has been polled yet, so there is nothing to drain; what is still being made ends with the process.
+  // Nothing has been polled yet, so there is nothing to drain; a worker that is still starting ends with the process.
   if (made === undefined) return;
   const { taskQueue, queues, account } = made;
   report.say(
@@ -87,7 +94,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   await made.run();
 }
 
-/** Words for a server that does not answer: those of the native client name neither it nor a remedy. @throws always */
+/** Rewords connection errors: those of the native client name neither the server nor a remedy. @throws always */
 async function unreachable(error: unknown): Promise<never> {
   if (!(error instanceof Error) || error.name !== 'TransportError') throw error;
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
@@ -96,7 +103,7 @@ async function unreachable(error: unknown): Promise<never> {
 }
 
 /**
- * A codec server that is away for a moment would end activities that have paid (docs/operations.md).
+ * Refuses a codec server: a short outage of it would end activities that have paid (docs/operations.md).
  * @throws ConfigurationError
  */
 function refuseCodec(env: NodeJS.ProcessEnv): void {
@@ -106,7 +113,7 @@ function refuseCodec(env: NodeJS.ProcessEnv): void {
   throw new ConfigurationError('TEMPORAL_CODEC_ENDPOINT', message);
 }
 
-/** @throws ConfigurationError for what would only show at the first paid call. */
+/** @throws ConfigurationError for a setting that would otherwise fail at the first paid call. */
 function refuseUnusable(config: MediaConfig): void {
   if (config.baseUrl === undefined)
     throw new ConfigurationError('MEDIA_BASE_URL', 'is not set. Set it to the base address of the service.');
@@ -119,8 +126,8 @@ function refuseUnusable(config: MediaConfig): void {
 }
 
 /**
- * Writes lines of a log to stderr, without keys, cookies and signed addresses, whoever logs (C5.4a, C5.4b): the SDK
- * and code of users write into the same log.
+ * Writes log lines to stderr without keys, cookies and signed addresses (C5.4a, C5.4b): the SDK and code of users write
+ * to the same log.
  */
 function redactedSink(secrets: readonly string[]): (entry: LogEntry) => void {
   const redactor = createRedactor(secrets);

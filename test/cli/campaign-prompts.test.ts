@@ -79,7 +79,7 @@ describe('campaign run --prompts', () => {
   });
 
   test.each([
-    ['both', ['films.csv', '--prompts', 'x.txt', '--model', 'm'], /--prompts: stands for the manifest/],
+    ['both', ['films.csv', '--prompts', 'x.txt', '--model', 'm'], /--prompts: replaces the manifest/],
     ['no model', ['--prompts', 'x.txt'], /--model: is needed with --prompts/],
     ['neither', [], /manifest: must be given, or --prompts FILE/],
     ['an option of prompts', ['films.csv', '--duration', '2'], /--duration: .* the column duration/],

@@ -42,7 +42,7 @@ describe('temporal-media doctor', () => {
       const unseen = ['proxy', 'models', 'service', 'journal', 'binding'];
       expect(ALL.filter((name) => checks[name]?.state === 'skipped')).toEqual(unseen);
       expect([code, checks['workers']?.state]).toEqual([0, 'ok']);
-      expect(summary).toContain(`Not looked at here: ${unseen.join(', ')}`);
+      expect(summary).toContain(`Not checked here: ${unseen.join(', ')}`);
     });
 
     test('such a machine without the artifact store of the worker is warned', async () => {
@@ -163,7 +163,7 @@ describe('temporal-media doctor', () => {
     ]);
     const settings = lines.findIndex((line) => line.startsWith('FAIL Settings'));
     expect(lines[settings + 1]).toMatch(/^ {10,}Correct MEDIA_API_KEY/);
-    expect(stdout).toContain('skip Service          Not looked at: `settings` comes first.');
+    expect(stdout).toContain('skip Service          Not checked: `settings` comes first.');
     expect(stdout).toContain('3 of 13 checks failed (settings, namespace, models)');
     // The lines on stdout have said it, with the remedies.
     expect(stderr).toBe('');

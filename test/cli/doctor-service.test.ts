@@ -84,7 +84,13 @@ describe('temporal-media doctor and the service', () => {
     [
       'the page of a login instead of the service',
       () => base(page(200)),
-      ...(['service', 'service_unexpected_reply', 69, 'An HTML page: Sign in', /page of a proxy/] as const),
+      ...([
+        'service',
+        'service_unexpected_reply',
+        69,
+        'An HTML page: Sign in',
+        /a proxy or a login page/,
+      ] as const),
     ],
     [
       'a web server of something else',

@@ -90,7 +90,7 @@ describe('temporal-media models', () => {
       models: [],
       source: { origin: 'none', location: null, fingerprint: null, unknownModels: 'allow' },
     });
-    expect(stderr).toContain('every model passes, with the safe fields only');
+    expect(stderr).toContain('every model is accepted, with the safe fields only');
   });
 
   test('[C5.4b] what cannot be read is a configuration error that shows no part of a signed address', async () => {

@@ -24,16 +24,16 @@ const REFUSED: { readonly [reason in PlanRefusal['reason']]: CampaignErrorType }
   no_journal: 'rejected/unsafe_retry_policy',
 };
 
-/** Rows of these outcomes wait for a person. */
+/** Rows with these outcomes wait for a decision. */
 const UNDECIDED: readonly RowOutcome[] = ['unconfirmed', 'results_lost'];
-/** Rows of these outcomes brought nothing. */
+/** Rows with these outcomes have failed. */
 const FAILED: readonly RowOutcome[] = ['failed', 'content_unavailable', 'task_unknown', 'rejected'];
 
 /**
- * The end of a campaign by what needs attention first, in this order: refused before anything was sent; rows of unknown
- * fate (5); rows that are still running (75, resume it); cancelled by an order (5); failed rows (5); rows that the budget
- * left out (5); rows whose text has changed (5); all rows completed (0). Rows that --limit, --sample or --on-invalid skip
- * left out were left out on purpose and change nothing.
+ * How a campaign ended. The first that applies decides: refused before anything was sent; rows of unknown fate (5);
+ * rows that are still running (75, resume it); cancelled by an order (5); failed rows (5); rows that the budget left
+ * out (5); rows whose text has changed (5); all rows completed (0). Rows that --limit, --sample or --on-invalid skip
+ * left out do not count.
  */
 export function campaignEnd({
   outcome,
@@ -42,7 +42,7 @@ export function campaignEnd({
 }: Pick<CampaignResult, 'outcome' | 'counts'> & {
   readonly plan: Pick<CampaignResult['plan'], 'refused'> | null;
 }): CampaignEnd {
-  // A run over earlier results ends by itself, although its own plan was refused.
+  // A run over earlier results ends normally even when its own plan was refused.
   if (plan?.refused !== undefined) return ended(refusalType(plan.refused));
   if (outcome === 'refused') return ended('manifest_unreadable');
   if (has(counts, UNDECIDED)) return ended('campaign_unconfirmed');
@@ -54,7 +54,7 @@ export function campaignEnd({
   return { ok: true, type: 'done', exitCode: EXIT.done };
 }
 
-/** The type of a plan that was refused. */
+/** The error type of a plan that was refused. */
 export function refusalType({ reason }: PlanRefusal): CampaignErrorType {
   return REFUSED[reason];
 }

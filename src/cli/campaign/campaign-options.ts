@@ -37,13 +37,13 @@ export interface PromptOptions {
   readonly field?: readonly string[];
 }
 
-/** Options that see to the money of a start. */
+/** Options that control what a start may spend. */
 export interface ConsentOptions {
   readonly maxSpend?: string;
   readonly yes?: boolean;
 }
 
-/** Options of commands that take rows up again. */
+/** Options of commands that resume rows. */
 export interface ResumeRowsCommandOptions extends CommonOptions, ConsentOptions {
   readonly out?: string;
   readonly concurrency?: string;
@@ -60,30 +60,30 @@ export function withConsentOptions(command: Command): Command {
       '--max-spend <amount>',
       'ask before a start that may cost more: 50, 50USD (default: MEDIA_MAX_SPEND)',
     )
-    .option('-y, --yes', 'agree to a cost above --max-spend, or unknown');
+    .option('-y, --yes', 'agree to a cost that is above --max-spend or unknown');
 }
 
-/** What holds when nothing is said: of a campaign that goes on, what held before. */
+/** Defaults of a new run; a campaign that goes on keeps its earlier values. */
 const RUN_DEFAULTS = { concurrency: '100', waitFor: '1h', maxAttempts: String(DEFAULT_MAX_ATTEMPTS) };
 const AS_BEFORE = 'as before';
 const KEPT = { concurrency: AS_BEFORE, waitFor: AS_BEFORE, maxAttempts: AS_BEFORE };
 
-/** Options that `run`, `resume` and `retry` share. @param goesOn for the last two, whose defaults are those of the run before */
+/** Options of `run`, `resume` and `retry`. @param goesOn for the last two, which keep the values of the run before */
 export function withRunOptions(command: Command, { goesOn = false } = {}): Command {
   const { concurrency, waitFor, maxAttempts } = goesOn ? KEPT : RUN_DEFAULTS;
   return command
-    .option('--out <dir>', 'keep a report there: results.jsonl, results.csv, media, a gallery')
+    .option('--out <dir>', 'keep a report in this folder: results.jsonl, results.csv, media, a gallery')
     .option('--concurrency <number>', `videos in flight at a time (default: ${concurrency})`)
-    .option('--budget <amount>', 'nothing is created beyond it: 200, 200USD')
-    .option('--wait-for <duration>', `how long each video is waited for: 90s, 15m, 2h (default: ${waitFor})`)
+    .option('--budget <amount>', 'most that it may spend; nothing is created beyond it: 200, 200USD')
+    .option('--wait-for <duration>', `how long to wait for each video: 90s, 15m, 2h (default: ${waitFor})`)
     .option(
       '--max-attempts <number>',
-      `tries of a row after capacity failures, each may cost (default: ${maxAttempts})`,
+      `most attempts of a row that fails for lack of capacity; each may cost (default: ${maxAttempts})`,
     )
     .option('--detach', 'print the id and return as soon as the campaign has started');
 }
 
-/** @throws CliError for what is no whole number of at least 1 */
+/** @throws CliError for anything but a whole number of at least 1 */
 export function countOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
@@ -94,7 +94,7 @@ export function countOf(option: string, text: string | undefined): number | unde
 /** An amount whose currency may be left out. */
 export type Amount = NonNullable<ReturnType<typeof readAmount>>;
 
-/** @throws CliError for what is no amount */
+/** @throws CliError for an invalid amount */
 export function amountOf(option: string, text: string | undefined): Amount | undefined {
   if (text === undefined) return undefined;
   const amount = readAmount(text);
@@ -103,7 +103,7 @@ export function amountOf(option: string, text: string | undefined): Amount | und
   throw badInput([{ field: option, message }]);
 }
 
-/** The amount in its currency, else in that of the prices. @throws CliError where nobody knows it */
+/** The amount in its currency, else in that of the prices. @throws CliError when neither is known */
 export function moneyOf(
   option: string,
   amount: Amount | undefined,
@@ -117,7 +117,7 @@ export function moneyOf(
   ]);
 }
 
-/** What may be said of a run and of a run that goes on. */
+/** Settings that a new run and a resumed run share. */
 export function changesOf(options: ResumeRowsCommandOptions): {
   readonly concurrency?: number;
   readonly waitFor?: DurationInput;

@@ -11,7 +11,7 @@ export function countsText(counts: RowCounts): string {
     .join(', ');
 }
 
-/** `12 of 20 rows have a result: 12 completed.` @param rows of the manifest; null where nobody knows them */
+/** `12 of 20 rows have a result: 12 completed.` @param rows of the manifest; null when unknown */
 export function resultsText(counts: RowCounts, rows: number | null): string {
   const ended = endedRows(counts);
   // A manifest that was shortened has fewer rows than there are results.
@@ -52,7 +52,7 @@ export function amountText(microUnits: number, currency: string | null): string 
   return `${sign}${formatMoney({ microUnits: Math.abs(microUnits), currency: currency ?? '' }).trim()}`;
 }
 
-/** `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, 1.00 USD under review, 7.00 USD free`: they add up. */
+/** `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, …, 7.00 USD free`: they add up to the total. */
 export function budgetText({ total, spent, reserved, review, free }: BudgetState): string {
   const amount = (microUnits: number) => amountText(microUnits, total.currency);
   const parts = [`${amount(spent)} of ${formatMoney(total)} spent`];
@@ -61,7 +61,7 @@ export function budgetText({ total, spent, reserved, review, free }: BudgetState
   return [...parts, `${amount(free)} free`].join(', ');
 }
 
-/** How many rows there are and how many are done: one that is resumed again still counts with its earlier outcome. */
+/** All rows, and those that are done. `counts` still has the earlier outcome of a row that is resumed. */
 export function rowsOf({ counts, remaining, plan }: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): {
   readonly done: number;
   readonly all: number;
@@ -71,7 +71,7 @@ export function rowsOf({ counts, remaining, plan }: Pick<CampaignState, 'counts'
   return { done: Math.max(0, all - remaining), all };
 }
 
-/** What happens to rows that are not bought yet, where the campaign does not simply run. */
+/** What a phase means for rows that are not bought yet; empty while the campaign runs. */
 export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } = {
   planning: 'Reading the manifest.',
   running: '',
@@ -80,7 +80,7 @@ export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } 
   done: 'It has ended.',
 };
 
-/** How the rows and the money of a campaign stand. */
+/** The state of the rows and the money of a campaign. */
 export function standText(state: CampaignState): string {
   const { counts, inFlight, money, currency } = state;
   if (endedRows(counts) === 0) return noneEnded(state, rowsOf(state).all);
@@ -88,7 +88,7 @@ export function standText(state: CampaignState): string {
   return `${parts.filter((part) => part !== '').join('; ')}.`;
 }
 
-/** One line of how a campaign stands, for a stream without a terminal. */
+/** The state of a campaign in one line, for a stream without a terminal. */
 export function progressLine(state: CampaignState): string {
   if (state.phase === 'planning') return PHASE_TEXT.planning;
   const { done, all } = rowsOf(state);
@@ -107,7 +107,7 @@ export function activeText({ key, phase, status, progress, since }: ActiveRow, n
   return `${plainKey(key)}  ${word}${share}  ${seconds} s`;
 }
 
-/** Keys are chosen by others: none moves the cursor of a terminal. */
+/** Replaces control characters: others choose the keys, and none may move the cursor of a terminal. */
 export function plainKey(key: string): string {
   // eslint-disable-next-line no-control-regex
   return key.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?');

@@ -8,7 +8,7 @@ import {
   withRunOptions,
 } from './campaign-options';
 
-/** `campaign`: thousands of rows of a manifest, each bought once, within a budget. */
+/** `campaign`: runs thousands of rows of a manifest, each bought once, within a budget. */
 export function addCampaignCommand(program: Command, context: CommandContext): void {
   const campaign = program
     .command('campaign')
@@ -24,8 +24,8 @@ export function addCampaignCommand(program: Command, context: CommandContext): v
 
 const HELP = `
 A manifest is CSV with a header, or JSON lines: one row for each video, image or edit. Ctrl-C detaches, and never cancels.
-Exit codes, the first that fits: 5 rows wait for a decision, 75 rows are still running (resume), 5 cancelled, 5 rows
-failed, 5 the budget is spent, 5 rows have another text now, 0 every row completed.
+Exit codes, the first that applies: 5 rows wait for a decision, 75 rows are still running (resume), 5 cancelled, 5 rows
+failed, 5 the budget is spent, 5 the text of bought rows has changed, 0 every row completed.
 
 Examples:
   $ temporal-media campaign init films.csv
@@ -40,7 +40,7 @@ function addInit(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('init')
-      .description('write a manifest to begin with; overwrites nothing')
+      .description('write a template of a manifest; overwrites nothing')
       .argument('[file]', 'ends in .csv or .jsonl', 'campaign.csv'),
   ).action(async (file: string, options: CommonOptions) => {
     const { initManifest } = await import('./template.js');
@@ -51,36 +51,33 @@ function addInit(campaign: Command, context: CommandContext): void {
 function addRun(campaign: Command, context: CommandContext): void {
   const run = campaign
     .command('run')
-    .description('validate a manifest, start it or attach to it, wait, keep a report')
-    .argument('[manifest]', 'CSV or JSON lines: a file, - for stdin, an address, or artifact:sha256/HASH')
+    .description('validate a manifest, start its campaign or attach to it, wait, keep a report')
+    .argument('[manifest]', 'CSV or JSON lines: a file, - for stdin, a URL, or artifact:sha256/HASH')
     .option('--id <id>', 'id of the campaign: the same id buys only what is missing (default: a new one)')
     .addOption(
-      new Option('--format <format>', 'of the manifest; found by its first character otherwise').choices([
+      new Option('--format <format>', 'of the manifest (default: detected by its first character)').choices([
         'csv',
         'jsonl',
       ]),
     )
-    .option('--dry-run', 'show rows, models, price and what is not valid; sends nothing and needs no server')
+    .option('--dry-run', 'show rows, models, price and invalid rows; sends nothing and needs no server')
     .addOption(
-      new Option(
-        '--on-invalid <what>',
-        'rows that are not valid keep everything from being sent, or are left out',
-      )
+      new Option('--on-invalid <what>', 'with invalid rows: send nothing, or leave them out')
         .choices(['fail', 'skip'])
         .default('fail'),
     )
-    .option('--limit <number>', 'only so many rows, the first; the rest later under the same id')
-    .option('--sample <number>', 'only so many rows, spread over the manifest')
-    .option('--rebuy-changed', 'buy rows again that were bought with another text')
+    .option('--limit <number>', 'only this many rows, the first; the same id runs the rest later')
+    .option('--sample <number>', 'only this many rows, spread over the manifest')
+    .option('--rebuy-changed', 'buy rows again whose text has changed since they were bought')
     .option('--account <name>', 'credential name of the worker')
-    .option('--prompts <file>', 'instead of a manifest: one prompt a line, - for stdin; needs --model')
+    .option('--prompts <file>', 'instead of a manifest: one prompt per line, - for stdin; needs --model')
     .option('--model <id>', 'with --prompts: model of all rows, sent exactly as given')
-    .option('--duration <seconds>', 'with --prompts: whole seconds, of every video')
-    .option('--resolution <value>', 'with --prompts: of every video, for example 720p')
-    .option('--aspect-ratio <ratio>', 'with --prompts: of every video, for example 16:9')
-    .option('--size <WxH>', 'with --prompts: of every image, for example 1024x1024')
-    .option('--quality <value>', 'with --prompts: of every image')
-    .option('--n <number>', 'with --prompts: results for every image')
+    .option('--duration <seconds>', 'with --prompts: duration of every video, in whole seconds')
+    .option('--resolution <value>', 'with --prompts: resolution of every video, for example 720p')
+    .option('--aspect-ratio <ratio>', 'with --prompts: aspect ratio of every video, for example 16:9')
+    .option('--size <WxH>', 'with --prompts: size of every image, for example 1024x1024')
+    .option('--quality <value>', 'with --prompts: quality of every image')
+    .option('--n <number>', 'with --prompts: number of results of every image row')
     .option(
       '--field <name=value>',
       'with --prompts: model-specific field of every row; may be repeated',
@@ -95,12 +92,12 @@ function addRun(campaign: Command, context: CommandContext): void {
 }
 
 const RUN_HELP = `
-Every row is validated before anything is sent; what is wrong is reported by the line of the manifest. A row is known by its column
-id, else by its content, never by its line. Files that rows name (file:PATH, below the folder of the manifest) travel
-through the artifact store.
-The estimate counts one attempt of each row. A row may be tried again after capacity failures, which may cost again: the most
-that this can come to stands beside it, and --budget is a bound. --max-spend asks before a start that may cost more, and ends with exit code 6 where nobody can be
-asked.
+Every row is validated before anything is sent; problems are reported with the line of the manifest. A row is identified
+by its column id, else by its content, never by its line. Files that rows name (file:PATH, below the folder of the
+manifest) are sent through the artifact store.
+The estimate counts one attempt of each row. A row may be tried again after capacity failures, and each attempt may cost:
+the most that this can cost is shown beside the estimate, and --budget limits it. With --max-spend, a start that may cost
+more asks at a terminal; without a terminal it ends with exit code 6.
 
 Examples:
   $ temporal-media campaign run films.csv --limit 10 --id spring --out spring
@@ -113,7 +110,7 @@ function addFollowing(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('status')
-      .description('how a campaign stands: rows, money, rate, what is safe to do')
+      .description('show the state of a campaign: rows, money, rate, what is safe to do')
       .argument(...ID)
       .option('--batches', 'list its open batches too'),
   ).action(async (id: string, options: CommonOptions & { readonly batches?: boolean }) => {
@@ -125,7 +122,7 @@ function addFollowing(campaign: Command, context: CommandContext): void {
       .command('watch')
       .description('show a campaign until it ends; starts nothing')
       .argument(...ID)
-      .option('--out <dir>', 'keep a report there'),
+      .option('--out <dir>', 'keep a report in this folder'),
   ).action(async (id: string, options: CommonOptions & { readonly out?: string }) => {
     const { watchCampaign } = await import('./watch.js');
     await watchCampaign(context, named('id', id), options);
@@ -135,9 +132,9 @@ function addFollowing(campaign: Command, context: CommandContext): void {
       .command('report')
       .description('write or refresh the report: results.jsonl, results.csv, media, a gallery')
       .argument(...ID)
-      .option('--out <dir>', 'its folder (default: named after the id)')
-      .option('--zip <file>', 'pack it as well')
-      .option('--force', 'replace a packed file of that name'),
+      .option('--out <dir>', 'folder of the report (default: named after the id)')
+      .option('--zip <file>', 'also pack the report into this file')
+      .option('--force', 'replace an existing packed file'),
   ).action(async (id: string, options: CommonOptions) => {
     const { reportCampaign } = await import('./report.js');
     await reportCampaign(context, named('id', id), options);
@@ -145,8 +142,8 @@ function addFollowing(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('list')
-      .description('campaigns of the namespace: those that run, then the newest')
-      .option('--limit <number>', 'so many at most (default: 20)'),
+      .description('list the campaigns of the namespace: those that run, then the newest')
+      .option('--limit <number>', 'at most this many (default: 20)'),
   ).action(async (options: CommonOptions) => {
     const { listCampaigns } = await import('./status.js');
     await listCampaigns(context, options);
@@ -155,8 +152,8 @@ function addFollowing(campaign: Command, context: CommandContext): void {
 
 function addOrders(campaign: Command, context: CommandContext): void {
   const orders = [
-    ['pause', 'create nothing more for now; what runs is collected'],
-    ['cancel', 'create nothing more and end; what runs is collected, what was bought is kept'],
+    ['pause', 'create nothing more for now; tasks that run are collected'],
+    ['cancel', 'create nothing more and end; tasks that run are collected, what was bought is kept'],
   ] as const;
   for (const [order, about] of orders)
     withCommonOptions(
@@ -175,7 +172,7 @@ function addOrders(campaign: Command, context: CommandContext): void {
         .description('change a campaign while it runs')
         .argument(...ID)
         .option('--concurrency <number>', 'videos in flight at a time')
-        .option('--budget <amount>', 'nothing is created beyond it: 200, 200USD'),
+        .option('--budget <amount>', 'most that it may spend; nothing is created beyond it: 200, 200USD'),
     ),
   ).action(async (id: string, options: CommonOptions) => {
     const { setCampaign } = await import('./orders.js');
@@ -193,7 +190,7 @@ function addResumes(campaign: Command, context: CommandContext): void {
       withRunOptions(
         campaign
           .command('resume')
-          .description('go on: after a pause, with rows still running, settled, skipped or cancelled')
+          .description('continue after a pause, or with rows still running, settled, skipped or cancelled')
           .argument(...ID),
         { goesOn: true },
       ),
@@ -206,11 +203,11 @@ function addResumes(campaign: Command, context: CommandContext): void {
       withRunOptions(
         campaign
           .command('retry')
-          .description('buy a new attempt of rows that failed')
+          .description('buy a new attempt of each failed row')
           .argument(...ID)
           .option(
             '--outcome <outcome>',
-            'which rows; may be repeated (default: failed and rejected)',
+            'rows with this outcome; may be repeated (default: failed and rejected)',
             collect,
           ),
         { goesOn: true },
@@ -220,9 +217,9 @@ function addResumes(campaign: Command, context: CommandContext): void {
 }
 
 const RESUME_HELP = `
-Rows go on under the keys that they have: what was bought is fetched or adopted, never bought again. Rows that were not
-bought yet are bought, within the budget and the --limit or --sample of the last run: the rows beyond that are bought by
-\`campaign run MANIFEST --id ID\` without it. --wait-for and --max-attempts count from the next start on, not for one that runs.
+Rows keep their creation keys: what was bought is fetched or adopted, never bought again. Rows that were not bought yet
+are bought, within the budget and the --limit or --sample of the last run; \`campaign run MANIFEST --id ID\` without that
+option buys the rest. --wait-for and --max-attempts apply from the next start on, not to a campaign that runs.
 
 Examples:
   $ temporal-media campaign resume spring --out spring
@@ -240,12 +237,12 @@ interface DecideOptions extends CommonOptions {
   readonly by?: string;
 }
 
-/** `campaign adopt` and `campaign declare-lost`: what a person decides about rows that were set aside. */
+/** `campaign adopt` and `campaign declare-lost`: record what a person decides about rows that were set aside. */
 function addCampaignRowCommands(campaign: Command, context: CommandContext): void {
   withDecisionOptions(
     campaign
       .command('adopt')
-      .description('a row that was set aside was accepted as this task: go on with it; costs nothing more')
+      .description('a row that was set aside was accepted as this task: continue with it; costs nothing more')
       .argument('<id>', 'id of the campaign')
       .argument('<row>', 'id of the row, or its key as the results show it')
       .argument('<task>', 'task id from the records of the service'),
@@ -256,7 +253,7 @@ function addCampaignRowCommands(campaign: Command, context: CommandContext): voi
   withDecisionOptions(
     campaign
       .command('declare-lost')
-      .description('nothing was accepted of a row that was set aside')
+      .description('a row that was set aside was not accepted')
       .argument('<id>', 'id of the campaign')
       .argument('<row>', 'id of the row, or its key as the results show it'),
   ).action(async (id: string, key: string, options: DecideOptions) => {

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { getterWithoutCredentials, type PlainReply } from '../../service/get-without-credentials';
 
 /**
- * GETs a manifest. What is validated and agreed to is what is started: the worker never asks the address again. Messages do
- * not hold the address, which may be signed (C5.4b). @throws Error why there is none, for a person
+ * GETs a manifest. The worker never requests the address again, so that exactly what was validated and agreed to is
+ * started. Messages omit the address, which may be signed (C5.4b). @throws Error with a reason for a person
  */
 export async function fetchManifest(address: string, env = process.env): Promise<Readable> {
   let reply: PlainReply;

@@ -28,7 +28,7 @@ const SOURCES: ReadonlySet<string> = new Set([
 
 type FindFile = (path: string) => Promise<ArtifactRef | undefined>;
 
-/** Whether a row names a file. What cannot be read to its end names none: the plan says what is wrong with it. */
+/** Whether a row names a file. A manifest that cannot be read names none: the plan reports what is wrong with it. */
 export async function namesFiles(
   bytes: AsyncIterable<Uint8Array>,
   format?: 'csv' | 'jsonl',
@@ -45,9 +45,9 @@ export async function namesFiles(
 }
 
 /**
- * The manifest as JSON lines in which stored files stand for those that rows name: what a worker on another machine can
- * read. Every row stays on its line, so that messages and results name the lines of the user's own file. A row that is
- * not right in its form stays wrong.
+ * The manifest as JSON lines that name stored files instead of local ones, so that a worker on another machine can read
+ * them. Every row keeps its line, so that messages and results name the lines of the user's own file. A malformed row
+ * stays malformed.
  */
 export async function* canonicalManifest(
   bytes: AsyncIterable<Uint8Array>,
@@ -73,7 +73,7 @@ async function withArtifacts(
   return object;
 }
 
-/** Makes the row wrong again in the same column: a name that is none, or one that is there twice. */
+/** Makes the row invalid again in the same column, by an unknown or a repeated column name. */
 function spoil(object: { [name: string]: JsonValue }, column: string | null): void {
   if (column === null) object['?'] = true;
   else if (!('column' in columnOf(column, 'jsonl'))) object[column] = true;
@@ -113,7 +113,7 @@ function isFile(source: JsonValue): boolean {
   return read !== undefined && 'file' in read;
 }
 
-/** Without what a list of references says beside the source. */
+/** Removes the fields of a reference that are not part of its source. */
 function fieldsOfSource(source: JsonValue): JsonValue {
   if (!isObject(source)) return source;
   const { kind: _kind, field: _field, ...rest } = source;
@@ -124,20 +124,20 @@ function isObject(value: JsonValue): value is { readonly [name: string]: JsonVal
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A manifest that may be read as often as it is needed. */
+/** A manifest that can be read several times. */
 export interface ManifestInput {
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
   /** Folder below which its rows may name files of this machine; null: they may name none. */
   readonly folder: string | null;
-  /** Of a manifest that is in the store already. */
+  /** The artifact of a manifest that is already in the store, else null. */
   readonly artifact: ArtifactRef | null;
-  /** Removes what was kept of it for the time of the command. */
+  /** Removes the temporary copy, if any. */
   dispose(): Promise<void>;
 }
 
 /**
- * Opens MANIFEST: a file, `-`, an address or an artifact. What can be read only once is kept in a temporary file. Rows of
- * a manifest from elsewhere name no files of this machine. @throws CliError `manifest_unreadable`
+ * Opens MANIFEST: a file, `-`, an address or an artifact. Input that can be read only once is copied to a temporary
+ * file. Rows of a fetched or stored manifest may name no files of this machine. @throws CliError `manifest_unreadable`
  */
 export async function openManifest(
   argument: string,
@@ -205,12 +205,12 @@ async function spooled(source: Readable, folder: string | null): Promise<Manifes
   };
 }
 
-/** What says about a file, and not about the store, that it cannot be used. */
+/** Error codes that concern the file and not the store. */
 const OF_THE_FILE: ReadonlySet<string> = new Set(['not_media', 'not_readable', 'too_large']);
 
 /**
  * Files that rows name, as artifacts. Only media, and only below the folder of the manifest with links resolved: a
- * manifest, which others may have written, is no way to send any file of this machine to the service (C2.4.6).
+ * manifest, which others may have written, must not send arbitrary files of this machine to the service (C2.4.6).
  */
 export class LocalFiles {
   readonly #known = new Map<string, Promise<ArtifactRef | undefined>>();
@@ -220,7 +220,7 @@ export class LocalFiles {
     private readonly store: Pick<ArtifactStore, 'putStream'>,
   ) {}
 
-  /** Undefined for what is not there, lies elsewhere or is no media. @throws ArtifactError when the store fails */
+  /** Undefined for a file that is missing, elsewhere or not media. @throws ArtifactError when the store fails */
   find(path: string): Promise<ArtifactRef | undefined> {
     const known = this.#known.get(path);
     if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import { type Money } from '../../domain/price';
 import { type CampaignPlan, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
 
-/** What bounds the money of a plan. */
+/** Limits on what a plan may cost. */
 export interface SpendBounds {
   /** How often a row is tried after capacity failures; each try may cost. */
   readonly maxAttempts?: number | undefined;
@@ -13,7 +13,7 @@ export function mostOf(plan: CampaignPlan, { maxAttempts, budget }: SpendBounds)
   return mostSpent(withRetries(plan, maxAttempts), budget);
 }
 
-/** As if there were no budget: every row is tried as often as is allowed, and every try costs. Null is unknown (C1.5). */
+/** The cost without a budget if every row uses all its tries and every try costs. Null is unknown (C1.5). */
 export function withRetries(
   {
     estimate,
@@ -23,19 +23,19 @@ export function withRetries(
   }: Pick<CampaignPlan, 'estimate' | 'unpriced' | 'started' | 'currency'>,
   maxAttempts = DEFAULT_MAX_ATTEMPTS,
 ): Money | null {
-  // The attempt that a row has started is paid for.
+  // The attempt that a row has already started is paid for.
   const more = maxAttempts - 1;
   const sum = estimate * maxAttempts + started.estimate * more;
   if (unpriced > 0 || (more > 0 && started.unpriced > 0)) return null;
   return currency === null || !Number.isSafeInteger(sum) ? null : { microUnits: sum, currency };
 }
 
-/** Whether anything of a plan may cost something new. */
+/** Whether a plan may cause new cost. */
 export function mayCost({ models, started }: CampaignPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): boolean {
   return models.length > 0 || (started.rows > 0 && maxAttempts > 1);
 }
 
-/** Never more than the budget. */
+/** Limits a sum to the budget. */
 export function mostSpent(sum: Money | null, budget: Money | undefined): Money | null {
   if (budget === undefined) return sum;
   if (sum !== null && sum.currency === budget.currency)

@@ -34,7 +34,7 @@ import { modelsKnownHere, planHere } from './plan';
 import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
 import { followCampaign } from './watch';
 
-/** `campaign resume` and `campaign retry`: takes rows up, then follows the campaign. @throws CliError */
+/** `campaign resume` and `campaign retry`: resumes rows, then follows the campaign. @throws CliError */
 export async function resumeRowsOf(
   context: CommandContext,
   id: string,
@@ -57,7 +57,7 @@ export async function resumeRowsOf(
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
       const raised = running && budget !== undefined;
       if (raised) await confirmMore(report, consent, state?.budget?.total);
-      // What a resume resumes of a campaign that runs was agreed to within its budget; a retry buys other attempts.
+      // What a resume continues in a running campaign was agreed to within its budget; a retry buys new attempts.
       if (!raised || how === 'retry') await confirmResume(context, { id, config, env }, input, consent);
     };
     const all = { ...changes, ...given({ budget }), confirm };
@@ -98,7 +98,7 @@ async function confirmResume(
 ): Promise<void> {
   const models = await modelsKnownHere(config, env);
   const { source, format } = input.manifest;
-  // A manifest that only the worker can read is validated there alone.
+  // A manifest that only the worker can read is validated only there.
   if (models === undefined || !('artifact' in source)) return confirmUnvalidated(report, consent);
   const store = openStore(config);
   const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
@@ -108,7 +108,7 @@ async function confirmResume(
   await confirmPlan(report, plan, bounds);
 }
 
-/** @throws CliError for an outcome of which no new attempt may be ordered */
+/** @throws CliError for an outcome that cannot be retried */
 function retriedOutcomes(names: readonly string[] | undefined): readonly RetriedOutcome[] | undefined {
   if (names === undefined) return undefined;
   const known: readonly string[] = RETRIED_OUTCOMES;
@@ -140,7 +140,7 @@ export async function orderCampaign(
   });
 }
 
-/** `campaign set`: another concurrency, another budget, while it runs. @throws CliError */
+/** `campaign set`: changes concurrency or budget of a running campaign. @throws CliError */
 export async function setCampaign(context: CommandContext, id: string, options: SetOptions): Promise<void> {
   const { report } = context;
   const concurrency = countOf('--concurrency', options.concurrency);
@@ -169,16 +169,16 @@ export async function setCampaign(context: CommandContext, id: string, options: 
   });
 }
 
-/** An Update waits until a worker has carried it out: for a person that is no answer. @throws CliError */
+/** An Update blocks until a worker has carried it out, so a command without a worker fails at once. @throws CliError */
 async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
   const found = await connected.media.findCampaign(id);
   requireUnpaused(id, found.status);
   if ((await connected.hasWorker()) !== false) return found;
-  const message = `No worker serves the task queue ${connected.taskQueue}: nobody carries out what the campaign is told.`;
+  const message = `No worker serves the task queue ${connected.taskQueue}, so the campaign cannot carry out orders.`;
   throw new CliError('no_worker', message);
 }
 
-/** @throws CliError `campaign_order_refused` for the first that was not carried out */
+/** @throws CliError `campaign_order_refused` for the first order that was not carried out */
 function answerOrders(
   { report }: CommandContext,
   workflowId: string,
@@ -204,8 +204,8 @@ interface RowDecision {
 }
 
 /**
- * `campaign adopt` and `campaign declare-lost`: settles a row that was set aside. A campaign that runs goes on with it; in
- * one that has ended the decision is written into the journal, and `campaign resume` takes the row up. @throws CliError
+ * `campaign adopt` and `campaign declare-lost`: settles a row that was set aside. A running campaign continues with it;
+ * for an ended one the decision is written to the journal, and `campaign resume` resumes the row. @throws CliError
  */
 export async function decideRow(
   context: CommandContext,
@@ -257,7 +257,7 @@ async function findRow(
   });
 }
 
-/** The attempt whose fate is unknown: the last one on the books. */
+/** The attempt whose fate is unknown: the last one in the ledger. */
 function openAttempt({ outcome, ledger, key }: CampaignRowResult, id: string): LedgerLine {
   const last = ledger.reduce<LedgerLine | undefined>(
     (before, line) => (before === undefined || line.attempt >= before.attempt ? line : before),

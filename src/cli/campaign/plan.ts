@@ -22,7 +22,7 @@ import { amountText, moneyText, plainKey } from './campaign-text';
 import { type LocalFiles } from './manifest';
 import { type SpendBounds, withRetries } from './most-spent';
 
-/** What a campaign would be, validated on this machine; nothing is sent, stored or started. */
+/** A campaign to plan on this machine; nothing is sent, stored or started. */
 export interface PlanHere {
   readonly campaign: string;
   readonly input: Omit<CampaignInput, 'manifest' | 'carried'>;
@@ -65,7 +65,7 @@ export async function planHere(
   }
 }
 
-/** The models as the worker knows them; undefined where this machine knows none, and only the worker can validate. */
+/** The worker's models; undefined when this machine has no configuration, so that only the worker can validate. */
 export async function modelsKnownHere(
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
@@ -81,14 +81,14 @@ export function currencyOf({ entries }: ModelsInForce): string | undefined {
   return currencies.size === 1 ? only : undefined;
 }
 
-/** A plan as scripts see it before anything exists of it: without the artifacts that hold its pages. */
+/** A plan that is only shown: without the artifacts that hold its pages and issues. */
 export type ShownPlan = Omit<CampaignPlan, 'index' | 'issuesFile'>;
 
 export function shownPlan({ index: _index, issuesFile: _file, ...plan }: CampaignPlan): ShownPlan {
   return plan;
 }
 
-/** What would be bought, for people; issues have lines of their own. */
+/** Describes what would be bought; issues have lines of their own. */
 export function planLines(plan: ShownPlan, bounds: SpendBounds = {}): string[] {
   const { rows, planned, done, left, invalid, changed, currency } = plan;
   const isRefused = plan.refused !== undefined;
@@ -102,7 +102,7 @@ export function planLines(plan: ShownPlan, bounds: SpendBounds = {}): string[] {
     lines.push(
       `changed: ${changed.rows} bought with another text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
     );
-  // Sums stand beside the models; of a plan that is refused they say what it would have cost.
+  // A refused plan shows only the sums beside its models: what it would have cost.
   return isRefused ? lines : [...lines, ...moneyLines(plan, bounds)];
 }
 
@@ -119,7 +119,7 @@ function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
   return lines;
 }
 
-/** What retries may come to; null where nothing can be retried, and the estimate is all there is. */
+/** What retries may cost; null when nothing can be retried and only the estimate applies. */
 function mostText(
   plan: ShownPlan,
   { maxAttempts = DEFAULT_MAX_ATTEMPTS, budget }: SpendBounds,
@@ -144,7 +144,7 @@ function mostText(
   return `What it may cost at most is not known, because ${rowsText(rows)} no known price and there is no budget: ${why}`;
 }
 
-/** What rows have cost before comes on top of the estimate; null where they cannot have cost anything. */
+/** The cost of earlier attempts, which the estimate does not contain; null when there cannot be any. */
 export function bookedText(booked: MoneyTotals, currency: string | null): string | null {
   if (sumOf(booked) === 0 && booked.unknown === 0) return null;
   return `Earlier attempts of these rows may have cost already, and the estimate does not count them: ${moneyText(booked, currency)}.`;
@@ -162,14 +162,14 @@ function rowsText(rows: number): string {
   return rows === 1 ? '1 row has' : `${rows} rows have`;
 }
 
-/** A sum with a part that nobody knows is no price (C1.5). */
+/** A sum with an unknown part is not a price (C1.5). */
 function sumText(estimate: number, unpriced: number, currency: string | null): string {
   if (unpriced === 0) return amountText(estimate, currency);
   const known = estimate === 0 ? '' : `${amountText(estimate, currency)} and `;
   return `${known}${unpriced} row${unpriced === 1 ? '' : 's'} without a known price`;
 }
 
-/** Issues that are shown to people; `-o jsonl` has all of them. */
+/** Most issues that are shown in text; `-o jsonl` has all of them. */
 const SHOWN_LINES = 20;
 
 /** `line 12, duration (row sku-7): message Allowed: 2, 4.` */
@@ -180,7 +180,7 @@ export function issueLine({ line, column, message, allowed, id }: ManifestIssue)
   return `${place}${row}: ${message}${listed}`;
 }
 
-/** The first issues of a plan, one a line, and how many rows have others. */
+/** The first issues of a plan, one per line, and how many other rows have issues. */
 export function issueLines({ issues, invalid }: Pick<CampaignPlan, 'issues' | 'invalid'>): string[] {
   const lines = issues.slice(0, SHOWN_LINES).map(issueLine);
   const rows = new Set(issues.slice(0, SHOWN_LINES).map(({ line }) => line)).size;
@@ -191,12 +191,12 @@ export function issueLines({ issues, invalid }: Pick<CampaignPlan, 'issues' | 'i
 const NOTHING = '0'.repeat(64);
 const KEPT = { uri: artifactUri(NOTHING), mediaType: 'application/octet-stream', bytes: 0, sha256: NOTHING };
 
-/** Takes what a plan writes and keeps nothing of it; with `-o jsonl` every issue of the manifest becomes an event. */
+/** Discards what a plan writes; with `-o jsonl`, every issue of the manifest becomes an event. */
 export function issueSink(report: Report): PlanSink {
   return {
     putBuffer: async () => KEPT,
     putStream: async (source) => {
-      // Only issues come as a stream.
+      // Only issues are written as a stream.
       for await (const line of createInterface({ input: Readable.from(source) })) {
         const issue = JSON.parse(line) as ManifestIssue;
         report.event('issue', issue);

@@ -5,7 +5,7 @@ import { countOf, type PromptOptions, type RunOptions } from './campaign-options
 import { type ManifestInput } from './manifest';
 import { type CommonColumns, promptRows } from './prompt-rows';
 
-/** What all rows have in common, by the options that say it and the columns of a manifest that do. */
+/** Values that all rows share: the option, its field, and the column of a manifest with the same meaning. */
 const COLUMNS = [
   ['--model', 'model', 'model'],
   ['--duration', 'duration', 'duration'],
@@ -21,12 +21,12 @@ const COLUMNS = [
 export interface RowsSource {
   /** A file, `-`, an address or an artifact. */
   readonly from: string;
-  /** Of all rows of a file of prompts; absent: it is a manifest. */
+  /** Columns that all rows of a file of prompts share; absent for a manifest. */
   readonly columns?: CommonColumns;
   readonly format: 'csv' | 'jsonl' | undefined;
 }
 
-/** @throws CliError for options that do not go together */
+/** @throws CliError for options that exclude each other */
 export function rowsSource(manifest: string | undefined, options: RunOptions): RowsSource {
   const { prompts, format } = options;
   if (prompts === undefined) {
@@ -43,7 +43,7 @@ export function rowsSource(manifest: string | undefined, options: RunOptions): R
   }
   if (manifest !== undefined)
     throw badInput([
-      { field: '--prompts', message: 'stands for the manifest: give one of the two, not both.' },
+      { field: '--prompts', message: 'replaces the manifest: give one of the two, not both.' },
     ]);
   if (format !== undefined)
     throw badInput([
@@ -54,7 +54,7 @@ export function rowsSource(manifest: string | undefined, options: RunOptions): R
   return { from: notEmpty('--prompts', prompts), columns: commonColumns(options), format: 'jsonl' };
 }
 
-/** The text of the prompts as a manifest; it names no files. */
+/** A file of prompts as a manifest, whose rows name no files. */
 export function asManifest(input: ManifestInput, columns: CommonColumns): ManifestInput {
   return {
     ...input,

@@ -4,14 +4,15 @@ import { MAX_ROW_CHARACTERS } from '../../manifest/manifest-row';
 import { linesOf } from '../../manifest/text-lines';
 import { CliError } from '../errors';
 
-/** Columns that all rows of a file of prompts have in common; the model among them. */
+/** Columns that all rows of a file of prompts share, the model among them. */
 export interface CommonColumns {
   readonly [column: string]: JsonValue;
 }
 
 /**
- * A text of prompts as a manifest of JSON lines: every line that is not blank is the prompt of a row, and every row stays
- * on its line, so that messages and results name the lines of the user's own file. @throws CliError `manifest_unreadable`
+ * Turns a file of prompts into a manifest of JSON lines: every line that is not blank is the prompt of a row, and every
+ * row keeps its line, so that messages and results name the lines of the user's own file.
+ * @throws CliError `manifest_unreadable`
  */
 export async function* promptRows(
   bytes: AsyncIterable<Uint8Array>,
@@ -25,7 +26,7 @@ export async function* promptRows(
       if (content.trim() === '') continue;
       if (next === 1 && isManifest(content))
         throw unusable(
-          `Line ${line} begins a manifest and is no prompt: give the file without --prompts and its options.`,
+          `Line ${line} begins a manifest and is not a prompt: give the file without --prompts and its options.`,
         );
       const row = JSON.stringify({ ...columns, prompt: content });
       yield Buffer.from(`${'\n'.repeat(line - next)}${row}\n`);
@@ -36,7 +37,7 @@ export async function* promptRows(
   }
 }
 
-/** A header with a prompt and another column, or JSON lines: each line would be bought as if it were a prompt. */
+/** Whether a line is a header with prompt and model, or JSON: each line of such a file would be bought as a prompt. */
 function isManifest(line: string): boolean {
   if (line.trimStart().startsWith('{')) return true;
   const names = line.split(/[,;\t]/).map((name) => name.trim().toLowerCase().replace(/^"|"$/g, ''));

@@ -4,9 +4,9 @@ import { refusalType } from './campaign-end';
 
 type RefusedPlan = Pick<CampaignPlan, 'refused' | 'rows' | 'invalid' | 'currency'>;
 
-/** What to do about a plan that was refused: more exact than the registry, which has one hint for several reasons. */
+/** What to do about a refused plan: more specific than the registry, which has one hint for several reasons. */
 export function refusalHint({ refused, rows, invalid, currency }: RefusedPlan): string {
-  if (refused === undefined) throw new Error('The plan stands.');
+  if (refused === undefined) throw new Error('The plan was not refused.');
   switch (refused.reason) {
     case 'invalid_rows':
       if (rows === 0)

@@ -14,10 +14,10 @@ import { withServer } from '../with-server';
 import { moneyText, resultsText } from './campaign-text';
 import { reportFiles } from './status';
 
-/** Milliseconds between the begins of two refreshes. */
+/** Milliseconds between the starts of two refreshes. */
 const EVERY_MS = 10_000;
 
-/** Keeps the report of a campaign in a folder up to date while somebody watches it. */
+/** Keeps the report of a campaign in a folder up to date while a command follows the campaign. */
 export class ReportRefresher {
   #running: Promise<void> | undefined;
   #startedAt = -Infinity;
@@ -32,7 +32,7 @@ export class ReportRefresher {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Refreshes by this state, unless a refresh is under way or began a moment ago. Trouble is reported once and stops nothing. */
+  /** Refreshes the report, unless a refresh runs or started less than 10 s ago. Only the first error is reported. */
   offer(state: CampaignState): void {
     if (this.#running !== undefined || this.now() - this.#startedAt < EVERY_MS || state.plan === null) return;
     this.#startedAt = this.now();
@@ -44,13 +44,13 @@ export class ReportRefresher {
       });
   }
 
-  /** The last refresh, by what the campaign came to. @throws ReportError, ArtifactError */
+  /** The last refresh, from the result of the campaign. @throws ReportError, ArtifactError */
   async finish(result: CampaignResult): Promise<ReportSummary> {
     await this.#running;
     return this.#write(factsOfResult(result), result.results);
   }
 
-  /** Stops a refresh that is under way, after the page that it writes; the next one goes on. */
+  /** Stops a refresh that is under way after the page that it writes; a later refresh continues. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#running;
@@ -69,7 +69,7 @@ export class ReportRefresher {
   }
 }
 
-/** What a report says of a campaign that runs. */
+/** Facts for the report of a running campaign. */
 function factsOfState(state: CampaignState): ReportFacts {
   const { campaign, phase, startedAt, counts, remaining, currency, money, budget, plan, notes } = state;
   return {
@@ -88,7 +88,7 @@ function factsOfState(state: CampaignState): ReportFacts {
   };
 }
 
-/** What a report says of a campaign that has ended. */
+/** Facts for the report of an ended campaign. */
 function factsOfResult(result: CampaignResult): ReportFacts {
   const { campaign, startedAt, finishedAt, counts, currency, money, budget, plan } = result;
   return {

@@ -11,7 +11,8 @@ import { CliError } from '../errors';
 import { type ModelsInForce, modelsInForce, type ModelsOrigin } from '../models/models-in-force';
 import { idOf, openStore } from '../paid-options';
 import { type Report } from '../report';
-import { onInterruption, unlessInterrupted, warnWithoutWorker } from '../run-paid';
+import { unlessInterrupted, warnWithoutWorker } from '../run-paid';
+import { onInterruption } from '../interruption';
 import { prepareOut } from '../save-results';
 import { confirmSpend } from '../spend/confirm-spend';
 import { type SpendLimit, spendLimitOf } from '../spend/spend-limit';
@@ -140,7 +141,7 @@ async function startAndAttach(
   }
 }
 
-/** Whoever started it has chosen its settings: money is at stake where they are others than those asked for here. */
+/** Says that the campaign keeps its settings, and warns when budget or concurrency differ from those given here. */
 async function reportRunning(
   { report }: CommandContext,
   { id, settings }: Run,
@@ -156,7 +157,7 @@ async function reportRunning(
   if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
 }
 
-/** Attaches to the same campaign while it runs; else validates what is missing, asks, and starts. */
+/** Attaches to the same campaign while it runs; else plans the missing rows, confirms the cost and starts. */
 async function begin(
   { report }: CommandContext,
   run: Run,
@@ -189,13 +190,13 @@ interface CampaignConsent extends SpendBounds {
   readonly yes: boolean;
 }
 
-/** Shows what a plan comes to. @throws CliError for a plan of which nothing may be sent, with its first issues */
+/** Shows a plan and its first issues. @throws CliError for a refused plan */
 export function showPlan(report: Report, plan: CampaignPlan, bounds: SpendBounds): void {
   for (const line of [...planLines(plan, bounds), ...issueLines(plan)]) report.say(line);
   if (plan.refused !== undefined) throw refused(plan);
 }
 
-/** Nothing is asked where nothing is bought, or nobody set a limit. @throws CliError `spend_not_confirmed` */
+/** Asks nothing when nothing is bought or no limit is set. @throws CliError `spend_not_confirmed` */
 export async function confirmPlan(
   report: Report,
   plan: CampaignPlan,
@@ -213,7 +214,7 @@ export async function confirmPlan(
   });
 }
 
-/** Where only the worker knows the models, nobody knows the price here. @throws CliError `spend_not_confirmed` */
+/** Only the worker knows the models, so the price is unknown here. @throws CliError `spend_not_confirmed` */
 export async function confirmUnvalidated(
   report: Report,
   { limit, yes, budget }: CampaignConsent,
@@ -224,7 +225,7 @@ export async function confirmUnvalidated(
   await confirmSpend(report, { limit, estimate: mostSpent(null, budget), upTo: true, unknownBecause });
 }
 
-/** What a campaign that runs may spend more than before. @throws CliError `spend_not_confirmed` */
+/** Confirms what a running campaign may spend beyond its earlier budget. @throws CliError `spend_not_confirmed` */
 export async function confirmMore(
   report: Report,
   { limit, yes, budget }: CampaignConsent,
@@ -237,7 +238,7 @@ export async function confirmMore(
 
 export function refused(plan: CampaignPlan): CliError {
   const { refused: refusal } = plan;
-  if (refusal === undefined) throw new Error('The plan stands.');
+  if (refusal === undefined) throw new Error('The plan was not refused.');
   const type = refusalType(refusal);
   const message = refusal.message.replace(' with onInvalid "skip"', ' with --on-invalid skip');
   return new CliError(type, `${message} Nothing was sent.`, {
@@ -256,8 +257,8 @@ export interface CampaignEstimate {
 }
 
 /**
- * `campaign run --dry-run`: the rows, their models, their price and every row that is not valid. Sends nothing, stores
- * nothing, starts nothing, needs no server; earlier results under the id are therefore not known. @throws CliError
+ * `campaign run --dry-run`: shows the rows, their models, their price and every invalid row. Sends nothing, stores
+ * nothing, starts nothing, needs no server; earlier results under the id are therefore unknown. @throws CliError
  */
 async function showCampaignDryRun(
   { report }: CommandContext,

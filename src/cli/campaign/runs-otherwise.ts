@@ -2,7 +2,7 @@ import { type CampaignStart } from '../../client';
 import { type CampaignState } from '../../domain/campaign/state';
 import { formatMoney } from '../../domain/price';
 
-/** What a campaign that runs already does otherwise than it is asked to; undefined where nothing else was asked. */
+/** How a running campaign differs from the settings given here; undefined when it does not. */
 export function runsOtherwise(
   { budget, concurrency }: Pick<CampaignState, 'budget' | 'concurrency'>,
   asked: Pick<CampaignStart, 'budget' | 'concurrency'>,

@@ -18,27 +18,27 @@ import { budgetText, countsText, moneyText, resultsText, rowsOf, standText } fro
 import { issueLine, issueLines } from './plan';
 import { refusalHint } from './refusal-hint';
 
-/** Everything that is known of a campaign. */
+/** Everything that is known about a campaign. */
 interface CampaignStatus {
   readonly workflowId: string;
   readonly runId: string;
-  /** Temporal's word for the newest run. */
+  /** Temporal's status of the newest run. */
   readonly status: string;
   readonly startedAt: string;
   readonly closedAt: string | null;
   /** Link into the web UI; null when none is known. */
   readonly url: string | null;
-  /** What it does, or did last; null when it has a result, or nobody answers. */
+  /** The last state; null when it has a result, or when no worker answers. */
   readonly state: CampaignState | null;
-  /** What it came to; null while it runs, and when it was closed from outside. */
+  /** The result; null while it runs, and when it was closed from outside. */
   readonly result: CampaignResult | null;
   /** One sentence: what is safe to do. */
   readonly safe: string;
-  /** What could not be asked, and why. */
+  /** What could not be read, and why. */
   readonly notes: readonly string[];
 }
 
-/** Reads only. @throws CampaignNotFoundError */
+/** Read-only. @throws CampaignNotFoundError */
 async function campaignStatus(connected: Connected, id: string): Promise<CampaignStatus> {
   const { media } = connected;
   const found = await media.findCampaign(id);
@@ -53,7 +53,7 @@ async function campaignStatus(connected: Connected, id: string): Promise<Campaig
       ? null
       : await media.campaignState(id).catch(() => null);
   if (state === null && result === null && hasWorker !== false && status !== PAUSED)
-    notes.push('The state could not be asked: no worker answered in time.');
+    notes.push('The state could not be read: no worker answered in time.');
   return {
     workflowId: id,
     runId,
@@ -100,7 +100,7 @@ function safeToDo(
   }
 }
 
-/** `campaign status`. Reads only. @throws CliError */
+/** `campaign status`. Read-only. @throws CliError */
 export async function showCampaignStatus(
   context: CommandContext,
   id: string,
@@ -115,10 +115,10 @@ export async function showCampaignStatus(
   });
 }
 
-/** Issues that a status shows: the report and --dry-run have all of them. */
+/** Most issues that a status shows; the report and --dry-run have all of them. */
 const SHOWN_ISSUES = 5;
 
-/** The answer of `campaign status` for people: one fact a line, the safe step last. */
+/** The text of `campaign status`: one fact per line, what is safe to do last. */
 function campaignStatusLines(
   status: CampaignStatus,
   paint: Paint,
@@ -204,7 +204,7 @@ export async function listCampaigns(context: CommandContext, options: ListOption
   });
 }
 
-/** Ends a command with what a campaign came to: words for people, paths of its report, the envelope, the exit code. */
+/** Ends a command with a campaign's result: prints text, report paths and the JSON object, and sets the exit code. */
 export function answerCampaign(
   context: CommandContext,
   result: CampaignResult,
@@ -252,7 +252,7 @@ function endLines({ plan, counts, money, budget, currency, outcome }: CampaignRe
   return lines;
 }
 
-/** What a report holds for people and scripts. */
+/** The main files of a report. */
 export function reportFiles({ directory, index }: ReportSummary): string[] {
   return [index, `${directory}/results.csv`, `${directory}/results.jsonl`];
 }

@@ -5,13 +5,13 @@ import { canonicalManifest, LocalFiles, type ManifestInput, namesFiles } from '.
 /** The manifest as the worker reads it. */
 export interface StoredManifest {
   readonly artifact: ArtifactRef;
-  /** What the bytes are; absent where the first of them tell. */
+  /** Format of the bytes; undefined when the first bytes show it. */
   readonly format: 'csv' | 'jsonl' | undefined;
 }
 
 /**
- * Puts a manifest into the store that the worker shares: its own bytes, or, where rows name files of this machine, JSON
- * lines that name the stored files. The same manifest with the same files has the same bytes again. @throws ArtifactError
+ * Puts a manifest into the store that the worker shares: its own bytes or, when rows name files of this machine, JSON
+ * lines that name the stored files. The same manifest with the same files gives the same bytes. @throws ArtifactError
  */
 export async function storeManifest(
   store: ArtifactStore,

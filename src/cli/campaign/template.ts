@@ -11,10 +11,10 @@ import { shellWord } from '../text';
 /** One row of a template: columns by name. */
 type TemplateRow = { readonly [column: string]: string | number };
 
-/** Rows of a template: one for each model, for so many models. */
+/** Most rows of a template, which has one row per model. */
 const MOST_ROWS = 50;
 
-/** What a manifest for these models may look like: their columns, and a row for each with values that it allows. */
+/** A sample manifest for some models: their columns, and a row for each model with allowed values. */
 interface ManifestTemplate {
   readonly columns: readonly string[];
   readonly rows: readonly TemplateRow[];
@@ -28,7 +28,7 @@ export function manifestTemplate(models: readonly ModelEntry[]): ManifestTemplat
   const rows = models.slice(0, MOST_ROWS).map(exampleRow);
   return {
     columns: names,
-    // Without a model the row is refused until somebody has named one: a name of ours would be sent.
+    // The empty model makes the row invalid until the user names one: an invented name would be sent.
     rows: rows.length > 0 ? rows : [{ id: 'row-1', model: '', prompt: VIDEO_PROMPT }],
   };
 }
@@ -56,7 +56,7 @@ function columnsOf(model: ModelEntry): string[] {
 
 function videoColumns({ durations, resolutions, aspectRatios, references = [] }: VideoModel): string[] {
   const kinds = references.map(({ kind, field }) =>
-    // Only a model with several fields of a kind has to be reported which.
+    // The field is named only when the model has several fields of this kind.
     references.filter((one) => one.kind === kind).length > 1
       ? `${kind}_reference:${field}`
       : `${kind}_reference`,
@@ -98,7 +98,7 @@ function exampleRow(model: ModelEntry, index: number): TemplateRow {
   };
 }
 
-/** In the order of the table of columns. */
+/** Index in the table of columns. */
 function placeOf(name: string): number {
   const base = name.split(':')[0];
   return MANIFEST_COLUMNS.findIndex((one) => one.name === base);
@@ -110,7 +110,7 @@ const FORMATS: { readonly [extension: string]: 'csv' | 'jsonl' } = {
   '.ndjson': 'jsonl',
 };
 
-/** `campaign init`: a manifest to begin with, with the columns and values of the configured models. @throws CliError */
+/** `campaign init`: writes a template with the columns and values of the configured models. @throws CliError */
 export async function initManifest(
   context: CommandContext,
   name: string,
@@ -131,7 +131,7 @@ export async function initManifest(
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     if (code === 'EEXIST')
-      throw new CliError('cannot_write', `${file} is there already. Nothing is overwritten.`, {
+      throw new CliError('cannot_write', `${file} already exists. Nothing is overwritten.`, {
         hint: 'Name another file: `temporal-media campaign init FILE`.',
       });
     throw new CliError('cannot_write', `${file} cannot be written (${code}).`);
@@ -144,7 +144,7 @@ export async function initManifest(
   for (const line of columnHelp(template)) report.say(line);
   report.say(`Then: temporal-media campaign run ${shellWord(name)} --dry-run`);
   report.say(
-    'Nothing but prompts? `temporal-media campaign run --prompts FILE --model MODEL` takes one in each line.',
+    'For prompts alone, `temporal-media campaign run --prompts FILE --model MODEL` reads one from each line.',
   );
   report.result(file);
   const { columns, rows } = template;

@@ -9,7 +9,7 @@ import { openStore } from '../paid-options';
 import { warnIfPaused } from '../paused';
 import { elapsed } from '../progress-view';
 import { type LiveView, type Report } from '../report';
-import { type Interruption, onInterruption } from '../run-paid';
+import { type Interruption, onInterruption } from '../interruption';
 import { prepareOut } from '../save-results';
 import { commandFor } from '../text';
 import { withServer } from '../with-server';
@@ -17,22 +17,22 @@ import { activeText, budgetText, PHASE_TEXT, progressLine, rowsOf, standText } f
 import { ReportRefresher } from './report';
 import { answerCampaign } from './status';
 
-/** What a campaign looks like while somebody watches it. */
+/** Shows the progress of a campaign. */
 interface CampaignView {
   update(state: CampaignState): void;
   stop(): void;
 }
 
-/** Rows under way that are shown below the totals. */
+/** Most active rows that are shown below the totals. */
 const ACTIVE_ROWS = 4;
 const BAR_WIDTH = 24;
-/** Milliseconds between two plain lines: a log is read later. */
+/** Least milliseconds between two plain lines. */
 const PLAIN_EVERY_MS = 10_000;
 const REDRAW_MS = 1_000;
 
 /**
- * On a terminal a bar of all rows with a few that are under way, redrawn in place; without one a plain line where
- * something has changed, at most every ten seconds.
+ * On a terminal, a bar of all rows with a few active rows, redrawn in place; elsewhere, a plain line when something has
+ * changed, at most every ten seconds.
  */
 export function campaignView(report: Report, stream: NodeJS.WriteStream = process.stderr): CampaignView {
   return stream.isTTY && process.env['TERM'] !== 'dumb'
@@ -56,13 +56,13 @@ class PlainLines implements CampaignView {
   }
 
   stop(): void {
-    // Nothing is on the screen that would have to go.
+    // There is nothing to clear.
   }
 }
 
 class Redrawn implements CampaignView, LiveView {
   private state: CampaignState | undefined;
-  /** Lines that are on the screen. */
+  /** Number of lines on the screen. */
   private drawn = 0;
   private readonly timer: NodeJS.Timeout;
 
@@ -102,7 +102,7 @@ class Redrawn implements CampaignView, LiveView {
   }
 }
 
-/** The lines of one picture. */
+/** The lines of one redraw. */
 export function viewLines(state: CampaignState, now: number): string[] {
   const { concurrency, phase, rowsPerMinute, etaAt, budget } = state;
   const time = elapsed(now - Date.parse(state.startedAt));
@@ -129,8 +129,8 @@ interface Attachment {
 }
 
 /**
- * Shows a campaign until it ends, keeps its report, and answers with what it came to. Ctrl-C detaches: the campaign goes
- * on and is never cancelled by it. @throws CliError with exit code 130 when interrupted
+ * Shows a campaign until it ends, keeps its report and prints its result. Ctrl-C detaches: the campaign goes on and is
+ * never cancelled by it. @throws CliError with exit code 130 when interrupted
  */
 export async function attachCampaign(context: CommandContext, attachment: Attachment): Promise<void> {
   const { interruption, refresher, started } = attachment;
@@ -140,7 +140,7 @@ export async function attachCampaign(context: CommandContext, attachment: Attach
   try {
     if (refresher !== undefined && result.outcome !== 'refused') summary = await refresher.finish(result);
   } catch (problem) {
-    // Whatever could not be written: what the rows came to is paid for, and the answer must not hide it.
+    // The rows are paid for, so the result is reported even when its report cannot be written.
     throw CliError.from(failureOf(problem).reply, { ...result, workflowId: result.campaign, report: null });
   }
   interruption.dispose();
@@ -183,7 +183,7 @@ function withHint(error: unknown, workflowId: string): unknown {
   return new CliError('workflow_ended', message, { hint, data: { workflowId } });
 }
 
-/** Shows every state until it is over. A state that cannot be had (no worker, a busy one) is no reason to stop. */
+/** Shows every state until the signal aborts. A state that cannot be read (no worker, a busy one) is left out. */
 async function show(
   { report }: CommandContext,
   { connected, started, refresher }: Attachment,
@@ -191,7 +191,7 @@ async function show(
 ): Promise<void> {
   const { workflowId } = started;
   const view = campaignView(report);
-  // The view goes at once; a question that is under way may take its time.
+  // The view is removed at once, even while a query is under way.
   signal.addEventListener('abort', () => view.stop(), { once: true });
   try {
     for await (const state of connected.media.watchCampaign(workflowId, { signal })) {
@@ -201,7 +201,7 @@ async function show(
       refresher?.offer(state);
     }
   } catch {
-    // The wait itself says what is wrong.
+    // The wait itself reports errors.
   } finally {
     if (!signal.aborted) view.stop();
   }

@@ -1,4 +1,4 @@
-/** Whether an address holds nothing that could open something: no user, no password, no query, no fragment. */
+/** Whether an address holds no credentials: no user, no password, no query, no fragment. */
 export function isBareAddress({ username, password, search, hash }: URL): boolean {
   return `${username}${password}${search}${hash}` === '';
 }

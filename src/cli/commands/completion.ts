@@ -5,7 +5,7 @@ import { withOutputOptions } from '../report';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** `completion`: a script with which a shell completes commands, options and their values. */
+/** `completion`: prints a script that completes commands, options and their values in a shell. */
 export function addCompletionCommand(program: Command, context: CommandContext): void {
   withOutputOptions(program.command('completion').description('print a completion script for a shell'))
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
@@ -14,7 +14,7 @@ export function addCompletionCommand(program: Command, context: CommandContext):
 }
 
 const HELP = `
-The script starts nothing: what it knows is in it. Print it again after an update.
+The script is static: completing a line starts no process. Print it again after an update.
 
 Examples:
   $ source <(temporal-media completion bash)

@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
 
-/** `config`: what is configured and where each value comes from. */
+/** `config`: shows what is configured and where each value comes from. */
 export function addConfigCommand(program: Command, context: CommandContext): void {
   const config = program.command('config').description('show every value in force and where it comes from');
   withCommonOptions(config.command('show', { isDefault: true }).description('list all values'))
@@ -13,10 +13,10 @@ export function addConfigCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-A flag wins over the environment, that over the running \`temporal-media dev\` of the data directory, Temporal's profile
-file and the defaults. Keys are never shown, not even in part; addresses without user-info and query.
-Exit code 78 when a value cannot be used; all are printed first. Nothing is asked over a network: see
-\`temporal-media doctor\`.
+Order of precedence: flag, environment, the \`temporal-media dev\` that runs on the data directory, Temporal's profile
+file, default. Keys are never shown, not even in part; addresses are shown without user-info and query.
+The exit code is 78 when a value cannot be used; all values are printed first. No network is used:
+\`temporal-media doctor\` checks the connections.
 
 Examples:
   $ temporal-media config show

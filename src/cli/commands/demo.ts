@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Command } from 'commander';
 import { type CommandContext } from '../context';
 import { CliError } from '../errors';
-import { type Interruption, onInterruption } from '../run-paid';
+import { type Interruption, onInterruption } from '../interruption';
 import { withOutputOptions } from '../report';
 import { prepareOut } from '../save-results';
 
@@ -14,16 +14,16 @@ interface DemoOptions {
   readonly keep?: boolean;
 }
 
-/** `demo`: everything at once against the sandbox, with every outcome checked. */
+/** `demo`: runs every case at once against a sandbox and checks each outcome. */
 export function addDemoCommand(program: Command, context: CommandContext): void {
   withOutputOptions(program.command('demo'))
-    .description('show everything against a sandbox: videos, images, failures, a lost reply, a killed worker')
-    .option('--out <dir>', 'directory of the files', 'out')
+    .description('run every case against a sandbox: videos, images, failures, a lost reply, a killed worker')
+    .option('--out <dir>', 'directory for the files', 'out')
     .option('--data-dir <dir>', 'keep database, journal and logs there (default: a temporary one)')
-    .option('--keep', 'stay up afterwards, for a look at the UI, until Ctrl-C')
+    .option('--keep', 'keep everything running afterwards, until Ctrl-C, for inspection in the UI')
     .addHelpText(
       'after',
-      '\nIt never talks to a real service.\n\nExample:\n  $ temporal-media demo --out out\n',
+      '\nThe demo never calls a real service.\n\nExample:\n  $ temporal-media demo --out out\n',
     )
     .action(async (options: DemoOptions) => {
       const interruption = onInterruption();

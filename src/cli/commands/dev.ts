@@ -7,9 +7,9 @@ import {
   withCommonOptions,
 } from '../context';
 import { CliError } from '../errors';
-import { onInterruption } from '../run-paid';
+import { onInterruption } from '../interruption';
 
-/** `dev`: server, sandbox and worker on this machine until Ctrl-C. */
+/** `dev`: runs server, sandbox and worker on this machine until Ctrl-C. */
 export function addDevCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('dev'))
     .description('run a Temporal server, a worker and, without MEDIA_BASE_URL, a sandbox service')
@@ -18,8 +18,8 @@ export function addDevCommand(program: Command, context: CommandContext): void {
 }
 
 const HELP = `
-Everything lives in the data directory: stopping it in any way and starting it again goes on where it was.
-Other commands with the same data directory find it by themselves.
+All state is kept in the data directory: a new start continues where the last one stopped, also after a kill.
+Other commands with the same data directory connect to it by themselves.
 
 Examples:
   $ temporal-media dev
@@ -65,7 +65,7 @@ async function dev(context: CommandContext, options: CommonOptions): Promise<voi
   report.say('Stopped.');
 }
 
-/** What to try first: only the sandbox's models are known here. */
+/** The command to try first. Only models of the sandbox are known here. */
 export function firstVideo(onSandbox: boolean): string[] {
   const model = onSandbox ? 'sketch-lite' : 'MODEL';
   const line = `  temporal-media video --model ${model} --prompt "a paper boat on a lake" --out out`;

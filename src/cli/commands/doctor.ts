@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 import { type CommandContext, type CommonOptions, effectiveEnvironment, withCommonOptions } from '../context';
 
-/** `doctor`: says whether a video could be made now, and what to do when not. */
+/** `doctor`: reports whether a video could be made now, and what to do if not. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('doctor'))
     .description('check everything that a video needs, with a remedy for each failure; costs nothing')
@@ -10,10 +10,10 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-Looks at Node, the Temporal SDK, server, namespace, workers and calls that wait to be sent and, where MEDIA_BASE_URL and
-the key of the worker are set, at the model configuration, the proxy, the service, the stores and the journal. The
-service is asked for a task that cannot exist: nothing is created. Exit code 0 only when a video could be made now;
-otherwise that of the first failure.
+Checks Node, the Temporal SDK, the server, the namespace, the workers and the calls that wait to be sent. Where
+MEDIA_BASE_URL and the key of the worker are set, it also checks the model configuration, the proxy, the service, the
+stores and the journal. It asks the service for a task that cannot exist: nothing is created. The exit code is 0 only
+when a video could be made now; otherwise it is that of the first failure.
 
 Examples:
   $ temporal-media doctor

@@ -9,25 +9,25 @@ interface PruneOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** `journal`: the record of paid sends of this machine's workers. */
+/** `journal`: maintains the record of paid sends of this machine's workers. */
 export function addJournalCommand(program: Command, context: CommandContext): void {
-  const journal = program.command('journal').description('look after the record of paid sends');
+  const journal = program.command('journal').description('maintain the record of paid sends');
   withCommonOptions(
     journal
       .command('prune')
-      .description('remove old records; never what waits for a decision')
-      .requiredOption('--older-than <duration>', 'at least what the namespace keeps closed workflows: 90d')
-      .option('--dry-run', 'only count'),
+      .description('remove old records, but none that waits for a decision')
+      .requiredOption('--older-than <duration>', 'least age, not below the retention of the namespace: 90d')
+      .option('--dry-run', 'only count what would be removed'),
   )
     .addHelpText('after', HELP)
     .action(async (options: PruneOptions) => prune(context, options));
 }
 
 const HELP = `
-Runs where the worker runs: it reads the folder MEDIA_JOURNAL. A creation key that was removed is forgotten: whoever
-starts the same id again buys again. Records younger than the namespace keeps closed workflows, of workflows that the
-server still has, of other namespaces, and of calls of unknown fate stay. It asks about the workflow that sent, not about
-its callers: choose a time longer than those run that started it under a key of theirs.
+Run it where the worker runs: it reads the folder MEDIA_JOURNAL. After the record of a creation key is removed, starting
+the same id again buys again. Records are kept when they are younger than the retention of the namespace, or belong to a
+workflow that the server still has, to another namespace or to a call of unknown fate. The server is asked about the
+workflow that sent, not about its callers: choose a time longer than callers run that pass a creation key of their own.
 
 Example:
   $ temporal-media journal prune --older-than 90d --dry-run

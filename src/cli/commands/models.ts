@@ -19,7 +19,7 @@ export function addModelsCommand(program: Command, context: CommandContext): voi
   withCommonOptions(
     models
       .command('show')
-      .description('everything about one model, with an example command')
+      .description('show everything about one model, with an example command')
       .argument('<model>', 'public model id'),
   )
     .addHelpText('after', HELP)
@@ -27,8 +27,8 @@ export function addModelsCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-The configuration is MEDIA_MODELS, else that of the sandbox of the \`temporal-media dev\` which runs on the data directory.
-No Temporal server and no key is needed.
+The configuration is MEDIA_MODELS; without it, that of the sandbox of the \`temporal-media dev\` on the data directory.
+Needs no Temporal server and no key.
 
 Examples:
   $ temporal-media models
@@ -37,7 +37,7 @@ Examples:
 `;
 
 const NONE =
-  'There is no model configuration (MEDIA_MODELS): every model passes, with the safe fields only, and no price is known.';
+  'There is no model configuration (MEDIA_MODELS): every model is accepted, with the safe fields only, and no price is known.';
 
 const CONFIGURE =
   'Set MEDIA_MODELS to a file or address: `temporal-media schema models` prints its schema, the section "With your service" of the README has an example.';

@@ -8,15 +8,15 @@ interface OrphansOptions extends CommonOptions {
   readonly since?: string;
 }
 
-/** `orphans`: paid tasks whose workflow was terminated or timed out, and that nobody has fetched since. */
+/** `orphans`: finds paid tasks whose workflow was closed from outside and that no other workflow fetches. */
 export function addOrphansCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
       .command('orphans')
-      .description('find paid tasks whose workflow was terminated and that nobody fetches')
+      .description('find paid tasks whose workflow was terminated and that no other workflow fetches')
       .option(
         '--since <duration>',
-        'only what was sent in this time: 12h, 7d (default: all that the journal has)',
+        'only tasks that were sent within this time: 12h, 7d (default: all in the journal)',
       ),
   )
     .addHelpText('after', HELP)
@@ -24,8 +24,8 @@ export function addOrphansCommand(program: Command, context: CommandContext): vo
 }
 
 const HELP = `
-A worker reads its journal, and the Temporal server says how each workflow ended. Changes nothing. What is older than
-the server keeps closed workflows is left out: nothing says how it ended.
+A worker reads its journal, and the Temporal server reports how each workflow ended. Changes nothing. Tasks that are
+older than the retention of the namespace are left out: the server no longer knows how their workflows ended.
 
 Example:
   $ temporal-media orphans --since 7d -o json | jq -r '.data.orphans[].taskId'

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { collect, type CommandContext, given } from '../context';
 import { CliError } from '../errors';
-import { onInterruption } from '../run-paid';
+import { onInterruption } from '../interruption';
 import { withOutputOptions } from '../report';
 import { readFile } from 'node:fs/promises';
 
@@ -17,27 +17,30 @@ interface SandboxCommandOptions {
   readonly log?: boolean;
 }
 
-/** `sandbox`: the service of the contract on this machine, until Ctrl-C. */
+/** `sandbox`: runs the service of the contract on this machine until Ctrl-C. */
 export function addSandboxCommand(program: Command, context: CommandContext): void {
   withOutputOptions(program.command('sandbox'))
     .description('run the sandbox service in the foreground')
     .option('--port <port>', 'port of the service (default: a free one)')
-    .option('--media-port <port>', 'port of the second origin with signed links (default: a free one)')
-    .option('--data-dir <dir>', 'directory that makes it survive a restart (default: in memory)')
+    .option(
+      '--media-port <port>',
+      'port of the second origin, which serves signed links (default: a free one)',
+    )
+    .option('--data-dir <dir>', 'directory that keeps its state across restarts (default: in memory)')
     .option('--faults <file>', 'JSON file with fault rules; may be repeated', collect)
-    .option('--key <key>', 'key that is let in; may be repeated (default: sandbox-key)', collect)
+    .option('--key <key>', 'key that is accepted; may be repeated (default: sandbox-key)', collect)
     .option('--path-prefix <path>', 'path prefix of the base address')
     .addOption(
-      new Option('--mode <mode>', 'compat takes and says what published clients and services do')
+      new Option('--mode <mode>', 'compat accepts and returns what published clients and services send')
         .choices(['strict', 'compat'])
         .default('strict'),
     )
     .addOption(
-      new Option('--idempotency <mode>', 'what the header Idempotency-Key of a paid call means')
+      new Option('--idempotency <mode>', 'how the header Idempotency-Key of a paid call is treated')
         .choices(['ignored', 'honoured', 'claimed'])
         .default('ignored'),
     )
-    .option('--log', 'one line per request on stderr')
+    .option('--log', 'log one line per request to stderr')
     .addHelpText('after', HELP)
     .action(async (options: SandboxCommandOptions) => sandbox(context, options));
 }
@@ -92,7 +95,7 @@ async function readFaults(files: readonly string[]) {
       const parsed: unknown = JSON.parse(await readFile(file, 'utf8'));
       if (Array.isArray(parsed)) return parsed as never[];
     } catch {
-      // Said below, with the file that the user named.
+      // Reported below, with the name of the file.
     }
     throw new CliError('bad_input', `--faults: ${file} holds no JSON array of fault rules.`, {
       hint: 'For example [{"operation":"poll","times":2,"action":{"type":"status","status":503}}].',

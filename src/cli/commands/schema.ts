@@ -3,13 +3,13 @@ import { CliError } from '../errors';
 import { type CommandContext } from '../context';
 import { nearNames } from '../text';
 import { withOutputOptions } from '../report';
-import { isSchemaName, SCHEMA_NAMES } from '../schemas/schemas';
+import { isSchemaName, SCHEMA_NAMES } from '../schemas/schema-names';
 import { textTable } from '../progress-view';
 
-/** `schema`: JSON Schemas of what is written to and read from this program. */
+/** `schema`: prints the JSON Schemas of what this program reads and writes. */
 export function addSchemaCommand(program: Command, context: CommandContext): void {
   const argument = new Argument('[name]', 'what to describe');
-  // For help and completion only: a wrong name is answered with the near ones.
+  // For help and completion only: `schema` itself reports a wrong name, with similar ones.
   argument.argChoices = Object.keys(SCHEMA_NAMES);
   withOutputOptions(program.command('schema').addArgument(argument))
     .description('print the JSON Schema of a file or an answer; without a name, list them')
@@ -18,7 +18,7 @@ export function addSchemaCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-JSON Schema, draft 2020-12. Readers should pass over fields that a schema does not name.
+JSON Schema, draft 2020-12. Readers should ignore fields that a schema does not name.
 
 Examples:
   $ temporal-media schema

@@ -3,7 +3,7 @@ import { badInput, CliError } from '../errors';
 import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
 import { withServer } from '../with-server';
 
-/** `status`: what is known of a workflow id or a task id, and what is safe to do. */
+/** `status`: shows what is known about a workflow id or a task id, and what is safe to do. */
 export function addStatusCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
@@ -18,8 +18,8 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
 }
 
 const HELP = `
-Looks into the journal, then into the histories of this namespace, then asks the service (one GET, by a worker).
-Reads only: it creates, cancels and starts nothing that costs.
+Searches the journal, then the histories of this namespace, then asks the service (one GET, sent by a worker).
+Read-only: it creates and cancels nothing, and starts nothing that costs money.
 
 Examples:
   $ temporal-media status vid_0b1c

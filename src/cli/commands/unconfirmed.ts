@@ -9,7 +9,7 @@ interface DecideOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** `unconfirmed`: paid calls of unknown fate, their evidence, and what a person decides about them. */
+/** `unconfirmed`: lists paid calls of unknown fate, shows their evidence and records decisions about them. */
 export function addUnconfirmedCommand(program: Command, context: CommandContext): void {
   const unconfirmed = program
     .command('unconfirmed')
@@ -37,7 +37,7 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
   withDecisionOptions(
     unconfirmed
       .command('adopt')
-      .description('it was accepted as this task: go on with it; costs nothing more')
+      .description('the call was accepted as this task: continue with it; costs nothing more')
       .argument('<id>', 'creation key: the id given at the start')
       .argument('<task>', 'task id from the records of the service'),
   ).action((id: string, task: string, options: DecideOptions) =>
@@ -46,7 +46,7 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
   withDecisionOptions(
     unconfirmed
       .command('declare-lost')
-      .description('nothing was accepted: nothing is sent under this id any more')
+      .description('the call was not accepted: nothing is sent under this id any more')
       .argument('<id>', 'creation key: the id given at the start'),
   ).action((id: string, options: DecideOptions) => decided(context, 'declareLost', id, options));
   withDecisionOptions(
@@ -59,9 +59,9 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
 }
 
 const HELP = `
-A create whose reply was lost is never sent again by itself. Look into the task records of the service with the
-evidence, then adopt its task, declare it lost, or resubmit it. The decision goes into the journal of the workers and
-stands: whoever starts the same id again gets what was decided.
+A create whose reply was lost is never sent again automatically. Look into the task records of the service with the
+evidence, then adopt its task, declare it lost, or resubmit it. The decision is written to the journal of the workers
+and is final: starting the same id again returns what was decided.
 
 Examples:
   $ temporal-media unconfirmed

@@ -24,8 +24,6 @@ import {
 } from '../paid-options';
 import { refuseInvalid } from '../refuse-invalid';
 import { commandFor } from '../text';
-import { maySend } from '../spend/before-send';
-import { measuringStore } from '../dry-run';
 
 interface VideoOptions extends PaidOptions {
   readonly duration?: string;
@@ -35,7 +33,7 @@ interface VideoOptions extends PaidOptions {
   readonly waitFor?: string;
 }
 
-/** `video`: creates one video once, waits for it, saves the file. */
+/** `video`: creates one video once, waits for it and saves the file. */
 export function addVideoCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     withSpendOptions(
@@ -44,17 +42,17 @@ export function addVideoCommand(program: Command, context: CommandContext): void
         .description('create a video, wait for it and save the file')
         .requiredOption('--model <id>', 'public model id, sent exactly as given')
         .requiredOption('--prompt <text>', 'scene, motion, camera and audio instruction')
-        .option('--duration <seconds>', 'whole seconds that the model allows')
-        .option('--resolution <value>', "one of the model's own, for example 720p")
-        .option('--aspect-ratio <ratio>', "one of the model's own, for example 16:9")
+        .option('--duration <seconds>', 'duration in whole seconds, as the model allows')
+        .option('--resolution <value>', 'resolution that the model allows, for example 720p')
+        .option('--aspect-ratio <ratio>', 'aspect ratio that the model allows, for example 16:9')
         .option('--reference <kind=source>', 'image, video or audio = file or URL; may be repeated', collect)
         .option('--field <name=value>', 'model-specific field; may be repeated', collect)
         .option('--account <name>', 'credential name of the worker')
         .option(
           '--wait-for <duration>',
-          'how long to wait before the command leaves it running: 90s, 15m, 2h, 3d (default: 15m)',
+          'how long to wait; then the command exits and the video goes on: 90s, 15m, 2h, 3d (default: 15m)',
         )
-        .option('--out <dir>', 'directory of the file', '.')
+        .option('--out <dir>', 'directory for the file', '.')
         .option(
           '--id <id>',
           'workflow id and creation key: the same id never buys twice (default: a new one)',
@@ -67,8 +65,8 @@ export function addVideoCommand(program: Command, context: CommandContext): void
 }
 
 const HELP = `
-The same id with the same request attaches, or returns the first result. Ctrl-C detaches; nothing is cancelled.
-Exit code 75 means still running: go on with \`temporal-media resume\`.
+The same id with the same request attaches to the running workflow, or returns its result. Ctrl-C detaches; nothing is
+cancelled. Exit code 75 means that the video is still running: continue with \`temporal-media resume\`.
 ${SPEND_HELP}
 Examples:
   $ temporal-media video --model cine-1 --prompt "a lighthouse at dusk" --duration 4 --resolution 720p --out out
@@ -83,7 +81,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
   const store = openStore(config);
   const env = effectiveEnvironment(context, options);
   const references = await readReferences(
-    options.dryRun === true ? measuringStore : store,
+    options.dryRun === true ? (await import('../dry-run.js')).measuringStore : store,
     options.reference ?? [],
   );
   const request = {
@@ -99,6 +97,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
   } as VideoRequest;
   const paid = { operation: 'create_video', request } as const;
   refuseInvalid(paid);
+  const { maySend } = await import('../spend/before-send.js');
   if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('../run-paid.js');
   await runPaid(context, {

@@ -1,6 +1,6 @@
 import { type Command, type Option } from 'commander';
 
-/** What a value is, for the one who types it. `text` cannot be guessed. */
+/** What kind of value an option takes. `text` cannot be completed. */
 export type ValueKind = 'none' | 'text' | 'choices' | 'file' | 'directory';
 
 export interface DescribedOption {
@@ -12,7 +12,7 @@ export interface DescribedOption {
 }
 
 export interface DescribedCommand {
-  /** `''` for the program itself, else `/models/show`: what the scripts find by the words before the cursor. */
+  /** `''` for the program itself, else `/models/show`: the scripts match it with the words before the cursor. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly DescribedOption[];
@@ -20,10 +20,10 @@ export interface DescribedCommand {
   readonly argumentChoices: readonly string[];
 }
 
-/** The program and its commands at every depth, as the help shows them: hidden ones are left out. */
+/** Describes the program and its commands at every depth; hidden ones are left out. */
 export function describeProgram(program: Command, path = ''): DescribedCommand[] {
   const help = program.createHelp();
-  // `help` belongs to the program; `COMMAND --help` says the same.
+  // `help` is listed for the program only; `COMMAND --help` does the same.
   const subcommands = help.visibleCommands(program).filter((one) => path === '' || one.name() !== 'help');
   const own: DescribedCommand = {
     path,

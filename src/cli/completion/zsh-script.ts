@@ -66,7 +66,7 @@ function commandWords({ subcommands, argumentChoices }: DescribedCommand): strin
   return [...commands, ...argumentChoices.map((choice) => quoted(choice))];
 }
 
-/** `word:description`: a colon in the word would end it. */
+/** `word:description`; colons in the word are escaped. */
 function described(word: string, description: string): string {
   return quoted(`${word.replaceAll(':', '\\\\:')}:${description}`);
 }

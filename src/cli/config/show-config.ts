@@ -27,8 +27,8 @@ export async function showConfig(context: CommandContext, options: CommonOptions
     return;
   }
   const names = broken.map(({ name }) => name).join(', ');
-  throw new CliError('configuration', `What cannot be used: ${names}.`, {
-    hint: 'Correct it where it is set; what is wrong stands beside each value.',
+  throw new CliError('configuration', `These values cannot be used: ${names}.`, {
+    hint: 'Correct each value where it is set; the list shows what is wrong with it.',
     data: { values },
   });
 }

@@ -9,11 +9,11 @@ import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { type ArtifactRef, type VideoRequest } from '../../domain/request';
 import { readResults } from '../../manifest/results';
 import { type DemoCase, type DemoResult, type DemoEnvironment } from './demo-case';
-import { resultOf, heartbeatOf } from './demo-result';
+import { resultOf, outcomeWords } from './demo-result';
 
 /**
- * Parses a saved file anew and compares it with its artifact. Returns what it is, in words.
- * @throws Error when the bytes are others, or no parser reads them
+ * Parses a saved file and compares it with its artifact. @returns a description of the media
+ * @throws Error when the bytes differ or cannot be parsed
  */
 export async function checkMedia(path: string, ref: ArtifactRef): Promise<string> {
   const bytes = await readFile(path);
@@ -82,7 +82,7 @@ const ROWS = 4;
 const PRICE = 100_000;
 const usd = (rows: number) => ({ microUnits: rows * PRICE, currency: 'USD' });
 
-/** A campaign whose budget ends before its rows do, and what the same id does with more of it. */
+/** A campaign whose budget does not cover all rows; the same id then continues with a larger budget. */
 const campaignCase: DemoCase = {
   name: 'campaign',
   why: 'a budget for three of four rows is never exceeded, and more of it buys only the row that is missing',
@@ -111,7 +111,7 @@ async function campaign({ media, store, id, say }: DemoEnvironment): Promise<Dem
   const { settled, reserved } = second.money;
   return {
     seen: `${words(first.counts)}, then ${words(second.counts)}`,
-    notes: [`on its books: ${(settled + reserved) / 1e6} USD`],
+    notes: [`its cost: ${(settled + reserved) / 1e6} USD`],
     artifacts,
   };
 }
@@ -126,7 +126,7 @@ function words(counts: RowCounts): string {
 const ONE_CREATE = { creates: 1, images: 0 };
 const ONE_IMAGE_CALL = { creates: 0, images: 1 };
 
-/** The expectations of the demo, with their reasons: it succeeds only if every row comes true. */
+/** The expectations of the demo, with their reasons: it succeeds only if all of them are met. */
 export const DEMO_CASES: readonly DemoCase[] = [
   {
     name: 'video-from-file',
@@ -173,14 +173,14 @@ export const DEMO_CASES: readonly DemoCase[] = [
   },
   {
     name: 'capacity',
-    why: 'a task that lacked capacity is told apart from moderation: another attempt can make sense',
+    why: 'a task that lacked capacity is distinguished from moderation: another attempt can make sense',
     expected: 'failed/capacity',
     paid: ONE_CREATE,
     run: (environment) => video(environment, 'capacity', quick('a scene at rush hour [fail:capacity]')),
   },
   {
     name: 'lost-reply',
-    why: 'accepted, but the reply was lost: nobody knows, so nothing is sent again and the evidence is kept',
+    why: 'accepted, but the reply was lost: its fate is unknown, so nothing is sent again and the evidence is kept',
     expected: 'unconfirmed',
     paid: ONE_CREATE,
     run: lostReply,
@@ -226,13 +226,14 @@ async function deadline({ media, id, say }: DemoEnvironment): Promise<DemoResult
   const request = quick('a long walk along the shore [run:14s]');
   const started = await media.startVideo({ request, waitFor: '5s' }, { id: id('deadline') });
   const first: VideoOutcome = await started.result();
-  if (first.outcome !== 'still_running') return { ...resultOf(first), seen: `${heartbeatOf(first)} at once` };
+  if (first.outcome !== 'still_running')
+    return { ...resultOf(first), seen: `${outcomeWords(first)} at once` };
   say(`deadline: still ${first.lastStatus ?? 'unknown'} after 5 s, task ${first.video.taskId}; resuming it`);
   const second = await (await media.resume(first.video.taskId)).result();
   const { notes, artifacts } = resultOf(second);
   const same = 'video' in second && second.video?.taskId === first.video.taskId;
   return {
-    seen: `${heartbeatOf(first)}, ${heartbeatOf(second)}${same ? '' : ' of another task'}`,
+    seen: `${outcomeWords(first)}, ${outcomeWords(second)}${same ? '' : ' of another task'}`,
     notes: [...notes, 'the same task, created once'],
     ...(artifacts && { artifacts }),
   };

@@ -3,7 +3,7 @@ import { type TemporalMediaClient } from '../../client';
 import { type ArtifactRef } from '../../domain/request';
 import { type RunningChild } from '../child-process';
 
-/** What a case of the demo works with. */
+/** What a demo case works with. */
 export interface DemoEnvironment {
   /** Makes ids of this run. */
   readonly id: (name: string) => string;
@@ -29,11 +29,11 @@ export interface FragileQueue {
   readonly activitiesOf: (workflowId: string) => Promise<readonly string[]>;
 }
 
-/** What came of a case. */
+/** The result of a case. */
 export interface DemoResult {
-  /** Outcome words in order, as the table of expectations has them. */
+  /** Outcomes in order, as the table of expectations has them. */
   readonly seen: string;
-  /** Facts worth telling. */
+  /** Further facts to print. */
   readonly notes: readonly string[];
   /** Results to save and to verify. */
   readonly artifacts?: readonly ArtifactRef[];
@@ -41,7 +41,7 @@ export interface DemoResult {
 
 /** One row of the table of expectations. */
 export interface DemoCase {
-  /** Name of the files as well. */
+  /** Also the base name of its files. */
   readonly name: string;
   /** What it shows, and why the outcome is the right one. */
   readonly why: string;

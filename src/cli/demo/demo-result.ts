@@ -3,13 +3,13 @@ import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { type DemoResult } from './demo-case';
 
 /** An outcome as the table of expectations names it: `completed`, `still_running`, or a type of the failure table. */
-export function heartbeatOf(outcome: VideoOutcome | ImageOutcome): string {
+export function outcomeWords(outcome: VideoOutcome | ImageOutcome): string {
   return failureRow(outcome)?.type ?? outcome.outcome;
 }
 
-/** What the demo tells about an outcome. */
+/** What the demo reports about an outcome. */
 export function resultOf(outcome: VideoOutcome | ImageOutcome): DemoResult {
-  const seen = heartbeatOf(outcome);
+  const seen = outcomeWords(outcome);
   switch (outcome.outcome) {
     case 'completed':
       return 'images' in outcome

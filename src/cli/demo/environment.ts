@@ -32,7 +32,7 @@ export interface OpenEnvironment {
 
 interface OpenEnvironmentOptions {
   readonly dataDir: string;
-  /** The server's database survives in the data directory. */
+  /** Whether the server's database is kept in the data directory. */
   readonly persistent: boolean;
   readonly out: string;
   readonly env: NodeJS.ProcessEnv;
@@ -41,7 +41,7 @@ interface OpenEnvironmentOptions {
 
 const WORKER_GRACE_MS = 20_000;
 
-/** Starts server, sandbox and the first worker for the demo, on task queues of its own. Undoes everything on failure. */
+/** Starts server, sandbox and the first worker for the demo, on its own task queues. Undoes everything on failure. */
 export async function openEnvironment(options: OpenEnvironmentOptions): Promise<OpenEnvironment> {
   const { dataDir, say } = options;
   const env = demoEnvironment(options.env);
@@ -50,7 +50,7 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
   };
   try {
-    // The bundle is made meanwhile: server and sandbox are other processes.
+    // The bundle is built while server and sandbox start in other processes.
     const bundling = cachedWorkflowBundle(join(dataDir, 'cache'));
     bundling.catch(() => undefined);
     const server = await startTemporalServer({
@@ -110,7 +110,7 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
   }
 }
 
-/** The demo talks to its own sandbox only: a real service that the user has configured must not be billed. */
+/** Resolves when a journal folder holds an outcome. */
 async function untilOutcome(journal: string): Promise<void> {
   for (;;) {
     const names = await readdir(journal, { recursive: true }).catch(() => []);
@@ -126,7 +126,7 @@ async function activitiesOf(client: Client, workflowId: string): Promise<string[
   );
 }
 
-/** On a server of somebody else nothing of the demo stays running. */
+/** Terminates the journal workflows, so that nothing of the demo keeps running on a server that it did not start. */
 async function endJournals(client: Client, queues: readonly string[]): Promise<void> {
   for (const queue of queues) {
     await client.workflow
@@ -144,7 +144,7 @@ export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MEDIA|TEMPORAL_CODEC)_/.test(name)));
 }
 
-/** ImageCalls two pictures as files of the user and takes them into the store, as the commands do. */
+/** Renders two images as files of the user and puts them into the store, as the commands do. */
 async function demoInputs(
   store: ArtifactStore,
   directory: string,

@@ -4,7 +4,7 @@ import { checkMedia, DEMO_CASES } from './cases';
 import { type DemoCase, type DemoEnvironment } from './demo-case';
 import { type OpenEnvironment } from './environment';
 
-/** A row of the table with what came of it. */
+/** A row of the table with its result. */
 export interface DemoRow {
   readonly name: string;
   readonly why: string;

@@ -8,11 +8,11 @@ import { isPortFree } from '../../testing/temporal-server/process';
 import { type RunningChild, startChild } from '../child-process';
 import { CliError } from '../errors';
 
-/** What `dev` tells other commands about itself, in `dev.json` of the data directory. Never a key. */
+/** What `dev` publishes for other commands in `dev.json` of the data directory. Never holds a key. */
 export interface DevState {
   readonly v: 1;
   readonly pid: number;
-  /** Tells this process from a later one with the same pid. */
+  /** Distinguishes this process from a later one with the same pid. */
   readonly identity: string | null;
   readonly startedAt: string;
   readonly address: string;
@@ -31,7 +31,7 @@ export interface DevSandbox {
   readonly adminUrl: string;
 }
 
-/** Ports that the next start takes again: the account of every task is a digest of the base address (architecture: Requests). */
+/** Ports that the next start reuses: the account of a task is a digest of the base address (architecture: Requests). */
 export interface DevPorts {
   readonly temporal?: number;
   readonly ui?: number;
@@ -70,7 +70,7 @@ export async function writeDevPorts(dataDir: string, ports: DevPorts): Promise<v
   await writeJson(portsFile(dataDir), ports);
 }
 
-/** A file that is missing or broken says nothing. */
+/** Undefined for a missing or broken file. */
 async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as unknown;
@@ -79,17 +79,17 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** A reader sees the old content or the new one, never half of it. */
+/** Replaces the file atomically: a reader sees the old content or the new one. */
 async function writeJson(file: string, content: object): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, file);
 }
 
-/** The key of a local sandbox: it opens nothing but that. */
+/** The key of a local sandbox, which gives access to nothing else. */
 export const SANDBOX_KEY = 'sandbox-key';
 
-/** A sandbox that was killed with its `dev` needs a moment to let go of its ports. */
+/** Longest wait, in milliseconds, for a sandbox that was killed with its `dev` to release its ports. */
 const PORT_WAIT_MS = 15_000;
 
 interface StartDevSandboxOptions {
@@ -99,8 +99,8 @@ interface StartDevSandboxOptions {
 }
 
 /**
- * Starts the sandbox of `dev` in its own process, on the ports of last time: another port would be another account,
- * and every task of before would be out of reach. @throws CliError when such a port is taken
+ * Starts the sandbox of `dev` in its own process, on the ports of the last run: another port would mean another
+ * account, and earlier tasks would be out of reach. @throws CliError when such a port is taken
  */
 export async function startDevSandbox({
   dataDir,
@@ -119,7 +119,7 @@ export async function startDevSandbox({
   });
 }
 
-/** Key, addresses and proxies of the user are for another service; a sandbox has its own key (C5.4a, C5.4b). */
+/** Removes key, addresses and proxies of the user, which are for another service (C5.4a, C5.4b). */
 function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^MEDIA_|_proxy$/i.test(name)));
 }
@@ -130,14 +130,14 @@ async function untilFree(port: number): Promise<void> {
     if (Date.now() > until) {
       const message = `Port ${port} of 127.0.0.1, which the sandbox of this data directory used before, is taken.`;
       throw new CliError('port_in_use', message, {
-        hint: 'Stop what listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory: tasks of before are then out of reach.',
+        hint: 'Stop what listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory: earlier tasks are then out of reach.',
       });
     }
     await delay(200);
   }
 }
 
-/** What a worker needs to use this sandbox; what the user has set himself wins. */
+/** The variables that a worker needs to use this sandbox; values that the user has set win. */
 export function sandboxEnvironment(sandbox: DevSandbox, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const hasKey = Boolean(env['MEDIA_API_KEY'] || env['MEDIA_API_KEY_FILE']);
   return {
@@ -149,8 +149,8 @@ export function sandboxEnvironment(sandbox: DevSandbox, env: NodeJS.ProcessEnv):
 }
 
 /**
- * The environment in which a child worker finds this server. For a server of ours every TEMPORAL_* of the user is
- * dropped, the default profile included: its TLS and keys belong to another server.
+ * The environment in which a child worker finds this server. For a server that was started here, every TEMPORAL_* of
+ * the user is dropped, the default profile included: its TLS and keys belong to another server.
  */
 export function temporalEnvironment(
   server: RunningTemporalServer,
@@ -165,7 +165,7 @@ export function temporalEnvironment(
     ...Object.fromEntries(others),
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,
-    // A file that is not there: an empty one counts as broken.
+    // A file that does not exist: an empty one counts as broken.
     TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal-profiles.toml'),
   };
 }

@@ -5,23 +5,23 @@ import { findTarget, type Target } from '../connect';
 import { type DevState, readDevState, sandboxEnvironment } from '../dev/state';
 import { type CommandErrorType, errorType } from '../error-table';
 
-/** What the checks check. Gathered once; nothing here has been asked over a network. */
+/** What the checks work with. Gathered once, without using a network. */
 export interface Facts {
-  /** The environment of the worker, as far as it is known here. Holds the key: it goes into no message. */
+  /** The environment of the worker, as far as it is known here. Holds the key and must not appear in a message. */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Without what {@link problems} names. */
+  /** Without the variables that {@link problems} names. */
   readonly config: MediaConfig;
   /** Variables whose value no worker would accept. */
   readonly problems: readonly ConfigurationError[];
-  /** Whether this is a place where a worker could run; elsewhere only its polling can be seen. */
+  /** Whether a worker could run on this machine; elsewhere only its polling can be checked. */
   readonly workerSide: boolean;
   /** The service and where its address is from; undefined without a usable address or key. */
   readonly service: { readonly baseUrl: string; readonly from: string } | undefined;
   readonly target: Target | { readonly problem: unknown };
-  /** `dev` of the data directory, also when another server is used. */
+  /** `dev` of the data directory, even when another server is used. */
   readonly dev: DevState | undefined;
-  /** The connection that the check of the server opens for those after it. */
+  /** The connection that the check of the server opens for later checks. */
   readonly session: { connection?: Connection };
 }
 
@@ -67,7 +67,7 @@ function serves(dev: DevState | undefined, target: Facts['target']): dev is DevS
   );
 }
 
-/** One wrong variable must not hide what else is wrong: it is noted and left out. */
+/** Reads the configuration without its wrong variables, so that one problem does not hide the others. */
 function readTolerantly(env: NodeJS.ProcessEnv): {
   readonly config: MediaConfig;
   readonly problems: readonly ConfigurationError[];
@@ -85,7 +85,7 @@ function readTolerantly(env: NodeJS.ProcessEnv): {
   }
 }
 
-/** What would only show at the first call: an address or a key that cannot be used. */
+/** Problems that would otherwise fail the first call: an address or a key that cannot be used. */
 function serviceProblems(config: MediaConfig): ConfigurationError[] {
   const problems: ConfigurationError[] = [];
   try {
@@ -130,10 +130,10 @@ export type CheckName =
 
 /**
  * What one check found.
- * - `ok`: nothing in the way.
- * - `warning`: a video can be made, but something deserves a look.
+ * - `ok`: no problem.
+ * - `warning`: a video can be made, but something should be checked.
  * - `failed`: no video can be made before the remedy.
- * - `skipped`: not looked at, because of the check that `dependsOn` names, or because only a worker's machine knows.
+ * - `skipped`: not checked, because of the check that `dependsOn` names, or because only a worker's machine can.
  */
 export type Finding =
   | { readonly state: 'ok'; readonly message: string }
@@ -151,17 +151,17 @@ export type CheckReport = Finding & { readonly name: CheckName };
 /** One thing that must be right before a video can be made. */
 export interface Check {
   readonly name: CheckName;
-  /** What people read. */
+  /** Name of the check in text output. */
   readonly title: string;
   /** Checks that must not have failed, nor been skipped, before this one makes sense. */
   readonly after: readonly CheckName[];
   /** Only where the settings of a worker are known (MEDIA_BASE_URL, the key). */
   readonly workerSide?: true;
-  /** Longest time in milliseconds: what hangs counts as failed. */
+  /** Longest time in milliseconds: a check that takes longer has failed. */
   readonly limitMs: number;
-  /** What no answer within that time means. */
+  /** Error type of a check that takes longer. */
   readonly late: CommandErrorType;
-  /** Free of charge and without a trace: never a paid call, never a new file or folder that stays. */
+  /** Costs nothing and leaves nothing behind: no paid call, no new file or folder that stays. */
   run(facts: Facts): Promise<Finding>;
 }
 
@@ -173,11 +173,11 @@ export function warning(message: string, remedy: string): Finding {
   return { state: 'warning', message, remedy };
 }
 
-/** @param remedy what is more exact than the hint of the registry */
+/** @param remedy more specific than the hint of the registry */
 export function failed(type: CommandErrorType, message: string, remedy = errorType(type).hint): Finding {
   return { state: 'failed', message, remedy, errorType: type };
 }
 
 export function skipped(dependsOn: CheckName): Finding {
-  return { state: 'skipped', message: `Not looked at: \`${dependsOn}\` comes first.`, dependsOn };
+  return { state: 'skipped', message: `Not checked: \`${dependsOn}\` comes first.`, dependsOn };
 }

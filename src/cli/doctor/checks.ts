@@ -17,7 +17,7 @@ export const CHECKS: readonly Check[] = [
   artifacts,
   journal,
   binding,
-  // Late: most of what fails before it also keeps a worker from starting, and is then the reason.
+  // Late, because most earlier failures also keep a worker from starting and are then the reason.
   workers,
   waiting,
 ];

@@ -14,8 +14,8 @@ import {
 import { CHECKS } from './checks';
 
 /**
- * Runs every check as soon as those it depends on are done; independent ones at the same time. Total: what throws or
- * hangs is a failed check. @returns one report per check, in the order of the list
+ * Runs every check as soon as those it depends on are done; independent ones run concurrently. Never rejects: a check
+ * that throws or hangs has failed. @returns one report per check, in the order of the list
  */
 export async function runChecks(
   checks: readonly Check[],
@@ -39,7 +39,7 @@ export async function runChecks(
 
 async function findingOf(check: Check, facts: Facts, blocking: CheckReport | undefined): Promise<Finding> {
   if (check.workerSide === true && !facts.workerSide)
-    return { state: 'skipped', message: 'Not looked at: only a machine with the settings of a worker can.' };
+    return { state: 'skipped', message: 'Not checked: needs a machine with the settings of a worker.' };
   if (blocking !== undefined) return skipped(rootOf(blocking));
   try {
     return await withinLimit(check, facts);
@@ -49,7 +49,7 @@ async function findingOf(check: Check, facts: Facts, blocking: CheckReport | und
   }
 }
 
-/** The check with the remedy, not one that was skipped itself. */
+/** The check that failed, not one that was skipped because of it. */
 function rootOf(blocking: CheckReport): CheckName {
   return blocking.state === 'skipped' && blocking.dependsOn !== undefined
     ? blocking.dependsOn
@@ -98,11 +98,11 @@ export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessE
     return;
   }
   const { errorType: type, message, remedy: hint } = first;
-  // The check's own line says it, with its remedy.
+  // The line of the check has already shown message and remedy.
   throw CliError.from({ type, message, hint }, { ok: false, checks, summary }, true);
 }
 
-/** Hands reports on in the order of `names`, each as soon as all before it have come. */
+/** Passes reports on in the order of `names`, each as soon as all before it have arrived. */
 export function inOrder(
   names: readonly CheckName[],
   handOn: (report: CheckReport) => void,
@@ -124,14 +124,14 @@ export function inOrder(
 const WORDS = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: 'skip' } as const;
 const WIDTH = Math.max(...CHECKS.map(({ title }) => title.length));
 
-/** What people read of one check: a line, and the remedy below it. */
+/** The text about one check: a line, and the remedy below it. */
 export function linesOf(report: CheckReport): readonly string[] {
   const title = CHECKS.find(({ name }) => name === report.name)?.title ?? report.name;
   const line = `${WORDS[report.state].padEnd(4)} ${title.padEnd(WIDTH)}  ${report.message}`;
   return 'remedy' in report ? [line, `     ${' '.repeat(WIDTH)}  ${report.remedy}`] : [line];
 }
 
-/** The one sentence that answers the question of the command, and what it does not know. */
+/** One sentence: whether a video could be made, and which checks were skipped. */
 export function summaryOf(checks: readonly CheckReport[]): string {
   const failures = checks.filter(({ state }) => state === 'failed').map(({ name }) => name);
   if (failures.length > 0) {
@@ -141,5 +141,5 @@ export function summaryOf(checks: readonly CheckReport[]): string {
   const unseen = checks.filter(({ state }) => state === 'skipped').map(({ name }) => name);
   return unseen.length === 0
     ? 'A video could be made now.'
-    : `A video could be made now, as far as this machine can see. Not looked at here: ${unseen.join(', ')}; \`doctor\` where the worker runs does.`;
+    : `A video could be made now, as far as this machine can see. Not checked here: ${unseen.join(', ')}; run \`doctor\` where the worker runs.`;
 }

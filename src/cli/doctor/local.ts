@@ -43,7 +43,7 @@ export const oneSdk: Check = {
   run: async ({ cwd }) => checkSdkCopies(sdkCopiesWithApplication(cwd, sdkCopies(PACKAGES))),
 };
 
-/** Names who loads which version, and no path. */
+/** Names the packages that load each version, without paths. */
 export function checkSdkCopies(copies: readonly SdkCopy[]): Finding {
   const [ours, ...others] = copies;
   if (others.length === 0) return ok(`${ours?.version ?? 'unknown'}, one copy`);
@@ -134,12 +134,12 @@ export const journal: Check = {
 
 /**
  * - `there`: the folder exists.
- * - `missing`: it can be made: what is above it is a folder that can be written.
+ * - `missing`: it can be created: the nearest existing path above it is a writable folder.
  * - `blocked`: something else has its name, or the rights are missing.
  */
 type FolderState = 'there' | 'missing' | 'blocked';
 
-/** Looks without making anything. */
+/** Checks a folder without creating anything. */
 export async function folderState(folder: string): Promise<FolderState> {
   for (let at = folder; ; at = dirname(at)) {
     const found = await stat(at).catch(() => undefined);

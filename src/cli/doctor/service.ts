@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { type Dispatcher } from 'undici';
 import { createModelSource, type ModelSource } from '../../models/model-source';
-import { type ConnectionFactory, environmentConnections, proxyFor } from '../../service/connections';
+import { type ConnectionFactory, environmentConnections } from '../../service/connections';
+import { proxyFor } from '../../service/proxy-environment';
 import { createMediaClient } from '../../service/create-media-client';
 import { type GetVideoResult } from '../../service/media-client';
 import { networkCode, unsentCause } from '../../service/network-error';
@@ -10,16 +11,16 @@ import { type CommandErrorType } from '../error-table';
 import { type Check, failed, type Finding, ok, skipped, warning } from './check';
 import { spokenOf, type Subject } from './spoken-of';
 
-/** What came of asking for a task that cannot exist. */
+/** The result of a query for a task that cannot exist. */
 interface ServiceAnswer {
   readonly result: GetVideoResult;
   /** Normalised base address. */
   readonly baseUrl: string;
-  /** The error of the network, when there was one. */
+  /** The network error, if any. */
   readonly cause: unknown;
 }
 
-/** Unknown tasks are answered like this (contract 7: a 400 on a task query; test/fixtures/wire). */
+/** HTTP statuses for an unknown task (contract 7: a 400 on a task query; test/fixtures/wire). */
 const NO_SUCH_TASK: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
 const CERTIFICATE_REMEDY =
   'Name the certificate of your proxy or service in NODE_EXTRA_CA_CERTS, for the worker too.';
@@ -35,7 +36,7 @@ const PATH_UNPROVED =
 const MOST_SAID = 200;
 const LOOK_AGAIN = 'Try again later; the log of the service says more.';
 
-/** Reachable and not refused, or why not. Total. */
+/** Whether the service is reachable and does not refuse the key, or why not. */
 export function checkServiceAnswer(answer: ServiceAnswer): Finding {
   const { result, baseUrl } = answer;
   if (result.kind === 'record')
@@ -79,7 +80,7 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
     : warning(message, LOOK_AGAIN);
 }
 
-/** The answer to expect; where it names no task, path or key may be what is wrong. */
+/** The expected reply; when it does not mention a task, path or key may be wrong. */
 function checkUnknownTask(
   { result, baseUrl }: ServiceAnswer,
   status: number,
@@ -90,7 +91,7 @@ function checkUnknownTask(
   return status === 400 || status === 422 ? warning(message, KEY_UNPROVED) : warning(message, PATH_UNPROVED);
 }
 
-/** Its words are cleaned of keys and signed addresses; long ones are cut. */
+/** The service's message, which is already redacted of keys and signed addresses; a long one is cut. */
 function reasonOf(result: GetVideoResult): string {
   const { code = null, message = null } = (result.kind === 'error' && result.taskError) || {};
   const words = message ?? code;
@@ -126,8 +127,8 @@ const WORDS: { readonly [cause: string]: (code: string) => string } = {
 const ANSWER_MS = 7_000;
 
 /**
- * Asks for a task that cannot exist: one GET, which costs nothing (contract 1), with the key as every call carries it
- * (C5.1). Nothing is ever created here.
+ * Queries a task that cannot exist: one GET, which costs nothing (contract 1), with the key as in every call (C5.1).
+ * Nothing is ever created here.
  */
 export const service: Check = {
   name: 'service',
@@ -156,7 +157,7 @@ export const service: Check = {
   },
 };
 
-/** The same connections; every error of a request is reported before the client makes a result without its cause of it. */
+/** Reports every error of a request on these connections: the result of the client does not hold its cause. */
 function watchedConnections(
   connections: ConnectionFactory,
   onError: (error: unknown) => void,
@@ -235,7 +236,7 @@ function usable(address: string): URL | undefined {
   }
 }
 
-/** Undefined when it accepts a connection; nothing is said to it. */
+/** Undefined when it accepts a connection; nothing is sent to it. */
 async function connectionProblem(url: URL): Promise<string | undefined> {
   const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
   return new Promise((resolve) => {

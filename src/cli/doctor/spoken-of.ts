@@ -3,7 +3,7 @@ import { type TaskError } from '../../domain/video-task';
 /** What an error of a service is about. */
 export type Subject = 'key' | 'path' | 'model' | 'task';
 
-/** The first that fits decides. An address that is quoted stands there as `/`. */
+/** The first match decides. A quoted address is replaced by `/` before. */
 const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   [
     'key',
@@ -17,10 +17,10 @@ const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   ['task', /\b(?:task|video|job|generation)s?\b|\bid\b|doctor-/i],
 ];
 
-/** The address of our own question, or what the redactor has left of it: there are videos in it whatever the text is about. */
+/** The address of the request, as quoted or redacted: it contains "videos" whatever the error is about. */
 const QUOTED_ADDRESS = /\[path\]|\S*v1\/videos\/\S*/gi;
 
-/** Which of them the words of an error speak of; undefined when none can be told. */
+/** The subject of an error; undefined when none is recognised. */
 export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>): Subject | undefined {
   const words = `${(code ?? '').replaceAll(/[_.-]/g, ' ')} ${code ?? ''} ${(message ?? '').replaceAll(QUOTED_ADDRESS, '/')}`;
   return SUBJECTS.find(([, pattern]) => pattern.test(words))?.[0];

@@ -28,7 +28,7 @@ interface QueuePollers {
   readonly activities: readonly number[];
 }
 
-/** Whether a worker asks the task queue for workflows and for activities. */
+/** Whether a worker polls the task queue for workflows and for activities. */
 export const workers: Check = {
   name: 'workers',
   title: 'Workers',
@@ -40,7 +40,7 @@ export const workers: Check = {
     const { namespace, taskQueue } = target;
     const look = (queue: string, kind: PollerKind) => viewQueue(connection, namespace, queue, kind, CALL_MS);
     const queues = Object.values(activityQueues(taskQueue));
-    // All at once: one look after another would outlast the limit of the check.
+    // Concurrently: one call after another would exceed the limit of the check.
     const [workflows, activities, ...others] = await Promise.all([
       ...KINDS.map((kind) => look(taskQueue, kind)),
       ...queues.map((queue) => look(queue, 'activities')),
@@ -65,7 +65,7 @@ export const workers: Check = {
 const pollsOf = (view: QueueView | undefined): readonly number[] =>
   view === undefined ? [] : pollsForNewWork(view);
 
-/** Creates, polls, downloads and images run on queues of their own; a worker that was made by hand may not serve them. */
+/** Creates, polls, downloads and images run on queues of their own, which a hand-made worker may not serve. */
 export function checkActivityQueues(
   served: Finding,
   queues: readonly (readonly [queue: string, polls: readonly number[]])[],
@@ -81,7 +81,7 @@ export function checkActivityQueues(
   );
 }
 
-/** @param now milliseconds since the Unix epoch; a clock that is behind the server's counts as just now */
+/** @param now milliseconds since the Unix epoch; with a clock behind the server's, the last poll counts as current */
 export function checkPollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {
   const missing = KINDS.filter((kind) => pollers[kind].length === 0);
   if (missing.length === KINDS.length)
@@ -103,7 +103,7 @@ const CONNECT_MS = 4_000;
 /** gRPC PERMISSION_DENIED and UNAUTHENTICATED. */
 const REFUSED: ReadonlySet<unknown> = new Set([7, 16]);
 
-/** Whether the server answers that commands and workers would use, and which version it is. */
+/** Whether the server that commands and workers would use answers, and its version. */
 export const temporalServer: Check = {
   name: 'temporal',
   title: 'Temporal server',
@@ -135,7 +135,7 @@ export const temporalServer: Check = {
 };
 
 export function checkServerVersion(version: string | null | undefined, where: string): Finding {
-  if (!version) return ok(`answers at ${where}; it does not tell its version`);
+  if (!version) return ok(`answers at ${where}; it does not report its version`);
   const lacks = lackingIn(version);
   if (lacks.length === 0) return ok(`${version} at ${where}`);
   return warning(
@@ -146,26 +146,26 @@ export function checkServerVersion(version: string | null | undefined, where: st
   );
 }
 
-/** Whether the server answered and said no, as opposed to not answering. */
+/** Whether the server answered with a refusal, as opposed to not answering. */
 export function isRefusal(error: unknown): boolean {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   return REFUSED.has(code) || REFUSED.has(cause?.code);
 }
 
-/** gRPC reads these in lower case only, and goes through them to every host that no_proxy does not name. */
+/** gRPC reads these variables in lower case only, and uses them for every host that no_proxy does not name. */
 function remedy(env: NodeJS.ProcessEnv): string {
   const hint = errorType('temporal_unreachable').hint;
   const proxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].find((name) => env[name]);
   return proxy === undefined ? hint : `${hint} Or name its host in no_proxy: ${proxy} is set.`;
 }
 
-/** gRPC codes: cancelled by a deadline of ours, DEADLINE_EXCEEDED, UNAVAILABLE. */
+/** gRPC codes: CANCELLED (own deadline), DEADLINE_EXCEEDED, UNAVAILABLE. */
 const NO_ANSWER: ReadonlySet<unknown> = new Set([1, 4, 14]);
 
 const NAMESPACE_CALL_MS = 3_000;
 const SECONDS_OF_A_DAY = 86_400;
 
-/** Whether the server has the namespace and lets this client look at it. */
+/** Whether the server has the namespace and lets this client read it. */
 export const namespaceCheck: Check = {
   name: 'namespace',
   title: 'Namespace',
@@ -189,18 +189,18 @@ export const namespaceCheck: Check = {
   },
 };
 
-/** Why the namespace could not be looked up, by a server that has just reported its version; undefined when nobody knows. */
+/** Why a server that has just reported its version cannot look up the namespace; undefined when unknown. */
 export function checkLookUp(error: unknown, namespace: string): Finding | undefined {
   if (isGrpcNotFound(error))
     return failed('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
   if (isRefusal(error))
     return failed('temporal_credentials', `The Temporal server refuses the namespace "${namespace}".`);
-  // What it says of itself comes from memory; a namespace comes from its database.
+  // The server reports its version from memory, and reads a namespace from its database.
   if (NO_ANSWER.has((error as { code?: unknown }).code))
     return failed(
       'temporal_unreachable',
       `The Temporal server answers, but cannot look up the namespace "${namespace}": its database may be down.`,
-      'Look at the log of the Temporal server and at its database; the settings of this machine are not the cause. What runs goes on when it is back.',
+      'Check the log of the Temporal server and its database; the settings of this machine are not the cause. What runs goes on when it is back.',
     );
   return undefined;
 }
@@ -210,7 +210,7 @@ function daysOf(seconds: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** What a worker of this environment would say of itself. */
+/** What a worker with this environment would report about itself. */
 export interface OwnSide {
   /** Null when no journal has been made yet. */
   readonly journal: (JournalIdentity & { readonly isSetBack: boolean }) | null;
@@ -246,7 +246,7 @@ export const binding: Check = {
   },
 };
 
-/** Null while there is no journal: asking it for its name would make one. */
+/** Null while there is no journal: reading its identity would create one. */
 async function journalOf(config: Facts['config'], ledger: Ledger | null): Promise<OwnSide['journal']> {
   const { journal: root, journalShared: shared } = config;
   if ((await folderState(join(root, 'journal.json'))) === 'missing') return null;
@@ -254,7 +254,7 @@ async function journalOf(config: Facts['config'], ledger: Ledger | null): Promis
   return { ...(await journal.identity()), isSetBack: await isSetBack(ledger, journal) };
 }
 
-/** What is wrong with the store itself, its own check says. */
+/** Null for a missing or broken store: its own check reports the problem. */
 async function artifactsOf({ artifacts: root }: Facts['config']): Promise<string | null> {
   if ((await folderState(join(root, 'store.json'))) === 'missing') return null;
   return storeIdentity(root).catch(() => null);
@@ -295,7 +295,7 @@ export function checkBinding(
   if (others !== undefined)
     return warning(
       others,
-      'Look whether a worker with those accounts runs; ignore it where they are used no more.',
+      'Check whether a worker with those accounts runs; ignore this when they are no longer used.',
     );
   return ok(`the task queue "${taskQueue}" is bound to this journal`);
 }

@@ -14,21 +14,21 @@ export interface FoundWait extends CallWait {
 }
 
 const BUYERS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImage, WORKFLOW.runCampaign];
-/** Newest of those that are open: what holds one back holds back all that came after it. */
+/** Most open executions that are queried, newest first: what holds one back holds back all later ones. */
 const MOST_ASKED = 16;
-/** For the list and for the answers together. */
+/** Milliseconds for the list and the queries together. */
 const LOOK_MS = 2_500;
-/** Different reasons that are reported; each is a sentence or two. */
+/** Most different reasons that are reported; each is a sentence or two. */
 const MOST_SHOWN = 3;
 
 /**
- * Whether paid calls wait instead of being sent, and why. Which refusals stand, each process of a worker knows for itself
- * (ADR 16); what is held back was reported, and is asked here.
+ * Whether paid calls wait instead of being sent, and why. Each worker process keeps the refusals in force for itself
+ * (ADR 16); the workflows of the calls that wait know the reason, and are queried here.
  */
 export const waiting: Check = {
   name: 'waiting',
   title: 'Waiting calls',
-  // Nobody answers for a workflow without a worker.
+  // Queries need a worker.
   after: ['workers'],
   limitMs: LOOK_MS + 500,
   late: 'temporal_unreachable',
@@ -40,7 +40,7 @@ export const waiting: Check = {
     const { credential } = config;
     const account = service === undefined ? credential : accountName(credential, service.baseUrl);
     const endAt = Date.now() + LOOK_MS;
-    // Lists come from a store of the server's that videos do not need.
+    // Lists come from the server's visibility store, which videos do not need.
     const open = await openBuyers(client, taskQueue, endAt).catch(() => undefined);
     return open === undefined
       ? warning('The server does not list what is under way.', LOOK_AGAIN)
@@ -68,22 +68,22 @@ async function waitsOf(
 ): Promise<readonly FoundWait[]> {
   const found: FoundWait[] = [];
   await mapConcurrently(workflowIds, MOST_ASKED, async (workflowId) => {
-    // It has ended meanwhile, or its worker is busy: it says nothing of what stands in the way of others.
+    // It has ended meanwhile, or its worker is busy: neither says why others wait.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(() => []);
     for (const wait of waits) found.push({ workflowId, ...wait });
   });
   return found;
 }
 
-const LOOK_AGAIN = 'Look again later; `temporal-media status ID` tells of one video or image.';
+const LOOK_AGAIN = 'Check again later; `temporal-media status ID` shows one video or image.';
 const REMEDY =
-  'Mend what is named: the key, the balance or the access of the account, the model, or what the worker lacks. What waits goes on by itself with its next try, within some three minutes; do not start it under another id.';
-/** What a person mends for an account as a whole. */
+  'Correct what is named: the key, the balance or the access of the account, the model, or what the worker lacks. What waits goes on by itself with its next try, within about three minutes; do not start it under another id.';
+/** Reasons that concern an account as a whole. */
 const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
 
 /**
- * @param own account that the next video would use, or its credential alone where the service is not known here: what it
- * is refused, that video is refused too
+ * @param own account that the next video would use, or its credential alone where the service is not known here: a
+ * refusal of it applies to that video too
  */
 export function checkWaits(waits: readonly FoundWait[], asked: number, own: string): Finding {
   if (waits.length === 0)
@@ -104,5 +104,5 @@ function waitText({ workflowId, why, until, account }: FoundWait): string {
 
 function isoOf(time: number): string {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? 'no time that a date can say' : date.toISOString();
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString();
 }

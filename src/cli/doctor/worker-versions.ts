@@ -8,8 +8,8 @@ export function makeCurrent({ deploymentName, buildId }: WorkerVersion): string 
 }
 
 /**
- * Workers that poll and get nothing new, because their version is not the one that new work is given to; undefined where
- * somebody gets it, or nobody polls at all. @param now milliseconds since the Unix epoch
+ * Reports workers that poll and get no new work, because it is given to another version; undefined when a worker gets
+ * it, or none polls. @param now milliseconds since the Unix epoch
  */
 export function checkVersions(view: QueueView, taskQueue: string, now: number): Finding | undefined {
   const isFresh = (at: number): boolean => now - at <= STALE_POLL_MS;

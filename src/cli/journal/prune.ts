@@ -44,14 +44,14 @@ export async function prune(
 }
 
 /**
- * A workflow that the server still has can be reset, and its key would then buy again: it is kept from its end on, however
- * long ago it sent. A key of another namespace, or of none that is known, is not ours to validate.
+ * A workflow that the server still has can be reset, and would then buy again: its key is kept, however long ago it
+ * sent. A key of another or an unknown namespace cannot be checked here and is kept.
  */
 async function inUse({ client, namespace }: Connected, claim: ClaimIntent): Promise<boolean> {
   if (claim.namespace !== namespace) return true;
   if (claim.workflowId === null) return false;
   try {
-    // As the server has it: what a codec has encoded of it does not matter.
+    // The raw call decodes no payloads, so it works without the codec.
     await client.workflowService.describeWorkflowExecution({
       namespace,
       execution: { workflowId: claim.workflowId },

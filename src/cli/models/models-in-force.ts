@@ -13,7 +13,7 @@ export interface ModelsOrigin {
   readonly location: string | null;
   /** First 12 hex digits of the SHA-256 of the document; null without one. */
   readonly fingerprint: string | null;
-  /** What a model without an entry is. */
+  /** How a model without an entry is treated. */
   readonly unknownModels: 'allow' | 'refuse';
 }
 
@@ -48,7 +48,7 @@ export async function modelsInForce(config: MediaConfig, env: NodeJS.ProcessEnv)
   };
 }
 
-/** `dev` of the data directory, unless the environment leads commands to another server or queue. */
+/** `dev` of the data directory, unless the environment names another server or queue. */
 export async function devInUse(
   { dataDir }: MediaConfig,
   env: NodeJS.ProcessEnv,

@@ -15,7 +15,7 @@ interface ModelView {
 }
 
 interface ReferenceView extends ReferenceMapping {
-  /** What `--reference` looks like. */
+  /** The option `--reference` for this field. */
   readonly option: string;
 }
 
@@ -31,7 +31,7 @@ export function modelView(entry: ModelEntry): ModelView {
   };
 }
 
-/** Rows of `models ls` under their head. */
+/** Head and rows of `models ls`. */
 export function modelRows(entries: readonly ModelEntry[]): string[][] {
   return [
     ['ID', 'KIND', 'DURATIONS', 'RESOLUTIONS / SIZES', 'PRICE'],
@@ -45,7 +45,7 @@ export function modelRows(entries: readonly ModelEntry[]): string[][] {
   ];
 }
 
-/** Name and value of everything that `models show` says in text. */
+/** Name and value of everything that `models show` prints as text. */
 export function modelLines({ model, references, polling, example }: ModelView): [string, string][] {
   const lines: [string, string][] = [
     ['id', model.id],
@@ -87,7 +87,7 @@ export function modelLines({ model, references, polling, example }: ModelView): 
   return lines;
 }
 
-/** A list that an entry does not have says nothing. */
+/** Text for a list that an entry does not have. */
 const ANY = 'not limited by the configuration';
 
 function listed(values: readonly (string | number)[] | undefined): string {
@@ -130,7 +130,7 @@ function priceLines(entry: ModelEntry): string[] {
   });
 }
 
-/** What `--reference` looks like for one field of a model: a second field of one kind must be named. */
+/** The option `--reference` for one field of a model; the field is named when the model has several of its kind. */
 function referenceOption(mapping: ReferenceMapping, all: readonly ReferenceMapping[]): string {
   const { kind, field, form } = mapping;
   const twins = all.filter((other) => other.kind === kind).length > 1;

@@ -22,7 +22,7 @@ const rowCounts = z
     skipped_budget: z.exactOptional(z.number()),
     changed: z.exactOptional(z.number()),
   })
-  .describe('rows by outcome; none of an outcome is absent');
+  .describe('rows by outcome; an outcome without rows is absent');
 
 const money = z
   .object({
@@ -33,7 +33,7 @@ const money = z
   })
   .describe('all attempts of all rows, in one currency');
 
-/** One thing that is wrong with a row of a manifest. */
+/** One problem of a row of a manifest. */
 export const manifestIssue = z.object({
   line: z.number().describe('in the manifest, from 1'),
   column: z.string().nullable().describe('null for the whole row'),
@@ -57,7 +57,7 @@ const campaignPlan = z
     manifest: z.string().describe('SHA-256 of the bytes of the manifest'),
     rows: z.number().describe('of the manifest'),
     planned: z.number().describe('rows that are to be done'),
-    done: z.number().describe('rows with a result that stands'),
+    done: z.number().describe('rows with a result that is kept'),
     left: z.number().describe('rows that a limit or a sample left for later'),
     invalid: z.number(),
     issues: z.array(manifestIssue).describe('the first ones, in order of their lines'),
@@ -70,7 +70,7 @@ const campaignPlan = z
     unpriced: z.number().describe('rows without a known price'),
     started: z
       .object({ rows: z.number(), estimate: microUnits, unpriced: z.number() })
-      .describe('rows whose attempt is bought already: only another attempt after a capacity failure costs'),
+      .describe('rows whose attempt is already bought: only another attempt after a capacity failure costs'),
     booked: money.describe('what earlier attempts of the planned rows may have cost; not in `estimate`'),
     createsPerSecond: z.exactOptional(z.number()).describe('the cap of the worker that made the plan'),
     models: z.array(plannedModel),
@@ -90,7 +90,7 @@ const campaignPlan = z
       }),
     ),
   })
-  .describe('what a manifest comes to');
+  .describe('the plan of a manifest');
 
 /** `data` of a dry run. */
 export const campaignEstimate = z.object({
@@ -189,11 +189,11 @@ export const campaignResult = z.object({
 
 /** One line of `results.jsonl` of a report. */
 export const campaignRow = z.object({
-  row: z.number().describe('place in the manifest, from 0'),
+  row: z.number().describe('index in the manifest, from 0'),
   line: z.number().describe('line in the manifest, from 1'),
   key: z.string().describe('its id, else made from its content'),
   content: z.string().describe('SHA-256 of what was ordered'),
-  generation: z.number().describe('number of the plan that brought it'),
+  generation: z.number().describe('number of the plan that produced it'),
   operation,
   model: z.string(),
   outcome: rowOutcome,

@@ -10,7 +10,7 @@ const replyFields = {
 };
 
 const action = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('status'), ...replyFields }).describe('answered like this; nothing is accepted'),
+  z.object({ type: z.literal('status'), ...replyFields }).describe('this reply is sent; nothing is accepted'),
   z
     .object({ type: z.literal('accept_then_status'), ...replyFields })
     .describe('accepted and counted, then this reply is sent'),
@@ -52,11 +52,13 @@ export const faults = z.array(
     promptIncludes: z.exactOptional(z.string()),
     model: z.exactOptional(z.string()),
     taskId: z.exactOptional(z.string()),
-    skip: z.exactOptional(z.number()).describe('matching requests that pass unharmed first (default 0)'),
+    skip: z.exactOptional(z.number()).describe('matching requests that pass first (default 0)'),
     every: z
       .exactOptional(z.number())
-      .describe('of those that follow, one of so many: 500 is a fault of 0.2 % (default 1)'),
-    times: z.exactOptional(z.number()).describe('how often the rule applies; 0 is for ever (default 1)'),
+      .describe(
+        'afterwards, one of this many matching requests fails: 500 is a fault rate of 0.2 % (default 1)',
+      ),
+    times: z.exactOptional(z.number()).describe('how often the rule applies; 0 is always (default 1)'),
     action,
   }),
 );

@@ -7,5 +7,7 @@ export const leftRunning = z.object({
   runId: z.string(),
   isNew: z.boolean().describe('false when it was attached to'),
   url: z.exactOptional(z.string()),
-  state: videoState.nullable().describe('what it did last; null when nobody said, and of image calls'),
+  state: videoState
+    .nullable()
+    .describe('the last state that was read; null when none was, and for image calls'),
 });

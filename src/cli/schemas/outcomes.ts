@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type JsonValue } from '../../domain/json';
 import { POLL_ERROR_CLASSES } from '../../domain/poll-answers';
 
-/** Parts that several outcomes hold. A type test keeps them equal to the types of the domain. */
+/** Parts that several outcomes share. A type test keeps them equal to the types of the domain. */
 
 /** ISO 8601. */
 export const time = z.string().describe('ISO 8601 time');
@@ -71,7 +71,7 @@ export const reportedFacts = z
   .describe('what the service says it made');
 
 export const watchFacts = z.object({
-  lastStatus: z.string().nullable().describe("the service's last status word"),
+  lastStatus: z.string().nullable().describe("the service's last status value"),
   progress: z.exactOptional(z.number()).describe('percent; only when the service sent a number'),
   lastChangeAt: time.nullable(),
   lastPollAt: time.nullable(),
@@ -80,7 +80,7 @@ export const watchFacts = z.object({
     z.object({
       class: z.enum(POLL_ERROR_CLASSES),
       httpStatus: z.exactOptional(z.number()),
-      reason: z.exactOptional(taskError).describe('what the service said, cleaned and short'),
+      reason: z.exactOptional(taskError).describe('what the service said, redacted and shortened'),
     }),
   ),
   expiresAt: z.exactOptional(time).describe('until when the service keeps the result, where it says so'),

@@ -1,3 +1,4 @@
+import { SCHEMA_NAMES, type SchemaName } from './schema-names';
 import { z } from 'zod';
 import { createPolicySchema } from '../../config';
 import { modelConfigurationSchema } from '../../models/schema';
@@ -5,31 +6,6 @@ import { campaignEstimate, campaignResult, campaignRow, campaignState, manifestI
 import { faults } from './faults';
 import { leftRunning } from './left-running';
 import { imageOutcome, imageSidecar, time, videoOutcome, videoSidecar, videoState } from './outcomes';
-
-/** What `schema` can print, and what each describes. */
-export const SCHEMA_NAMES = {
-  models: 'the model configuration (MEDIA_MODELS)',
-  'create-policy': 'what is vouched for about paid calls (MEDIA_CREATE_POLICY)',
-  reply: 'the one object on stdout with -o json',
-  event: 'one line on stdout with -o jsonl',
-  'video-outcome': 'how a video ends: the result of its workflow, `data` of video and resume',
-  'image-outcome': 'how an image call ends: the result of its workflow, `data` of image and edit',
-  'left-running': 'what --wait-for leaves running: `data` with exit code 75 where there is no outcome yet',
-  'video-state': 'what a running video tells: the query video_state, `state` of an event',
-  'campaign-estimate': 'what a manifest comes to and may cost: `data` of campaign run --dry-run',
-  'campaign-state': 'what a running campaign tells: the query campaign_state, `state` of an event',
-  'campaign-result': 'how a campaign ends: the result of its workflow, `data` of campaign run',
-  'campaign-row': 'one line of results.jsonl in the report of a campaign',
-  sidecar: 'the JSON file beside a video',
-  'image-sidecar': 'the JSON file beside images',
-  faults: 'a fault file of the sandbox (--faults)',
-} as const;
-
-type SchemaName = keyof typeof SCHEMA_NAMES;
-
-export function isSchemaName(name: string): name is SchemaName {
-  return Object.hasOwn(SCHEMA_NAMES, name);
-}
 
 const failure = z
   .object({
@@ -41,7 +17,7 @@ const failure = z
 
 const data = z
   .record(z.string(), z.unknown())
-  .describe('what the command is about; of a paid command its outcome with workflowId and files');
+  .describe('the result of the command; for a paid command its outcome with workflowId and files');
 
 /** The one object that stdout holds with `-o json`. */
 export const reply = z.object({
@@ -78,7 +54,7 @@ export const event = z.discriminatedUnion('type', [
   line('result', reply.shape).describe('the answer; always the last line'),
 ]);
 
-/** The schemas that the code itself reads by, or that tests hold the types and the binary to. */
+/** The schemas that the code validates with, or that tests compare with the types and the binary. */
 export const SCHEMAS = {
   models: modelConfigurationSchema,
   'create-policy': createPolicySchema,
@@ -97,7 +73,7 @@ export const SCHEMAS = {
   faults,
 } as const satisfies { readonly [Name in SchemaName]: z.ZodType };
 
-/** JSON Schema, draft 2020-12, of what may be written or read; fields that are not named may come with a later version. */
+/** JSON Schema, draft 2020-12, of what may be written or read; later versions may add fields. */
 export function jsonSchemaOf(name: SchemaName): object {
   const { $schema, ...rest } = z.toJSONSchema(SCHEMAS[name], { target: 'draft-2020-12', io: 'input' });
   return { $schema, title: `temporal-media ${name}`, description: SCHEMA_NAMES[name], ...rest };

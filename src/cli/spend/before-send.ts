@@ -12,7 +12,7 @@ export interface SpendOptions {
   readonly yes?: boolean;
 }
 
-/** What stands between a valid request and its start. */
+/** What decides whether a valid request is started. */
 export interface BeforeSend {
   readonly paid: PaidRequest;
   readonly config: MediaConfig;
@@ -21,7 +21,7 @@ export interface BeforeSend {
 }
 
 /**
- * Shows the request instead of sending it (`--dry-run`), or sees to the spend limit. True when the call may start.
+ * Shows the request instead of sending it (`--dry-run`), or enforces the spend limit. True when the call may start.
  * @throws CliError for bad input, and `spend_not_confirmed`
  */
 export async function maySend(
@@ -40,13 +40,13 @@ export async function maySend(
   return true;
 }
 
-/** A configuration that cannot be read is a price that is not known. */
+/** The estimate; unknown when the configuration cannot be read. */
 async function estimateOf(
   paid: PaidRequest,
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
 ): Promise<Pick<ValidatedCall, 'estimate'> & { readonly unknownBecause?: string }> {
-  // It reads configurations over HTTP, which other commands need not load.
+  // Imported here: it loads an HTTP client, which other commands do not need.
   const { validateCall } = await import('./validate-call.js');
   try {
     const { estimate, entry, source } = await validateCall(paid, config, env);

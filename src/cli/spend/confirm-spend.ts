@@ -8,7 +8,7 @@ interface SpendQuestion {
   readonly limit: SpendLimit;
   /** Null is unknown and needs an agreement as well (C1.5). */
   readonly estimate: Money | null;
-  /** That the estimate is the most that it may cost with retries. @default false */
+  /** Whether the estimate is the most that it may cost with retries. @default false */
   readonly upTo?: boolean;
   /** What may have been paid for the same before; one sentence. */
   readonly before?: string;
@@ -16,7 +16,7 @@ interface SpendQuestion {
   readonly unknownBecause?: string;
 }
 
-/** Why a call may not be sent without asking anybody; undefined when it may. */
+/** Why a call needs an agreement; undefined when it needs none. */
 export function whyNot({
   limit,
   estimate,
@@ -38,8 +38,8 @@ export function whyNot({
 }
 
 /**
- * Lets a call pass whose estimate is within the limit; asks a person at a terminal about any other. Everywhere else it
- * fails closed. @throws CliError `spend_not_confirmed`; nothing was started
+ * Returns for an estimate within the limit; asks a person at a terminal about any other. Without a terminal it fails
+ * closed. @throws CliError `spend_not_confirmed`; nothing was started
  */
 export async function confirmSpend(
   report: Report,
@@ -68,7 +68,7 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
-/** Stdin and stderr: stdout belongs to results. */
+/** Stdin and stderr: stdout is for results. */
 export const TERMINAL: Terminal = { input: process.stdin, output: process.stderr };
 
 export function isTerminal({ input, output }: Terminal): boolean {

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../config';
 import { formatMoney, readAmount } from '../../domain/price';
 import { badInput } from '../errors';
 
-/** The most that a call may cost without being agreed to; without a currency, in that of the price rule. */
+/** The most that a call may cost without an agreement; without a currency, in that of the price rule. */
 export interface SpendLimit {
   readonly microUnits: number;
   readonly currency: string | null;

@@ -7,7 +7,7 @@ import { CliError } from '../errors';
 import { modelsInForce, type ModelsOrigin } from '../models/models-in-force';
 import { refuseIssues } from '../refuse-invalid';
 
-/** A paid call that the model configuration known here lets pass. */
+/** A paid call that the model configuration known here accepts. */
 export interface ValidatedCall {
   /** `unlisted`: no entry, so its values were not validated and only the safe fields pass. */
   readonly model: 'entry' | 'unlisted';
@@ -18,7 +18,7 @@ export interface ValidatedCall {
 }
 
 /**
- * What a worker with this model configuration would say of a call before it sends it. Nothing is sent or started.
+ * Validates a call as a worker with this model configuration would before sending it. Nothing is sent or started.
  * @throws CliError for what it would refuse, and `models_unavailable`
  */
 export async function validateCall(
@@ -40,7 +40,7 @@ export async function validateCall(
   };
 }
 
-/** A sum that no longer is a whole number of micro-units is not known. */
+/** An amount that is not a safe integer of micro-units is unknown. */
 function exact(estimate: Money | null): Money | null {
   return estimate !== null && Number.isSafeInteger(estimate.microUnits) ? estimate : null;
 }

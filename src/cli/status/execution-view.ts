@@ -6,7 +6,7 @@ export interface ExecutionView {
   readonly workflowId: string;
   readonly runId: string;
   readonly type: string;
-  /** Temporal's word: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, CONTINUED_AS_NEW, TIMED_OUT … */
+  /** Temporal's status: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, CONTINUED_AS_NEW, TIMED_OUT … */
   readonly status: string;
   readonly taskQueue: string;
   /** ISO 8601. */

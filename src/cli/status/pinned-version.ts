@@ -8,8 +8,8 @@ const PINNED = 1;
 const CALL_MS = 3_000;
 
 /**
- * Says that a workflow is pinned to a version of which no worker polls: it stands still, whoever else serves its queue.
- * Undefined where it does not, or where the server cannot say.
+ * Reports that a workflow is pinned to a version of which no worker polls: it does not proceed, even when other workers
+ * serve its queue. Undefined otherwise, or when the server does not say.
  */
 export async function pinnedWithoutWorker(client: Client, workflowId: string): Promise<string | undefined> {
   const { raw, taskQueue } = await lenientClient(client).getHandle(workflowId).describe();

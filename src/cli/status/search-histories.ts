@@ -12,14 +12,14 @@ export interface FoundExecution {
 
 export interface HistorySearch {
   readonly found: FoundExecution | undefined;
-  /** How many executions were looked into. */
+  /** How many executions were searched. */
   readonly searched: number;
 }
 
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 type HistoryEvent = NonNullable<NonNullable<Page['history']>['events']>[number];
 
-/** Newest executions that are looked into; each costs one small request. */
+/** Most executions that are searched, newest first; each takes one small request. */
 const MOST_EXECUTIONS = 500;
 /** Events of an execution that are read: its start and its create are among the first. */
 const EVENTS = 60;
@@ -27,8 +27,8 @@ const AT_ONCE = 8;
 const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
 
 /**
- * Looks for a task id in the histories of the video workflows that visibility lists, newest first: it needs neither a
- * worker nor a journal. A run that continued as new carries its task in its start.
+ * Searches the histories of the video workflows that visibility lists, newest first, for a task id. Needs neither a
+ * worker nor a journal. A run that continued as new has its task in its start event.
  */
 export async function searchHistories(client: Client, taskId: string): Promise<HistorySearch> {
   const executions = await newestExecutions(client);
@@ -42,7 +42,7 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
   return { found, searched };
 }
 
-/** Their ids alone: memos are not read, and none has to be decoded. */
+/** Reads only ids, so that no memo has to be decoded. */
 async function newestExecutions(client: Client): Promise<readonly FoundExecution[]> {
   const query = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
   const found: FoundExecution[] = [];
@@ -68,7 +68,7 @@ async function holdsTask(client: Client, execution: FoundExecution, taskId: stri
       maximumPageSize: EVENTS,
     })
     .catch((error: unknown): Partial<Page> => {
-      // Visibility lists for a moment what retention has removed.
+      // Visibility may still list for a moment what retention has removed.
       if (!isGrpcNotFound(error)) throw error;
       return {};
     });
@@ -76,7 +76,7 @@ async function holdsTask(client: Client, execution: FoundExecution, taskId: stri
   const { loadedDataConverter, namespace } = client.options;
   const context = { type: 'workflow', namespace, workflowId: execution.workflowId } as const;
   const read = await readPayloads(loadedDataConverter, payloads, context);
-  // What cannot be read, encrypted or of another kind, says nothing to us.
+  // Payloads that cannot be read, encrypted or of another kind, are ignored.
   return read.some((found) => found !== undefined && names(found.value, taskId));
 }
 
@@ -88,7 +88,7 @@ function payloadsOf(event: HistoryEvent): readonly Payload[] {
   );
 }
 
-/** Whether a field `taskId` somewhere in it has this value. */
+/** Whether a field `taskId` at any depth has this value. */
 function names(value: unknown, taskId: string): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(

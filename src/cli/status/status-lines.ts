@@ -8,7 +8,7 @@ import { type Paint, statusLine, type Tone } from '../report';
 import { type ExecutionView } from './execution-view';
 import { type VideoStatus } from '../video-status';
 
-/** The answer of `status` for people: one fact a line, the safe step last. */
+/** The text of `status`: one fact per line, what is safe to do last. */
 export function statusLines(status: VideoStatus, paint: Paint): string[] {
   const { workflow, otherWorkflows, video, creationKey, state, outcome, service, notes } = status;
   const lines: string[] = [];
@@ -35,7 +35,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   }
   add('Key', creationKey);
   if (state !== null && outcome === null) {
-    // A workflow that was closed from outside still tells its last state; nobody keeps its appointments.
+    // A workflow that was closed from outside still answers with its last state, but its planned times do not apply.
     const goesOn = workflow === null || isOpen(workflow.status);
     add(goesOn ? 'State' : 'Last state', stateText(state));
     if (goesOn) add('Deadline', state.deadlineAt);

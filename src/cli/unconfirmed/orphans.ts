@@ -8,7 +8,7 @@ import { CliError } from '../errors';
 import { textTable } from '../progress-view';
 import { commandFor } from '../text';
 
-/** Lists paid tasks whose workflow was closed from outside and that nobody has fetched since. */
+/** Lists paid tasks whose workflow was closed from outside and that no other workflow fetches. */
 export async function findOrphans(
   context: CommandContext,
   connected: Connected,
@@ -43,14 +43,14 @@ export async function findOrphans(
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How long the namespace keeps closed workflows, in milliseconds; a server that does not say so keeps them a day. */
+/** How long the namespace keeps closed workflows, in milliseconds; a day when the server does not say. */
 export async function namespaceRetentionMs(client: Client): Promise<number> {
   const { config } = await client.workflowService.describeNamespace({ namespace: client.options.namespace });
   const seconds = config?.workflowExecutionRetentionTtl?.seconds;
   return seconds == null ? DAY_MS : Number(seconds) * 1000;
 }
 
-/** The pages of what a worker's journal holds, as they come. @throws CliError when nobody can be asked */
+/** The pages of a worker's journal, as they arrive. @throws CliError when no worker answers */
 export async function* readPages(
   connected: Connected,
   input: Omit<ReviewInput, 'after'>,
@@ -83,7 +83,7 @@ async function review(media: TemporalMediaClient, input: ReviewInput): Promise<R
   }
 }
 
-/** What a worker says of a record that no retry can read; undefined when it said nothing like that. */
+/** A worker's message about a record that no retry can read; undefined for any other error. */
 function recordErrorOf(error: unknown): string | undefined {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
     if ((cause as { type?: unknown }).type === 'MediaJournalUnavailable') return cause.message;

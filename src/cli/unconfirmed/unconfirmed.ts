@@ -21,11 +21,11 @@ interface Decision {
   readonly taskId?: string;
   readonly by: string | undefined;
   readonly reason: string;
-  /** Agreed to what a resubmission may cost. */
+  /** Whether the possible cost of a resubmission is agreed to. */
   readonly yes: boolean;
 }
 
-/** Carries a decision out and says what follows. @throws CliError `decision_refused`, `spend_not_confirmed` */
+/** Carries out a decision and prints the result. @throws CliError `decision_refused`, `spend_not_confirmed` */
 export async function decide(
   context: CommandContext,
   connected: Connected,
@@ -61,7 +61,7 @@ export async function decide(
   report.reply({ ok: true, data: result });
 }
 
-/** A container often runs under a number that has no name. */
+/** The user's name. A container often runs under a user id without a name. @throws CliError */
 export function userName(): string {
   try {
     return userInfo().username;
@@ -72,7 +72,7 @@ export function userName(): string {
   }
 }
 
-/** It may be paid for twice: somebody agrees, or nothing happens. */
+/** A resubmission may be paid for twice, so it needs an agreement. */
 async function confirmResubmit(
   report: Report,
   { estimate, state, fetchable }: UnconfirmedEntry,
@@ -96,15 +96,15 @@ export interface OpenCall {
   /** Whether it made a task that can be adopted: an image call makes none. */
   readonly hasTask: boolean;
   readonly estimate: Money | null;
-  /** It was paid for and its results are lost: nobody can declare that nothing was accepted. */
+  /** Whether it was paid for and its results are lost: it cannot be declared as not accepted. */
   readonly isPaid: boolean;
   /** The same id, started again, fetches what is lost; nothing is sent for that. */
   readonly fetchable: boolean;
 }
 
 /**
- * The commands that settle such a call, each with what it may cost. Never the command that bought it, running that again
- * is how things are paid for twice (C4.4c); but where the journal is known to only fetch, that is said first.
+ * The commands that settle such a call, each with what it may cost. The command that bought it is not among them,
+ * because running it again may pay twice (C4.4c); only when it is known to fetch and not send, it is named first.
  */
 export function decisionLines({ creationKey, hasTask, estimate, isPaid, fetchable }: OpenCall): string[] {
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
@@ -130,7 +130,7 @@ function firstLines(isPaid: boolean, fetchable: boolean): string[] {
   if (!isPaid) return ['Look into the task records of the service with the evidence, then decide:'];
   if (!fetchable) return ['It was answered and is paid; only its results are lost. Decide:'];
   return [
-    'It was answered and is paid; only its results are lost. Mend what kept them away, then start the same request',
+    'It was answered and is paid; only its results are lost. Remove the cause, then start the same request',
     'again under the same id: they are fetched while the links of the service live, and nothing is sent.',
     'Only if they are gone for good, decide:',
   ];

@@ -1,0 +1,64 @@
+import ipaddr from 'ipaddr.js';
+
+/** The proxy for an origin from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, lower case first; undefined means direct. */
+export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefined {
+  const http = setting(env, 'http_proxy');
+  const proxy = origin.protocol === 'https:' ? (setting(env, 'https_proxy') ?? http) : http;
+  if (proxy === undefined || isExempt(origin, setting(env, 'no_proxy') ?? '')) return undefined;
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
+}
+
+/** The passwords of the proxies in the environment, as written there and decoded; never shown (C5.4a). */
+export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
+  const userInfos = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => {
+    // Splits at the last @ instead of parsing a URL: a password may have characters that a URL does not allow.
+    const userInfo = /^(?:[^/@]*:\/\/)?(.+)@/.exec(setting(env, name) ?? '')?.[1];
+    return userInfo === undefined ? [] : [userInfo];
+  });
+  const parts = userInfos.map((userInfo) => userInfo.slice(userInfo.indexOf(':') + 1));
+  return [...new Set([...parts, ...parts.map(decoded)])];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function setting(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = env[name] ?? env[name.toUpperCase()];
+  return value === undefined || value.trim() === '' ? undefined : value.trim();
+}
+
+/**
+ * Entries: `*`, `host`, `.suffix`, `*.suffix`, each with an optional `:port`; a plain host includes its subdomains. A
+ * range such as `10.0.0.0/8` includes hosts that are addresses; names are not resolved for it.
+ */
+function isExempt(origin: URL, noProxy: string): boolean {
+  const host = origin.hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+  const port = origin.port === '' ? (origin.protocol === 'https:' ? '443' : '80') : origin.port;
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      if (entry.includes('/')) return isWithin(host, entry);
+      const parts = /^(\[[^\]]+\]|[^:]+|[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:]*)(?::(\d+))?$/.exec(entry);
+      if (parts?.[1] === undefined || (parts[2] !== undefined && parts[2] !== port)) return false;
+      const name = parts[1].replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
+      return host === name || host.endsWith(`.${name}`);
+    });
+}
+
+function isWithin(host: string, range: string): boolean {
+  if (!ipaddr.isValid(host) || !ipaddr.isValidCIDR(range)) return false;
+  const address = ipaddr.process(host);
+  const [base, bits] = ipaddr.parseCIDR(range);
+  return address.kind() === base.kind() && address.match(base, bits);
+}

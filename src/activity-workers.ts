@@ -4,7 +4,7 @@ import { activityQueues } from './domain/names';
 /** Kinds of activities with a task queue of their own. */
 export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
 
-/** Slots and rates of one of the queues beside a worker's own. */
+/** Slots and rates of one activity queue. */
 export type ActivityQueueOptions = Partial<
   Pick<
     WorkerOptions,
@@ -17,7 +17,7 @@ export type ActivityQueueOptions = Partial<
 
 export type ActivityQueuesOptions = { readonly [kind in ActivityQueueKind]?: ActivityQueueOptions };
 
-/** Activities at a time. Groups hold up to 25 creates or downloads each, a poll up to 500 GETs. */
+/** Concurrent activities. A group holds up to 25 creates or downloads, a poll up to 500 GETs. */
 const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
   create: 50,
   poll: 50,
@@ -25,7 +25,7 @@ const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
   image: 20,
 };
 
-/** What belongs to the worker's own queue, or to its workflows, and to none of the others. */
+/** Options of the worker's own queue or of its workflows, which the activity queues do not get. */
 const OWN = [
   'workflowsPath',
   'workflowBundle',
@@ -52,10 +52,10 @@ const OWN = [
   'nonStickyToStickyPollRatio',
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
-/** What the SDK says of every worker without workflows; here it is meant, and no reason to warn. */
+/** The SDK logs this for every worker without workflows; here it is intended and not worth a warning. */
 const NO_WORKFLOWS = 'No workflows registered, not polling for workflow tasks';
 
-/** A worker that has no workflows on purpose. */
+/** A worker without workflows, and without the SDK's warning about it. */
 class ActivityWorker extends Worker {
   static override async create(options: WorkerOptions): Promise<Worker> {
     const worker: ActivityWorker = await super.create(options);
@@ -63,7 +63,7 @@ class ActivityWorker extends Worker {
     const warn: typeof logger.warn = (message, meta) => {
       if (message !== NO_WORKFLOWS) logger.warn(message, meta);
     };
-    // The SDK has no option for it, and the logger is shared with workers that should be heard.
+    // The SDK has no option for this, and the logger is shared with workers whose warnings count.
     Object.defineProperty(worker, 'logger', {
       value: Object.create(logger, { warn: { value: warn } }) as unknown,
     });
@@ -71,24 +71,24 @@ class ActivityWorker extends Worker {
   }
 }
 
-/** A worker of a queue together with those of the activity queues beside it: they run and end together. */
+/** The worker of a queue and the workers of its activity queues; they run and stop together. */
 export interface MediaWorkers {
-  /** The one of the queue itself: workflows, and all activities. */
+  /** The worker of the queue itself: workflows, and all activities. */
   readonly own: Worker;
-  /** Every queue that is served, its own first. */
+  /** Every served queue, its own first. */
   readonly queues: readonly string[];
-  /** Runs until shutdown; one that fails ends the others, which drain, and its error is thrown. */
+  /** Runs until shutdown. When one worker fails, the others drain and stop, and its error is thrown. */
   run(): Promise<void>;
-  /** Runs until this has settled, and comes to what it came to. */
+  /** Runs until `work` has settled, and settles with its result. */
   runUntil<T>(work: Promise<T> | (() => Promise<T>)): Promise<T>;
   shutdown(): void;
 }
 
 /**
- * A worker as `Worker.create` makes it, and one for each activity queue beside its own, on the same connection: one kind
- * of activity never waits behind another. Workers that are put together by hand are made by this, as workflows place
- * their activities on these queues.
- * @param own options of the worker for its own queue; what concerns its slots or its workflows reaches no other
+ * Creates a worker as `Worker.create` does, and one for each of its activity queues, on the same connection, so that
+ * one kind of activity never waits behind another. Also for workers that are put together by hand, because the
+ * workflows schedule their activities on these queues.
+ * @param own options of the worker for its own queue; those of its slots and workflows are not passed to the others
  * @param queues slots and rates of the others
  */
 export async function createWorkers(
@@ -104,10 +104,10 @@ export async function createWorkers(
       ActivityWorker.create({
         ...shared,
         taskQueue,
-        // A tuner has slots of its own, and the two exclude each other.
+        // A tuner defines the slots itself; the two options exclude each other.
         ...(queues[kind]?.tuner === undefined && { maxConcurrentActivityTaskExecutions: SLOTS[kind] }),
         maxConcurrentActivityTaskPolls: 5,
-        // What a rate of the server caps must not come to a worker around it.
+        // Eager activities would bypass a rate limit of the server.
         maxEagerActivityReservationsPerWorkflowTask: 0,
         ...queues[kind],
       }),
@@ -137,7 +137,7 @@ function together(workers: readonly Worker[]): MediaWorkers {
     runUntil: async (work) => {
       const running = run();
       try {
-        // One that fails on its own is heard at once, and not when the work is over.
+        // A worker that fails rejects at once, not only when the work is done.
         return await Promise.race([
           typeof work === 'function' ? work() : work,
           running.then(() => {
@@ -152,7 +152,6 @@ function together(workers: readonly Worker[]): MediaWorkers {
   };
 }
 
-/** Runs all until shutdown. */
 export async function runTogether(workers: readonly Worker[]): Promise<void> {
   const ended = await Promise.allSettled(
     workers.map(async (worker) => {

@@ -1,6 +1,6 @@
 /**
- * Starts, attaches to and resumes media workflows from outside. Needs a Temporal client and a task queue; no key and
- * no base address: those are the worker's.
+ * Starts, attaches to and resumes media workflows from outside. Needs a Temporal client and a task queue; the key and
+ * the base address are configured on the worker.
  *
  * @module
  */
@@ -89,14 +89,17 @@ export {
   type WatchOptions,
 } from './client/started';
 
-/** Its methods about campaigns are those of {@link CampaignClient}. */
+/** Starts and controls paid calls. For campaigns see {@link CampaignClient}. */
 export class TemporalMediaClient extends CampaignClient {
   constructor(client: Client, options: TemporalMediaClientOptions = {}) {
     refuseUnknownKeys(options, CLIENT_KEYS);
     super(client, options.taskQueue ?? DEFAULT_TASK_QUEUE);
   }
 
-  /** Starts `generateVideo`, or attaches to the one that has this id. @throws CreationKeyConflictError, InvalidInputError */
+  /**
+   * Starts `generateVideo`, or attaches to the one with this id.
+   * @throws CreationKeyConflictError, InvalidInputError
+   */
   async startVideo(
     input: Omit<GenerateVideoInput, 'creationKey' | 'carried'>,
     options: StartOptions = {},
@@ -120,19 +123,19 @@ export class TemporalMediaClient extends CampaignClient {
     return this.startPaid({ operation: 'edit_image', request: input.request }, input, options);
   }
 
-  /** What a video workflow does now; also answered for closed ones while their history is kept. */
+  /** The current state of a video workflow; works for closed ones too while their history is kept. */
   async videoState(workflowId: string): Promise<VideoState> {
     return this.client.workflow.getHandle(workflowId).query<VideoState>(QUERY.videoState);
   }
 
-  /** The newest run of a video workflow, to wait for its outcome; starts nothing. */
+  /** A handle of the newest run of a video workflow, to wait for its outcome; starts nothing. */
   getVideo(workflowId: string): Started<VideoOutcome> {
     return this.attach(workflowId);
   }
 
   /**
-   * The states of a video workflow as they change, until it is closed or `signal` aborts. It only asks: nothing is
-   * started, cancelled or polled by it. A state that cannot be had, because no worker answers, is left out.
+   * Yields the states of a video workflow as they change, until it is closed or `signal` aborts. It only queries: it
+   * starts, cancels and polls nothing. A state that cannot be read, because no worker answers, is left out.
    */
   watch(workflowId: string, options: WatchOptions = {}): AsyncGenerator<VideoState, void, undefined> {
     return watchStates(
@@ -145,8 +148,9 @@ export class TemporalMediaClient extends CampaignClient {
   }
 
   /**
-   * Goes on waiting for a video by workflow id or task id: attaches to a running owner, else starts `awaitVideo`.
-   * Polls and downloads only; it never creates. @throws ResumeError
+   * Resumes the wait for a video by workflow id or task id: attaches to a running owner, else starts `awaitVideo`.
+   * Polls and downloads only; it never creates.
+   * @throws ResumeError
    */
   async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
     refuseUnknownKeys(wait, WAIT_KEYS);
@@ -157,7 +161,7 @@ export class TemporalMediaClient extends CampaignClient {
   }
 
   /**
-   * Asks a worker's journal about a task id and, with `askService`, the service itself: one GET.
+   * Looks up a task id in a worker's journal and, with `askService`, at the service itself: one GET.
    * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
    */
   async findTask(taskId: string, options: FindTaskOptions = {}): Promise<FoundVideoTask> {
@@ -171,7 +175,7 @@ export class TemporalMediaClient extends CampaignClient {
   }
 
   /**
-   * Asks a worker for the name of its artifact store: results are found in a store of the same name only.
+   * Reads the name of a worker's artifact store: results are found only in a store of the same name.
    * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
    */
   async artifactStore(options: ArtifactStoreOptions = {}): Promise<ArtifactStoreFacts> {
@@ -186,18 +190,19 @@ export class TemporalMediaClient extends CampaignClient {
 
   /**
    * Carries out a person's decision about a paid call of unknown fate: by an Update where its workflow waits for one,
-   * else by the workflow `resolveUnconfirmed`. Sends nothing paid by itself, except a `resubmit` that a workflow waits for.
+   * else by the workflow `resolveUnconfirmed`. Sends nothing paid itself, except a `resubmit` that a workflow waits
+   * for.
    */
   async resolveUnconfirmed(decision: DecisionInput, owner?: string): Promise<ResolveUnconfirmedResult> {
     return resolveUnconfirmed(this.client, this.taskQueue, decision, owner);
   }
 
-  /** One page of what a worker's journal holds. @throws WorkflowFailedError when no worker has answered in two minutes */
+  /** Reads one page of a worker's journal. @throws WorkflowFailedError when no worker has answered in two minutes */
   async reviewJournal(input: ReviewInput): Promise<ReviewJournalPage> {
     return reviewJournal(this.client, this.taskQueue, input);
   }
 
-  /** Starts `awaitVideo` for kept facts, or attaches to the one that already waits for this task. */
+  /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */
   async startAwait(video: VideoTask, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
     const workflowId = awaitVideoWorkflowId(video.account, video.taskId);
     const input: AwaitVideoInput = { video, ...wait };
@@ -240,7 +245,7 @@ export class TemporalMediaClient extends CampaignClient {
       .query<VideoState>(QUERY.videoState);
     if (video === null) {
       throw new ResumeError(
-        `The workflow "${workflowId}" ended as ${status.name.toLowerCase()} before it knew a task. Start the same request again under the same id: what was bought is adopted, not bought again.`,
+        `The workflow "${workflowId}" ended as ${status.name.toLowerCase()} before it had a task. Start the same request again under the same id: what was bought is adopted, not bought again.`,
       );
     }
     return this.startAwait(video, wait);
@@ -278,13 +283,13 @@ export class TemporalMediaClient extends CampaignClient {
     }
   }
 
-  /** Whether nothing was accepted from the workflow: its id is then free for the corrected request. */
+  /** Whether the service accepted nothing from the workflow: its id is then free for the corrected request. */
   private async wasRefused({ status, workflowId, runId }: WorkflowExecutionDescription): Promise<boolean> {
     if (status.name !== 'COMPLETED') return false;
     return wasRefused(await this.attach<VideoOutcome | ImageOutcome>(workflowId, runId).result());
   }
 
-  /** Whether a closed workflow of this id left nothing bought behind, or cannot say: the journal then decides. */
+  /** Whether a closed workflow of this id bought nothing, or its status does not show it: the journal then decides. */
   private async mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
     description: WorkflowExecutionDescription,
     wanted: boolean,
@@ -318,7 +323,7 @@ export class TemporalMediaClient extends CampaignClient {
   }
 }
 
-/** Fingerprint of a request as this client knows it, for the memo; the journal's own also covers the resolved account. */
+/** Fingerprint of a request for the memo. That of the journal also covers the resolved account, unknown to a client. */
 export function requestFingerprint(paid: PaidRequest, account?: string): string {
   return createHash('sha256')
     .update(fingerprintText(paid, account ?? null))

@@ -5,10 +5,10 @@ import { type CreatePolicy } from './domain/create-policy';
 import { idempotencyPolicySchema } from './models/idempotency-schema';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
 
-/** Everything a worker reads from its environment, resolved once (architecture: Configuration). */
+/** All settings that a worker reads from its environment, resolved once (architecture: Configuration). */
 export interface MediaConfig {
   readonly baseUrl: string | undefined;
-  /** Read at every use, so that a rotated file is picked up; throws a message without the key. */
+  /** Read at every use, so that a rotated file is picked up; throws an error without the key in its message. */
   readonly apiKey: () => string;
   readonly credential: string;
   readonly models: string | undefined;
@@ -22,18 +22,21 @@ export interface MediaConfig {
   /** Origins besides the service's own from which results may be fetched although their address is not public. */
   readonly allowedMediaOrigins: readonly string[];
   readonly policy: CreatePolicy;
-  /** Sockets for polls; also how many GETs of one tick are open at a time. */
+  /** Sockets for polls, and concurrent GETs of one tick. */
   readonly pollConnections: number;
   /** Sockets for downloads from the service's own address. */
   readonly downloadConnections: number;
-  /** Cap on starts of create activities on `<queue>/create`, kept by the server for all workers; undefined for none. */
+  /**
+   * Limit on starts of create activities on `<queue>/create`, enforced by the server for all workers; undefined for
+   * none.
+   */
   readonly createsPerSecond: number | undefined;
 }
 
 /** Enough for thousands of videos in flight while the service answers within tens of milliseconds. */
 export const DEFAULT_CONNECTIONS = { poll: 64, download: 32 } as const;
 
-/** A value of the environment that cannot be used: names the variable and what is allowed. */
+/** An unusable value of an environment variable: names the variable and what is allowed. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   constructor(
@@ -55,7 +58,9 @@ export const createPolicySchema = z.strictObject({
   idempotency: idempotencyPolicySchema.optional(),
 });
 
-/** Reads `MEDIA_*`. Values are checked here and nowhere deeper; a missing base address is the caller's to validate. */
+/**
+ * Reads and checks `MEDIA_*`; no deeper code checks the values. A missing base address is left to the caller to check.
+ */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   const text = (name: string): string | undefined => {
     const value = env[name]?.trim();
@@ -66,7 +71,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   if (unknownModels !== undefined && unknownModels !== 'allow' && unknownModels !== 'refuse') {
     throw new ConfigurationError('MEDIA_UNKNOWN_MODELS', 'must be allow or refuse.');
   }
-  // Asked for with every poll, and a look into the environment costs as much as a header.
+  // Every poll needs the key, and a read from process.env costs as much as a header.
   const keySource = { file: env['MEDIA_API_KEY_FILE'], value: env['MEDIA_API_KEY'] };
   return {
     baseUrl: text('MEDIA_BASE_URL'),
@@ -108,7 +113,7 @@ interface KeySource {
   readonly value: string | undefined;
 }
 
-/** A file is read for each call: it may be replaced while the worker runs. */
+/** The file is read for each call, because it may be replaced while the worker runs. */
 function readApiKey({ file, value }: KeySource): string {
   let key = value ?? '';
   if (file !== undefined && file !== '') {
@@ -126,7 +131,10 @@ function readApiKey({ file, value }: KeySource): string {
     );
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new ConfigurationError('MEDIA_API_KEY', 'holds blanks or characters that no header may carry.');
+    throw new ConfigurationError(
+      'MEDIA_API_KEY',
+      'contains blanks or characters that are not allowed in a header.',
+    );
   }
   return key;
 }

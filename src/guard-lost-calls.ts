@@ -7,10 +7,10 @@ import { type CreateJournal, isRefusal, isPlaceholder, type ClaimIntent } from '
 import { ACTIVITY, baseTaskQueue } from './domain/names';
 import { type CreatedVideo } from './domain/paid-call';
 
-/** Executions of the queue whose histories are read, the newest first. */
+/** Number of executions of the queue whose histories are read, the newest first. */
 const LOOKED_AT = 1_000;
 
-/** A paid call that histories tell of and the journal does not know. */
+/** A paid call that a workflow history contains and the journal lacks. */
 export interface LostCall {
   readonly creationKey: string;
   readonly sendAttempt: number;
@@ -18,24 +18,24 @@ export interface LostCall {
   readonly runId: string;
   readonly activityId: string;
   readonly attemptAt: string;
-  /** The video that it came to, where its history says so. */
+  /** The created video, where its history contains it. */
   readonly created?: CreatedVideo;
   readonly operation: 'create_video' | 'generate_image' | 'edit_image';
   readonly model: string;
 }
 
-/** What a rebind finds before it gives anything up. */
+/** The lost calls that a rebind finds before it changes the binding. */
 export interface LostCalls {
   readonly calls: readonly LostCall[];
-  /** Paid calls whose ids cannot be read here, as behind a codec of others: nothing guards them. */
+  /** Paid calls whose ids cannot be read here, for example behind another codec: nothing guards them. */
   readonly unread: number;
-  /** Most executions that were looked at: what is older is not found. */
+  /** Most executions that are read: calls of older ones are not found. */
   readonly looked: number;
 }
 
 /**
- * Before a queue is bound to a journal that was not there all the time (another one, or one restored from a copy): the paid
- * calls that histories tell of and that it does not know. Writes nothing.
+ * Finds the paid calls that histories contain and the journal lacks, before a queue is bound to a journal that was not
+ * there all the time (another one, or one restored from a copy). Writes nothing.
  */
 export async function findLostCalls(
   client: Client,
@@ -47,7 +47,7 @@ export async function findLostCalls(
   return { ...(await lostAmong(seen, namespace, journal)), looked: LOOKED_AT };
 }
 
-/** Which of these calls a journal does not know. */
+/** Returns the calls that a journal lacks. */
 export async function lostAmong(
   calls: AsyncIterable<PaidCallSeen> | Iterable<PaidCallSeen>,
   namespace: string,
@@ -71,8 +71,8 @@ export async function lostAmong(
 }
 
 /**
- * Writes them into the journal. A video that was created is found again under its key; everything else is of unknown fate,
- * so that nothing is sent under its key before a person has decided.
+ * Writes the calls into the journal. A video that was created is found again under its key; every other call is of
+ * unknown fate, so that nothing is sent under its key before a person has decided.
  */
 export async function keepLostCalls(
   journal: CreateJournal,
@@ -82,7 +82,7 @@ export async function keepLostCalls(
   for (const call of calls) {
     const { creationKey, created, operation, model } = call;
     const key = { namespace, creationKey };
-    // By one before it, of the same key.
+    // Recorded for an earlier call of the same key.
     if (await isKnown(journal, key, call)) continue;
     const { durationSeconds = null, resolution = null, referenceMode = null } = created?.video ?? {};
     const lost: LostIntent = {
@@ -92,7 +92,7 @@ export async function keepLostCalls(
       durationSeconds,
       resolution,
       referenceMode,
-      // Nobody can tell any more whether a request is the same: the first one is kept for all.
+      // It is lost, so later requests cannot be compared: any request counts as the same one.
       fingerprint: null,
       lastHeartbeat: null,
       cause: 'journal_changed',
@@ -103,8 +103,8 @@ export async function keepLostCalls(
 }
 
 /**
- * Whether a journal has what stopped a call or what it left: a call goes on over refusals and decisions only. A placeholder that
- * was written before counts too, until a person has opened the way beyond it.
+ * Whether a journal has the record that stopped a call, or one that the call left: a call goes past refusals and
+ * decisions only. An existing placeholder counts too, until a person has decided to resubmit.
  */
 async function isKnown(
   journal: CreateJournal,
@@ -120,8 +120,8 @@ async function isKnown(
     if (claim.kind === 'fence') return true;
     const isOver = outcome !== null && isRefusal(outcome.answer, Infinity);
     if (isOf(claim, call) && !(isOver && goesOnByItself(call))) return true;
-    // Its request may have been another one, which any refusal lets pass; and what stands open here may have been refused
-    // since, as whoever was told of it knows.
+    // A different request may go past any refusal. A call that is open here may have been refused since, and then the
+    // caller that went past it had received that refusal.
     if (outcome === null || isOver || isOpened) continue;
     if (!(await isPassed(journal, key, sendAttempt))) return true;
   }
@@ -131,7 +131,10 @@ function isOf({ runId, activityId }: ClaimIntent, call: LostCall): boolean {
   return runId === call.runId && activityId === call.activityId;
 }
 
-/** An image activity sends again after a refusal, in the next send attempt; after that of a video its workflow asks anew. */
+/**
+ * An image activity sends again after a refusal, in the next send attempt; for a video, its workflow schedules another
+ * create.
+ */
 function goesOnByItself({ operation }: LostCall): boolean {
   return operation !== 'create_video';
 }

@@ -1,4 +1,4 @@
-/** Compares up to three numbers; what follows them (a pre-release) is left aside. */
+/** Compares up to three numbers; a suffix (a pre-release) is ignored. */
 export function isOlder(version: string, than: string): boolean {
   const [left, right] = [numbersOf(version), numbersOf(than)];
   for (const index of [0, 1, 2]) {

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** One installed copy of the part of the SDK whose failure classes everything must share. */
+/** One installed copy of the SDK package whose failure classes all code must share. */
 export interface SdkCopy {
-  /** Who would load it. */
+  /** The package that loads it. */
   readonly by: string;
-  /** File that is loaded: two copies never have the same. */
+  /** The loaded file; differs between two copies. */
   readonly file: string;
   /** `unknown` when its package.json cannot be read. */
   readonly version: string;
@@ -16,7 +16,7 @@ const SHARED = '@temporalio/common';
 
 /**
  * The copies of @temporalio/common that this package and the named packages of the SDK load, one per file.
- * @param resolve how this package finds another one from `paths`
+ * @param resolve resolves a package as this package does, or from `paths`
  */
 export function sdkCopies(
   packages: readonly string[] = ['@temporalio/worker'],
@@ -28,8 +28,8 @@ export function sdkCopies(
 }
 
 /**
- * The copies with that of the application in `folder`, which counts only when the application uses this very package:
- * what another project has installed is its own business.
+ * Adds the copy of the application in `folder`, but only when the application uses this installation of the package:
+ * the copies of another project do not matter.
  */
 export function sdkCopiesWithApplication(
   folder: string,
@@ -42,7 +42,7 @@ export function sdkCopiesWithApplication(
     if (dirname(resolve('temporal-media/package.json')) !== ownRoot) return all;
     add(all, 'the application', resolve(SHARED));
   } catch {
-    // The application does not have one of them.
+    // The application lacks one of the two packages.
   }
   return all;
 }
@@ -68,7 +68,7 @@ function copyAt(by: string, file: string): SdkCopy {
   return { by, file, version: versionOf(file) };
 }
 
-/** From the package.json that is nearest above the file. */
+/** Reads the version from the nearest package.json above the file. */
 function versionOf(file: string): string {
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
     const manifest = join(folder, 'package.json');

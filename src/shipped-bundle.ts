@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sdkVersions, workflowDigest } from './workflow-digest';
 
-/** Folder of the bundle that the build makes; there is none beside the sources. */
+/** Folder of the bundle that the build makes; it does not exist beside the sources. */
 export const SHIPPED_BUNDLE = join(__dirname, 'workflow-bundle');
 
-/** What a bundle was made of; written by the build beside it. */
+/** What a bundle was built from; the build writes it beside the bundle. */
 export interface BundleManifest {
   readonly v: 1;
   /** Versions of the SDK's packages, by name. */
@@ -13,11 +13,12 @@ export interface BundleManifest {
   readonly digest: string;
 }
 
-/** The bundle that came with this package, or why it cannot be used here. */
+/** The bundle of this package, or why it cannot be used here. */
 export type ShippedBundle = { readonly codePath: string } | { readonly because: string };
 
 /**
- * Only on an exact match (architecture: Bundle): another version of the SDK would run code that was not made for it.
+ * Returns the bundle only on an exact match (architecture: Bundle): another SDK version would run code that was not
+ * built for it.
  * @param folder of `manifest.json` and `workflows.js`
  */
 export async function shippedBundle(folder: string = SHIPPED_BUNDLE): Promise<ShippedBundle> {

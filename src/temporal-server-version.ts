@@ -1,9 +1,9 @@
 import { isOlder } from './older-version';
 
-/** From here on a Temporal server has everything that is needed, without a switch. */
+/** The oldest Temporal server that has all required features without a switch. */
 export const OLDEST_SERVER = '1.25.0';
 
-/** What servers before a version lack, and what that costs here. */
+/** What servers before each version lack, and the effect of that here. */
 const SINCE: readonly (readonly [version: string, lack: string])[] = [
   [
     OLDEST_SERVER,
@@ -17,13 +17,13 @@ const SINCE: readonly (readonly [version: string, lack: string])[] = [
   ],
 ];
 
-/** What a server of this version lacks; nothing where the version is not known, as of a development build (0.0.0). */
+/** What a server of this version lacks; empty where the version is unknown, as for a development build (0.0.0). */
 export function lackingIn(version: string | null | undefined): readonly string[] {
   if (!version || !/^v?[1-9]\d*\.\d/.test(version)) return [];
   return SINCE.filter(([since]) => isOlder(version, since)).map(([, lack]) => lack);
 }
 
-/** What is to be said of a server when a worker starts; undefined where nothing is missing. */
+/** The warning about a server that a worker logs at its start; undefined where nothing is missing. */
 export function lacksOfServer(version: string | null | undefined): string | undefined {
   const lacks = lackingIn(version);
   if (version == null || lacks.length === 0) return undefined;

@@ -1,5 +1,5 @@
 /**
- * A media worker: configuration from the environment, journal bound before the first poll, drain on shutdown.
+ * Creates media workers: configuration from the environment, journal bound before the first poll, drain on shutdown.
  * For processes that hold the key; never imported by workflow code.
  *
  * @module
@@ -55,51 +55,51 @@ export interface MediaWorkerOptions {
   readonly artifacts?: ArtifactStore;
   /** @default a file journal below `config.journal` */
   readonly journal?: CreateJournal;
-  /** Settles creates of unknown fate without a person, where the service lets its tasks be listed. @default none */
+  /** Settles creates of unknown fate without a person, where the service lists its tasks. @default none */
   readonly taskRecords?: TaskRecords;
   /**
-   * Takes the create queue over from another journal; only when no worker uses that one any more. `true` agrees to what is
-   * given up; a function is told of it before anything is done, and throws where it does not agree.
+   * Binds the create queue to this journal instead of another one; only when no worker uses that one any more. `true`
+   * accepts the calls that are lost; a function receives them before anything is changed, and throws to refuse.
    */
   readonly rebind?: boolean | ((lost: LostCalls) => Promise<void>);
-  /** Further options of the Temporal worker. What the binding of the journal rests on is not among them. */
+  /** Further options of the Temporal worker, without those that the binding of the journal depends on. */
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
-  /** Slots and rates of the activity queues that are served beside the worker's own. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
+  /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
   readonly queues?: ActivityQueuesOptions;
   /**
-   * Whether polls have a thread of their own, so that creates and downloads never delay them.
-   * @default true; false keeps them in the thread of the worker, where hooks of its own process see them
+   * Whether polls run in a separate thread, so that creates and downloads never delay them.
+   * @default true; false keeps them in the main thread, where hooks of the process see them
    */
   readonly pollThread?: boolean;
 }
 
 export interface MediaWorker {
-  /** The one of its own queue: workflows, and all activities. */
+  /** The worker of the queue itself: workflows, and all activities. */
   readonly worker: Worker;
   readonly taskQueue: string;
-  /** Every queue that it serves, its own first. */
+  /** Every served queue, its own first. */
   readonly queues: readonly string[];
   /** Credential name and digest of the base address, as outcomes name it. */
   readonly account: string;
-  /** Runs until shutdown; creates that are under way are finished first. */
+  /** Runs until shutdown; creates in flight are finished first. */
   run(): Promise<void>;
   shutdown(): void;
 }
 
 /**
- * Makes a worker that is ready to run: stores checked, create queue bound to its journal.
+ * Creates a worker that is ready to run: checks the stores and binds the create queue to its journal.
  * @throws ConfigurationError, JournalBindingError
  */
 export async function createMediaWorker(options: MediaWorkerOptions = {}): Promise<MediaWorker> {
   refuseTwoSdkCopies();
   const config = options.config ?? readConfig(options.env);
-  // Before anything is connected: what is missing in the configuration is said first.
+  // Report a missing setting before connecting.
   requireBaseUrl(config);
   const connected = await connect(options);
   try {
     return await makeWorker(options, config, connected);
   } catch (error) {
-    // A refused worker must not keep its process alive.
+    // An open connection would keep the process of a refused worker alive.
     if (connected.ownConnection) await connected.connection.close();
     throw error;
   }
@@ -162,7 +162,7 @@ async function makeWorker(
       executionsLookedAt: lost.looked,
       unreadable: lost.unread,
     });
-    // Before anything is given up: what other journals know of this queue is kept in this one, as far as histories tell.
+    // Before the binding changes, keep the calls of other journals in this one, as far as histories contain them.
     await keepLostCalls(journal, namespace, lost.calls);
   }
   const { accounts } = await bindJournal({
@@ -181,10 +181,10 @@ async function makeWorker(
   const { createsPerSecond } = config;
   const workers = await createWorkers(
     {
-      // For what heeds the end of it, such as downloads. A paid call that is under way is finished however long it takes:
-      // cutting it off would make its fate unknown (failure model: row 12).
+      // For activities that stop on shutdown, such as downloads. A paid call in flight is finished however long it
+      // takes: cutting it off would make its fate unknown (failure model: row 12).
       shutdownGraceTime: CREATE_TIMEOUTS.httpBudgetMs + 15_000,
-      // The id of a new task is heartbeated at once instead of at the next slot of a long throttle.
+      // The heartbeat with the id of a new task is sent at once instead of after a long throttle interval.
       maxHeartbeatThrottleInterval: '1 second',
       defaultHeartbeatThrottleInterval: '1 second',
       ...options.worker,
@@ -255,7 +255,7 @@ function requireBaseUrl(config: MediaConfig): string {
 async function fileStore(root: string): Promise<ArtifactStore> {
   refuseAddress('MEDIA_ARTIFACTS', root);
   const store = new FileArtifactStore(root);
-  // What was left by downloads that nobody goes on with.
+  // Delete the partial files of downloads that no activity resumes.
   await store.removeStaleParts();
   return store;
 }

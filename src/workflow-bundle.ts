@@ -7,22 +7,22 @@ import { shippedBundle } from './shipped-bundle';
 import { sdkVersions, workflowDigest } from './workflow-digest';
 
 /**
- * Workflow code as workers take it. Bundling costs seconds: this package brings a bundle, and where that does not fit
- * the SDK, bundling happens once per process and path, and for the commands once per version of the code.
+ * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. Where that does not
+ * match the SDK, the code is bundled once per process and path, and for the commands once per version of the code.
  *
  * @module
  */
 
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 
-/** Told why bundling takes its seconds although this package brings a bundle. */
+/** Called before the code is bundled, with the reason why the shipped bundle is not used. */
 type OnBundling = (because: string) => void;
 
 const bundles = new Map<string, Promise<{ readonly code: string }>>();
 
 /**
- * The bundle of this package where it fits, else one in memory: the worker that binds the journal and the worker proper
- * run the same code, and neither bundles it again.
+ * Returns the shipped bundle where it matches, else one in memory: the worker that binds the journal and the main
+ * worker run the same code, and it is bundled once.
  * @param workflows the user's own code or a prebuilt bundle; default: the workflows of this package
  */
 export async function bundledWorkflows(
@@ -39,8 +39,8 @@ export async function bundledWorkflows(
 }
 
 /**
- * The bundle of this package where it fits, else one on disk in `cacheDir`, under a name made of the SDK's version and
- * the code, because a bundle needs the exact SDK version of its worker.
+ * Returns the shipped bundle where it matches, else one on disk in `cacheDir`. Its name depends on the SDK's version
+ * and the code, because a bundle needs the exact SDK version of its worker.
  */
 export async function cachedWorkflowBundle(
   cacheDir: string,
@@ -53,7 +53,7 @@ export async function cachedWorkflowBundle(
   onBundling?.(shipped.because);
   const { code } = await bundleOnce(packagedWorkflows());
   await mkdir(cacheDir, { recursive: true });
-  // Complete or absent, whoever else starts at the same time.
+  // Renamed when complete, because another process may write the same file.
   const draft = `${codePath}.${randomUUID()}`;
   await writeFile(draft, code);
   await rename(draft, codePath);
@@ -71,9 +71,9 @@ function bundleOnce(workflowsPath: string): Promise<{ readonly code: string }> {
 }
 
 async function makeBundle(workflowsPath: string): Promise<{ readonly code: string }> {
-  // Loaded only where something is bundled: a command that finds its bundle on disk starts without it.
+  // Loaded lazily: a command that finds its bundle on disk starts without it.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  // The bundler tells every module at INFO; a failure is thrown and needs no log.
+  // The bundler logs every module at INFO; a failure is thrown and needs no log.
   return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
 }
 

@@ -3,13 +3,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { packagedWorkflows } from './packaged-workflows';
 
-/** Folders that the workflow code of this package consists of (architecture: Folders). */
+/** Folders of this package's workflow code (architecture: Folders). */
 const FOLDERS = ['workflows', 'domain'];
 
-/** What of the SDK goes into a bundle, and the worker that runs it: a bundle needs exactly these. */
+/** SDK packages in a bundle, and the worker that runs it: a bundle needs exactly these versions. */
 const SDK_PACKAGES = ['@temporalio/common', '@temporalio/worker', '@temporalio/workflow'];
 
-/** Versions of the SDK's packages that are installed here, by name. */
+/** Installed versions of the SDK's packages, by name. */
 export async function sdkVersions(): Promise<Record<string, string>> {
   const versions = SDK_PACKAGES.map(async (name) => {
     const manifest = await readFile(require.resolve(`${name}/package.json`), 'utf8');
@@ -32,5 +32,5 @@ export async function workflowDigest(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Compiled when installed, sources when run from them. */
+/** `.js` when installed, `.ts` when run from sources. */
 const extension = (entry: string): string => (entry.endsWith('.ts') ? '.ts' : '.js');

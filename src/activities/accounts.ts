@@ -1,7 +1,7 @@
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type MediaClient } from '../service/media-client';
 
-/** One credential at one service: the only place where a key and a base address meet. */
+/** One credential at one service; only here a key and a base address are combined. */
 export interface Account {
   /** Credential name + `@` + 8 hex digits of the base address's digest (architecture: Requests). */
   readonly name: string;

@@ -1,35 +1,35 @@
 import { activityInfo, Context } from '@temporalio/activity';
 
-/** What the server is told of an attempt before its request leaves (docs/adr/0015). */
+/** Reports to the server about an attempt, before its request is sent (docs/adr/0015). */
 export interface AcknowledgedHeartbeat {
-  /** Resolves when the server has the details as they are now, and has no later news of this attempt. */
+  /** Sends the current details. `acknowledged` when the server has them, and nothing newer of this attempt. */
   notify(): Promise<Acknowledgement>;
-  /** Ends the background beats. */
+  /** Stops the background heartbeats. */
   stop(): void;
 }
 
 /**
- * `stopped`: the server has it, and wants the attempt no more (cancelled, paused, timed out, its workflow closed).
- * `unacknowledged`: nobody knows what the server has.
+ * `stopped`: the server has answered that the attempt must end (cancelled, paused, timed out, its workflow closed).
+ * `unacknowledged`: it is unknown what the server has.
  */
 export type Acknowledgement = 'acknowledged' | 'stopped' | 'unacknowledged';
 
-/** Longest wait for the server: it is a part of the time that the send has. */
+/** Longest wait for the server, in milliseconds: it is a part of the time of the send. */
 const ANSWER_MS = 4_000;
 
 export interface AcknowledgedHeartbeatOptions {
-  /** Asked when a beat leaves. */
+  /** Called when a heartbeat is sent. */
   readonly details: () => object;
-  /** What the SDK's own beats carry: they may arrive late, so that they must be true however old they are. */
+  /** Details of the SDK's own heartbeats: they may arrive late, so that they must be true however old they are. */
   readonly careful: () => object;
-  /** The attempt has had all the time that it may take: it beats by itself no more, and the server gives it up. */
+  /** Whether the attempt has used all its time: background heartbeats then end, and the server times it out. */
   readonly isOver: () => boolean;
 }
 
 /**
- * Beats every half heartbeat timeout, and whenever it is asked to. Unlike a heartbeat of the SDK, which
- * travels some time later, each of these is answered before the next one leaves: what the server has is never older than
- * what was told last.
+ * Sends a heartbeat every half heartbeat timeout, and on every `notify`. Unlike a heartbeat of the SDK, which is sent
+ * some time later, each of these is answered before the next one is sent: what the server has is never older than the
+ * last report.
  */
 export function startAcknowledgedHeartbeat({
   details,
@@ -47,7 +47,7 @@ export function startAcknowledgedHeartbeat({
       await send(details());
     } catch (error) {
       if (STOPS.has((error as Error).name)) return 'stopped';
-      // It may still be under way, and arrive after a later one.
+      // It may still be in flight, and arrive after a later one.
       doubtful = true;
     }
     return doubtful ? 'unacknowledged' : 'acknowledged';
@@ -68,7 +68,7 @@ export function startAcknowledgedHeartbeat({
       if (isOver()) return;
       void notify();
       ticks += 1;
-      // The SDK gives an attempt up of which it has seen no beat for the heartbeat timeout and five seconds.
+      // The SDK gives up an attempt when it has seen no heartbeat for the heartbeat timeout and five seconds.
       if (ticks % 2 === 0) context.heartbeat(careful());
     },
     Math.max(10, heartbeatTimeoutMs / 2),
@@ -77,7 +77,7 @@ export function startAcknowledgedHeartbeat({
   return { notify, stop: () => clearInterval(timer) };
 }
 
-/** Names of what the client throws where the server answers that it wants the attempt no more. */
+/** Names of the client's errors for the server's answer that the attempt must end. */
 const STOPS: ReadonlySet<string> = new Set([
   'ActivityNotFoundError',
   'ActivityCancelledError',
@@ -87,7 +87,8 @@ const STOPS: ReadonlySet<string> = new Set([
 
 function senderOf(context: Context): (details: object) => Promise<void> {
   const client = clientOf(context);
-  // Only environments for tests have no client, and hear a beat at once; a local activity is not heard at all.
+  // Only test environments have no client, and they record a heartbeat at once; those of a local activity reach no
+  // server.
   if (client === undefined || context.info.isLocal) return async (details) => context.heartbeat(details);
   const { taskToken } = context.info;
   return (details) =>

@@ -1,7 +1,9 @@
 import { type ClaimIntent } from '../domain/journal';
 import { retryLater } from './failures';
 
-/** Milliseconds that the sender of a claim without an outcome still has to say itself what it came to; none are left at 0. */
+/**
+ * Milliseconds that the sender of a claim without an outcome still has to record it; 0 or less when its time is over.
+ */
 export function timeLeft({ sendWindowEnd }: Pick<ClaimIntent, 'sendWindowEnd'>, now: number): number {
   return Date.parse(sendWindowEnd) - now;
 }
@@ -11,7 +13,7 @@ export function mayBeAlive(claim: Pick<ClaimIntent, 'sendWindowEnd'>, now: numbe
   return timeLeft(claim, now) > 0;
 }
 
-/** Throws while the sender of a claim without an outcome may still be alive: it is about to say itself what it came to. */
+/** Throws while the sender of a claim without an outcome may still be alive and record it. */
 export function awaitSender(
   claim: ClaimIntent,
   now: number,

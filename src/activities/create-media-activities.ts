@@ -34,26 +34,26 @@ import { type TaskRecords } from './task-records';
 export interface MediaActivityDeps {
   readonly accounts: AccountRegistry;
   readonly artifacts: ArtifactStore;
-  /** `none` only explicitly: then nothing but the retry policy keeps a create from being sent twice. */
+  /** `none` only explicitly: then only the retry policy prevents that a create is sent twice. */
   readonly journal: CreateJournal | 'none';
   /**
-   * Whether the journal is that of the queue on which an activity runs.
-   * @default asked of the queue's ledger, and bound there where the queue is new, with the client of the worker
+   * Checks whether the journal is bound to the queue on which an activity runs.
+   * @default reads the queue's ledger, and binds a new queue, with the client of the worker
    */
   readonly standing?: AskStanding;
   readonly models: ModelSource;
   readonly policy?: CreatePolicy | undefined;
-  /** Settles creates of unknown fate without a person, where the service lets its tasks be listed. @default none */
+  /** Settles creates of unknown fate without a person, where the service lists its tasks. @default none */
   readonly taskRecords?: TaskRecords | undefined;
   /** @default none: `{file}` sources are refused */
   readonly inputRoots?: readonly string[];
-  /** Milliseconds between two requests of an account or a model that the service refuses. @default a minute */
+  /** Milliseconds between two probe requests for an account or a model that the service refuses. @default a minute */
   readonly refusalProbeMs?: number | undefined;
-  /** The cap of the create queue, for campaigns: each of their creates is then an activity of its own. @default none */
+  /** Rate limit of the create queue; with one, a campaign sends each create in its own activity. @default none */
   readonly createsPerSecond?: number | undefined;
-  /** GETs of one poll tick that are open at a time. @default 64 */
+  /** Concurrent GETs of one poll tick. @default 64 */
   readonly pollConcurrency?: number;
-  /** Asks the ticks of `media.pollVideos` somewhere else. @default in this thread, with the clients of `accounts` */
+  /** Runs the ticks of `media.pollVideos` elsewhere. @default in this thread, with the clients of `accounts` */
   readonly pollVideos?: ((input: PollVideosInput) => Promise<PollVideosResult>) | undefined;
 }
 
@@ -93,7 +93,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     accounts: (account: string) => deps.accounts.find(account)?.client,
     artifacts: deps.artifacts,
   };
-  // One for all: pages stay in memory for the batches that come after the first.
+  // Shared by all activities: pages stay in memory for later batches.
   const pages = createPageReader(deps.artifacts);
   return {
     [ACTIVITY.createVideo]: createCreateVideo(paid),
@@ -102,7 +102,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
     [ACTIVITY.pollVideos]: warned(deps.pollVideos ?? createPollVideos(deps)),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
-    // Whoever does not say that it waits by itself gets outcomes only.
+    // A caller that does not set `waits` gets outcomes only.
     [ACTIVITY.generateImage]: createImageCall(
       'generate_image',
       paid,
@@ -122,7 +122,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
   };
 }
 
-/** Here, because a thread of its own has no log of Temporal. */
+/** Logged here, because the thread of the polls has no Temporal logger. */
 function warned(pollVideos: MediaActivities[typeof ACTIVITY.pollVideos]): typeof pollVideos {
   return async (input) => {
     const result = await pollVideos(input);
@@ -130,7 +130,7 @@ function warned(pollVideos: MediaActivities[typeof ACTIVITY.pollVideos]): typeof
     if (shortage !== undefined) {
       log.warn(
         `Polls wait for sockets: MEDIA_POLL_CONNECTIONS=${shortage.connections} is too few for the videos in flight and the ` +
-          `latency of the service. ${shortage.needed} would do. Until then videos are asked for less often and finished later.`,
+          `latency of the service. ${shortage.needed} would do. Until then videos are polled less often and finish later.`,
       );
     }
     return result;

@@ -37,9 +37,10 @@ type VideoCall = CreateVideoInput &
   Pick<PaidSpec<WireJsonBody | WireMultipartBody, Answer>, 'agreedPrice' | 'keepsBooks' | 'payer'>;
 
 /**
- * One POST at most for one send attempt of one creation key (architecture: Create), alone or as a row of a group. Every outcome is a
- * value; what is thrown here was thrown before anything could be sent.
- * @param sender told the id as soon as the service named it, before it is recorded: best effort, the journal keeps it
+ * Sends at most one POST per send attempt of a creation key (architecture: Create), alone or as a row of a group. Every
+ * outcome is a value; an error is thrown only before anything could be sent.
+ * @param sender receives the task id as soon as the service replies, before it is recorded: best effort, the journal
+ * keeps it
  */
 export async function createOneVideo(
   deps: PaidDeps,
@@ -49,7 +50,7 @@ export async function createOneVideo(
 ): Promise<CreateVideoAnswer> {
   const result = await sendOnce(deps, who, specOf(input, deps, sender));
   const { claim, heartbeat } = result;
-  // A claim that is handed on was compared with this request.
+  // A claim in the result was compared with this request.
   const compared = {
     ...(heartbeat !== undefined && { heartbeat }),
     ...(claim !== null && { fingerprint: claim.fingerprint }),
@@ -57,7 +58,7 @@ export async function createOneVideo(
   if (result.kind === 'pending') return pendingAnswer(result.base, compared);
   const key = { namespace: who.namespace, creationKey: input.creationKey };
   await indexCreated(deps.journal, key, result.answer, claim);
-  // Not recorded: whether records can be looked into is a fact of the worker that answers.
+  // Not recorded, because it depends on the answering worker whether task records can be read.
   return result.answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
     ? { ...result.answer, inspectable: true, ...compared }
     : result.answer;
@@ -116,7 +117,7 @@ function specOf(
   };
 }
 
-/** What an untyped caller may get wrong before there is anything to look up. */
+/** Validates what an untyped caller may get wrong, before any lookup. */
 function rawInputIssue(input: CreateVideoInput): CreateVideoAnswer | undefined {
   const base = { sendAttempt: 0, sent: false, account: null, estimate: null };
   const unknown = unknownKey(input, CREATE_VIDEO_INPUT_KEYS);
@@ -139,13 +140,13 @@ export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => 
   };
 }
 
-/** Validates against the live configuration and makes the body. Sends nothing to the service. */
+/** Validates against the live configuration and builds the body. Sends nothing to the service. */
 async function prepareVideo(
   request: VideoRequest,
   account: Account,
   deps: PaidDeps,
 ): Promise<Prepared<WireJsonBody | WireMultipartBody>> {
-  // First of all: what follows relies on the shape that only types promise.
+  // First, because the code below relies on the shape that only types promise.
   const paid = { operation: 'create_video', request } as const;
   const [shapeIssue] = validateRequest(paid);
   if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
@@ -189,7 +190,7 @@ async function prepareVideo(
   };
 }
 
-/** A model that takes bytes gets them also for references that are given as URLs. */
+/** Fetches the bytes of references that are given as URLs, for a model that takes bytes. */
 async function fetchWhatMustBeSent(
   references: readonly ResolvedReference[],
   model: VideoModel | undefined,

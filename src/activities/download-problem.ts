@@ -3,11 +3,11 @@ import { type ArtifactRef } from '../domain/request';
 import { type ContentFetchResult } from '../service/media-client';
 import { blockedLocation } from './blocked-location';
 
-/** Why one location did not give the video, in public words; they also are the class of a retryable failure. */
+/** Why a location did not provide the video: public names, also used as the class of a retryable failure. */
 export type DownloadProblemKind =
-  /** 404, 400, 409 and whatever else says "not here" without saying why. */
+  /** 404, 400, 409 and any other "not here" without a reason. */
   | 'missing'
-  /** 410, or an error that speaks of expiry; a signed link of another host that answers 401, 403, 404. */
+  /** 410, or an error code that names an expiry; a signed link of another host that answers 401, 403, 404. */
   | 'expired'
   /** 401 or 403 of the service itself. */
   | 'credentials'
@@ -15,22 +15,22 @@ export type DownloadProblemKind =
   | 'rate_limited'
   /** 5xx, 408, 425. */
   | 'unavailable'
-  /** Cut, stalled, too slow or never connected. */
+  /** Interrupted, stalled, too slow or never connected. */
   | 'network'
   /** The address filter refused the location: nothing was sent there. */
   | 'blocked'
-  /** JSON, HTML or other bytes that are no video (C4.3). */
+  /** JSON, HTML or other bytes that are not a video (C4.3). */
   | 'not_video'
-  /** A whole body that is a damaged or incomplete file. */
+  /** A complete body with a damaged or incomplete file. */
   | 'incomplete_file'
-  /** A whole MP4 file without pictures. */
+  /** A complete MP4 file without pictures. */
   | 'no_picture'
   | 'too_large'
   | 'storage';
 
 export interface DownloadProblem {
   readonly kind: DownloadProblemKind;
-  /** In our own words, without paths or anything that the service wrote; of an address at most its origin (C5.4). */
+  /** Our own text, without paths or anything that the service wrote; of an address at most its origin (C5.4). */
   readonly message: string;
   readonly httpStatus?: number;
   /** Lower bound in milliseconds (C8.7). */
@@ -60,7 +60,7 @@ export function reasonOf(kind: DownloadProblemKind): ContentUnavailableReason {
   return REASON[kind];
 }
 
-/** Most telling first: what decides the next step when several locations failed in one try. */
+/** In order of precedence: the first decides the next step when several locations failed in one try. */
 const WEIGHT: readonly DownloadProblemKind[] = [
   'storage',
   'too_large',
@@ -83,7 +83,7 @@ export function isTransient(kind: DownloadProblemKind): boolean {
   return TRANSIENT.has(kind);
 }
 
-/** The problem of a whole try: the most telling one, with the longest wait that anybody asked for (C8.7). */
+/** The problem of a whole try: the one of highest precedence, with the longest wait that was requested (C8.7). */
 export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[]]): DownloadProblem {
   const worst = problems.reduce((a, b) => (WEIGHT.indexOf(b.kind) < WEIGHT.indexOf(a.kind) ? b : a));
   const waits = problems.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
@@ -98,10 +98,10 @@ export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[
 type Refusal = Extract<ContentFetchResult, { kind: 'refused' }>;
 type Failure = Exclude<ContentFetchResult, { kind: 'body' }>;
 
-/** Codes that say that a file or a link is gone for good: `expired`, `link_expired`, `ExpiredToken`. */
+/** Error codes of a file or link that is permanently gone: `expired`, `link_expired`, `ExpiredToken`. */
 const EXPIRED_CODE = /expire/i;
 
-/** What a location that gave no body said: a total function over status and origin (C4.2, C7.3, C7.4). */
+/** Classifies a failure to get a body from a location: a total function over status and origin (C4.2, C7.3, C7.4). */
 export function problemOf(failure: Failure): DownloadProblem {
   if (failure.kind === 'blocked') return { kind: 'blocked', message: blockedLocation(failure) };
   if (failure.kind === 'network')

@@ -21,7 +21,7 @@ export interface SidecarInput {
   readonly prompt: string | undefined;
 }
 
-/** Stores what is known of a video beside it (architecture: Stores): no key, no address, and the prompt only when it was asked for. */
+/** Stores the facts of a video beside it (architecture: Stores): no key, no address, and the prompt only on request. */
 export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput): Promise<ArtifactRef> {
   const { video, downloaded, reported, usage, warnings, timings, prompt } = input;
   const { sha256, bytes, mediaType, uri } = downloaded.artifact;
@@ -41,10 +41,10 @@ export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput
   });
 }
 
-/** A container rounds to whole frames, and sound runs on for a moment. */
+/** Containers round to whole frames, and sound may be slightly longer. */
 const DURATION_TOLERANCE_S = 0.75;
 
-/** Differences between what was asked for, what the service says and what the file holds (C2.2.5). Never an error. */
+/** Differences between the request, the service's report and the file (C2.2.5). Never an error. */
 export function differences(
   video: VideoTask,
   reported: ReportedFacts,

@@ -33,8 +33,8 @@ export interface DownloadDeps {
 }
 
 /**
- * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (architecture: Download, C3.2, C4.1 to C4.3).
- * One pass over the locations of the result per attempt. It throws only to be tried again (BENIGN, never before
+ * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (architecture: Download, C3.2, C4.1
+ * to C4.3). Each attempt tries the locations of the result once. It throws only to be retried (BENIGN, never before
  * Retry-After) or when it is cancelled; the last try returns `content_unavailable`. It never creates anything.
  */
 export function createDownloadVideo(
@@ -70,7 +70,7 @@ export function createDownloadVideo(
       const result = await downloadOnce(turn, input.video.taskId);
       if ('video' in result) return await finish(deps, input, { downloaded: result, info, startedAt, now });
       if (turn.signal.aborted) return await cancelled(turn);
-      // A line that is cut again and again still brings the video nearer; the number of tries stays bounded.
+      // A connection that breaks after some bytes still makes progress; the number of tries stays bounded.
       if (turn.flowed && result.problem.kind === 'network') progress.windowStart = now();
       return settle(result.problem, { info, progress, bounds, now, lives: result.lives });
     } finally {
@@ -84,7 +84,7 @@ export function createDownloadVideo(
 function progressOf(info: Info, startedAt: number): DownloadProgress {
   const { workflowExecution, activityId } = info;
   const owner = digestOf(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId);
-  // Time in which no worker was there is not counted against the service.
+  // Time without a worker is not counted against the service.
   const windowStart = info.attempt === 1 ? startedAt : info.scheduledTimestampMs;
   return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowStart);
 }
@@ -97,7 +97,7 @@ interface Standing {
   readonly lives?: boolean;
 }
 
-/** Tries again later by a retryable failure, or says for good why there is no content. */
+/** Throws a retryable failure to try again later, or returns the final reason why there is no content. */
 function settle(
   problem: DownloadProblem,
   { info, progress, bounds, now, lives = false }: Standing,
@@ -105,7 +105,7 @@ function settle(
   noteFault(progress, problem.kind);
   const at = now();
   const isElsewhere = problem.kind === 'account_not_configured';
-  // Time in which no worker that could ask was there is not counted against the service.
+  // Time without a worker that has the account is not counted against the service.
   if (isElsewhere) progress.windowStart = at;
   const closesAt = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs;
   const policyTries = info.retryPolicy?.maximumAttempts ?? 0;
@@ -129,7 +129,7 @@ function settle(
     throw retryLater({
       class: kind,
       message,
-      // Spread, so that the tries of many videos do not meet the same worker again together.
+      // Jitter, so that the tries of many videos do not reach the same worker again together.
       delayMs: isElsewhere ? Math.round(decision.retryInMs * (0.5 + Math.random())) : decision.retryInMs,
       ...status,
     });
@@ -143,7 +143,10 @@ function settle(
   };
 }
 
-/** Never returns: a worker that stops hands over, and keeps the part; everything else gives the part up. */
+/**
+ * Never returns. On a shutdown of the worker the part is kept for the next attempt; on any other cancellation it is
+ * deleted.
+ */
 async function cancelled(turn: DownloadTry): Promise<never> {
   if (isShutdown(turn.signal))
     throw retryLater({
@@ -182,7 +185,7 @@ async function finish(
     },
     prompt: sidecarPrompt,
   }).catch(() => null);
-  // The video is stored and paid for: a side-car that is not must not cost it.
+  // The video is stored and paid for: a failed side-car must not lose it.
   const warnings =
     sidecar === null ? [...facts.warnings, 'The side-car could not be stored.'] : facts.warnings;
   return { outcome: 'downloaded', sidecar, ...facts, warnings };
@@ -190,16 +193,16 @@ async function finish(
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
-/** A video that is verified and stored, with what its record said at that time. */
+/** A verified and stored video, with what its record said at that time. */
 interface FetchedVideo {
   readonly video: DownloadedVideo;
   readonly record: GetVideoResult;
 }
 
-/** The server ends an attempt at startToClose: a try stops by itself before that. */
+/** The server ends an attempt at startToClose: a try stops this many milliseconds before. */
 const CLOSE_MARGIN_MS = 10_000;
 
-/** Milliseconds that the tries of one activity execution may take. */
+/** Milliseconds that the tries of one activity attempt may take. */
 export function tryBudget(info: Info, bounds: DownloadBounds): number {
   return Math.min(
     bounds.tryDeadlineMs,
@@ -207,17 +210,20 @@ export function tryBudget(info: Info, bounds: DownloadBounds): number {
   );
 }
 
-/** Whether the worker ends, and not the wish for the video. */
+/** Whether the worker shuts down, as opposed to a cancelled download. */
 export function isShutdown({ aborted, reason }: AbortSignal): boolean {
   return aborted && (reason as { message?: unknown } | undefined)?.message === 'WORKER_SHUTDOWN';
 }
 
 export const NO_ACCOUNT: DownloadProblem = {
   kind: 'account_not_configured',
-  message: 'This worker does not have the account of the task: nothing was asked. The task is kept.',
+  message: 'This worker does not have the account of the task: nothing was requested. The task is kept.',
 };
 
-/** One try for one video, alone or in a group: its record, then every location of its result. Storage is a problem, too. */
+/**
+ * Makes one try for a video, alone or in a group: reads its record, then tries every location of its result. A storage
+ * error is a problem, too.
+ */
 export async function downloadOnce(
   turn: DownloadTry,
   taskId: string,
@@ -225,22 +231,22 @@ export async function downloadOnce(
   const record = await turn.client.getVideo(taskId, { signal: turn.signal, purpose: 'content' });
   const result = await locations(turn, taskId, record);
   if ('video' in result) return { video: result.video, record };
-  // A service that answers nothing at all has said nothing against it: this is asked for completed tasks only.
+  // A service that does not answer has not denied the result: this runs for completed tasks only.
   const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
   const problem = expired(result.problem, record, turn.now());
   return { problem, lives: isKept && problem.final !== true && !turn.flowed };
 }
 
-/** Clocks differ by less. */
+/** Clocks differ by less than this. */
 const CLOCK_MARGIN_MS = 60_000;
 
-/** What the service has no more, after the time until which its record says that it is kept, will not come back. */
+/** A result that is missing after the time until which its record says that it is kept will not come back. */
 function expired(problem: DownloadProblem, record: GetVideoResult, now: number): DownloadProblem {
   const until = record.kind === 'record' ? record.record.expiresAt : undefined;
   if (until === undefined || (problem.kind !== 'missing' && problem.kind !== 'expired')) return problem;
   if (now < Date.parse(until) + CLOCK_MARGIN_MS) return problem;
   const status = problem.httpStatus === undefined ? '' : ` (HTTP ${problem.httpStatus})`;
-  const message = `The service kept the result until ${until} and has it no more${status}.`;
+  const message = `The service kept the result until ${until} and no longer has it${status}.`;
   return { ...problem, kind: 'expired', final: true, message };
 }
 
@@ -259,7 +265,7 @@ async function locations(turn: DownloadTry, taskId: string, record: GetVideoResu
 
 type Facts = Omit<Extract<DownloadVideoResult, { outcome: 'downloaded' }>, 'outcome' | 'sidecar'>;
 
-/** What is known of a stored video: its file, what the service reported, and where the two differ (C2.2.5). */
+/** Facts of a stored video: its file, what the service reported, and where the two differ (C2.2.5). */
 export function factsOf(task: VideoTask, { video, record }: FetchedVideo): Facts {
   const { reported = {}, usage } = record.kind === 'record' ? record.record : {};
   const warnings = [...video.warnings, ...differences(task, reported, video.facts)];
@@ -268,36 +274,36 @@ export function factsOf(task: VideoTask, { video, record }: FetchedVideo): Facts
   return { artifact: video.artifact, reported, ...(usage === undefined ? {} : { usage }), warnings };
 }
 
-/** Where the activity stands when a try failed; times in milliseconds since the Unix epoch. */
+/** State of the activity when a try failed; times in milliseconds since the Unix epoch. */
 export interface DownloadStanding {
   /** 1 for the first try. */
   readonly attempt: number;
   readonly now: number;
-  /** Start of the first try, or of the last one that brought a byte. */
+  /** Start of the first try, or end of the last one that received a byte. */
   readonly windowStart: number;
-  /** How many tries in a row ended with this very kind of problem, this one included. */
+  /** Consecutive tries that ended with this kind of problem, this one included. */
   readonly sameFault: number;
   /** Last try that the retry policy allows; undefined for no limit. */
   readonly policyTries?: number;
-  /** The record says that the result is there, and no byte of it came in this try. */
+  /** The result is still there, as far as the service says, and no byte of it came in this try. */
   readonly lives?: boolean;
-  /** Tries that workers without the account made, this one included: none of them asked the service. */
+  /** Tries by workers without the account, this one included: none of them made a request. */
   readonly elsewhere: number;
-  /** When the server ends the activity by itself. */
+  /** When the server times out the activity. */
   readonly closesAt?: number;
 }
 
 type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
 
-/** Faults that a few tries settle: a whole damaged file, a link that says itself that it expired. */
+/** Faults that are certain after a few tries: a whole damaged file, a link that reports its own expiry. */
 const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file', 'no_picture', 'expired']);
 
-/** Time that the next try must have before the server would end the activity. */
+/** Milliseconds that the next try must have before the server ends the activity. */
 const MARGIN_MS = 30_000;
 
 /**
- * Whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never below Retry-After:
- * when that does not fit into the bounds, the tries end (C8.7).
+ * Decides whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never below Retry-After: when
+ * that does not fit into the bounds, the tries end (C8.7).
  */
 export function decideDownload(
   problem: DownloadProblem,
@@ -306,7 +312,7 @@ export function decideDownload(
 ): DownloadDecision {
   const { kind, final } = problem;
   const { now, windowStart, sameFault, policyTries = Infinity } = standing;
-  // A worker without the account decides nothing: another one gets its turn, for as long as the server allows.
+  // A worker without the account does not end the tries: others are tried, for as long as the server allows.
   if (kind === 'account_not_configured') {
     const retryInMs = elsewhereDelay(standing.elsewhere, bounds);
     const closes = now + retryInMs + MARGIN_MS > (standing.closesAt ?? Infinity);
@@ -333,7 +339,7 @@ export function delayAfter(problem: DownloadProblem, attempt: number, bounds: Do
   return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
 }
 
-/** Short: each try may meet the worker that has the account. */
+/** Short, because each try may reach a worker that has the account. */
 function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBounds): number {
   return Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(Math.max(times - 1, 0), 2));
 }

@@ -3,9 +3,9 @@ import { RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { createRedactor, type Redactor } from '../service/redact';
 import { type AccountRegistry } from './accounts';
 
-/** Failure types that a history or an operator may see. After serialisation the type string is all that survives. */
+/** Failure types in histories. After serialisation only the type string remains. */
 export const FAILURE = {
-  /** Something temporary; the activity's own retry goes on (details: class, httpStatus, retryAfterMs). */
+  /** A temporary condition; the activity's own retry policy applies (details: class, httpStatus, retryAfterMs). */
   retryLater: RETRY_LATER,
   /** A paid activity without a journal must not be retried by its policy. */
   unsafeRetryPolicy: UNSAFE_RETRY_POLICY,
@@ -14,7 +14,7 @@ export const FAILURE = {
 } as const;
 
 interface RetryLater {
-  /** A public word, such as `rate_limited` or `waiting_for_sender`. */
+  /** A public name, such as `rate_limited` or `waiting_for_sender`. */
   readonly class: string;
   readonly message: string;
   readonly httpStatus?: number | undefined;
@@ -24,7 +24,7 @@ interface RetryLater {
   readonly mayBeOwed?: true | undefined;
 }
 
-/** The one place where a temporary condition becomes a retryable failure. BENIGN: expected, no noise in logs. */
+/** Turns a temporary condition into a retryable failure. BENIGN: expected, no noise in logs. */
 export function retryLater({
   class: word,
   message,
@@ -50,9 +50,9 @@ export function retryLater({
 }
 
 /**
- * A failure that none of ours is, such as a fault of a store or of our own code, as it may be told: its message and
- * stack go into the history and the log of the worker, and may repeat an address, a key or a path (C5.4a to C5.4c).
- * What the SDK gives a meaning to stays as it is.
+ * Sanitises a failure that is not one of ours, such as a fault of a store or of our own code: its message and stack go
+ * into the history and the log of the worker, and may repeat an address, a key or a path (C5.4a to C5.4c). Failures
+ * with a meaning for the SDK are returned unchanged.
  */
 export async function sanitised(
   error: unknown,
@@ -87,17 +87,17 @@ export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
       'This worker has no create journal (journal: "none"), so a paid activity may be attempted once only. Nothing was sent. ' +
       'Set maximumAttempts to 1 in its retry policy, or give the worker a journal.',
     nonRetryable: true,
-    // Of a later attempt nobody can say that the ones before it sent nothing.
+    // For a later attempt it is unknown whether an earlier one has sent.
     details: [{ attempt }],
   });
 }
 
-/** What knows the keys of every account of this worker. */
+/** Redactors for the keys of every account of this worker. */
 export async function redactorsOf(accounts: AccountRegistry): Promise<readonly Redactor[]> {
   return Promise.all(accounts.all().map(({ client }) => client.redactor()));
 }
 
-/** Takes keys and signed addresses out of a text: those that are known, and those that have the shape. */
+/** Makes a function that removes known keys and signed addresses from a text, and those of the same form. */
 export function clearOf(redactors: readonly Redactor[]): (text: string, max?: number) => string {
   const known = [...redactors, createRedactor([])];
   return (text, max) => known.reduce((rest, redactor) => redactor.text(rest, max), text);

@@ -12,20 +12,20 @@ interface BodyOptions {
   readonly remainingMs: number;
   readonly signal: AbortSignal;
   readonly onBytes: (position: number) => void;
-  /** Takes keys and signed addresses out of a page. */
+  /** Removes keys and signed addresses from a page. */
   readonly cleanPage: (bytes: Buffer) => Promise<Buffer>;
 }
 
-/** Bytes that decide whether a body can be video at all. */
+/** First bytes, which show whether a body can be video at all. */
 const HEAD_BYTES = 64;
-/** Of a page that is no video, this much is kept for a person to look at. */
+/** Bytes of a page that is not a video which are kept for a person to inspect. */
 const KEPT_BYTES = 64 * 1024;
-/** Read on and not kept: half a key at the cut would not be known for one. */
+/** Bytes read beyond those and not kept: a key that is cut in half would not be recognised. */
 const CUT_BYTES = 4 * 1024;
 
 /**
- * Streams a body into its part, which may already hold the beginning. Undefined when the body came to its end.
- * A body that is no video by its first bytes is not read on: what came of it is in the part (C4.3).
+ * Streams a body into its part, which may already hold the beginning. Undefined when the body ended. A body whose first
+ * bytes are not a video is not read to its end: what was read of it is in the part (C4.3).
  */
 export async function readBody(
   body: Readable,
@@ -35,7 +35,7 @@ export async function readBody(
   const guard = new PaceGuard(body, bounds, remainingMs);
   const abort = () => body.destroy(new Error('cancelled'));
   signal.addEventListener('abort', abort, { once: true });
-  // A resumed part had its beginning looked at when it was new.
+  // The beginning of a resumed part was checked when it was new.
   let head = part.position === 0 ? Buffer.alloc(0) : undefined;
   let page: { readonly problem: DownloadProblem; readonly chunks: Buffer[]; size: number } | undefined;
   try {
@@ -67,14 +67,14 @@ export async function readBody(
   } catch (error) {
     if (error instanceof ArtifactError) return { kind: 'storage', message: error.message };
     if (page !== undefined) return await keepPage();
-    return { kind: 'network', message: guard.verdict ?? 'The connection was lost while the video came.' };
+    return { kind: 'network', message: guard.verdict ?? 'The connection was lost during the download.' };
   } finally {
     guard.stop();
     signal.removeEventListener('abort', abort);
     body.destroy();
   }
 
-  /** No byte of a page is written before it is cleaned as a whole: a key may lie across two chunks. */
+  /** A page is cleaned as a whole before any byte is written, because a key may span two chunks. */
   async function keepPage(): Promise<DownloadProblem> {
     const { problem, chunks } = page!;
     await part.write((await cleanPage(Buffer.concat(chunks))).subarray(0, KEPT_BYTES));
@@ -92,7 +92,10 @@ export const tooLarge = ({ maxBytes }: DownloadBounds): DownloadProblem => ({
   message: `The video is larger than this worker's limit of ${maxBytes} bytes.`,
 });
 
-/** Ends a body that takes too long in total or brings too little per minute: an idle timeout alone never fires on a drip. */
+/**
+ * Ends a body that takes too long in total or brings too few bytes per minute: an idle timeout alone never ends a
+ * trickle.
+ */
 class PaceGuard {
   verdict: string | undefined;
   #inWindow = 0;
@@ -124,21 +127,24 @@ class PaceGuard {
   }
 }
 
-/** What one try leaves for the next one in its heartbeat: no address, no path. Times in milliseconds since the Unix epoch. */
+/**
+ * Progress that a try passes to the next one in its heartbeat: no address, no path. Times in milliseconds since the
+ * Unix epoch.
+ */
 export interface DownloadProgress {
   readonly v: 1;
-  /** Digest of the activity execution: nobody else continues its part. */
+  /** Digest of the activity execution: only that one resumes its part. */
   readonly owner: string;
   windowStart: number;
-  /** Digest of the location that the part's bytes came from. */
+  /** Digest of the location of the part's bytes. */
   location: string | null;
-  /** Strong ETag of the part's bytes; without one there is no resuming. */
+  /** Strong ETag of the part's bytes; without one the part cannot be resumed. */
   etag: string | null;
-  /** Length of the whole file, when the service said it. */
+  /** Length of the whole file, when the service reported it. */
   length: number | null;
   /** Bytes in the part. */
   position: number;
-  /** Tries that workers without the account made. */
+  /** Tries by workers without the account. */
   elsewhere: number;
   fault: DownloadProblemKind | null;
   sameFault: number;
@@ -171,7 +177,7 @@ export function readProgress(details: unknown, owner: string): DownloadProgress 
   return { ...freshProgress(owner, given.windowStart!), ...given, owner, v: 1 };
 }
 
-/** Counts how often the same kind of fault came in a row; that a worker lacks the account is no fault of the download. */
+/** Counts consecutive faults of the same kind; a worker without the account is not a fault of the download. */
 export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind): void {
   if (kind === 'account_not_configured') {
     progress.elsewhere += 1;
@@ -181,7 +187,10 @@ export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind)
   progress.fault = kind;
 }
 
-/** Owner of a part: one execution, one location, one entity. Bytes of two entities never meet in one part (failure model: Foreign bytes). */
+/**
+ * Owner of a part: one execution, one location, one entity. Bytes of two entities are never mixed in one part (failure
+ * model: Foreign bytes).
+ */
 export function partOwner(owner: string, location: string, etag: string | null): string {
   return digestOf(owner, location, etag ?? '');
 }

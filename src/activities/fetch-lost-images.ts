@@ -12,8 +12,8 @@ export interface LostImages {
 }
 
 /**
- * Fetches what a paid image call could not keep, from where its reply said that it lies; nothing is sent. What is whole
- * now is adopted for good, so that it stays when the links are gone. Undefined where there is nothing to fetch from.
+ * Fetches the results that a paid image call could not keep, from the links of its reply; nothing is bought. A complete
+ * result is adopted for good, so that it stays when the links expire. Undefined where there are no links.
  */
 export async function fetchLostImages(
   { key, claim, recorded }: LostImages,
@@ -34,7 +34,7 @@ export async function fetchLostImages(
   return found.outcome === 'completed' ? adopt(journal, key, claim, found) : found;
 }
 
-/** A decision that somebody made meanwhile stands in the journal; whoever asked here has the images all the same. */
+/** A decision made meanwhile takes precedence in the journal; the caller gets the images all the same. */
 async function adopt(
   journal: CreateJournal,
   key: JournalKey,
@@ -50,7 +50,8 @@ async function adopt(
     at: new Date().toISOString(),
     answer,
   };
-  // They are stored under their hashes: where nothing can be written now, the next start fetches them once more.
+  // The images are stored under their hashes: where the journal cannot be written now, the next start fetches them
+  // again.
   const written = await journal
     .putResolution(key, answer.sendAttempt, resolution)
     .catch(() => 'lost' as const);

@@ -13,7 +13,7 @@ import {
 import { type DownloadProblem, isTransient, problemOf, worstOf } from './download-problem';
 import { digestOf, type DownloadProgress, partOwner, readBody, tooLarge } from './fetch-body';
 
-/** One try of one execution: what all locations of it share. */
+/** One try of one execution: the state that all its locations share. */
 export interface DownloadTry {
   readonly client: MediaClient;
   readonly artifacts: ArtifactStore;
@@ -23,13 +23,13 @@ export interface DownloadTry {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly endsAt: number;
-  /** Aborted at `endsAt`: hops that answer slowly add up, and so do locations. */
+  /** Aborted at `endsAt`, because the times of slow redirects and of several locations add up. */
   readonly deadline: AbortSignal;
-  /** Nobody had the owner of its progress before. */
+  /** The owner of its progress is new: there is no earlier part. */
   readonly fresh?: boolean;
-  /** No try follows this one, whatever it meets: what it refuses is kept. */
+  /** No try follows this one: what it refuses is kept. */
   readonly last: boolean;
-  /** Set once a byte of a video came in this try. */
+  /** Set once this try has received a byte of a video. */
   flowed: boolean;
 }
 
@@ -37,8 +37,9 @@ type Body = Extract<ContentFetchResult, { kind: 'body' }>;
 type Fetched = { readonly part: StagedArtifact } | { readonly problem: DownloadProblem };
 
 /**
- * Fetches one location into a part of this execution, going on where the last try stopped when the entity is provably
- * the same (failure model: Foreign bytes). Whole by its length; what it is has still to be checked. Storage errors are thrown.
+ * Fetches one location into a part of this execution, and resumes where the last try stopped when the entity is
+ * provably the same (failure model: Foreign bytes). The part is complete by its length; its content is not checked yet.
+ * Storage errors are thrown.
  * @param location names the location in parts and heartbeats: never its address
  */
 async function fetchLocation(turn: DownloadTry, location: string, url: URL): Promise<Fetched> {
@@ -55,7 +56,7 @@ async function fetchLocation(turn: DownloadTry, location: string, url: URL): Pro
       await forget(turn, resumed);
       return takeWhole(turn, location, result);
     }
-    // 206 of something else: not one byte of it belongs here.
+    // A 206 of another entity: none of its bytes belong here.
     result.body.destroy();
   } else if (result.kind !== 'refused' || result.status !== 416) {
     await resumed.close();
@@ -71,7 +72,7 @@ async function get(
 ): Promise<ContentFetchResult> {
   const { client, signal, deadline } = turn;
   const result = await client.fetchContent({ ...request, signal: AbortSignal.any([signal, deadline]) });
-  // An error while nobody reads, or of a body that is thrown away, must not be left without a listener.
+  // A body that is not read, or is discarded, may still emit an error, which needs a listener.
   if (result.kind === 'body') result.body.on('error', () => undefined);
   return result;
 }
@@ -96,7 +97,7 @@ async function takeWhole(turn: DownloadTry, location: string, result: Body): Pro
   return take(turn, part, result);
 }
 
-/** Reads the body into its part, then decides what the part is good for. */
+/** Reads the body into its part, then keeps, rejects or deletes the part. */
 async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Promise<Fetched> {
   const { progress, bounds, signal } = turn;
   const problem =
@@ -123,20 +124,20 @@ async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Prom
   return { problem };
 }
 
-/** Deletes a part and what is known of it. */
+/** Deletes a part and its progress. */
 export async function forget({ progress }: DownloadTry, part: StagedArtifact): Promise<void> {
   Object.assign(progress, { location: null, etag: null, length: null, position: 0 });
   await part.discard();
 }
 
-/** Deletes what this try left, when nobody will go on with it. */
+/** Deletes the part of this try, when no other one will resume it. */
 export async function discardPart(turn: DownloadTry): Promise<void> {
   const { owner, location, etag } = turn.progress;
   if (location === null) return;
   await forget(turn, await turn.artifacts.stage(partOwner(owner, location, etag)));
 }
 
-/** The part that the last try left for this location; undefined when there is none that can be gone on with. */
+/** The part that the last try left for this location; undefined when there is none that can be resumed. */
 async function resumablePart(turn: DownloadTry, location: string): Promise<StagedArtifact | undefined> {
   const { progress, artifacts } = turn;
   if (progress.location !== location || progress.etag === null) return undefined;
@@ -162,8 +163,9 @@ function continues(
 
 function refusal(result: Body, bounds: DownloadBounds): DownloadProblem | undefined {
   if (result.contentEncoding !== null)
-    return { kind: 'not_video', message: 'The body came in an encoding that was not asked for.' };
-  if (result.status !== 200) return { kind: 'network', message: 'A part came although none was asked for.' };
+    return { kind: 'not_video', message: 'The body came in an encoding that was not requested.' };
+  if (result.status !== 200)
+    return { kind: 'network', message: 'The service sent a part although none was requested.' };
   return (result.contentLength ?? 0) > bounds.maxBytes ? tooLarge(bounds) : undefined;
 }
 
@@ -172,7 +174,7 @@ function lengthProblem(part: StagedArtifact, expected: number | null): DownloadP
   return { kind: 'network', message: `The body has ${part.position} of ${expected} bytes.` };
 }
 
-/** Name of a location by its address, without the part that signs it. */
+/** Names a location by its address, without the query, which may contain a signature. */
 export function placeOf(url: URL): string {
   return digestOf(url.origin, url.pathname);
 }
@@ -180,7 +182,7 @@ export function placeOf(url: URL): string {
 /** A video that is verified and stored. */
 export interface DownloadedVideo {
   readonly artifact: ArtifactRef;
-  /** What the file itself says; null for a container that is only known by its first bytes. */
+  /** Facts from the file; null for a container that is only known by its first bytes. */
   readonly facts: Extract<VideoCheck, { ok: true }>['facts'];
   readonly warnings: readonly string[];
 }
@@ -191,7 +193,7 @@ export type TryResult = { readonly video: DownloadedVideo } | { readonly problem
 const MAX_DATA_URL_BYTES = 64 * 1024 * 1024;
 
 /**
- * One pass over the locations of a result: the content endpoint, then the record's URLs (C4.1). A location of the service
+ * Tries the locations of a result once: the content endpoint, then the record's URLs (C4.1). A location of the service
  * itself is left out when the service just asked to wait. Storage errors are thrown.
  */
 export async function tryLocations(
@@ -210,7 +212,7 @@ export async function tryLocations(
     if ('video' in result) return result;
     problems.push(result.problem);
     if (turn.signal.aborted || turn.deadline.aborted || result.problem.kind === 'too_large') break;
-    // Bytes that can be gone on with are worth more than another location.
+    // A part that can be resumed is worth more than another location.
     if (turn.progress.location === nameOf(location) && turn.progress.position > 0) break;
   }
   const [first, ...rest] = problems;
@@ -233,7 +235,7 @@ async function tryLocation(turn: DownloadTry, location: ContentLocation): Promis
 const nameOf = (location: ContentLocation) =>
   location.kind === 'content' ? 'content' : placeOf(location.url);
 
-/** What a whole body really is; only video is published (C4.3). */
+/** Checks the content of a complete body; only video is published (C4.3). */
 async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResult> {
   const path = part.inspectPath();
   if (path === undefined) throw new TypeError('This store cannot show its parts for inspection.');
@@ -269,7 +271,7 @@ async function takeDataUrl(turn: DownloadTry, url: URL): Promise<Fetched> {
   };
 }
 
-/** A Retry-After to the reading of the record holds for the content of the same service (C8.7). */
+/** A Retry-After for the record holds for the content of the same service, too (C8.7). */
 function askedToWait(record: GetVideoResult): DownloadProblem | undefined {
   if (record.kind === 'record' || record.retryAfterMs === undefined) return undefined;
   const { retryAfterMs, httpStatus } = record;
@@ -295,7 +297,7 @@ function unreadRecord(record: Extract<GetVideoResult, { kind: 'error' }>): Downl
 interface ContentLocation {
   readonly kind: 'content' | 'url' | 'data';
   readonly url: URL;
-  /** Of the service's own origin: what it says about waiting holds for this location too. */
+  /** Has the service's own origin: its Retry-After holds for this location too. */
   readonly own: boolean;
 }
 

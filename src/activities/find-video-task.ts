@@ -4,7 +4,9 @@ import { videoTaskById } from '../domain/video-task';
 import { type AccountRegistry } from './accounts';
 import { journalUnavailable } from './failures';
 
-/** What this worker's journal knows of a task id; by the id alone when it knows nothing (architecture: Wait). */
+/**
+ * Finds a task id in this worker's journal; one that is not there is described by its id alone (architecture: Wait).
+ */
 export function createFindVideoTask(deps: {
   readonly accounts: AccountRegistry;
   readonly journal: CreateJournal | 'none';
@@ -43,7 +45,7 @@ export function createFindVideoTask(deps: {
   };
 }
 
-/** One try: whoever asks wants to know what can be known now. */
+/** A single try, because the caller wants the state that can be read now. */
 async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask): Promise<ServiceView> {
   const client = accounts.find(video.account)?.client;
   if (client === undefined) return { known: false, error: 'account_not_configured' };

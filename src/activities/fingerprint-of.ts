@@ -3,7 +3,7 @@ import { fingerprintText } from '../domain/fingerprint';
 import { type PaidRequest } from '../domain/request';
 import { type Account } from './accounts';
 
-/** Null where a file of the request could not be read now: without its hash the same request would look like another. */
+/** Null where a file of the request could not be read: without its hash the same request would look like another. */
 export function fingerprintOf(
   paid: PaidRequest,
   account: Account,

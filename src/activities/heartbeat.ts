@@ -1,18 +1,18 @@
 import { activityInfo, Context } from '@temporalio/activity';
 
 export interface Heartbeat {
-  /** Sends the details now; the SDK decides when they travel. */
+  /** Hands the details to the SDK, which decides when they are sent. */
   beat(): void;
-  /** Ends the background beats. */
+  /** Stops the background heartbeats. */
   stop(): void;
 }
 
 const NO_HEARTBEAT: Heartbeat = { beat: () => undefined, stop: () => undefined };
 
 /**
- * Beats at once, then every half heartbeat timeout, until `stop`: a worker that hangs or dies is noticed, one that
- * waits is not. Does nothing without a heartbeat timeout. A beat that fails never fails the activity.
- * @param details what a next attempt needs; asked before every beat
+ * Sends a heartbeat at once, then every half heartbeat timeout, until `stop`: the server times out a worker that hangs
+ * or dies, not one that waits. Does nothing without a heartbeat timeout. A failed heartbeat never fails the activity.
+ * @param details what the next attempt needs; called before every heartbeat
  */
 export function startHeartbeat(details: () => unknown = () => undefined): Heartbeat {
   const { heartbeatTimeoutMs } = activityInfo();
@@ -22,7 +22,7 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
     try {
       context.heartbeat(details());
     } catch {
-      // Nothing to do: the next beat tries again, and the server's timeout validates.
+      // Nothing to do: the next heartbeat tries again, and the server's heartbeat timeout applies.
     }
   };
   beat();

@@ -49,7 +49,7 @@ import { resolveSource } from './sources';
 type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
 type ImageInput = GenerateImageInput | EditImageInput;
 type ImageCallInput = Omit<ImageInput, 'request'> & {
-  /** Only what is recorded under the key is wanted: nothing is sent. */
+  /** Return only what is recorded under the key; nothing is sent. */
   readonly recordedOnly?: true;
   /** See {@link PaidSpec}. */
   readonly agreedPrice?: number | null;
@@ -72,13 +72,13 @@ export function createImageCall(
   };
 }
 
-/** What an untyped caller may get wrong before there is anything to look up. */
+/** Validates what an untyped caller may get wrong, before any lookup. */
 function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined {
   const unknown = unknownKey(input, IMAGE_INPUT_KEYS);
   if (unknown !== undefined)
     return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
   const given: unknown = input.creationKey ?? '';
-  // The helpers hand over a key of the workflow that they run in.
+  // The helpers pass a key that belongs to the workflow that they run in.
   const refused =
     typeof given === 'string'
       ? givenKeyIssue(given, who.workflowId ?? undefined)
@@ -89,8 +89,8 @@ function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined
 }
 
 /**
- * One image call (contract 2.3, 2.4), part of an activity that may be retried, because the journal opens another send attempt
- * only after a proven refusal. Results are stored before the outcome is written; no bytes travel in a payload.
+ * Makes one image call (contract 2.3, 2.4). The activity may be retried, because the journal opens another send attempt
+ * only after a proven refusal. Results are stored before the outcome is written; payloads contain no bytes.
  */
 export async function callForImages(
   deps: PaidDeps,
@@ -110,8 +110,8 @@ export async function callForImages(
 }
 
 /**
- * Nothing was recorded, or a refusal stands that a person mends: time decides, and no number of tries. Nor do tries help
- * where the batch of a campaign is closed: another one gets the row.
+ * Nothing was recorded, or a refusal is in effect that a person must fix: time decides, not the number of tries. Tries
+ * do not help either where the batch of a campaign is closed: another one gets the row.
  */
 function isWaiting(answer: Answer): answer is WaitingImage {
   if (answer.outcome === 'rejected') return answer.standing !== undefined;
@@ -180,21 +180,21 @@ function specOf(
   };
 }
 
-/** Another sender may be alive: its outcome is awaited by retries; then nobody knows. */
+/** Another sender may be alive: retries wait for its outcome; after its time the fate is unknown. */
 function afterOtherSender(claim: ClaimIntent | null, sendAttempt: number, who: Caller): Answer {
   const left = claim === null ? 1000 : timeLeft(claim, Date.now());
   if (claim === null || (left > 0 && !who.isLastAttempt)) {
     throw retryLater({
       class: 'waiting_for_sender',
       message: 'A sender of this call may still be alive; its outcome is awaited.',
-      // A living sender is looked at soon; a dead one is waited out in a single retry.
+      // The first retries come soon, for a living sender; a later one waits for the end of a dead one's time.
       delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : left + 100,
     });
   }
   return unconfirmedAfterIntent(claim, sendAttempt);
 }
 
-/** Nothing was accepted: the server retries the activity; the last attempt returns what it knows instead of throwing. */
+/** Nothing was accepted: the server retries the activity; the last attempt returns an outcome instead of throwing. */
 function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
   if (answer.outcome === 'refused_for_now') {
     const { httpStatus, error, notBefore } = answer;
@@ -229,12 +229,12 @@ function finalOutcome(answer: Answer, creationKey: string): ImageOutcome {
   return imageOutcome(answer, creationKey) as ImageOutcome;
 }
 
-/** Validates an image call against the live configuration and makes its body. Sends nothing to the service. */
+/** Validates an image call against the live configuration and builds its body. Sends nothing to the service. */
 async function prepareImage(
   paid: PaidRequest,
   deps: PaidDeps,
 ): Promise<Prepared<WireJsonBody | WireMultipartBody>> {
-  // First of all: what follows relies on the shape that only types promise.
+  // First, because the code below relies on the shape that only types promise.
   const [shapeIssue] = validateRequest(paid);
   if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
   const fileHashes = new Map<string, string>();
@@ -260,7 +260,7 @@ async function prepareImage(
       if (!resolved.file.mediaType.startsWith('image/')) {
         return {
           kind: 'unreadable',
-          issue: { field, message: 'An edit takes images only; this file is none by its bytes.' },
+          issue: { field, message: 'An edit takes images only; by its bytes this file is not an image.' },
         };
       }
       if ('file' in source) fileHashes.set(source.file, resolved.file.sha256);

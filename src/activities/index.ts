@@ -1,5 +1,5 @@
 /**
- * Activities as a factory, for workers that are put together by hand. Needs the key and the stores; never imported by
+ * Factory of the activities, for workers that are put together by hand. Needs the key and the stores; never imported by
  * workflow code.
  *
  * @module

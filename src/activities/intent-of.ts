@@ -7,7 +7,7 @@ import { type Account } from './accounts';
 import { type Caller, type ReadyCall } from './paid-context';
 import { certainlyOverAt, type SendWindow } from './send-window';
 
-/** What an intent keeps of what was asked for (C4.4b): no text of it. */
+/** The facts of the request that an intent keeps (C4.4b): no text of it. */
 export type IntentFacts = Pick<
   ClaimIntent,
   'account' | 'model' | 'durationSeconds' | 'resolution' | 'referenceMode'
@@ -23,7 +23,7 @@ export function factsIn({
   return { account, model, durationSeconds, resolution, referenceMode };
 }
 
-/** A paid call, as far as its intent tells of it. */
+/** The parts of a paid call that its intent records. */
 export interface IntendedCall {
   readonly paid: PaidRequest;
   readonly creationKey: string;
@@ -32,7 +32,7 @@ export interface IntendedCall {
   readonly payer?: string | undefined;
 }
 
-/** What is written before a send, at the beginning of its window. */
+/** The intent that is written before a send, at the beginning of its window. */
 export function intentOf<Body extends { readonly bodyHash: string }>(
   spec: IntendedCall,
   account: Account,

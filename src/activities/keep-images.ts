@@ -15,18 +15,21 @@ export interface KeepImages {
   readonly base: AnswerBase;
   readonly client: MediaClient;
   readonly artifacts: ArtifactStore;
-  /** How many results were asked for; a difference is reported, never hidden (C2.5.2). */
+  /** How many results were requested; a difference is reported, never hidden (C2.5.2). */
   readonly requested: number;
   readonly warnings: readonly string[];
-  /** Time, in milliseconds since the Unix epoch, by which everything must be stored or given up: the outcome is still to be written. */
+  /**
+   * Time, in milliseconds since the Unix epoch, by which everything must be stored or given up; the outcome is written
+   * after it.
+   */
   readonly deadlineAt: number;
-  /** Where the answer is written down: only then can anybody fetch later what is lost now. */
+  /** The journal of the answer; only with one can results that are lost now be fetched later. */
   readonly journal: CreateJournal | 'none';
-  /** What is stored already, by its index: it is not fetched again. */
+  /** Results that are stored already, by index: they are not fetched again. */
   readonly before?: readonly (ArtifactRef | null)[];
 }
 
-/** A result that could not be kept: a public word, and where there is more to say a sentence. */
+/** A result that could not be kept: a public reason, and a sentence where there is more to say. */
 interface Lost {
   readonly lost: string;
   readonly why?: string;
@@ -34,7 +37,7 @@ interface Lost {
 
 /** Largest single result, in bytes. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
-/** Results of one reply that are looked at: no service makes so many, and every one of them stands in the answer. */
+/** Most results of one reply that are read: no service makes so many, and the answer lists every one. */
 export const MAX_RESULTS = 1_000;
 const AT_ONCE = 8;
 const FETCH_TRIES = 6;
@@ -42,8 +45,8 @@ const FETCH_DELAY_MS = 500;
 const FETCH_MAX_DELAY_MS = 20_000;
 
 /**
- * Fetches or decodes every result at once, inside the call (C2.5.3), and stores it. A result that cannot be kept
- * makes the whole call `results_lost`: it is paid and never sent again by itself (architecture: Images).
+ * Fetches or decodes every result at once, inside the call (C2.5.3), and stores it. A result that cannot be kept makes
+ * the whole call `results_lost`: it is paid and never sent again automatically (architecture: Images).
  */
 export async function keepImages(
   reply: Pick<ImagesAccepted, 'items' | 'created' | 'usage'>,
@@ -88,7 +91,7 @@ export async function keepImages(
   };
 }
 
-/** In their order; however many a reply names, only so many are fetched at a time. */
+/** Keeps the results in their order; only so many are fetched at a time, however many a reply names. */
 async function keepAll(
   items: readonly ImageItem[],
   keep: KeepImages,
@@ -100,7 +103,7 @@ async function keepAll(
   return kept;
 }
 
-/** The links of all lost results, by their index; undefined where one of them has none, or where nothing is kept of them. */
+/** Seals the links of all lost results, by index; undefined where one of them has none, or there is no journal. */
 async function sealLinks(
   items: readonly ImageItem[],
   kept: readonly (ArtifactRef | Lost)[],
@@ -108,7 +111,7 @@ async function sealLinks(
 ): Promise<string | undefined> {
   const links = items.map((item, index) => ('lost' in kept[index]! ? linkOf(item) : null));
   if (journal === 'none' || links.includes(undefined)) return undefined;
-  // It is paid, whatever the journal does: the answer must not be lost with the links.
+  // The call is paid: a failure of the journal loses the links, but must not lose the answer.
   const key = await journal.sealingKey().catch(() => undefined);
   return key === undefined ? undefined : sealText(JSON.stringify(links), key);
 }
@@ -156,7 +159,7 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
     } else if (result.kind === 'refused') {
       lost = `http_${result.status}`;
       delay = Math.max(delay, result.retryAfterMs ?? 0);
-      // Nothing that a person said no to becomes a yes by asking again, and nobody waits here for hours.
+      // A repeated request does not change a denied access, and a wait of hours is too long here.
       if (result.status === 401 || result.status === 403 || delay > FETCH_MAX_DELAY_MS) break;
     } else lost = result.code;
     if (Date.now() + delay >= deadlineAt) break;

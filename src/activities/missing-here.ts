@@ -22,7 +22,7 @@ export const NO_KEY: MissingHere = {
     'This worker has no key for the account (MEDIA_API_KEY or MEDIA_API_KEY_FILE), and nothing was sent. Give the worker a key: the call goes on by itself.',
 };
 
-/** How long a worker that cannot serve a call keeps it: one that refused at once would draw all calls to itself. */
+/** Milliseconds that a worker holds a call that it cannot serve: if it refused at once, it would attract all calls. */
 const UNSERVED_MS = 1_000;
 
 export async function kept(answer: NotSent): Promise<NotSent> {

@@ -3,7 +3,7 @@ import { type TaskError } from '../domain/video-task';
 import { type GetVideoResult } from '../service/media-client';
 import { recordDigest } from '../service/get-video';
 
-/** What a GET came to, without what never leaves the activity (architecture: Poll). */
+/** The result of a GET, without the parts that never leave the activity (architecture: Poll). */
 export type PollReply =
   | { readonly digest: string; readonly record: PolledRecord }
   | {
@@ -24,13 +24,13 @@ export interface EndedPoll {
 export interface OpenPoll {
   readonly askedAt: number;
   readonly ended: Promise<EndedPoll>;
-  /** Once it has. */
+  /** Set when the GET has ended. */
   end?: EndedPoll;
-  /** How many ticks ended before it did. */
+  /** Ticks that ended before this GET. */
   missedBy: number;
 }
 
-/** An answer for which a tick ended too early. */
+/** An answer that came after the end of its tick. */
 export interface KeptReply {
   readonly askedAt: number;
   readonly reply: PollReply;
@@ -40,20 +40,20 @@ interface Owed {
   readonly askedAt: number;
   readonly endedAt: number;
   readonly reply: PollReply;
-  /** Ticks that have not heard it. */
+  /** Ticks that have not received it. */
   to: number;
 }
 
 /** Longer than any pause between two ticks of one task, so that the tick after a missed answer finds it. */
 const KEPT_MS = 120_000;
-/** As many tasks as one worker holds in flight; their answers are small. */
+/** As many tasks as one worker has in flight; their answers are small. */
 const MAX_KEPT = 20_000;
-/** Longest text of a service that is passed on as the reason of a poll without a record, in characters. */
+/** Longest text of a service, in characters, that is passed on as the reason of a poll without a record. */
 const MAX_REASON = 200;
 
 /**
- * The GETs that are under way, one for each task, and the answers that came when no tick listened: they are kept for as
- * many ticks as missed them, so that a service that needs about an interval for an answer is heard all the same.
+ * The GETs in flight, one for each task, and the answers that came between ticks. An answer is kept for as many ticks
+ * as missed it, so that those of a service that needs about an interval for an answer are not lost.
  */
 export class OpenPolls {
   private readonly open = new Map<string, OpenPoll>();
@@ -82,11 +82,11 @@ export class OpenPolls {
   /** A tick ended before this GET did. */
   miss(task: string, poll: OpenPoll): void {
     poll.missedBy += 1;
-    // In the moment between the two.
+    // It ended just after the tick.
     if (poll.end !== undefined) this.keep(task, poll.end, poll.missedBy);
   }
 
-  /** What is known of a task that a tick has not heard; the tick has heard it now. */
+  /** Takes the answer for a task that a tick has missed. */
   take(task: string): KeptReply | undefined {
     const owed = this.kept.get(task);
     if (owed === undefined) return undefined;
@@ -104,7 +104,7 @@ export class OpenPolls {
   }
 
   private keep(task: string, { askedAt, endedAt, result }: EndedPoll, to: number): void {
-    // Behind all others, so that the first is always the oldest.
+    // Reinserted at the end, so that the first is always the oldest.
     this.kept.delete(task);
     this.kept.set(task, { askedAt, endedAt, reply: replyOf(result), to });
     for (const [oldest, { endedAt: at }] of this.kept) {
@@ -125,7 +125,7 @@ export function replyOf(result: GetVideoResult): PollReply {
   };
 }
 
-/** It crosses with every tick of a task in trouble: short, and nothing where the service said nothing. */
+/** Short, because it is sent with every tick of a failing task; empty where the service gave no code and no text. */
 function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError } {
   if (error === undefined || (error.code === null && error.message === null)) return {};
   const { kind, code, message } = error;
@@ -134,7 +134,7 @@ function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError }
   return { reason: { kind, code, message: short } };
 }
 
-/** Retry-After counts from the reply. */
+/** Retry-After counts from the time of the reply. */
 function aged(reply: PollReply, ageMs: number): PollReply {
   if (!('error' in reply) || reply.retryAfterMs === undefined) return reply;
   return { ...reply, retryAfterMs: Math.max(0, reply.retryAfterMs - ageMs) };

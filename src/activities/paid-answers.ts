@@ -22,7 +22,7 @@ import { factsIn } from './intent-of';
 import { type MissingHere } from './paid-context';
 import { type StandingRefusal } from './refusal-gate';
 
-/** What every answer of a paid activity says about itself. */
+/** The common fields of every answer of a paid activity. */
 export interface AnswerBase {
   readonly sendAttempt: number;
   readonly sent: boolean;
@@ -32,7 +32,7 @@ export interface AnswerBase {
   readonly mayBeOwed?: true;
 }
 
-/** Said with what was bought after a decision to send again (C7.10). */
+/** Adds a warning to a purchase after a decision to send again (C7.10). */
 export function warningsAfter(base: AnswerBase, warnings: readonly string[]): readonly string[] {
   return base.mayBeOwed === true ? [...warnings, EARLIER_SEND] : warnings;
 }
@@ -77,12 +77,12 @@ export function journalDown(base: AnswerBase): NotSent {
   return waitingAnswer(base, 'journal_unavailable', message);
 }
 
-/** This worker lacks something that another may have: nothing was recorded, and that one gets its turn. */
+/** This worker lacks something that another may have: nothing was recorded, so that the other one can take the call. */
 export function missingAnswer(base: AnswerBase, { cause, reason, message, field }: MissingHere): NotSent {
   return { ...waitingAnswer(base, cause, message), reason, ...(field === undefined ? {} : { field }) };
 }
 
-/** A refusal stands for the account or the model: nothing was recorded, and the call comes again when it is tried. */
+/** A refusal of the account or the model is in effect: nothing was recorded, and the call returns at the next probe. */
 export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
   const { scope, reason, httpStatus, message, since, probeAt } = refusal;
   const heldUntil = new Date(probeAt).toISOString();
@@ -121,7 +121,10 @@ export function conflictAnswer(base: AnswerBase): RejectedCall {
   );
 }
 
-/** The same for whoever has everything under its keys on its books: what the other request may have cost, and its task. */
+/**
+ * The same for a caller that accounts for everything under its keys: with what the other request may have cost, and its
+ * task.
+ */
 export function heldByAnotherAnswer(base: AnswerBase, view: SendAttemptView): RejectedCall {
   const conflict = conflictAnswer(base);
   if (!mayHaveCost(view)) return conflict;
@@ -136,7 +139,7 @@ export function heldByAnotherAnswer(base: AnswerBase, view: SendAttemptView): Re
   };
 }
 
-/** The same body was sent under another key, and nobody knows what became of it: buying it again is a decision. */
+/** The same body was sent under another key and its fate is unknown: buying it again is a person's decision. */
 export function openElsewhereAnswer(base: AnswerBase, open: SendAttemptKey): RejectedCall {
   return rejectedAnswer(
     { ...base, sent: false },
@@ -146,7 +149,7 @@ export function openElsewhereAnswer(base: AnswerBase, open: SendAttemptKey): Rej
   );
 }
 
-/** A live configuration may change while a campaign runs for days, and a budget counts with what was planned. */
+/** A live configuration may change while a campaign runs for days, and its budget counts with the planned prices. */
 export function priceChangedAnswer(base: AnswerBase): RejectedCall {
   return rejectedAnswer(
     { ...base, sent: false },
@@ -155,7 +158,7 @@ export function priceChangedAnswer(base: AnswerBase): RejectedCall {
   );
 }
 
-/** A send that came to no success, with what the claim knew about it. */
+/** The answer of a send without success, with the facts of its claim. */
 export function failureAnswer(
   failure: PaidFailure,
   base: AnswerBase,
@@ -176,7 +179,7 @@ export function failureAnswer(
       const standing = standingScope({ reason, httpStatus, error });
       const refused = { ...base, outcome: 'rejected', reason, httpStatus, error, message } as const;
       const rejected: RejectedCall = standing === undefined ? refused : { ...refused, standing };
-      // Kept also where this run ends: a later start of the same id may not send before it either (C8.7).
+      // Kept also when this run ends: a later start of the same id may not send before it either (C8.7).
       return retryAfterMs === undefined ? rejected : { ...rejected, notBefore: laterIso(retryAfterMs) };
     }
     case 'unconfirmed':
@@ -199,14 +202,14 @@ export function failureAnswer(
   }
 }
 
-/** The latest time that a date can say; a Retry-After beyond it is as good as never. */
+/** The latest time that a date can hold; a later Retry-After is cut to it. */
 const LATEST = 8.64e15;
 
 function laterIso(ms: number): string {
   return new Date(Math.min(Date.now() + ms, LATEST)).toISOString();
 }
 
-/** An intent without an outcome, and no sender can be alive any more: what the claim knows is the evidence. */
+/** An intent without an outcome whose sender cannot be alive any more: the claim provides the evidence. */
 export function unconfirmedAfterIntent(
   claim: ClaimIntent,
   sendAttempt: number,

@@ -19,18 +19,21 @@ export interface PaidDeps {
   readonly artifacts: ArtifactStore;
   readonly models: ModelSource;
   readonly journal: CreateJournal | 'none';
-  /** Whether this journal is that of the queue on which the activity runs: only then may it send, or prove "not sent". */
+  /**
+   * Checks whether this journal is bound to the queue on which the activity runs: only then may it send, or prove "not
+   * sent".
+   */
   readonly standing: AskStanding;
   readonly policy: CreatePolicy | undefined;
-  /** One for all paid calls of the process. */
+  /** Shared by all paid calls of the process. */
   readonly gate: RefusalGate;
-  /** Looks into the service's own records of tasks, where the service has such. */
+  /** Searches the service's own records of tasks, where it has any. */
   readonly taskRecords?: TaskRecords | undefined;
   /** Folders below which `{file}` sources may be read. */
   readonly inputRoots: readonly string[];
 }
 
-/** Who asks, out of the activity's own context. */
+/** The caller, from the activity's context. */
 export interface Caller {
   readonly namespace: string;
   readonly workflowId: string | null;
@@ -51,7 +54,7 @@ export function caller(now: number): Caller {
   return {
     namespace: info.workflowNamespace ?? info.namespace,
     workflowId: info.workflowExecution?.workflowId ?? null,
-    // One that no workflow scheduled has a run of its own.
+    // An activity that no workflow scheduled has a run id of its own.
     runId: info.workflowExecution?.runId ?? info.activityRunId ?? null,
     activityId: info.activityId,
     attempt: info.attempt,
@@ -63,7 +66,9 @@ export function caller(now: number): Caller {
   };
 }
 
-/** Without a journal nothing stops a second attempt from buying again, so none may be allowed (architecture: Create). */
+/**
+ * Without a journal nothing stops a second attempt from buying again, so only one is allowed (architecture: Create).
+ */
 export function refuseUnsafeRetries(journal: CreateJournal | 'none'): void {
   if (journal !== 'none') return;
   const info = activityInfo();
@@ -71,7 +76,7 @@ export function refuseUnsafeRetries(journal: CreateJournal | 'none'): void {
   if (attempts !== 1 || info.attempt > 1) throw unsafeRetryPolicy(info.attempt);
 }
 
-/** A paid call before its send. `fileHashes` names every `{file}` that could be read, for the fingerprint. */
+/** A paid call before its send. `fileHashes` contains every `{file}` that could be read, for the fingerprint. */
 export type Prepared<Body> =
   | ReadyCall<Body>
   | {
@@ -79,24 +84,24 @@ export type Prepared<Body> =
       readonly issue: ValidationIssue;
       readonly fileHashes: ReadonlyMap<string, string>;
     }
-  /** The model configuration is down: the call waits unsent (architecture: Models). */
+  /** The model configuration is unavailable: the call waits unsent (architecture: Models). */
   | {
       readonly kind: 'unavailable';
       readonly message: string;
       readonly fileHashes: ReadonlyMap<string, string>;
     }
-  /** This worker lacks what another may have: the call waits for that one. */
+  /** This worker lacks something that another may have: the call waits for that worker. */
   | {
       readonly kind: 'missing';
       readonly missing: MissingHere;
       readonly fileHashes: ReadonlyMap<string, string>;
     }
-  /** The shape is wrong or a file cannot be read, so that not even a fingerprint can be made. */
+  /** The shape is wrong or a file cannot be read, so that there is no fingerprint. */
   | { readonly kind: 'unreadable'; readonly issue: ValidationIssue };
 
-/** What a worker lacks, and what the call is rejected for once no worker has had it within the start limit. */
+/** What a worker lacks, and why the call is rejected when no worker has had it within the start limit. */
 export interface MissingHere {
-  /** Public word. */
+  /** Public name. */
   readonly cause: 'account_not_configured' | 'no_key' | 'artifact_missing';
   readonly reason: RejectReason;
   readonly message: string;
@@ -110,22 +115,22 @@ export interface ReadyCall<Body> {
   readonly polling?: PollingProfile | undefined;
   /** Milliseconds for the whole exchange. */
   readonly budgetMs: number;
-  /** What the configuration of the model vouches for, above the policy of the worker. */
+  /** The idempotency policy of the model's configuration; overrides that of the worker. */
   readonly idempotency?: IdempotencyPolicy | undefined;
   readonly warnings: readonly string[];
   readonly fileHashes: ReadonlyMap<string, string>;
 }
 
-/** Said when the model is in no configuration: the call passed with the safe fields only. */
+/** Warning for a model that is not in the configuration: the call passed with the safe fields only. */
 export const NOT_VALIDATED = 'The model is not in the configuration: its values were not validated.';
 
-/** The body could not be made although no field was named. */
+/** For a body that could not be built although no field was named. */
 export const UNSENDABLE: ValidationIssue = {
   field: 'request',
   message: 'The request cannot be put into a body.',
 };
 
-/** What the configuration says about the model, above the worker's policy and below the caller's. */
+/** The policy of the model's configuration; overrides the worker's policy, not the caller's. */
 export function preferred(prepared: Prepared<{ readonly bodyHash: string }>): CreatePolicy | undefined {
   return prepared.kind === 'ready' && prepared.idempotency !== undefined
     ? { idempotency: prepared.idempotency }

@@ -7,9 +7,9 @@ import { type AnswerBase, journalDown } from './paid-answers';
 import { type Caller } from './paid-context';
 
 /**
- * Why a request whose intent is written may not be sent out of a batch's money; undefined where it may. Whoever closes a
- * batch puts its fence before it reads the intents: a request that leaves after this look has an intent that is read then.
- * The owner comes first, so that whoever closes a batch also finds the run of a request that may still leave.
+ * Why a request whose intent is written may not be sent out of a batch's money; undefined where it may. The close of a
+ * batch writes its fence before it reads the intents, so that it reads those of all requests that pass this check. The
+ * owner is recorded first, so that the close also finds the run of a request that may still be sent.
  */
 export async function payerStops(
   journal: CreateJournal | 'none',
@@ -40,7 +40,7 @@ const CLOSED =
 const NOT_THE_OWNER =
   'Another run of this batch of the campaign spends its money, and nothing was sent: a batch that was reset does not know what was spent before. Its campaign gives the row to another batch.';
 
-/** Whether this run may spend the money of a batch: the first that opens one of its pages, or wants to send. */
+/** Whether this run may spend the money of a batch: the first run that opens one of its pages, or wants to send. */
 export async function ownsBatch(
   journal: CreateJournal,
   namespace: string,
@@ -56,7 +56,7 @@ export async function ownsBatch(
   return (await journal.putRecord(log, 0, record)) === 'won' || (await read())?.run === run;
 }
 
-/** Ends what may be sent out of a batch's money, for good. */
+/** Permanently stops sends out of a batch's money. */
 export async function fenceBatch(journal: CreateJournal, namespace: string, payer: string): Promise<void> {
   const log = fenceLog(namespace, payer);
   if ((await journal.readRecord(log, 0)) !== null) return;

@@ -7,21 +7,20 @@ import { journalUnavailable } from './failures';
 import { factsIn, type IntentFacts } from './intent-of';
 import { type Caller } from './paid-context';
 
-/** What is known of a call whose intent stands in another journal, or stood in this one before it was set back. */
+/** What is known of a call whose intent is in another journal, or was in this one before it was set back. */
 export type LostIntent = Pick<ClaimIntent, 'operation' | 'fingerprint'> &
   IntentFacts & {
     readonly lastHeartbeat: SenderHeartbeat | null;
-    /** Why nobody knows what it came to. */
+    /** Why its outcome is unknown. */
     readonly cause: string;
     readonly mayBeOwed?: true;
-    /** What it came to, where the history of its workflow says so: then it is recorded as it was. */
+    /** The created video, where the history of its workflow contains it: it is then recorded as the outcome. */
     readonly created?: CreatedVideo;
   };
 
 /**
- * The journal of a send cannot be asked any more: whether it was accepted nobody can tell. This journal keeps that from now
- * on, as an intent of unknown fate in the first send attempt that is free, so that nothing is sent under the key before a person
- * has decided.
+ * Records a send whose journal is no longer available, so that it is unknown whether it was accepted: as an intent of
+ * unknown fate in the first free send attempt. Nothing is sent under the key before a person has decided.
  */
 export async function recordPlaceholder(
   journal: CreateJournal,
@@ -65,7 +64,7 @@ export async function recordPlaceholder(
   });
   const recordIn = (free: number) =>
     created === undefined ? answerIn(free) : { ...created, sendAttempt: free };
-  // From the first one: no send attempt stands alone.
+  // From the first one, so that there is no gap before a claim.
   for (let free = 0; ; free++) {
     const claimed = await claimSendAttempt(journal, key, free, claim).catch(() => 'unsure' as const);
     if (claimed === 'lost') continue;

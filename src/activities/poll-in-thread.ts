@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 
-/** What the thread is started with. Its key comes with each tick. */
+/** Start data of the thread. The key comes with each tick. */
 export interface PollThreadData {
-  /** Full name of the account; ticks of others are answered as everywhere. */
+  /** Full name of the account; ticks of others are answered with `account_not_configured`. */
   readonly account: string;
   readonly baseUrl: string;
-  /** Sockets, and GETs of one tick that are open at a time. */
+  /** Sockets, and concurrent GETs of one tick. */
   readonly connections: number;
 }
 
 export interface PollJob {
   readonly id: number;
-  /** Empty when there is none: then nothing is asked. */
+  /** Empty when there is none: then nothing is requested. */
   readonly key: string;
   readonly input: PollVideosInput;
 }
@@ -23,10 +23,10 @@ export type PollReply =
   | { readonly id: number; readonly result: PollVideosResult }
   | { readonly id: number; readonly error: string };
 
-/** `media.pollVideos`, asked in another thread. */
+/** `media.pollVideos` in another thread. */
 export interface PollThread {
   readonly pollVideos: (input: PollVideosInput) => Promise<PollVideosResult>;
-  /** Ends the thread; ticks that are open fail, and so does every later one. */
+  /** Ends the thread; open and later ticks fail. */
   close(): Promise<void>;
 }
 
@@ -38,11 +38,11 @@ interface Waiting {
 }
 
 /**
- * Polls in a thread of its own: thousands of GETs a second beside creates, downloads and workflow tasks are more than one
- * event loop does in time, and a thread without Temporal's activity context does each of them for less (ADR 12).
- * The thread begins with the first tick and does not keep the process alive; one that dies fails its ticks, which Temporal
- * tries again, and the next tick begins another.
- * @param key asked before each tick; what it throws counts as no key
+ * Polls in a separate thread: one event loop cannot do thousands of GETs a second in time beside creates, downloads and
+ * workflow tasks, and each costs less in a thread without Temporal's activity context (ADR 12). The thread starts with
+ * the first tick and does not keep the process alive. When it dies, its ticks fail, Temporal retries them, and the next
+ * tick starts another.
+ * @param key called before each tick; an error counts as no key
  * @returns undefined where the code of the thread is not a file beside this one: bundled, or not compiled
  */
 export function pollInThread(data: PollThreadData, key: () => string, entry = ENTRY): PollThread | undefined {

@@ -1,15 +1,15 @@
 import { type PollShortage } from '../domain/poll-answers';
 
-/** Long enough to see several ticks of every cadence. */
+/** Long enough for several ticks of every cadence. */
 const WINDOW_MS = 60_000;
-/** A warning that nobody heeds is repeated, but not with every tick. */
+/** Shortest time between two warnings. */
 const QUIET_MS = 10 * 60_000;
-/** Share of the tasks that no GET reached in time, from which on it is no accident. */
+/** Share of tasks without a GET in time from which on a shortage is reported. */
 const NOTABLE = 0.1;
-/** Latencies vary: so much more than their mean asks for. */
+/** Factor above the mean latency, because latencies vary. */
 const SPARE = 1.3;
 
-/** Whether the sockets for polls do for the tasks in flight at the latency of the service. */
+/** Checks whether the sockets for polls suffice for the tasks in flight at the latency of the service. */
 export class PollSockets {
   private since = 0;
   private wanted = 0;
@@ -22,14 +22,14 @@ export class PollSockets {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** A GET came to its end. */
+  /** Counts an ended GET. */
   end(): void {
     this.ended += 1;
   }
 
   /**
-   * The end of a tick that wanted GETs for so many tasks and came too late to send some of them.
-   * @returns what would do, when that has gone on for a while; once in ten minutes
+   * Records the end of a tick: how many GETs it wanted, and how many it could not send in time.
+   * @returns how many sockets would suffice, when the shortage lasts; at most once in ten minutes
    */
   validate(tick: {
     readonly wanted: number;
@@ -53,7 +53,7 @@ export class PollSockets {
 
   private found(windowMs: number, intervalMs: number): PollShortage | undefined {
     if (this.ended === 0 || this.unreached < NOTABLE * this.wanted) return undefined;
-    // All sockets were busy all the time. One that is open for longer than an interval is not missed a second time.
+    // All sockets were busy all the time. A GET that is open for longer than an interval is not sent a second time.
     const latencyMs = Math.min((this.connections * windowMs) / this.ended, intervalMs);
     const needed = Math.ceil((SPARE * this.wanted * latencyMs) / windowMs);
     return needed > this.connections ? { connections: this.connections, needed } : undefined;

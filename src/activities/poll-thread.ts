@@ -4,7 +4,7 @@ import { accountRegistry } from './accounts';
 import { createPollVideos } from './poll-videos';
 import { type PollJob, type PollReply, type PollThreadData } from './poll-in-thread';
 
-// Entry of the thread that pollInThread starts: ticks in, answers out.
+// Entry of the thread that pollInThread starts: receives ticks, posts answers.
 const { account, baseUrl, connections } = workerData as PollThreadData;
 let key = '';
 const client = createMediaClient({ baseUrl, apiKey: () => key, connections: { poll: connections } });
@@ -18,7 +18,7 @@ function post(reply: PollReply): void {
 }
 
 parentPort?.on('message', (job: PollJob) => {
-  // Of the newest tick: a key that was changed holds from here on.
+  // The key of the newest tick, so that a changed key takes effect.
   key = job.key;
   pollVideos(job.input).then(
     (result) => post({ id: job.id, result }),

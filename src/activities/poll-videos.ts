@@ -17,18 +17,18 @@ import { PollSockets } from './poll-sockets';
 
 interface PollDeps {
   readonly accounts: AccountRegistry;
-  /** How many GETs of one tick are open at a time. @default 64 */
+  /** Concurrent GETs of one tick. @default 64 */
   readonly pollConcurrency?: number;
 }
 
 const DEFAULT_POLL_CONCURRENCY = 64;
-/** How many tasks of one tick come with what the service said of their error. */
+/** Tasks of one tick whose answer contains the service's text of their error. */
 const MAX_REASONS = 50;
 
 interface PollTarget {
   readonly index: number;
   readonly taskId: string;
-  /** The task among those of all accounts. */
+  /** Account and task id. */
   readonly task: string;
   readonly model: string;
   readonly seen: string;
@@ -37,9 +37,9 @@ interface PollTarget {
 }
 
 /**
- * One tick: a GET per task, answered with what changed (architecture: Poll). Throws for nothing that the service answers.
- * A task without an answer when the budget ends is `late`; its GET goes on, and the next tick takes its answer, also where
- * it came between the two.
+ * Runs one tick: a GET per task; returns what changed (architecture: Poll). Never throws because of a service reply. A
+ * task without an answer when the budget ends is `late`; its GET goes on, and the next tick takes its answer, also
+ * where it came between the two.
  */
 export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Promise<PollVideosResult> {
   const gate = new PollGate();
@@ -58,7 +58,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
     }
     const tick = new Tick(input, account.client, { gate, polls, sockets });
     const open = targets.filter((target) => !tick.endsAtOnce(target));
-    // What waited longest comes first: a tick that is cut short must not leave out the same tasks every time.
+    // The longest waiting first, so that a tick that is cut short does not leave out the same tasks every time.
     open.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
     await mapConcurrently(open, Math.min(connections, open.length), (target) => tick.poll(target));
     tick.end();
@@ -68,7 +68,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
   };
 }
 
-/** What all ticks of a process share. */
+/** State that all ticks of a process share. */
 interface Shared {
   readonly gate: PollGate;
   readonly polls: OpenPolls;
@@ -77,7 +77,7 @@ interface Shared {
 
 class Tick {
   readonly answers: PollAnswer[] = [];
-  /** Tasks whose turn came after the end of the tick. */
+  /** Tasks that were not polled before the tick ended. */
   unreached = 0;
   private readonly startedAt = Date.now();
   private readonly endsAt: number;
@@ -107,7 +107,7 @@ class Tick {
     this.endNow();
   }
 
-  /** A final record that came after an earlier tick: nothing is left to ask for. */
+  /** Answers with a final record that came after an earlier tick; no GET is needed. */
   endsAtOnce(target: PollTarget): boolean {
     return this.polls.keepsFinal(target.task) && this.answerKept(target);
   }
@@ -125,7 +125,7 @@ class Tick {
     const end = poll === undefined ? 'late' : await Promise.race([poll.ended, this.ended]);
     if (end !== 'late') this.answer(target, end.askedAt, replyOf(end.result));
     else {
-      // Before this one is owed: what is taken is the answer of a GET before it.
+      // Take the answer of an earlier GET before this one is registered as missed.
       const heard = this.answerKept(target);
       if (poll !== undefined) this.polls.miss(target.task, poll);
       if (!heard) this.answers.push({ index, error: 'late', unsent: true });
@@ -146,14 +146,17 @@ class Tick {
     else if (ago > 0) this.answers.push({ index, unchanged: true, askedMsAgo: ago });
   }
 
-  /** When a service fails for all of them, the words of some tell as much as those of hundreds. */
+  /** When a service fails for all tasks, the text of some errors is enough. */
   private shortened<Reply extends { readonly reason?: TaskError }>(reply: Reply): Omit<Reply, 'reason'> {
     if (reply.reason === undefined || (this.reasons += 1) <= MAX_REASONS) return reply;
     const { reason: _reason, ...rest } = reply;
     return rest;
   }
 
-  /** One GET per task at a time, and never sooner after the last one than the cadence's minimum; undefined for none. */
+  /**
+   * Starts or joins the GET of a task: one at a time, never sooner than the cadence's minimum. Undefined where the tick
+   * ends first.
+   */
   private async pollOf(target: PollTarget): Promise<OpenPoll | undefined> {
     const { task, taskId, model } = target;
     const running = this.polls.of(task);
@@ -172,7 +175,7 @@ class Tick {
     return this.polls.begin(task, async () => {
       const result = await this.client.getVideo(taskId);
       this.sockets.end();
-      // Without Retry-After the gate stays shut for the rest of this tick only.
+      // Without Retry-After the gate stays closed for the rest of this tick only.
       if (result.kind === 'error' && result.error === 'rate_limited')
         this.gate.close(this.gated(model), result.retryAfterMs ?? Math.max(0, this.endsAt - Date.now()));
       return result;
@@ -203,14 +206,16 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
   return targets;
 }
 
-/** GETs of one step leave together: a wake-up for each would cost a fifth of a poll, and 10 ms in seconds are nothing. */
+/**
+ * GETs of one step are sent together: a timer for each would cost a fifth of a poll, and 10 ms in seconds do not
+ * matter.
+ */
 const STEP_MS = 20;
 
 /**
- * When a task of a tick is asked for, in milliseconds since the Unix epoch. Without a spread: at once. With one: as long after
- * the last time as tasks of its group are meant to be, give or take half a step, within the part of the tick that the
- * spread names. So the phase of a task absorbs what its tick came too early or too late, and ticks of many groups share
- * the machine evenly.
+ * When a task of a tick is polled, in milliseconds since the Unix epoch. Without a spread: at once. With one: an
+ * interval of its group after its last poll, give or take half a step, within the part of the tick that the spread
+ * names. This absorbs ticks that come too early or too late, and distributes the ticks of many groups evenly.
  * @param lastPolledAt 0 for never
  */
 export function dueAt(
@@ -222,20 +227,20 @@ export function dueAt(
   if (spread === undefined) return tickAt;
   const { everyMs, overMs } = spread;
   const next = lastPolledAt + everyMs;
-  // New, or polled by another worker meanwhile: a place of its own, which every worker gives it.
+  // New, or polled by another worker meanwhile: an offset of its own, which is the same on every worker.
   const wanted = next < tickAt - everyMs / 2 ? tickAt + Math.floor(placeOf(task) * overMs) : next;
-  // Steps of the clock, so that those of all ticks fall together. Rounded: a gap that was rounded up would grow.
+  // Steps of the clock, so that those of all ticks coincide. Rounded: always rounding up would lengthen the interval.
   const step = Math.round(wanted / STEP_MS) * STEP_MS;
   return Math.min(Math.max(step, tickAt), tickAt + overMs);
 }
 
-/** From 0 to below 1, the same for the same task. */
+/** From 0 to below 1, always the same for a task. */
 function placeOf(task: string): number {
   return parseInt(hash('sha256', task, 'hex').slice(0, 8), 16) / 2 ** 32;
 }
 
 /**
- * Two lower bounds that hold for a whole process, whatever workflows ask (C8.2, C7.4): the shortest time between two
+ * Two limits that hold for a whole process, whatever the workflows request (C8.2, C7.4): the shortest time between two
  * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
  */
 export class PollGate {
@@ -250,14 +255,14 @@ export class PollGate {
     return last === undefined ? 0 : Math.max(0, last.at + minIntervalMs - this.now());
   }
 
-  /** When this process polled a task last, in milliseconds since the Unix epoch; 0 for never. */
+  /** When this process last polled a task, in milliseconds since the Unix epoch; 0 for never. */
   lastPolled(task: string): number {
     return this.polls.get(task)?.at ?? 0;
   }
 
   polled(task: string): void {
     const known = this.polls.get(task);
-    // In place: thousands of entries a second would be made anew otherwise, and live long enough to be costly garbage.
+    // Updated in place: thousands of new entries a second would live long enough to be costly garbage.
     if (known !== undefined) {
       known.at = this.now();
       known.again = true;
@@ -267,7 +272,7 @@ export class PollGate {
     }
   }
 
-  /** The oldest that was not polled again since it was looked at last. */
+  /** Forgets the oldest entry that was not polled again since the last check. */
   private forgetOne(): void {
     for (const [task, poll] of this.polls) {
       this.polls.delete(task);
@@ -298,5 +303,5 @@ interface LastPoll {
   again: boolean;
 }
 
-/** More tasks than any one worker holds in flight. */
+/** More tasks than one worker has in flight. */
 const MAX_REMEMBERED = 100_000;

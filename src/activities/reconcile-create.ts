@@ -35,7 +35,9 @@ import { standing } from './sender';
 import { recordPlaceholder } from './placeholder-intent';
 import { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 
-/** A sender that may still be alive is looked at often: its outcome is wanted as soon as it is there. */
+/**
+ * The outcome of a sender that may still be alive is checked often, so that it is returned as soon as it is recorded.
+ */
 const SENDER = {
   message: 'A sender of this send attempt may still be alive; its outcome is awaited.',
   everyMs: 3_000,
@@ -43,9 +45,9 @@ const SENDER = {
 const OF_ANOTHER_RUN = 'Another run has a record under this key.';
 
 /**
- * Finds out what a create came to that brought no value (failure model: The journal): its recorded outcome; "not sent", proved by
- * taking the fence; or unconfirmed, once no sender can be alive any more. It looks where the sender was allowed to act:
- * beyond the send attempts that ended in a proven refusal of an earlier run. Sends nothing.
+ * Determines the outcome of a create that returned no value (failure model: The journal): the recorded outcome; "not
+ * sent", proved by taking the fence; or unconfirmed, once no sender can be alive any more. It reads where the sender
+ * was allowed to act: beyond the send attempts that ended in a proven refusal of an earlier run. Sends nothing.
  */
 export function createReconcileCreate(
   deps: PaidDeps,
@@ -63,7 +65,7 @@ export function createReconcileCreate(
       estimate: null,
     };
     if (journal === 'none') return { ...common, outcome: 'unconfirmed', evidence: evidence('no_journal') };
-    // A queue that was given to another journal since proves nothing here: what the ledger says now counts.
+    // If the queue was rebound to another journal since, this one proves nothing: read the ledger again.
     const here = await standing(deps, true);
     const opened = await openSendAttempt(journal, key, input.sendAttempt, {
       fingerprint: input.fingerprint ?? null,
@@ -79,7 +81,10 @@ export function createReconcileCreate(
       ...(opened.mayBeOwed && { mayBeOwed: true as const }),
     };
     const isCompared = input.fingerprint !== undefined;
-    /** Beyond send attempts that only the create itself can compare with its request, it has to begin where it began. */
+    /**
+     * Where only the create itself can compare earlier send attempts with its request, it starts from its first one
+     * again.
+     */
     const fenced = (at: typeof base): NotSent =>
       at.sendAttempt === input.sendAttempt || isCompared
         ? fencedAnswer(at)
@@ -94,7 +99,7 @@ export function createReconcileCreate(
         lastHeartbeat: input.senders.lastHeartbeat,
         cause: here.bound ? causeOfUnproved(input.senders.lastHeartbeat, here.journalId) : 'journal_changed',
       });
-    /** Nothing here says what became of what its senders may have sent with another journal. */
+    /** This journal does not show what the senders may have sent with another journal. */
     const unproved = (at: typeof base): Promise<UnconfirmedCall> => {
       if (!here.bound)
         throw retryLater({ class: 'journal_not_bound', message: here.message, delayMs: 5_000 });
@@ -102,12 +107,15 @@ export function createReconcileCreate(
     };
     const provesIt = here.bound && provesNotSent(input.senders, { ...here, intents: opened.intents });
     /**
-     * Somebody else's: whether it was the same request only the create itself can tell, by the fingerprint. What stands in
-     * for a send that cannot be told from others is of all of them.
+     * Of another run: only the create itself can compare the request, by the fingerprint. A placeholder belongs to
+     * every run, because the request of its send is unknown.
      */
     const isForeign = (claim: ClaimIntent | null): boolean =>
       !isCompared && claim?.runId !== runId && !(claim !== null && isPlaceholder(claim));
-    /** From where it began, the create compares every send attempt with its request again: nobody sends beside a purchase. */
+    /**
+     * The create starts from its first send attempt again and compares each with its request, so that nothing is bought
+     * twice.
+     */
     const foreign = (recorded?: RecordedAnswer): NotSent | Promise<UnconfirmedCall> =>
       provesIt || isPaid(recorded)
         ? waitingAnswer({ ...base, sendAttempt: input.sendAttempt }, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN)
@@ -151,7 +159,7 @@ export function createReconcileCreate(
     }
   };
 
-  /** Of unknown fate: the service's records may know, where there are such. */
+  /** Checks the service's task records, if any, for a call of unknown fate. */
   async function inspected(
     unconfirmed: UnconfirmedCall,
     claim: ClaimIntent,
@@ -161,7 +169,7 @@ export function createReconcileCreate(
   ): Promise<CreateVideoAnswer> {
     const records = deps.taskRecords;
     const { onAbsent } = resolveCreatePolicy(deps.policy, input.policy);
-    // What stands in for a send has neither its time nor its body: no record of a task could be told to be of it.
+    // A placeholder has neither the time nor the body of the send, so that no task record can be matched to it.
     const found =
       records === undefined || isPlaceholder(claim)
         ? { ...unconfirmed, sent: true }
@@ -171,8 +179,8 @@ export function createReconcileCreate(
 }
 
 /**
- * The create that brought no value may still go on one day, and then go past the refusal of another run, which stops it
- * now or does not. Its run may have been told that refusal by then: where it would send, a fence stands.
+ * The create that returned no value may still continue later, and its run may have received the refusal of another run
+ * by then and go past it. A fence is put where it would send.
  */
 async function shutOut(
   journal: CreateJournal,
@@ -184,7 +192,7 @@ async function shutOut(
     const { claim } = await journal.read(key, next).catch(() => {
       throw journalUnavailable();
     });
-    // An intent of another stops it there, or lets it on: it meets a fence at the first place where it could send.
+    // An intent of another sender stops it or lets it pass; the fence is at the first send attempt where it could send.
     if (claim?.kind === 'intent') continue;
     return claim === null ? takeFence(journal, key, next, now) : undefined;
   }
@@ -199,7 +207,7 @@ async function takeFence(
   const taken = await takeClaim(journal, key, sendAttempt, fence(now)).catch(() => {
     throw journalUnavailable();
   });
-  // Somebody took the claim in between: look again, its outcome decides.
+  // Another sender took the claim meanwhile: read again, its outcome decides.
   if (taken === 'lost')
     throw retryLater({
       class: 'claim_taken',
@@ -208,9 +216,9 @@ async function takeFence(
     });
 }
 
-/** Two looks that are not this far apart are one look. */
+/** Least time between two queries that prove an absence. */
 const BETWEEN_LOOKS_MS = 60_000;
-/** The reconciliation as a whole waits no longer. */
+/** The reconciliation waits no longer than this. */
 const LONGEST_REQUEST_MS = MAX_REQUEST_SECONDS * 1000;
 
 interface Inspection {
@@ -223,8 +231,9 @@ interface Inspection {
 }
 
 /**
- * Looks for the task in the service's own records (failure model: The journal). Found: adopted. Absent: only two looks, at least a
- * minute apart and the second after the service's longest request time, prove anything, and what follows is the policy's.
+ * Searches the service's own records for the task (failure model: The journal). A found task is adopted. Absence is
+ * proved only by two queries, at least a minute apart and the second after the service's longest request time; the
+ * policy then decides what follows.
  */
 async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
   const { unconfirmed, onAbsent } = inspection;
@@ -235,11 +244,11 @@ async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer
   const absentSince = firstAbsence(unconfirmed.sendAttempt) ?? now;
   const proofAt = Math.max(absentSince + BETWEEN_LOOKS_MS, recordsCompleteAt(inspection, absentSince));
   if (now < proofAt) {
-    // The next attempt reads it from here, whichever worker makes it.
+    // The next attempt reads it from the heartbeat, on any worker.
     heartbeat({ absentSince, sendAttempt: unconfirmed.sendAttempt });
     throw retryLater({
       class: 'waiting_for_records',
-      message: 'The records of the service show no such task yet; they are looked at again.',
+      message: 'The records of the service show no such task yet; they are read again.',
       delayMs: proofAt - now + 100,
     });
   }
@@ -251,7 +260,7 @@ async function look({ records, journal, key, claim, unconfirmed }: Inspection): 
     const seen = await records.find(sentOf(key, claim, unconfirmed));
     if (seen.found !== 'task') return seen.found === 'none' ? seen : { found: 'unknown' };
     if (!isUsableTaskId(seen.taskId)) return { found: 'unknown' };
-    // A task that belongs to another key is not this one, whatever the records say.
+    // A task that belongs to another key is not this one, even if the records say so.
     const owners = await journal.findTask(seen.taskId);
     return owners.some((owner) => isForeign(owner, key, claim)) ? { found: 'unknown' } : seen;
   } catch {
@@ -271,7 +280,7 @@ function sentOf(key: JournalKey, claim: ClaimIntent, { sendAttempt, evidence }: 
   };
 }
 
-/** Of this very send attempt: between two attempts a decision may have led to another one. */
+/** First absence in this send attempt: a decision between two attempts may have led to another one. */
 function firstAbsence(of: number): number | undefined {
   const details = activityInfo().heartbeatDetails as
     { absentSince?: unknown; sendAttempt?: unknown } | undefined;
@@ -281,7 +290,7 @@ function firstAbsence(of: number): number | undefined {
 
 function recordsCompleteAt({ records, claim, unconfirmed }: Inspection, absentSince: number): number {
   const windowEnd = Date.parse(unconfirmed.evidence.sendWindowEnd ?? claim.sendWindowEnd);
-  // Sends under the same key leave no window of their own. The look comes after all of them have started.
+  // Sends under the same key record no window of their own. The first query comes after all of them have started.
   const sentBy = claim.idempotency === undefined ? windowEnd : Math.max(windowEnd, absentSince);
   return sentBy + Math.min(Math.max(0, records.longestRequestMs), LONGEST_REQUEST_MS);
 }
@@ -292,7 +301,7 @@ async function adoptFound(inspection: Inspection, taskId: string, now: number): 
   const ours = await claimTask(journal, key, claim, answer).catch(() => {
     throw journalUnavailable();
   });
-  // Another key with an equal body was faster.
+  // Another key with an equal body has adopted it first.
   if (!ours) return unconfirmed;
   const reason = 'found in the task records of the service';
   await decide(inspection, { decision: 'adopt', reason, answer }, now);

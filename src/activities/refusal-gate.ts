@@ -2,66 +2,66 @@ import { type RejectedCall, type RejectReason, type StandingScope } from '../dom
 import { type RecordedAnswer } from '../domain/journal';
 import { type PaidOperation } from '../domain/request';
 
-/** Which calls share a fate: all of an account, and among them those of one operation and model. */
+/** Identifies calls that a refusal affects together: all of an account, among them those of one operation and model. */
 export interface GatedCall {
   /** Resolved name of the account. */
   readonly account: string;
   readonly operation: PaidOperation;
   readonly model: string;
-  /** The same object for as long as the account has the same key: what was refused for another key stands no more (C5.2). */
+  /** The same object as long as the account has the same key: a refusal of another key no longer counts (C5.2). */
   readonly key: object;
 }
 
-/** A refusal that stands, as a call that was not sent because of it may tell it. */
+/** A refusal in effect, as a call that was not sent because of it reports it. */
 export interface StandingRefusal {
   readonly scope: StandingScope;
   readonly reason: RejectReason;
   readonly httpStatus: number | null;
   readonly message: string;
-  /** Milliseconds since the Unix epoch: since when it stands. */
+  /** Milliseconds since the Unix epoch: when it took effect. */
   readonly since: number;
-  /** Milliseconds since the Unix epoch: when the next request asks whether it still stands. */
+  /** Milliseconds since the Unix epoch: when the next request checks whether it is still in effect. */
   readonly probeAt: number;
 }
 
-/** Leave to send. What came of it must be told, whatever it is. */
+/** Permission to send. The result must be reported in every case. */
 export interface Pass {
-  /** Adds to a refusal that stands when it is tried again. */
+  /** Adds to a refusal in effect when it is tried again. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
-  /** It was not sent after all. */
+  /** Reports that the call was not sent. */
   unused(): void;
 }
 
 interface Door {
   refusal: Omit<StandingRefusal, 'probeAt'> | null;
   probeAt: number;
-  /** When a call showed last that nothing stands in the way. */
+  /** When a call last showed that no refusal is in effect. */
   provenAt: number;
-  /** With which key it was refused. */
+  /** The key to which this state applies. */
   key: object | null;
-  /** One call that finds out for those that come meanwhile. */
+  /** The probe in flight, for which other calls wait. */
   scout: Promise<void> | null;
 }
 
 export interface RefusalGateOptions {
-  /** Milliseconds between two requests of an account, or a model, that is refused. @default a minute */
+  /** Milliseconds between two probes of a refused account or model. @default a minute */
   readonly probeMs?: number | undefined;
   readonly now?: () => number;
 }
 
 const PROBE_MS = 60_000;
-/** A person may mend it at any time: no Retry-After keeps all calls of an account from finding out for longer. */
+/** Longest time without a probe, whatever Retry-After says: a person may fix the cause at any time. */
 const LONGEST_MS = 15 * 60_000;
-/** A call that nobody has shown to work for so long is tried by one before all others follow. */
+/** Without a success for so long, one call probes before all others follow. */
 const PROVEN_FOR_MS = 60_000;
-/** A refusal comes at once; who takes longer to answer is at work, and the others follow. */
+/** Longest wait for a probe: a refusal comes at once; with a slower answer the service is at work. */
 const LISTEN_MS = 2_000;
 
 /**
- * A brake for a whole process: an answer that holds for an account (a key that is refused, no balance) or for a model of
- * it (switched off, unknown) must not be bought by every row of a manifest. The first such refusal closes the way for all
- * calls like it; once a minute one real request goes through and finds out whether it still stands. Where nothing is
- * known, one goes first and the others listen for a moment.
+ * Limits refused calls of a whole process: an answer that holds for an account (a key that is refused, no balance) or
+ * for a model of it (switched off, unknown) must not be repeated for every row of a manifest. The first such refusal
+ * holds back all calls like it; once a minute one real request checks whether it is still in effect. Where nothing is
+ * known, one call goes first and the others wait for a moment.
  */
 export class RefusalGate {
   private readonly doors = new Map<string, Door>();
@@ -73,10 +73,10 @@ export class RefusalGate {
     this.probeMs = probeMs;
   }
 
-  /** Leave to send, or the refusal that stands. */
+  /** Returns permission to send, or the refusal in effect. */
   async enter(call: GatedCall): Promise<Pass | StandingRefusal> {
     const doors = [this.door(call.account), this.door(`${call.account} ${call.operation} ${call.model}`)];
-    // One that hangs, for its journal or its disk does, finds nothing out.
+    // A probe that hangs, on its journal or disk, gives no result.
     for (const door of doors) if (this.now() >= door.probeAt + LONGEST_MS) door.scout = null;
     const scouts = doors.flatMap(({ scout }) => (scout === null ? [] : [scout]));
     if (scouts.length > 0) await within(LISTEN_MS, Promise.all(scouts));
@@ -126,7 +126,7 @@ export class RefusalGate {
 
   private validate<Answer extends RecordedAnswer>(doors: readonly Door[], answer: Answer): Answer {
     const [account, model] = doors as [Door, Door];
-    // What never arrived, or nobody knows about, shows nothing.
+    // A call that never arrived, or of unknown fate, shows nothing.
     if (answer.outcome === 'not_sent' || answer.outcome === 'unconfirmed') return answer;
     const now = this.now();
     const refused = standingOf(answer);
@@ -137,7 +137,7 @@ export class RefusalGate {
     }
     const door = refused.standing === 'account' ? account : model;
     door.refusal = refusalOf(refused, door.refusal?.since ?? now);
-    // The call that was refused waits as long as the service said (C8.7), whatever others find out meanwhile.
+    // The refused call waits as long as the service said (C8.7), whatever other calls show meanwhile.
     const notBefore = Date.parse(refused.notBefore ?? '') || 0;
     door.probeAt = Math.max(now + this.probeMs, Math.min(notBefore, now + LONGEST_MS));
     return { ...answer, heldUntil: new Date(Math.max(door.probeAt, notBefore)).toISOString() };

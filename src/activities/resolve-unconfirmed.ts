@@ -25,9 +25,9 @@ import { rejectedAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
 
 /**
- * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The journal). Sends nothing paid:
- * an adoption asks the service for the record of the task once, and a resubmission only opens the next send attempt for
- * whoever starts the same id again. One decision, carried out twice, authorises one send.
+ * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The journal). Sends
+ * nothing paid: an adoption reads the record of the task from the service once, and a resubmission only opens the next
+ * send attempt for the next start of the same id. A decision that is carried out twice authorises one send.
  */
 export function createResolveUnconfirmed(
   deps: PaidDeps,
@@ -53,7 +53,7 @@ export function createResolveUnconfirmed(
     });
     switch (found.is) {
       case 'repeated':
-        // An attempt that died after its record has perhaps done no more than that.
+        // An attempt may have died right after it wrote the record, so the rest is repeated.
         await followResolution(journal, key, found);
         return resolved(input, found.sendAttempt, videoAnswer(found.resolution));
       case 'decided':
@@ -95,8 +95,8 @@ type Found =
   | { readonly is: 'nothing' };
 
 /**
- * The first send attempt that waits for a decision; else what there is to say instead. One without an outcome does not wait where
- * somebody sent in a later send attempt: that one knew that nothing was accepted.
+ * Finds the first send attempt that waits for a decision, else the reason why none does. One without an outcome does
+ * not wait where a later send attempt was claimed for a send: that sender knew that nothing was accepted.
  */
 async function findOpen(
   journal: CreateJournal,
@@ -116,7 +116,7 @@ async function findOpen(
     if (isPaid(outcome?.answer) || resolution?.answer?.outcome === 'completed') {
       if (outcome?.answer.outcome === 'created') last = { is: 'known', answer: outcome.answer };
     } else if (resolution) {
-      // The same decision again changes nothing: above all it authorises no second send.
+      // The same decision again changes nothing; in particular it authorises no second send.
       last = saysTheSame(resolution, call)
         ? { is: 'repeated', sendAttempt, claim, resolution }
         : { is: 'decided', resolution };
@@ -126,7 +126,7 @@ async function findOpen(
   }
 }
 
-/** Images that were fetched after all are nobody's decision, and never come here. */
+/** Images that were fetched later are no person's decision, and never returned here. */
 function videoAnswer({ answer }: Resolution): CreatedVideo | RejectedCall | null {
   return answer?.outcome === 'completed' ? null : answer;
 }
@@ -154,7 +154,7 @@ async function answerOf(
   if (input.decision === 'resubmit') return { answer: null };
   if (input.decision === 'adopt') return adoption(input.taskId ?? '', claim, sendAttempt, deps, key);
   const base = { sendAttempt, sent: true, account: claim.account, estimate: claim.estimate };
-  // That its results are lost proves that it was paid for: no decision makes that undone.
+  // Lost results prove that it was paid for: no decision can undo that.
   if (view.outcome?.answer.outcome === 'results_lost') {
     const message = `It was paid for and its results were lost; ${input.by} declared that nothing more is done about it.`;
     return { answer: rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message) };
@@ -163,7 +163,10 @@ async function answerOf(
   return { answer: rejectedAnswer(base, 'declared_lost', message) };
 }
 
-/** A mistyped id would be polled for ever and the paid one lost: the service must know it, and no other key may own it. */
+/**
+ * Checks that the service knows the task and that no other key owns it: a mistyped id would be polled for ever, and the
+ * paid task lost.
+ */
 async function adoption(
   taskId: string,
   claim: ClaimIntent,
@@ -174,13 +177,12 @@ async function adoption(
   const no = (refused: UnresolvedReason, message: string): Made => ({ refused, message });
   if (claim.operation !== 'create_video')
     return no('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
-  if (!isUsableTaskId(taskId))
-    return no('invalid_decision', 'taskId is no id that a service could have given.');
+  if (!isUsableTaskId(taskId)) return no('invalid_decision', 'taskId is not a valid task id.');
   const account = deps.accounts.find(claim.account);
   if (account === undefined)
     return no(
       'account_not_configured',
-      `This worker has not the account ${claim.account}, which sent the create.`,
+      `This worker does not have the account ${claim.account}, which sent the create.`,
     );
   const owners = await (deps.journal as CreateJournal).findTask(taskId).catch(() => {
     throw journalUnavailable();
@@ -223,35 +225,35 @@ const MESSAGES = {
   adopt:
     'The task is adopted: start the same id again, or resume the task, to get its video. Nothing is created again.',
   declareLost: 'Declared lost: nothing is sent under this id any more. Use a new id to buy it.',
-  resubmit: 'Authorised: whoever starts the same id again sends once more, which may cost a second time.',
+  resubmit: 'Authorised: the next start of the same id sends once more, which may cost a second time.',
 } as const;
 const FOREIGN = 'The journal has this task under another id: it is the result of another create.';
 const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
 const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
 
 function decidedMessage({ decision, by, at }: Resolution): string {
-  return `${by} decided ${decision} at ${at}; a decision stands.`;
+  return `${by} decided ${decision} at ${at}; a decision is final.`;
 }
 
-/** Who decided and why, as the journal keeps it: it is a diagnostic (C5.4a to C5.4c), and people paste addresses. */
+/** Cleans who decided and why for the journal, which is a diagnostic (C5.4a to C5.4c): people paste addresses. */
 async function said(
   { by, reason }: ResolveUnconfirmedCall,
   { accounts }: PaidDeps,
 ): Promise<Pick<Resolution, 'by' | 'reason'>> {
   const issue = decisionIssue({ decision: 'declareLost', by, reason });
-  // Told by the caller, in the words of what was typed.
+  // The caller reports the issue, for the text as it was typed.
   if (issue !== undefined) return { by, reason };
   const clear = clearOf(await redactorsOf(accounts));
   const clean = (text: string): string => clear(printable(text), 1000);
   return { by: clean(by).trim(), reason: clean(reason).trim() };
 }
 
-/** Control characters and changes of direction would let a reason forge lines in a list. */
+/** Removes control characters and changes of direction, with which a reason could forge lines in a list. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
 }
 
-/** A create that is known to have made this task, with the facts that its intent kept (C4.4b). */
+/** The answer of a create that made this task, with the facts from its intent (C4.4b). */
 export function adoptedAnswer(
   claim: ClaimIntent,
   sendAttempt: number,
@@ -285,7 +287,10 @@ interface DecidedSendAttempt {
   readonly resolution: Resolution;
 }
 
-/** Writes a decision and what it brings with it. Throws to be tried again where somebody else was faster: that stands. */
+/**
+ * Writes a decision and its follow-up records. Throws a retryable failure where another decision was written first;
+ * that one counts.
+ */
 export async function writeResolution(
   journal: CreateJournal,
   key: JournalKey,
@@ -294,13 +299,13 @@ export async function writeResolution(
   const taken = await journal.putResolution(key, decided.sendAttempt, decided.resolution).catch(() => {
     throw journalUnavailable();
   });
-  // Or this very one was written by an attempt that died: read again, it is one of them.
+  // It may also be this decision, written by an attempt that died: the retry reads which.
   if (taken === 'lost')
     throw retryLater({ class: 'decided', message: 'Somebody decided just now.', delayMs: 100 });
   await followResolution(journal, key, decided);
 }
 
-/** What a decision brings with it; done again whenever it is repeated. */
+/** Writes the follow-up records of a decision; repeated whenever it is repeated. */
 async function followResolution(
   journal: CreateJournal,
   key: JournalKey,

@@ -13,13 +13,15 @@ import { awaitsDecision } from './send-once';
 import { caller } from './paid-context';
 import { unconfirmedAfterIntent } from './paid-answers';
 
-/** Creation keys of one look into the journal: between two looks the activity may stop. */
+/** Creation keys of one scan of the journal; the activity may stop between two scans. */
 const BATCH = 100;
-/** A page ends after so many entries, or after so long. */
+/** A page ends after so many entries, or after so many milliseconds. */
 const PAGE_ENTRIES = 200;
 const PAGE_MS = 15_000;
 
-/** One page of the calls of unknown fate, or of the tasks that exist, of the caller's namespace. Changes nothing. */
+/**
+ * Lists one page of the calls of unknown fate, the tasks or the decisions of the caller's namespace. Changes nothing.
+ */
 export function createReviewJournal(deps: {
   readonly journal: CreateJournal | 'none';
 }): (input: ReviewJournalInput) => Promise<ReviewJournalPage> {
@@ -34,7 +36,7 @@ export function createReviewJournal(deps: {
     let scanned = 0;
     const take = (sendAttempts: readonly (SendAttemptView & { readonly sendAttempt: number })[]): void => {
       scanned += 1;
-      /** Whoever sent in a later send attempt knew that nothing was accepted in one whose outcome is not recorded. */
+      /** A later sender knew that nothing was accepted in a send attempt without a recorded outcome. */
       const isPassed = (view: SendAttemptView, at: number): boolean =>
         view.outcome === null &&
         sendAttempts.some(({ sendAttempt, claim }) => sendAttempt > at && claim?.kind === 'intent');
@@ -67,7 +69,7 @@ export function createReviewJournal(deps: {
       );
       return { unconfirmed, created, decided, scanned, next };
     } catch (error) {
-      // No retry reads what is not readable, and it is one record of many: the person in front learns which kind.
+      // A retry cannot read an unreadable record, so the failure is final and its message names the kind of record.
       if (error instanceof JournalRecordError)
         throw ApplicationFailure.nonRetryable(error.message, FAILURE.journalUnavailable);
       throw journalUnavailable();
@@ -119,7 +121,7 @@ function unconfirmedEntry(
   ];
 }
 
-/** Also a task that somebody adopted. */
+/** Includes a task that was adopted. */
 function createdEntry(
   view: SendAttemptView,
   claim: ClaimIntent,

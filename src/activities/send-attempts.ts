@@ -18,18 +18,18 @@ import {
 } from '../domain/journal';
 import { type CreatedVideo, type CreateVideoAnswer } from '../domain/paid-call';
 
-/** Where a caller stands: the send attempt it may act in, and what that send attempt's records say. */
+/** The send attempt that a caller may act in, and the decision that follows from its records. */
 export type OpenedSendAttempt = {
   readonly sendAttempt: number;
-  /** On the way there lies a send of unknown fate that was sent again by decision. */
+  /** An earlier send attempt of unknown fate was sent again by decision. */
   readonly mayBeOwed?: true;
-  /** Nonces of the intents from the send attempt in which it began up to here. */
+  /** Nonces of the intents up to here, without those of send attempts that the caller knows to be over. */
   readonly intents: readonly string[];
 } & Exclude<SendAttemptDecision, { do: 'next_send_attempt' }>;
 
 /**
- * Goes forward over send attempts that ended in a proven refusal; never over one that may have been accepted.
- * @param from the first send attempt of which the workflow that asks was not told that it is over
+ * Advances past send attempts that ended in a proven refusal; never past one that may have been accepted.
+ * @param from the first send attempt that the calling workflow does not know to be over
  */
 export async function openSendAttempt(
   journal: CreateJournal | 'none',
@@ -49,7 +49,7 @@ export async function openSendAttempt(
       if (view.resolution && isOpenFate(view)) owed = { mayBeOwed: true };
       continue;
     }
-    // A fence says nothing of what was sent after it: whoever wants what is recorded looks there too.
+    // A fence does not exclude later sends: a caller that wants what is recorded reads on.
     if (decision.do === 'fenced' && asker.recordedOnly === true) continue;
     if (mayFollow(view, asker) && (await isPassed(journal, key, sendAttempt, asker.fingerprint))) continue;
     return { sendAttempt, ...owed, intents, ...decision };
@@ -57,8 +57,9 @@ export async function openSendAttempt(
 }
 
 /**
- * A send attempt as it is recorded. One before `from` is over; where this journal does not have it (it was pruned, or it is another
- * one by now), a fence is written first: whoever was told less would send there beside whoever asks.
+ * Reads a send attempt. One before `from` is over; where this journal lacks it (it was pruned, or the journal was
+ * replaced), a fence is written first: a caller that does not know this would send there in addition to the present
+ * one.
  */
 async function readBelow(
   journal: CreateJournal,
@@ -73,8 +74,8 @@ async function readBelow(
 }
 
 /**
- * Whether somebody took a send attempt beyond this one for a send, of this very request where one is named. A fence shuts out a
- * sender and opens no way.
+ * Whether a later send attempt was claimed for a send, of this request where a fingerprint is given. A fence excludes
+ * senders and does not count.
  */
 export async function isPassed(
   journal: CreateJournal,
@@ -91,8 +92,8 @@ export async function isPassed(
 }
 
 /**
- * Takes the send attempt for one send. `lost` means that somebody else has it; `unsure` that the claim holds our intent although
- * the journal failed, so that it may not be durable: nothing may be sent on it. Throws when nothing can be known.
+ * Claims the send attempt for one send. `lost`: another sender has it. `unsure`: the claim holds our intent although
+ * the journal failed, so that it may not be durable and nothing may be sent on it. Throws when the state is unknown.
  */
 export async function claimSendAttempt(
   journal: CreateJournal | 'none',
@@ -103,7 +104,7 @@ export async function claimSendAttempt(
   if (journal === 'none') return 'won';
   const claimed = await takeClaim(journal, key, sendAttempt, intent).catch((error: unknown) => ({ error }));
   if (claimed === 'won') return claimed;
-  // An ambiguous write is read back: the nonce tells our own intent from another's (failure model: The journal).
+  // An ambiguous write is read back: the nonce identifies our own intent (failure model: The journal).
   const { claim } = await journal.read(key, sendAttempt);
   if (claim?.nonce === intent.nonce) return claimed === 'lost' ? 'won' : 'unsure';
   if (claimed === 'lost') return claimed;
@@ -111,9 +112,9 @@ export async function claimSendAttempt(
 }
 
 /**
- * Writes a claim where none is. Whoever asks for a later send attempt was told that those before it are over; a journal that does
- * not have them (it was pruned meanwhile, or it is another one by now) gets fences for them, because a later send attempt that
- * stood alone would be taken for a key that was never used.
+ * Writes a claim where there is none. A caller of a later send attempt knows that those before it are over; a journal
+ * that lacks them (it was pruned meanwhile, or replaced) gets fences for them, because a key without its first send
+ * attempts looks as if it was never used.
  */
 export async function takeClaim(
   journal: CreateJournal,
@@ -126,7 +127,7 @@ export async function takeClaim(
   return journal.putClaim(key, sendAttempt, claim);
 }
 
-/** Shuts every sender out of a send attempt in which nobody has started. */
+/** Excludes every sender from a send attempt in which none has started. */
 export function fence(now: number): ClaimFence {
   return { v: 1, kind: 'fence', nonce: randomUUID(), at: new Date(now).toISOString() };
 }
@@ -134,8 +135,8 @@ export function fence(now: number): ClaimFence {
 const RECORD_TRIES = 4;
 
 /**
- * Records what a send came to, before anybody else is told. A journal that fails now cannot undo the send: the answer
- * still goes to the workflow, and `recorded: false` lets the caller say so.
+ * Records the outcome of a send before it is returned. A failure of the journal cannot undo the send: the answer still
+ * goes to the workflow, and `recorded: false` lets the caller say so.
  */
 export async function recordOutcome(
   journal: CreateJournal | 'none',
@@ -163,21 +164,24 @@ export async function recordOutcome(
   }
 }
 
-/** The service's own words may echo a prompt, and a journal is a diagnostic (C5.4c): kind, code and our message stay. */
+/**
+ * Removes the service's own text, which may echo a prompt: a journal is a diagnostic (C5.4c). Kind, code and our
+ * message stay.
+ */
 function withoutForeignText(answer: RecordedAnswer): RecordedAnswer {
   if (!('error' in answer) || answer.error === undefined) return answer;
   return { ...answer, error: { ...answer.error, message: null } };
 }
 
-/** Whether a task of the same account belongs to another creation key; the same key in two namespaces is two keys. */
+/** Whether a task of the same account belongs to another creation key; equal keys in two namespaces are different. */
 export function isForeign(owner: TaskIndexEntry, key: JournalKey, { account }: ClaimIntent): boolean {
   const same = owner.creationKey === key.creationKey && owner.namespace === key.namespace;
   return !same && owner.video.account === account;
 }
 
 /**
- * Takes a task for a creation key before it is adopted: two keys that look for their task at the same time, or two people,
- * never get the same one. False when another key has it. Throws when the journal cannot tell.
+ * Claims a task for a creation key before it is adopted: two keys, or two people, that search for their task at the
+ * same time never get the same one. False when another key has it. Throws when the journal fails.
  */
 export async function claimTask(
   journal: CreateJournal,
@@ -191,7 +195,10 @@ export async function claimTask(
   return !owners.some((owner) => isForeign(owner, key, claim));
 }
 
-/** Makes a created task findable by its id alone. Done again whenever a recorded creation is read: a kill may have come between. */
+/**
+ * Makes a created task findable by its id alone. Repeated whenever a recorded creation is read: a kill may have
+ * prevented it.
+ */
 export async function indexCreated(
   journal: CreateJournal | 'none',
   key: JournalKey,
@@ -200,7 +207,7 @@ export async function indexCreated(
 ): Promise<void> {
   if (journal === 'none' || answer.outcome !== 'created') return;
   const { taskId, account } = answer.video;
-  // Read from a record: mostly it was done then, and to try it would be a draft and two waits for the disk.
+  // A recorded answer is usually indexed already, and another try would cost a draft file and two disk syncs.
   if (!answer.sent) {
     const known = await journal.findTask(taskId).catch(() => []);
     if (known.some(({ video }) => video.account === account)) return;

@@ -52,7 +52,7 @@ import { isLost, type Sender, unannounced } from './sender';
 import { recordPlaceholder } from './placeholder-intent';
 import { stopsBeforeSend } from './stops-before-send';
 
-/** One paid call, as far as it differs from the others. */
+/** One paid call: what differs between the kinds of paid calls. */
 export interface PaidSpec<
   Body extends { readonly bodyHash: string },
   Answer extends RecordedAnswer,
@@ -60,26 +60,29 @@ export interface PaidSpec<
   readonly sendAttempt: number;
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
-  /** What may follow the reply before its outcome is written, in milliseconds. */
+  /** Milliseconds of work that may follow the reply before its outcome is written. */
   readonly afterReplyMs: number;
-  /** Whether a retry of this very activity may go on after a proven refusal. */
+  /** Whether a retry of the same activity may send again after a proven refusal. */
   readonly reopenOwn: boolean;
   readonly sender: Sender;
   readonly refuseWhileUnconfirmed?: boolean | undefined;
-  /** A person wants the request sent again after a refusal that another run was told. */
+  /** A person wants the request sent again after a refusal that another run received. */
   readonly again?: boolean | undefined;
-  /** Only what is recorded is wanted; a send attempt that is open stays as it is. */
+  /** Return only what is recorded; an open send attempt stays as it is. */
   readonly recordedOnly?: true;
-  /** Since when what is recorded may be that of a call that was lost, with everything that the server had heard of it. */
+  /** When a call was scheduled that may be lost together with its heartbeats (ISO 8601); its records are wanted. */
   readonly recordedSince?: string | undefined;
   /** A send attempt of unknown fate may be sent again under its idempotency key. */
   readonly sameKey?: true;
-  /** What was agreed to, in micro-units: nothing is sent where it costs more by now. Null or absent: nothing was agreed to. */
+  /** The agreed price in micro-units: nothing is sent where it costs more by now. Null or absent: none was agreed. */
   readonly agreedPrice?: number | null | undefined;
-  /** Whoever asks has everything under its keys on its books: where another request holds the key, it is told what that may cost. */
+  /**
+   * The caller accounts for everything under its keys: where another request holds the key, the answer says what that
+   * may cost.
+   */
   readonly keepsBooks?: true;
   prepare(account: Account): Promise<Prepared<Body>>;
-  /** What is recorded may lack something that can still be had without a send. */
+  /** Completes a recorded answer with what can still be fetched without a send. */
   complete?(found: {
     readonly account: Account;
     readonly base: AnswerBase;
@@ -87,7 +90,7 @@ export interface PaidSpec<
     readonly claim: ClaimIntent | null;
     readonly recorded: Answer;
   }): Promise<Answer | undefined>;
-  /** The one send, classified. `base.sent` is already true. */
+  /** Sends the request once and classifies the reply. `base.sent` is already true. */
   post(call: {
     readonly account: Account;
     readonly ready: ReadyCall<Body>;
@@ -98,7 +101,7 @@ export interface PaidSpec<
   }): Promise<Answer>;
 }
 
-/** What one execution came to. `pending` leaves it to the caller how to wait for the other sender. */
+/** The result of one execution. With `pending` the caller decides how to wait for the other sender. */
 type SendOnceResult<Answer> =
   | {
       readonly kind: 'answer';
@@ -110,13 +113,13 @@ type SendOnceResult<Answer> =
       readonly kind: 'pending';
       readonly base: AnswerBase;
       readonly claim: ClaimIntent | null;
-      /** Which intent is in the way, and in which journal. */
+      /** The blocking intent and its journal. */
       readonly heartbeat?: SenderHeartbeat;
     };
 
 /**
- * The order that makes a send happen once (failure model: The journal): validate, write the intent, send, write the outcome,
- * and only then tell anybody. Everything that happens is a value.
+ * Sends at most once by the order of its steps (failure model: The journal): validate, write the intent, send, write
+ * the outcome, and only then return it. Every outcome is a value.
  */
 export async function sendOnce<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer>(
   deps: PaidDeps,
@@ -150,7 +153,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       : before !== null && { heartbeat: before }),
   });
   if (!stands.bound) {
-    // What an attempt before this one has sent stands in the other journal.
+    // The sends of earlier attempts are recorded in the other journal.
     if (before !== null || who.attempt > 1 || spec.sameKey === true) return pending(null);
     return ended(waitingAnswer(base, 'journal_not_bound', stands.message));
   }
@@ -158,7 +161,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const account = deps.accounts.find(spec.account);
   if (account !== undefined) base = { ...base, account: account.name };
 
-  // What is thrown here is a fault of a store or of ours: nothing was sent, and the caller hears of it.
+  // An error here is a fault of a store or of this package: nothing was sent, and the answer says so.
   const prepared =
     account === undefined ? NO_ACCOUNT : await spec.prepare(account).catch(() => PREPARATION_FAILED);
   const fingerprint =
@@ -181,7 +184,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   try {
     opened = await openSendAttempt(deps.journal, key, spec.sendAttempt, asker);
   } catch {
-    // An attempt before this one may have sent: only the journal knows, and it cannot be asked.
+    // An earlier attempt may have sent: only the journal knows, and it cannot be read.
     return who.attempt > 1 ? pending(null) : ended(journalDown(base));
   }
   base = { ...base, sendAttempt: opened.sendAttempt, ...(opened.mayBeOwed && { mayBeOwed: true }) };
@@ -206,7 +209,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return ended(await sendSameKey(deps.journal, key, unknown, repeated), claim);
   }
   if (opened.do === 'pending') return pending(opened.claim);
-  // Recorded before: somebody paid already, or was refused for good. Nothing is sent.
+  // Recorded before: the call was paid for, or refused permanently. Nothing is sent.
   if (opened.do === 'return') {
     // Without its account the request cannot be compared with one of another run.
     if (account === undefined && opened.claim?.runId !== runId)
@@ -264,7 +267,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
   if (claimed === 'lost') {
     pass.unused();
-    // Taken between the read and the write: whether by the same request, only its claim can tell.
+    // Claimed between the read and the write; only that claim shows whether it was the same request.
     const taken = await openSendAttempt(deps.journal, key, base.sendAttempt, asker).catch(() => undefined);
     if (taken === undefined) return ended(journalDown(base));
     base = { ...base, sendAttempt: taken.sendAttempt };
@@ -285,7 +288,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     intent,
   );
 
-  /** What came of the send attempt that is ours: the gate hears of it, whatever it is. */
+  /** The outcome of the send attempt that this call claimed, reported to the gate in every case. */
   async function sentOrNot(
     intent: ClaimIntent,
     claimed: 'won' | 'unsure',
@@ -294,7 +297,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return sendUnder(intent, window);
   }
 
-  /** Nothing leaves that has too little time or no money left, or of which the server has not heard. */
+  /** Sends nothing when too little time or no money is left, or when the server has not acknowledged the intent. */
   async function sendUnder(
     intent: ClaimIntent,
     window: SendWindow,
@@ -304,7 +307,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     if (stopped !== undefined) return stopped;
     spec.sender.lastsUntil(certainlyOverAt(window));
     const acknowledgement = await spec.sender.announce(intent.nonce).catch(() => 'unacknowledged' as const);
-    // A process that was stopped meanwhile goes on long after it was given up.
+    // A process that was suspended meanwhile continues long after the server gave up its attempt.
     const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
     return unsent ?? (await post(intent, window).catch(() => afterBug(base, intent)));
   }
@@ -330,7 +333,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
 }
 
 async function gatedCall({ name, client }: Account, { operation, request }: PaidRequest): Promise<GatedCall> {
-  // A client has one redactor for as long as its key is the same.
+  // A client returns the same redactor as long as its key is the same.
   return { account: name, operation, model: request.model, key: await client.redactor() };
 }
 
@@ -344,7 +347,7 @@ const PREPARATION_FAILED = {
   fileHashes: new Map<string, string>(),
 } as const;
 
-/** Our own code failed around the send: whether anything left is not known, and an outcome must stand. */
+/** Our own code failed around the send: it is unknown whether anything was sent, and an outcome must be recorded. */
 function afterBug(base: AnswerBase, intent: ClaimIntent): UnconfirmedCall {
   return unconfirmedAfterIntent(intent, base.sendAttempt, 'internal_error');
 }
@@ -355,7 +358,7 @@ export function awaitsDecision(view: SendAttemptView, now: number): boolean {
   return view.outcome !== null || !mayBeAlive(view.claim, now);
 }
 
-/** A call with the same body to the same account, under another key of the namespace, whose fate is unknown. */
+/** Finds a call of unknown fate with the same body to the same account, under another key of the namespace. */
 export async function otherOpenCall(
   journal: CreateJournal | 'none',
   key: JournalKey,

@@ -15,15 +15,15 @@ import { indexCreated, type OpenedSendAttempt, recordOutcome } from './send-atte
 import { mayBeAlive } from './await-sender';
 import { unconfirmedAfterIntent } from './paid-answers';
 
-/** A call of unknown fate, with the key that it was sent under. */
+/** A call of unknown fate, with the claim under whose key it was sent. */
 export interface UnknownCall {
   readonly claim: ClaimIntent;
   readonly unknown: UnconfirmedCall;
 }
 
 /**
- * What may be known anew of this send attempt by sending the same call under the same key; undefined where nothing may. A sender
- * that may still be alive is not joined: it may prove that nothing was sent, and the next send attempt be sent on its word.
+ * The call, if sending it again under the same key may reveal its fate; else undefined. It is not sent while another
+ * sender may be alive: that one may prove that nothing was sent, and the next send attempt would be sent as well.
  */
 export function unknownCall(opened: OpenedSendAttempt): UnknownCall | undefined {
   if (opened.do === 'pending')
@@ -40,7 +40,10 @@ function askable(claim: ClaimIntent, unknown: UnconfirmedCall): UnknownCall | un
   return found.sameKeyUntil === undefined ? undefined : { claim, unknown: found };
 }
 
-/** Says until when the call may be sent again under its key. Said, never recorded: a voucher may be withdrawn. */
+/**
+ * Adds until when the call may be sent again under its key. Never recorded, because a policy that vouches for the key
+ * may be withdrawn.
+ */
 export function withSameKey(unknown: UnconfirmedCall, claim: ClaimIntent): UnconfirmedCall {
   const until = sameKeyUntil(claim, unknown.evidence, Date.now());
   return until === undefined ? withoutSameKey(unknown) : { ...unknown, sameKeyUntil: until };
@@ -49,14 +52,14 @@ export function withSameKey(unknown: UnconfirmedCall, claim: ClaimIntent): Uncon
 export interface SameCall {
   readonly account: string;
   readonly bodyHash: string;
-  /** Milliseconds that it may be on its way. */
+  /** Milliseconds that the request may take. */
   readonly budgetMs: number;
   readonly idempotency: IdempotencyPolicy;
 }
 
 /**
- * One key is one request: with another body, or at another service, it would be another purchase or a refusal; so it would
- * be after the window of the key, which a request that may take longer by now must not outlast.
+ * One key identifies one request: another body or service would be another purchase or a refusal. So would a send after
+ * the window of the key, which a request that may take longer by now must not exceed.
  */
 export function isSameCall({ account, at, bodyHash, idempotency }: ClaimIntent, now: SameCall): boolean {
   const honoured = honouredKey(now.idempotency, Date.parse(at), now.budgetMs);
@@ -77,8 +80,8 @@ export interface RepeatedSend<Answer> {
 }
 
 /**
- * Sends the call once more under its key (failure model: The journal), in its send attempt and with its intent: one purchase, as long as
- * the service keeps its promise. What comes is the purchase itself, or what is unknown still; never a refusal.
+ * Sends the call once more under its key (failure model: The journal), in its send attempt and with its intent: one
+ * purchase, as long as the service honours the key. Returns the purchase, or that it is still unknown; never a refusal.
  */
 export async function sendSameKey<Answer extends RecordedAnswer>(
   journal: CreateJournal,
@@ -89,11 +92,11 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
   const unsent = { ...unknown, sent: false };
   if (call === null || cancellationSignal().aborted) return unsent;
   if (!isSameCall(claim, call)) return withoutSameKey(unsent);
-  // What is unknown stands before anything is sent: a sender of the send attempt that is heard of late finds it, and cannot prove
-  // any more that nothing was sent, which would open the next send attempt beside this purchase.
+  // Record the unknown fate before the send: a late sender of this send attempt then finds it and can no longer prove
+  // that nothing was sent, which would open the next send attempt in addition to this purchase.
   const { recorded, standing } = await recordOutcome(journal, key, claim.nonce, withoutSameKey(unknown));
   if (!recorded || standing.outcome !== 'unconfirmed') return recorded ? (standing as Answer) : unsent;
-  // Writing may have taken long.
+  // The write may have taken long.
   if (askable(claim, unknown) === undefined) return withoutSameKey(unsent);
   const answer = await post();
   switch (answer.outcome) {
@@ -102,7 +105,7 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
     case 'refused_for_now':
       return { ...unknown, sent: true, ...(answer.notBefore !== null && { notBefore: answer.notBefore }) };
     case 'rejected': {
-      // It speaks of this send alone: whether the one before was accepted it does not say.
+      // The refusal concerns this send only: whether the earlier one was accepted is still unknown.
       const { httpStatus = null, error } = answer;
       const [kind, code] = [error?.kind ?? null, error?.code ?? null];
       const evidence = { ...unknown.evidence, cause: 'same_key_refused', httpStatus, kind, code };
@@ -121,8 +124,8 @@ function withoutSameKey({ sameKeyUntil: _, ...unknown }: UnconfirmedCall): Uncon
 }
 
 /**
- * Keeps what a repeated send brought, as a decision about what is recorded as unknown. A task that was adopted meanwhile
- * is believed; another task than that one is said, and can be found by its id.
+ * Records the result of a repeated send as a decision about the unknown call. A task that was adopted meanwhile takes
+ * precedence; a different task is reported, and can be found by its id.
  */
 async function recordPurchase(
   journal: CreateJournal,
@@ -156,7 +159,7 @@ async function recordPurchase(
 const ONE_KEY =
   'It was sent again under one idempotency key after a reply that was lost; the service is vouched to make one task of it.';
 
-/** Two replies found of a task: the first one that was written down stands. */
+/** Two replies named a task: the one that was recorded first counts. */
 async function first(
   journal: CreateJournal,
   key: JournalKey,
@@ -173,7 +176,7 @@ function purchaseOf({ outcome, resolution }: SendAttemptView): CreatedVideo | un
   return [outcome?.answer, resolution?.answer].find((answer) => answer?.outcome === 'created');
 }
 
-/** One key, two tasks: the promise that the key is honoured does not hold, and both may have to be paid for. */
+/** One key, two tasks: the service does not honour the key, and both may have to be paid for. */
 function notHonoured(standing: CreatedVideo, other: CreatedVideo, { creationKey }: JournalKey): CreatedVideo {
   const ids = { creationKey, adopted: standing.video.taskId, other: other.video.taskId };
   log.error('A service answered two task ids for one idempotency key (idempotency_not_honoured)', ids);
@@ -181,7 +184,7 @@ function notHonoured(standing: CreatedVideo, other: CreatedVideo, { creationKey 
   return { ...standing, mayBeOwed: true, warnings: [...standing.warnings, warning] };
 }
 
-/** Of unknown fate: whether it may be sent again under its key is said with it. */
+/** Adds to an unconfirmed answer until when it may be sent again under its key. */
 export function withSameKeyOf<Answer extends RecordedAnswer>(
   answer: Answer,
   claim: ClaimIntent | null,

@@ -1,18 +1,18 @@
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller } from './paid-context';
 
-/** When one send may begin, and by when all of it is over. Times are milliseconds since the Unix epoch. */
+/** When one send may start, and when all of it is over. Times are milliseconds since the Unix epoch. */
 export interface SendWindow {
   /** Time of the whole exchange, in milliseconds. */
   readonly budgetMs: number;
   readonly sendBy: number;
-  /** Everything that follows the reply included. */
+  /** Includes everything that follows the reply. */
   readonly endsAt: number;
 }
 
 /**
- * The window of a send whose intent is written now. It follows from what the model may take, and never outlasts the time
- * that the activity has.
+ * The window of a send whose intent is written now. It follows from the time budget of the model, and never exceeds the
+ * timeout of the activity.
  * @param afterMs what may follow the reply, before the outcome is written
  */
 export function sendWindow(
@@ -25,7 +25,7 @@ export function sendWindow(
   return { budgetMs, sendBy, endsAt: Math.min(sendBy + budgetMs + afterMs, closesAt) };
 }
 
-/** After that no sender of this window is alive. */
+/** The time after which no sender of this window is alive. */
 export function certainlyOverAt({ endsAt }: SendWindow): number {
   return endsAt + CREATE_TIMEOUTS.zombieMarginMs;
 }

@@ -14,34 +14,37 @@ import { type AnswerBase } from './paid-answers';
 import { type PaidDeps } from './paid-context';
 import { type Acknowledgement, startAcknowledgedHeartbeat } from './acknowledged-heartbeat';
 
-/** One attempt of one paid call, as the server hears of it. */
+/** One attempt of one paid call, with its heartbeats to the server. */
 export interface Sender {
   readonly standing: Standing;
-  /** Last heartbeat of the attempts before this one; null when there was none. */
+  /** Last heartbeat of the earlier attempts; null when there was none. */
   readonly before: SenderHeartbeat | null;
-  /** Tells the server under which intent a request is about to leave. Nothing may leave unless it was `acknowledged`. */
+  /** Reports the intent of the next request to the server. Nothing may be sent unless it was `acknowledged`. */
   announce(nonce: string): Promise<Acknowledgement>;
-  /** Tells it the id of the task, for whoever looks at a dead attempt. */
+  /** Reports the id of the task, which is read when the attempt is lost. */
   created(taskId: string): void;
-  /** Until when the attempt may take, in milliseconds since the Unix epoch: one that hangs beats no longer, and is given up. */
+  /**
+   * Extends the time of the attempt, in milliseconds since the Unix epoch. Then heartbeats end, and the server times it
+   * out.
+   */
   lastsUntil(time: number): void;
 }
 
-/** Without a journal nothing proves anything, and nothing has to be bound. */
+/** Without a journal nothing is proved, and nothing has to be bound. */
 const WITHOUT_JOURNAL: Standing = { bound: true, journalId: '', boundSince: new Date(0).toISOString() };
 
 export function standing({ journal, standing: ask }: PaidDeps, fresh = false): Promise<Standing> {
   return journal === 'none' ? Promise.resolve(WITHOUT_JOURNAL) : ask({ fresh });
 }
 
-/** Runs one paid call with its sender: the server hears of it at once, and until it has ended. */
+/** Runs one paid call with its sender: heartbeats start at once and stop when it ends. */
 export async function withSender<T>(deps: PaidDeps, work: (sender: Sender) => Promise<T>): Promise<T> {
   return withSenders(deps, undefined, ([sender]) => work(sender as Sender));
 }
 
 /**
  * The same for the rows of a group, by index: they share one heartbeat.
- * @param rows their number; undefined for a call that is alone
+ * @param rows their number; undefined for a single call
  */
 export async function withSenders<T>(
   deps: PaidDeps,
@@ -53,7 +56,7 @@ export async function withSenders<T>(
   const before = indexes.map((index) =>
     heartbeatOf(heartbeatDetails, rows === undefined ? undefined : index),
   );
-  // What an attempt before this one said stands until this one writes an intent of its own.
+  // The intent of an earlier attempt is reported until this one writes its own.
   const sent = before.map((heartbeat) => ({
     intent: heartbeat?.intent ?? null,
     taskId: null as string | null,
@@ -70,7 +73,7 @@ export async function withSenders<T>(
     return { journalId, intent, ...(taskId !== null && { taskId }) };
   };
   let lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
-  // A queue that is new may take long to be bound: the server must not give its first call up meanwhile.
+  // A new queue may take long to be bound: heartbeats keep the server from timing out its first call meanwhile.
   const heartbeat = startAcknowledgedHeartbeat({
     details: () => (isAsking ? asBefore : details(null)),
     careful: () => details(PERHAPS),
@@ -79,7 +82,7 @@ export async function withSenders<T>(
   try {
     const stands = await standing(deps);
     if (!stands.bound) {
-      // Where this worker sends nothing, the heartbeat of the attempts before stays as it is: also after a careful beat.
+      // This worker sends nothing, so the heartbeat of the earlier attempts is restored, also after a careful one.
       void heartbeat.notify();
       heartbeat.stop();
       return await work(before.map((heartbeat) => silent(stands, heartbeat)));
@@ -110,7 +113,7 @@ export async function withSenders<T>(
   }
 }
 
-/** Of a worker that sends nothing, and has nothing to tell. */
+/** The sender of a worker that sends nothing and reports nothing. */
 function silent(standing: Standing, before: SenderHeartbeat | null): Sender {
   return {
     standing,
@@ -127,14 +130,14 @@ interface LostCall {
   readonly recordedSince?: string | undefined;
 }
 
-/** Whether a send before this one stands in a journal that is not this one any more. */
+/** Whether an earlier send may be recorded in another journal, or lost from this one. */
 export function isLost(
   { sender: { before }, sameKey, recordedSince }: LostCall,
   { journalId, boundSince }: Extract<Standing, { bound: true }>,
   intents: readonly string[],
 ): boolean {
   if (sameKey === true && intents.length === 0) return true;
-  // Attempts that only look tell nothing of a send.
+  // Heartbeats of attempts that only read say nothing about a send.
   const senders =
     recordedSince === undefined
       ? { lastHeartbeat: before, scheduledAt: boundSince }
@@ -142,7 +145,7 @@ export function isLost(
   return !provesNotSent(senders, { journalId, boundSince, intents });
 }
 
-/** A request of which the server knows nothing must not leave: with this journal every trace of it could be lost. */
+/** A request is not sent unless the server knows of it: if the journal were lost, no trace would remain. */
 export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement): NotSent | undefined {
   if (acknowledgement === 'acknowledged') return undefined;
   return {

@@ -13,13 +13,13 @@ import { ReplyBytes } from '../service/reply-body';
 import { type WireFile } from '../service/wire-body';
 import { type MissingHere } from './paid-context';
 
-/** A source as the service client sends it: an address that the service fetches itself, or bytes that we have. */
+/** A source as the service client sends it: an address that the service fetches itself, or bytes. */
 type ResolvedSource =
   { readonly kind: 'url'; readonly url: string } | { readonly kind: 'file'; readonly file: WireFile };
 
 type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
 
-/** The bytes are not in the store of this worker, or its store is at fault: another worker may have them. */
+/** The bytes are not in the store of this worker, or its store fails: another worker may have them. */
 interface MissingSource {
   readonly kind: 'missing';
   readonly missing: MissingHere;
@@ -31,8 +31,8 @@ interface SourceDeps {
 }
 
 /**
- * Bytes of an artifact or of a file below the input roots. A file is first copied into the store: what was hashed and
- * recorded is then exactly what is sent, and no path leaves this function (C2.4.6, C5.4c).
+ * Resolves an artifact or a file below the input roots to its bytes. A file is first copied into the store, so that
+ * exactly the hashed and recorded bytes are sent; no path leaves this function (C2.4.6, C5.4c).
  */
 export async function resolveSource(
   source: MediaSource,
@@ -52,7 +52,7 @@ export async function resolveSource(
   }
 }
 
-/** Faults of the file itself: no other worker reads it better. */
+/** Faults of the file itself, the same on every worker. */
 const OF_THE_FILE: ReadonlySet<ArtifactErrorCode> = new Set(['not_media', 'not_readable', 'too_large']);
 
 function missing(field: string, message: string): MissingSource {
@@ -94,8 +94,8 @@ async function storeInputFile(
 }
 
 /**
- * Where a file really is, when that is below one of the input roots. One answer for "outside" and "not there": a
- * request must not find out which files a worker has.
+ * The real path of a file below one of the input roots. "Outside" and "missing" give the same answer, so that a request
+ * cannot find out which files a worker has.
  */
 export async function realInputFile(
   file: string,
@@ -113,12 +113,15 @@ function isBelow(file: string, root: string): boolean {
   return path !== '' && !path.startsWith('..') && !isAbsolute(path);
 }
 
-/** A reference travels inside a JSON body: more than this belongs on a server of its own. */
+/** A reference is sent inside a JSON body, so a larger one must be served by URL. */
 export const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
-/** An activity has 10 s besides the exchange itself; the send needs some of them. */
+/** An activity has 10 s besides the exchange itself, and the send needs some of them. */
 const FETCH_MS = 8_000;
 
-/** Bytes of a reference URL, through the same address filter as downloads (architecture: Requests), stored by hash. */
+/**
+ * Fetches the bytes of a reference URL through the address filter of downloads (architecture: Requests), and stores
+ * them by hash.
+ */
 export async function fetchReference(
   url: string,
   field: string,
@@ -130,7 +133,7 @@ export async function fetchReference(
   if (bytes === undefined)
     return refused('The reference could not be fetched: this model wants its bytes, not its address.');
   const media = sniffMedia(bytes.subarray(0, SNIFF_BYTES));
-  if (media === undefined) return refused('The reference is no image, video or audio by its bytes.');
+  if (media === undefined) return refused('By its bytes the reference is not an image, video or audio.');
   const artifact = await artifacts.putBuffer(bytes, { mediaType: media.mediaType });
   const file = {
     source: { data: bytes },
@@ -153,7 +156,10 @@ async function download(url: string, client: MediaClient): Promise<Buffer | unde
   return readBounded(result.body, MAX_REFERENCE_BYTES, signal);
 }
 
-/** A whole body, or undefined when it is too large, breaks off, or is not there before the signal: an idle timer alone would let one byte a minute go on for ever. */
+/**
+ * Reads a whole body; undefined when it is too large, breaks off, or is incomplete when the signal aborts. An idle
+ * timer alone would never end a body of one byte a minute.
+ */
 export async function readBounded(
   body: Readable,
   maxBytes: number,

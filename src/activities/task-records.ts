@@ -1,6 +1,6 @@
 import { type PaidRequest } from '../domain/request';
 
-/** What is known about a create of unknown fate, for a search in the service's own records. No prompt. */
+/** What is known about a create of unknown fate, for a search in the service's own records. Contains no prompt. */
 export interface SentCreate {
   readonly operation: PaidRequest['operation'];
   readonly account: string;
@@ -12,7 +12,7 @@ export interface SentCreate {
   readonly bodyHash: string;
   /** What the header of the policy `idempotency` carries, whether or not it was sent. */
   readonly idempotencyKey: string;
-  /** ISO 8601: when it was sent, and until when it may have been on its way. */
+  /** ISO 8601: when it was sent, and until when it may have been in flight. */
   readonly intentAt: string;
   readonly sendWindowEnd: string;
   /** Allow-listed headers of the reply, such as a request id; empty when there was none. */
@@ -26,12 +26,12 @@ export type TaskRecord =
   | { readonly found: 'unknown' };
 
 /**
- * Where a service lets its tasks be listed (a console's API, a bill, a gateway's log), this is how a create of unknown
- * fate is settled without a person (failure model: The journal). The contract of the service itself shows no such endpoint.
+ * Settles creates of unknown fate without a person, where a service lists its tasks (a console's API, a bill, a
+ * gateway's log) (failure model: The journal). The contract of the service itself has no such endpoint.
  */
 export interface TaskRecords {
   /** How long the service may work on a request before its record appears, in milliseconds; at most 10 minutes. */
   readonly longestRequestMs: number;
-  /** Must say `task` only for a task of this very send. An exception counts as `unknown`. */
+  /** Must return `task` only for a task of this exact send. An exception counts as `unknown`. */
   find(sent: SentCreate): Promise<TaskRecord>;
 }

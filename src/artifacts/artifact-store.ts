@@ -1,32 +1,32 @@
 import { type Readable } from 'node:stream';
 import { type ArtifactRef } from '../domain/request';
 
-/** What a caller knows about bytes that it stores: the media type found in the bytes, never a claimed one (C2.5.5). */
+/** Facts about bytes to store: the media type detected from the bytes, never a claimed one (C2.5.5). */
 export interface PutOptions {
   readonly mediaType: string;
 }
 
 /**
- * Where bytes go (architecture: Stores): named by their SHA-256, written once, never changed.
- * Every method rejects with an {@link ArtifactError}; no message holds a path, a bucket or a key.
+ * A store of bytes (architecture: Stores): named by their SHA-256, written once, never changed.
+ * Every method rejects with an {@link ArtifactError}; no message contains a path, a bucket or a key.
  */
 export interface ArtifactStore {
-  /** The kind of store, for messages: nothing that must stay private in histories. */
+  /** The kind of store, for messages; not private, because it enters histories. */
   readonly kind: 'file' | 's3';
 
   /**
-   * A part that belongs to one activity execution. The same owner gets its own bytes back (resume),
-   * nobody else ever continues them. An earlier stage of the same owner that is still open loses its part.
+   * Opens a part that belongs to one activity execution. The same owner gets its own bytes back (resume), and no
+   * other owner continues them. An earlier stage of the same owner that is still open loses its part.
    */
   stage(owner: string, options?: EnvironmentOptions): Promise<StagedArtifact>;
 
-  /** The bytes of an artifact; the stream fails at its end with `hash_mismatch` when they are not what the name says. */
+  /** The bytes of an artifact; the stream fails at its end with `hash_mismatch` when they do not match the hash. */
   read(ref: { readonly sha256: string }): Promise<Readable>;
 
   /** Size in bytes, or null when the store does not have it. */
   has(sha256: string): Promise<number | null>;
 
-  /** Path of an artifact in a store of this machine, for `fs.openAsBlob`; it never enters an output. */
+  /** Local path of an artifact, for `fs.openAsBlob`; it never enters an output. */
   localPath?(sha256: string): string | undefined;
 
   putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef>;
@@ -35,50 +35,50 @@ export interface ArtifactStore {
 
   /**
    * Writes an artifact to a file of the user: durable, complete or absent.
-   * Another content under that name is never overwritten: `destination_occupied`.
+   * Never overwrites other content under that name: `destination_occupied`.
    */
   fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'>;
 
-  /** The name of the store itself, the same wherever it is seen from; left out by a store that has none. */
+  /** The id of the store, the same from every machine; left out by a store that has none. */
   identity?(): Promise<string>;
 
-  /** Rejects with `not_writable` or `no_space` when nothing could be stored now. */
+  /** Rejects with `not_writable` or `no_space` when nothing can be stored now. */
   checkWritable(): Promise<void>;
 }
 
 export interface EnvironmentOptions {
-  /** Nobody had this owner before, so nothing of it is looked for. @default false */
+  /** The owner is new, so that its earlier parts are not searched for. @default false */
   readonly fresh?: boolean;
 }
 
 /** Bytes that are not an artifact yet. After `publish`, `reject` or `discard` only `close` may be called. */
 export interface StagedArtifact {
-  /** Bytes that the part holds. */
+  /** Number of bytes in the part. */
   readonly position: number;
   write(chunk: Uint8Array): Promise<void>;
-  /** Drops every byte and starts at 0. */
+  /** Drops all bytes and starts at 0. */
   restart(): Promise<void>;
-  /** Path of the part in a store that has it on this machine, for checks that need random access. */
+  /** Local path of the part, in a store that has one, for checks that need random access. */
   inspectPath(): string | undefined;
   /** Lowercase hexadecimal SHA-256 of the bytes so far. */
   sha256(): string;
-  /** Makes the bytes durable and visible under their hash; bytes that are there already are not written again. */
+  /** Makes the bytes durable and visible under their hash; existing bytes are not written again. */
   publish(mediaType: string): Promise<ArtifactRef>;
-  /** Keeps refused bytes for a person, as `<hash>.rejected`: never readable as an artifact. */
+  /** Keeps refused bytes for inspection, as `<hash>.rejected`: never readable as an artifact. */
   reject(): Promise<ArtifactRef>;
   /** Deletes the part. */
   discard(): Promise<void>;
-  /** Lets go of the part and keeps its bytes for the owner's next try. */
+  /** Releases the part and keeps its bytes for the owner's next try. */
   close(): Promise<void>;
 }
 
-/** Why a store refused; public words. */
+/** Why a store refused; public values. */
 export type ArtifactErrorCode =
   /** The store has no such artifact. */
   | 'not_found'
-  /** The stored bytes are not what their name says. */
+  /** The stored bytes do not match their hash. */
   | 'hash_mismatch'
-  /** The destination holds another content. */
+  /** The destination holds other content. */
   | 'destination_occupied'
   /** The part was taken over by a later execution of the same owner, or is closed. */
   | 'superseded'
@@ -86,7 +86,7 @@ export type ArtifactErrorCode =
   | 'no_space'
   /** Missing permission, read-only or missing directory. */
   | 'not_writable'
-  /** No image, video or audio by its bytes. */
+  /** Not an image, video or audio according to the bytes. */
   | 'not_media'
   /** Not a regular file, or not readable. */
   | 'not_readable'
@@ -95,7 +95,7 @@ export type ArtifactErrorCode =
   /** Any other fault of the storage. */
   | 'storage';
 
-/** Error of a store. The message holds no path, bucket or key (C5.4c), and neither does anything that is serialised with it. */
+/** Error of a store. Neither the message nor anything serialised with it contains a path, bucket or key (C5.4c). */
 export class ArtifactError extends Error {
   override readonly name = 'ArtifactError';
 
@@ -110,7 +110,10 @@ export class ArtifactError extends Error {
 const SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const ACCESS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST']);
 
-/** Turns a system error into an {@link ArtifactError}: the system's messages name paths, ours name its code alone. */
+/**
+ * Turns a system error into an {@link ArtifactError}: system messages contain paths, this message only the error
+ * code.
+ */
 export function toArtifactError(error: unknown, place = 'The artifact store'): ArtifactError {
   if (error instanceof ArtifactError) return error;
   const code = systemCode(error);

@@ -3,7 +3,7 @@ import { type FileHandle, link, lstat, mkdir, open, rename, stat, unlink } from 
 import { dirname } from 'node:path';
 import { systemCode } from './artifact-store';
 
-/** Makes the entries of a directory durable. Systems that cannot sync a directory are left to their own guarantees. */
+/** Makes the entries of a directory durable. Does nothing on systems that cannot sync a directory. */
 export async function syncDirectory(path: string): Promise<void> {
   let handle: FileHandle;
   try {
@@ -21,17 +21,20 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Creates a directory, and makes every new one durable in its parent. @param mode 0700: nobody else reads a store. */
+/**
+ * Creates a directory, and makes every new one durable in its parent. @param mode 0700: no other user can read a
+ * store.
+ */
 export async function ensureDirectory(path: string, mode = 0o700): Promise<void> {
   for (const made of await makeMissing(path, mode)) await syncDirectory(dirname(made));
 }
 
-/** Directories that are there and on the disk: asked for once per file, they are looked at once per process. */
+/** Directories that exist and are on the disk: needed once per file, checked once per process. */
 const SEEN = new Set<string>();
 
 /**
- * {@link ensureDirectory} once per process, then `work`; when something took the directory away, both again. Another
- * process may have made it a moment ago and not synced it yet, so that its name is made durable whoever made it.
+ * Runs {@link ensureDirectory} once per process, then `work`; both again when the directory was removed. Another
+ * process may have created it and not synced it yet, so that its name is made durable whichever process created it.
  */
 export async function inDirectory<T>(path: string, work: () => Promise<T>): Promise<T> {
   if (SEEN.has(path)) {
@@ -50,14 +53,14 @@ export async function inDirectory<T>(path: string, work: () => Promise<T>): Prom
   return work();
 }
 
-/** Far above a store there may be directories that none of us may open, nor make anything in. */
+/** Directories far above a store may not be readable or writable by this process. */
 async function syncUpper(path: string): Promise<void> {
   await syncDirectory(path).catch((error: unknown) => {
     if (!['EACCES', 'EPERM'].includes(systemCode(error))) throw error;
   });
 }
 
-/** Level by level: a recursive `mkdir` says that something is missing when the disk is full. */
+/** Level by level: a recursive `mkdir` reports a missing directory when the disk is full. */
 async function makeMissing(path: string, mode: number): Promise<string[]> {
   try {
     return await makeOne(path, mode);
@@ -74,7 +77,7 @@ async function makeOne(path: string, mode: number): Promise<string[]> {
     return [path];
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw error;
-    // There already, perhaps where nothing new may be written.
+    // It may exist, also where nothing new may be written.
     const there = await stat(path).catch(() => undefined);
     if (there?.isDirectory() === true) return [];
     throw error;
@@ -91,8 +94,8 @@ const NO_HARD_LINKS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Gives a complete, synced file its final name if nothing has that name; the source name is gone afterwards.
- * A reader sees all of it or nothing. @returns false when the name is taken (the source is left alone).
+ * Gives a complete, synced file its final name if nothing has that name; the source name is then removed.
+ * A reader sees all of it or nothing. @returns false when the name is taken (the source is kept).
  */
 export async function publishIfAbsent(source: string, final: string): Promise<boolean> {
   try {
@@ -101,7 +104,7 @@ export async function publishIfAbsent(source: string, final: string): Promise<bo
     const code = systemCode(error);
     if (code === 'EEXIST') return false;
     if (!NO_HARD_LINKS.has(code)) throw error;
-    // No hard links on this file system: look, then rename. The gap between the two is the best it offers.
+    // No hard links on this file system: checks, then renames. The gap between the two cannot be avoided.
     if (await exists(final)) return false;
     await rename(source, final);
     await syncDirectory(dirname(final));
@@ -112,7 +115,7 @@ export async function publishIfAbsent(source: string, final: string): Promise<bo
   return true;
 }
 
-/** Deletes a file; a file that is gone already is fine. */
+/** Deletes a file if it exists. */
 export async function removeIfThere(path: string): Promise<void> {
   try {
     await unlink(path);
@@ -134,8 +137,8 @@ async function exists(path: string): Promise<boolean> {
 const LONGEST = 80;
 
 /**
- * A file name for an id that may hold anything: unharmed when it is plain, else with the other characters replaced
- * and a digest added, so that two ids never share a name.
+ * A file name for any id: unchanged when it is plain, else with the other characters replaced and a digest added, so
+ * that two ids never share a name.
  */
 export function safeName(id: string): string {
   const plain = id.replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[.-]+/, '_') || '_';

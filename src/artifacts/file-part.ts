@@ -5,19 +5,19 @@ import { type ArtifactRef, artifactUri } from '../domain/request';
 import { ArtifactError, type StagedArtifact, systemCode, toArtifactError } from './artifact-store';
 import { inDirectory, publishIfAbsent, removeIfThere, syncDirectory } from './durable-file';
 
-/** Where a finished part may go. */
+/** Target paths of a finished part. */
 export interface PartTargets {
   final(sha256: string): string;
   rejected(sha256: string): string;
 }
 
 const COPY_CHUNK = 1024 * 1024;
-/** Bytes after which the disk is asked to begin: what is written before the end need not be waited for at the end. */
+/** Bytes after which a sync starts: what is on the disk before the end need not be waited for at the end. */
 const SYNC_EVERY = 32 * 1024 * 1024;
 
 /**
- * A part of a file store. Each stage has a file of its own: an earlier stage that is still alive somewhere
- * (an activity attempt that was given up but goes on) writes into a file that no longer has a name.
+ * A part of a file store. Each stage has a file of its own: an earlier stage that is still running (an activity
+ * attempt that was given up) writes into a file that no longer has a name.
  */
 export class FilePart implements StagedArtifact {
   #hash: Hash = createHash('sha256');
@@ -36,7 +36,7 @@ export class FilePart implements StagedArtifact {
     private readonly targets: PartTargets,
   ) {}
 
-  /** @param previous part of the same owner to go on from; its bytes are hashed again. */
+  /** @param previous part of the same owner to continue from; its bytes are hashed again. */
   static async create(path: string, targets: PartTargets, previous?: string): Promise<FilePart> {
     const part = new FilePart(await open(path, 'wx+', 0o600), path, targets);
     try {
@@ -55,7 +55,7 @@ export class FilePart implements StagedArtifact {
   async write(chunk: Uint8Array): Promise<void> {
     this.#assertOpen();
     const written = this.#writeToFile(chunk);
-    // Hashed while the bytes go to the disk; bytes that do not get there are not in the hash either.
+    // Hashed while the bytes are written; bytes of a failed write are not in the hash.
     const hash = this.#hash.copy().update(chunk);
     await written;
     this.#hash = hash;
@@ -63,7 +63,10 @@ export class FilePart implements StagedArtifact {
     this.#beginSync();
   }
 
-  /** One at a time, beside the download. A failure is kept: the system tells it once, and a later sync would succeed. */
+  /**
+   * One sync at a time, during the download. A failure is kept: the system reports it once, and a later sync would
+   * succeed.
+   */
   #beginSync(): void {
     if (this.#sync !== undefined || this.#position - this.#syncedTo < SYNC_EVERY) return;
     this.#syncedTo = this.#position;
@@ -87,7 +90,7 @@ export class FilePart implements StagedArtifact {
       }
     } catch (error) {
       const told = toArtifactError(error);
-      // A full disk takes the beginning of a chunk: what is not in the hash must not be in the file.
+      // A full disk may accept part of a chunk: bytes that are not in the hash must not be in the file.
       await this.handle.truncate(this.#position).catch(() => {
         this.#writeError = told;
       });
@@ -95,7 +98,7 @@ export class FilePart implements StagedArtifact {
     }
   }
 
-  /** Durable from here on. @throws the error of any sync, also of one that began earlier */
+  /** Makes the bytes durable. @throws the error of any sync, also of one that began earlier */
   async #synced(): Promise<void> {
     await this.#sync;
     const failed = this.#syncError ?? this.#writeError;
@@ -146,7 +149,7 @@ export class FilePart implements StagedArtifact {
     if (!this.#open) return;
     this.#open = false;
     try {
-      // What a later try resumes must be what was written, also after a power cut.
+      // A later try resumes from these bytes, so they must survive a power cut.
       if (!this.#finished) await this.#synced();
     } catch (error) {
       throw toArtifactError(error);
@@ -162,7 +165,7 @@ export class FilePart implements StagedArtifact {
     try {
       await this.#synced();
       if (!(await inDirectory(dirname(final), () => publishIfAbsent(this.path, final)))) {
-        // Same name, same bytes: unless the stored file was damaged by something else, then this one replaces it.
+        // Same name, same bytes, unless the stored file was damaged: then this one replaces it.
         if (await isIntact(final, this.#position, sha256)) await removeIfThere(this.path);
         else await this.#replace(final);
       }

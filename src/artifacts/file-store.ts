@@ -23,9 +23,9 @@ const NO_PARTS = { all: [], resumable: undefined } as const;
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
- * Artifacts in a directory (architecture: Stores): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`,
- * refused bytes as `<root>/rejected/<hash>.rejected`. Files are 0600, directories 0700; every name is made here,
- * none comes from a service.
+ * Artifacts in a directory (architecture: Stores): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`, refused
+ * bytes as `<root>/rejected/<hash>.rejected`. Files are 0600, directories 0700; all names are made here, none comes
+ * from a service.
  */
 export class FileArtifactStore implements ArtifactStore {
   readonly kind = 'file';
@@ -122,7 +122,7 @@ export class FileArtifactStore implements ArtifactStore {
     }
   }
 
-  /** Deletes parts that nobody touched for this long: their activities were terminated. @returns how many. */
+  /** Deletes parts that were not modified for this long: their activities were terminated. @returns how many. */
   async removeStaleParts(olderThanMs = 7 * 86_400_000, now = Date.now()): Promise<number> {
     let removed = 0;
     try {
@@ -153,7 +153,7 @@ function notFound(sha256: string): ArtifactError {
   return new ArtifactError('not_found', `The artifact store does not have ${sha256}.`);
 }
 
-/** A file store below `root`; directories are made when something is stored. */
+/** A file store below `root`; directories are created when something is stored. */
 export function createFileStore({ root }: { readonly root: string }): FileArtifactStore {
   return new FileArtifactStore(root);
 }
@@ -172,7 +172,7 @@ export function verifiedStream(source: Readable, sha256: string): Readable {
     },
   });
   source.once('error', (error) => check.destroy(toArtifactError(error)));
-  // pipeline closes the source when the reader lets go of the result; errors reach the reader through it.
+  // pipeline closes the source when the reader closes the result, and passes errors on to the reader.
   pipeline(source, check, () => undefined);
   return check;
 }
@@ -180,7 +180,10 @@ export function verifiedStream(source: Readable, sha256: string): Readable {
 /** Tolerance, in seconds, for a clock that was set while the machine ran. */
 const SAME_BOOT_S = 60;
 
-/** Second of this machine's start: after a power cut a part may hold zeros that no check finds, so it is not resumed. */
+/**
+ * When this machine started, in seconds: after a power cut a part may hold zeros that no check finds, so it is not
+ * resumed.
+ */
 function bootSecond(): number {
   return Math.round(Date.now() / 1000 - uptime());
 }
@@ -220,7 +223,7 @@ const EXTENSIONS: { readonly [mediaType: string]: string } = {
   'application/json': 'json',
 };
 
-/** How the name of a file of this media type ends, without the dot; `bin` for any other. */
+/** File extension of a media type, without the dot; `bin` for any other. */
 export function fileExtension(mediaType: string): string {
   return EXTENSIONS[mediaType.split(';')[0] ?? ''] ?? 'bin';
 }

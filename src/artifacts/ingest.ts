@@ -21,9 +21,9 @@ interface IngestOptions {
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 
 /**
- * Reads a user's file into the store. What is no image, video or audio by its bytes is refused (`not_media`),
- * whatever it is called: a request must not be a way to send any file of the worker to the service (C2.4.6).
- * The caller resolves and allows the path; a link in its last step is not followed. Errors name no path (C5.4c).
+ * Reads a user's file into the store. Refuses bytes that are not an image, video or audio (`not_media`), whatever the
+ * file's name: a request must not be a way to send any file of the worker to the service (C2.4.6).
+ * The caller resolves and allows the path; a link in its last step is not followed. Errors contain no path (C5.4c).
  */
 export async function ingestFile(
   store: Pick<ArtifactStore, 'putStream'>,
@@ -60,7 +60,7 @@ async function openRegular(path: string): Promise<FileHandle> {
   throw new ArtifactError('not_readable', 'Only a regular file can be read.');
 }
 
-/** A file may grow while it is read. */
+/** Limits the bytes: a file may grow while it is read. */
 async function* bounded(handle: FileHandle, maxBytes: number): AsyncGenerator<Uint8Array> {
   let total = 0;
   for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) {
@@ -72,7 +72,7 @@ async function* bounded(handle: FileHandle, maxBytes: number): AsyncGenerator<Ui
 
 const PLACE = 'The destination';
 
-/** Writes verified bytes to a user's file: `.part`, sync, then the name if it is free. Never overwrites. */
+/** Writes verified bytes to a user's file: a `.part`, a sync, then the name if it is free. Never overwrites. */
 export async function fetchToFile(
   ref: ArtifactRef,
   destination: string,
@@ -85,7 +85,7 @@ export async function fetchToFile(
     await ensureDirectory(dirname(destination), 0o777);
     await writeAll(part, source);
     if (await publishIfAbsent(part, destination)) return 'written';
-    // Somebody was faster: fine when it is the same content.
+    // Another process was faster: accepted when it is the same content.
     if (await holdsSame(ref, destination)) return 'already_there';
     throw occupied();
   } catch (error) {
@@ -106,11 +106,11 @@ async function writeAll(path: string, source: Readable): Promise<void> {
   }
 }
 
-/** True when the file is there with this content, false when it is absent; another content is an error. */
+/** True when the file exists with this content, false when it is absent; throws for other content. */
 async function holdsSame(ref: ArtifactRef, destination: string): Promise<boolean> {
   let handle: FileHandle | undefined;
   try {
-    // A pipe or a directory is looked at first: opening a pipe would wait for ever.
+    // Checks for a pipe or a directory first: opening a pipe would wait for ever.
     if (!(await stat(destination)).isFile()) throw occupied();
     handle = await open(destination, 'r');
     if ((await handle.stat()).size !== ref.bytes) throw occupied();

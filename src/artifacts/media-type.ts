@@ -1,7 +1,7 @@
 import { imageSize } from 'image-size';
 import { type ReferenceKind } from '../domain/request';
 
-/** What bytes are, by their own magic numbers (C2.5.5, C4.3). */
+/** Kind of bytes, by their magic numbers (C2.5.5, C4.3). */
 interface SniffedMedia {
   readonly kind: ReferenceKind;
   readonly mediaType: string;
@@ -9,7 +9,7 @@ interface SniffedMedia {
   readonly extension: string;
 }
 
-/** Bytes that {@link sniffMedia} and {@link describePage} need to see. */
+/** Bytes that {@link sniffMedia} and {@link describePage} need. */
 export const SNIFF_BYTES = 4096;
 
 interface Magic extends SniffedMedia {
@@ -54,7 +54,7 @@ const isMpegAudioFrame = (head: Buffer) =>
   (head[2]! & 0xf0) !== 0xf0 &&
   (head[2]! & 0x0c) !== 0x0c;
 
-/** Own small table: the packages that know more are ESM only. */
+/** Own small table: the packages with larger ones are ESM only. */
 const TABLE: readonly Magic[] = [
   { kind: 'video', mediaType: 'video/mp4', extension: 'mp4', matches: isMp4 },
   {
@@ -124,14 +124,16 @@ const TABLE: readonly Magic[] = [
   },
 ];
 
-/** Media type of bytes by their beginning, whatever a header or a file name claims; undefined when they are no known media. */
+/**
+ * Media type of bytes by their beginning, whatever a header or a file name claims; undefined when it is not known.
+ */
 export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   const view = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   const found = TABLE.find((magic) => magic.matches(view));
   return found && { kind: found.kind, mediaType: found.mediaType, extension: found.extension };
 }
 
-/** What bytes that are no media look like, for messages: a page of JSON or HTML instead of a file is common (C4.3). */
+/** Describes bytes that are not media, for messages: a page of JSON or HTML instead of a file is common (C4.3). */
 export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'text' | 'unknown' {
   if (head.length === 0) return 'empty';
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES)).toString(
@@ -149,7 +151,7 @@ export function extensionOf(mediaType: string): string {
   return TABLE.find((magic) => magic.mediaType === mediaType)?.extension ?? 'bin';
 }
 
-/** Largest picture that is taken for one, in pixels: a header may claim more than any viewer can unpack. */
+/** Largest accepted image, in pixels: a header may claim more than any viewer can decode. */
 export const MAX_IMAGE_PIXELS = 100_000_000;
 
 type ImageCheck =
@@ -163,7 +165,8 @@ type ImageCheck =
 /** Media type and size of an image from its bytes alone (C2.5.5). Reads the header; decodes nothing. */
 export function checkImage(head: Uint8Array): ImageCheck {
   const media = sniffMedia(head);
-  if (media?.kind !== 'image') return { ok: false, reason: 'not_image', message: 'The bytes are no image.' };
+  if (media?.kind !== 'image')
+    return { ok: false, reason: 'not_image', message: 'The bytes are not an image.' };
   const size = measure(head);
   if (size === undefined)
     return {

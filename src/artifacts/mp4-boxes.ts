@@ -12,17 +12,17 @@ type BoxWalk =
   | { readonly ok: true; readonly boxes: readonly TopLevelBox[] }
   | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
 
-/** Four characters as muxers write them: anything else is no box. */
+/** Four characters as muxers write them: anything else is not a box. */
 export const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
 
-/** More boxes than any real file has: a walk must end. */
+/** More boxes than any real file has, so that a walk ends. */
 const MAX_BOXES = 100_000;
 
 const incomplete_file = (message: string): BoxWalk => ({ ok: false, reason: 'incomplete_file', message });
 
 /**
- * Walks the top-level boxes to the end of the file (C4.3, architecture: Download): `ftyp` first, `moov` and `mdat` there,
- * every box ends within the file, nothing after the last one. Reads the headers, and never the media data.
+ * Walks the top-level boxes to the end of the file (C4.3, architecture: Download): `ftyp` is first, `moov` and `mdat`
+ * exist, every box ends within the file, and nothing follows the last one. Reads the headers, never the media data.
  */
 export async function walkBoxes(bytes: ByteSource, size: number): Promise<BoxWalk> {
   const boxes: TopLevelBox[] = [];
@@ -46,14 +46,14 @@ export async function walkBoxes(bytes: ByteSource, size: number): Promise<BoxWal
   return { ok: true, boxes };
 }
 
-/** The box that begins here, or undefined when these bytes are no box header. */
+/** The box that begins here, or undefined when these bytes are not a box header. */
 async function readBox(headers: HeaderReader, start: number, size: number): Promise<TopLevelBox | undefined> {
   const header = await headers.at(start);
   if (header.length < 8) return undefined;
   const type = header.toString('latin1', 4, 8);
   if (!BOX_TYPE.test(type)) return undefined;
   const short = header.readUInt32BE(0);
-  // 0: to the end of the file, so it is the last box by definition.
+  // 0: the box extends to the end of the file, so it is the last one.
   if (short === 0) return { type, start, headerBytes: 8, end: size };
   if (short === 1) {
     if (header.length < 16) return undefined;
@@ -65,7 +65,7 @@ async function readBox(headers: HeaderReader, start: number, size: number): Prom
   return short < 8 ? undefined : { type, start, headerBytes: 8, end: start + short };
 }
 
-/** One read serves the headers that lie close together: a hostile file is nothing but headers. */
+/** One read serves headers that are close together: a hostile file may consist of headers only. */
 class HeaderReader {
   readonly #window = Buffer.alloc(4096);
   #start = 0;
@@ -95,10 +95,10 @@ export interface ByteSource {
   ): Promise<{ readonly bytesRead: number }>;
 }
 
-/** A file up to this size is read at once: its checks look at a dozen places. */
+/** A file up to this size is read at once: its checks read about a dozen positions. */
 const SMALL = 512 * 1024;
 
-/** The bytes behind a handle: those of a small file in memory, of a larger one where they are. */
+/** The bytes of an open file: those of a small file in memory, those of a larger one on demand. */
 export async function bytesOf(handle: FileHandle, size: number): Promise<ByteSource> {
   if (size > SMALL) return handle;
   const bytes = Buffer.allocUnsafe(size);

@@ -1,7 +1,7 @@
 import { createFile, type ISOFile, Log, MP4BoxBuffer } from 'mp4box';
 import { BOX_TYPE, type ByteSource, type TopLevelBox } from './mp4-boxes';
 
-/** What the sample tables say about the picture. */
+/** Facts about the picture from the sample tables. */
 export interface VideoTrackFacts {
   readonly durationSeconds: number;
   readonly width: number;
@@ -16,15 +16,15 @@ type SampleCheck =
   | { readonly ok: true; readonly facts: VideoTrackFacts }
   | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
 
-/** Bounds of what is read into memory: about ten hours of sound and pictures. */
+/** Bounds of what is read into memory, for about ten hours of sound and pictures. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 const MAX_SAMPLES = 1_500_000;
 
 const incomplete_file = (message: string): SampleCheck => ({ ok: false, reason: 'incomplete_file', message });
 
 /**
- * Checks that every sample of every track lies within an `mdat` box: parsers show the full duration of a
- * file that lost half its samples. Reads `ftyp`, `moov` and `moof` only; media data stays on disk.
+ * Checks that every sample of every track lies within an `mdat` box: parsers report the full duration of a file that
+ * lost half its samples. Reads `ftyp`, `moov` and `moof` only; media data stays on disk.
  */
 export async function checkSamples(source: ByteSource, boxes: readonly TopLevelBox[]): Promise<SampleCheck> {
   const file = createFile(false);
@@ -43,7 +43,7 @@ export async function checkSamples(source: ByteSource, boxes: readonly TopLevelB
       if (box.type !== 'ftyp' && !nestsWell(bytes, box.headerBytes)) return damaged();
       samples += claimedSamples(bytes, box.headerBytes);
       if (samples > MAX_SAMPLES) return tooMany();
-      // Each takes a byte at least; twelve bytes of a table can claim a million of them.
+      // Each sample takes at least one byte; twelve bytes of a table can claim a million samples.
       if (samples > mediaBytes) return incomplete_file(`Not all of ${samples} samples fit into the file.`);
       silently(() => file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(toArrayBuffer(bytes), box.start)));
     }
@@ -53,7 +53,7 @@ export async function checkSamples(source: ByteSource, boxes: readonly TopLevelB
   }
 }
 
-/** The parser writes about damaged files to the console; what it says is in our result already. */
+/** Mutes the parser, which logs damaged files to the console; the result already reports them. */
 function silently<T>(work: () => T): T {
   const before = { ...Log };
   Log.error = Log.warn = () => undefined;
@@ -74,7 +74,7 @@ const tooMany = (): SampleCheck => ({
   message: 'The sample tables are larger than those of any video.',
 });
 
-/** Shown to the parser as media data, whatever it is: that is the only kind of box it skips without reading. */
+/** Presents a box to the parser as media data, the only kind of box that it skips without reading. */
 function skippedBox(box: TopLevelBox): MP4BoxBuffer {
   const header = Buffer.alloc(box.headerBytes);
   const size = box.end - box.start;
@@ -111,7 +111,7 @@ function validate(file: ISOFile, boxes: readonly TopLevelBox[]): SampleCheck {
   return { ok: true, facts: factsOf(track, frames) };
 }
 
-/** Index of the box that holds these bytes, tried from the one that held the last sample; -1 for none. */
+/** Index of the box that contains these bytes, searched from the one that held the last sample; -1 for none. */
 function indexOfBoxAround(media: readonly TopLevelBox[], near: number, offset: number, size: number): number {
   for (let step = 0; step < media.length; step++) {
     const index = (near + step) % media.length;
@@ -155,13 +155,13 @@ async function readBytes(source: ByteSource, box: TopLevelBox): Promise<Buffer> 
 const toArrayBuffer = (bytes: Buffer): ArrayBuffer =>
   bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
 
-/** Boxes that only hold boxes, down to the sample tables. */
+/** Boxes that contain only boxes, down to the sample tables. */
 const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'moof', 'traf']);
 const MAX_DEPTH = 8;
 
 /**
- * Whether the boxes inside a `moov` or `moof` box fill it: a parser that meets a wrong size leaves out what follows, a
- * sound track for example, and shows the rest as if it were all. Fewer than 8 bytes at an end are padding.
+ * Whether the boxes inside a `moov` or `moof` box fill it: at a wrong size a parser leaves out what follows, a sound
+ * track for example, and reports the rest as if it were all. Fewer than 8 bytes at an end are padding.
  * @param box the whole box, header included
  */
 export function nestsWell(box: Buffer, headerBytes: number): boolean {
@@ -189,8 +189,8 @@ function fills(buffer: Buffer, from: number, to: number, depth: number): boolean
 type Track = ISOFile['moov']['traks'][number];
 
 /**
- * Whether the chunk tables of a track place every sample: a parser that finds too few entries guesses where the rest
- * lies, and a guess is within the file more often than not.
+ * Whether the chunk tables of a track locate every sample: with too few entries a parser guesses where the rest is,
+ * and a guess is usually within the file.
  */
 export function placesEverySample({ mdia }: Pick<Track, 'mdia'>): boolean {
   const { stsz, stz2, stsc, stco, co64 } = mdia.minf.stbl;
@@ -200,23 +200,23 @@ export function placesEverySample({ mdia }: Pick<Track, 'mdia'>): boolean {
   let placed = 0;
   for (const [index, from] of first.entries()) {
     const to = first[index + 1] ?? chunks + 1;
-    // The last run ends with the last chunk, so that none before it goes further.
+    // The last run ends with the last chunk, so that no earlier run goes further.
     if (from < 1 || to < from) return false;
     placed += (to - from) * (stsc.samples_per_chunk[index] ?? 0);
   }
-  // A last chunk that claims too much harms nobody; chunks of a track without a sample do.
+  // A last chunk that claims too many samples is harmless; chunks of a track without samples are not.
   return samples === 0 ? placed === 0 : placed >= samples;
 }
 
-/** Boxes that only hold boxes, on the way to the sample tables. */
+/** Boxes that contain only boxes, on the way to the sample tables. */
 const WITH_SAMPLES: ReadonlySet<string> = new Set(['trak', 'mdia', 'minf', 'stbl', 'traf']);
 
-/** Where the number of samples stands, from the end of the box header. */
+/** Position of the number of samples, from the end of the box header. */
 const COUNT_AT: Readonly<Record<string, number>> = { stsz: 8, stz2: 8, trun: 4 };
 
 /**
- * Samples that the tables in a `moov` or `moof` box claim, before any parser builds lists of them:
- * eight bytes can claim four billion.
+ * Samples that the tables in a `moov` or `moof` box claim, counted before any parser builds lists of them: eight
+ * bytes can claim four billion.
  * @param box the whole box, header included
  */
 export function claimedSamples(box: Buffer, headerBytes: number): number {

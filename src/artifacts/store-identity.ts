@@ -7,7 +7,9 @@ import { ensureDirectory, publishIfAbsent, removeIfThere } from './durable-file'
 
 const NAME = 'store.json';
 
-/** The name that the first one who asked gave to the store in this folder: the same from every machine that sees it. */
+/**
+ * The id of the store in this folder, created by the first caller; the same from every machine that sees the folder.
+ */
 export async function storeIdentity(root: string): Promise<string> {
   const file = join(root, NAME);
   return (await readIdentity(file)) ?? makeIdentity(root, file);
@@ -28,7 +30,7 @@ async function makeIdentity(root: string, file: string): Promise<string> {
   } finally {
     await removeIfThere(draft);
   }
-  // Whoever came first has named it.
+  // The first process to publish a name wins.
   const storeId = await readIdentity(file);
   if (storeId === undefined) throw new ArtifactError('storage', `The ${NAME} of the artifact store is gone.`);
   return storeId;

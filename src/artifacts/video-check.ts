@@ -13,7 +13,10 @@ export type VideoCheck =
     }
   | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
 
-/** Whether a file is video by its bytes (C4.3): MP4 is checked to its end, WebM and QuickTime are taken with a warning unless they say themselves that they are cut. */
+/**
+ * Whether a file is video by its bytes (C4.3): MP4 is checked to its end; WebM and QuickTime are accepted with a
+ * warning unless their own headers show that they are cut.
+ */
 export async function checkVideo(path: string): Promise<VideoCheck> {
   const handle = await open(path, 'r');
   try {
@@ -45,13 +48,13 @@ async function checkBytes(handle: FileHandle, bytes: ByteSource, size: number): 
   };
 }
 
-/** One sentence about bytes that are no video. */
+/** One sentence about bytes that are not video. */
 export function notVideo(head: Uint8Array): string {
   const media = sniffMedia(head);
   if (media !== undefined) return `The bytes are ${media.mediaType}, not video.`;
   const page = describePage(head);
   if (page === 'empty') return 'The body is empty.';
-  return page === 'unknown' ? 'The bytes are no known video.' : `The body is ${page}, not video.`;
+  return page === 'unknown' ? 'The bytes are not a known video format.' : `The body is ${page}, not video.`;
 }
 
 async function readHead(bytes: ByteSource): Promise<Buffer> {
@@ -65,8 +68,8 @@ type Mp4Check =
   | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
 
 /**
- * Whether a file is a whole MP4 (C4.3, architecture: Download): all top-level boxes to the file's end, then every sample
- * within its media data. What it cannot see is damage inside the media data: that needs a decoder.
+ * Whether a file is a whole MP4 (C4.3, architecture: Download): all top-level boxes to the file's end, then every
+ * sample within its media data. Damage inside the media data is not detected: that needs a decoder.
  * Rejects only when the file cannot be read.
  */
 export async function checkMp4(path: string): Promise<Mp4Check> {
@@ -79,7 +82,7 @@ export async function checkMp4(path: string): Promise<Mp4Check> {
   }
 }
 
-/** {@link checkMp4} of a file that is open. */
+/** {@link checkMp4} of an open file. */
 async function checkMp4In(bytes: ByteSource, size: number): Promise<Mp4Check> {
   const walk = await walkBoxes(bytes, size);
   if (!walk.ok) return walk;
@@ -87,12 +90,12 @@ async function checkMp4In(bytes: ByteSource, size: number): Promise<Mp4Check> {
   return samples.ok ? { ok: true, ...samples.facts } : samples;
 }
 
-/** More than any QuickTime file has at its top; what lies behind them is not looked at. */
+/** More than any QuickTime file has at its top level; boxes beyond them are not read. */
 const MAX_BOXES = 1000;
 
 /**
- * Whether a QuickTime file says itself that it is longer, or came to its end without its tables. Its boxes are those
- * of MP4, but older files hold things between them that are none: where one begins, nothing more is known.
+ * Whether a QuickTime file shows that it is longer, or ends without its tables. Its boxes are those of MP4, but older
+ * files hold other data between them: from there on nothing is known.
  */
 async function isCutQuickTime(handle: FileHandle, size: number): Promise<boolean> {
   let tables = false;
@@ -116,7 +119,7 @@ async function isCutQuickTime(handle: FileHandle, size: number): Promise<boolean
 const EBML_HEADER = 0x1a45dfa3;
 const SEGMENT = 0x18538067;
 
-/** Whether a WebM file says itself that it is longer: live recordings do not say how long they are. */
+/** Whether the header of a WebM file shows that it is longer; live recordings do not state their length. */
 async function isCutWebm(handle: FileHandle, size: number): Promise<boolean> {
   const header = await elementAt(handle, 0, EBML_HEADER);
   if (header === undefined) return false;
@@ -124,7 +127,7 @@ async function isCutWebm(handle: FileHandle, size: number): Promise<boolean> {
   return segment !== undefined && segment > size;
 }
 
-/** Where the element that begins here ends; undefined when it is another one, or does not say. */
+/** Where the element that begins here ends; undefined when it is another one, or has no known size. */
 async function elementAt(handle: FileHandle, position: number, id: number): Promise<number | undefined> {
   const head = await bytesAt(handle, position);
   if (head.length < 5 || head.readUInt32BE(0) !== id) return undefined;

@@ -2,18 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/journal';
-import { type BindRequest, differenceOf, type Ledger, type LedgerDifference, nextLedger } from '../domain/journal-binding';
+import {
+  type BindRequest,
+  differenceOf,
+  type Ledger,
+  type LedgerDifference,
+  nextLedger,
+} from '../domain/journal-binding';
 import { baseTaskQueue, mediaJournalWorkflowId } from '../domain/names';
 import { anyPaidCall } from './earlier-calls';
 import { askLedger, type FoundLedger, plainClient, readLedger } from './ledger';
 
-/** A worker whose journal is not the one of its task queue buys nothing: two journals could buy twice. */
+/** A worker whose journal is not that of its task queue buys nothing: two journals could buy twice. */
 export class JournalBindingError extends Error {
   override readonly name = 'JournalBindingError';
 }
 
 export interface BindJournalOptions {
-  /** Of the namespace in which the workflows run. */
+  /** Client of the namespace in which the workflows run. */
   readonly client: Client;
   /** Queue of the worker; those of its activities (`NAME/create`, …) belong to the same ledger. */
   readonly taskQueue: string;
@@ -24,14 +30,16 @@ export interface BindJournalOptions {
   readonly accounts?: readonly string[] | undefined;
   /** Takes the queue over from another journal; only when no worker uses that one any more. @default false */
   readonly rebind?: boolean | undefined;
-  /** Tells the ledger of this moment, so that a copy of the journal from before it is found out. @default false */
+  /**
+   * Puts a new mark into the journal and the ledger, so that an older copy of the journal is detected. @default false
+   */
   readonly mark?: boolean | undefined;
 }
 
 /**
- * Binds a task queue to this journal, or finds it bound to it (architecture: Create). Paid activities do so by themselves before
- * they send; a worker does it before it polls, so that one that differs does not start.
- * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or nobody can tell
+ * Binds a task queue to this journal, or confirms that it is bound to it (architecture: Create). Paid activities do
+ * so by themselves before they send; a worker does so before it polls, so that one that differs does not start.
+ * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or that is unknown
  */
 export async function bindJournal(options: BindJournalOptions): Promise<Ledger> {
   const taskQueue = baseTaskQueue(options.taskQueue);
@@ -43,14 +51,14 @@ export async function bindJournal(options: BindJournalOptions): Promise<Ledger> 
     mark: options.mark === true ? randomUUID() : null,
     ...(options.rebind === true && { rebind: true }),
   };
-  // Durable before the ledger hears of it: a kill between the two leaves a mark too many, and never one too few.
+  // Durable before the ledger gets it: a kill between the two leaves a superfluous mark, and never a missing one.
   if (request.mark !== null) await options.journal.putMark(request.mark);
   return answered(taskQueue, () => bind(clients, taskQueue, options.journal, request));
 }
 
 interface Clients {
   readonly ledger: Client;
-  /** As the user made it: what the workers of the queue wrote may be behind a codec. */
+  /** The client of the user: the workers of the queue may have written through its codec. */
   readonly histories: Client;
 }
 
@@ -67,7 +75,7 @@ async function bind(
   if (found.is === 'open' && held !== null && nextLedger(held, request, '') === held) return held;
   await askLedger(client, taskQueue, request, found);
   const now = await readLedger(client, taskQueue);
-  // Others may have asked in the same moment: the order of the server decides.
+  // Others may have asked at the same time: the order of the server decides.
   const ledger = now.is === 'missing' ? null : now.ledger;
   const difference = differenceOf(ledger, request);
   if (ledger === null || difference !== undefined)
@@ -92,7 +100,7 @@ async function refuse(
   if (earlier !== undefined) throw new JournalBindingError(ledgerGone(taskQueue, earlier));
 }
 
-/** Whether the ledger knows of a moment that this journal does not: it is an earlier copy of itself. */
+/** Whether the ledger has a mark that this journal lacks: it is an earlier copy of itself. */
 export async function isSetBack(
   ledger: Ledger | null,
   journal: Pick<CreateJournal, 'hasMark'>,
@@ -100,10 +108,10 @@ export async function isSetBack(
   return ledger !== null && ledger.mark !== null && !(await journal.hasMark(ledger.mark));
 }
 
-/** How often a server that does not answer is asked, and how long it is left alone in between. */
+/** Pauses between tries while the server does not answer, in milliseconds. */
 const PAUSES_MS = [200, 1_000, 3_000];
 
-/** @throws JournalBindingError that says what could not be asked, and why */
+/** Retries `ask`. @throws JournalBindingError that says what could not be read, and why */
 async function answered<T>(taskQueue: string, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -121,8 +129,8 @@ function silent(taskQueue: string, error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   const deeper = cause instanceof Error ? `: ${cause.message}` : '';
   return (
-    `The ledger ${mediaJournalWorkflowId(taskQueue)} of the task queue "${taskQueue}" cannot be asked: ${message}${deeper}. ` +
-    'Nothing is sent before it says which journal the queue creates with. Look whether the Temporal server answers and ' +
+    `The ledger ${mediaJournalWorkflowId(taskQueue)} of the task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
+    'Nothing is sent before it says which journal the queue creates with. Check that the Temporal server answers and ' +
     'lets this worker read, start and signal workflows; then try again.'
   );
 }
@@ -141,7 +149,7 @@ function setBack(taskQueue: string): string {
     `The journal of this worker is an earlier copy of the one that the task queue "${taskQueue}" creates with: its ledger ` +
     `${mediaJournalWorkflowId(taskQueue)} knows of paid calls after the copy. What was bought since then is not in it, so this ` +
     'worker sends nothing. Put the journal itself back where it still is. Where it is lost, stop all workers of the queue and start ' +
-    'once with rebind (temporal-media worker --rebind): it first keeps what histories tell of those calls, and what was under ' +
+    'once with rebind (temporal-media worker --rebind): it first records what histories contain of those calls, and what was under ' +
     'way then waits for a decision.'
   );
 }

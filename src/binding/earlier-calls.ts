@@ -1,10 +1,10 @@
 import { type Client } from '@temporalio/client';
 import { type PaidCallSeen, paidCallsOf } from './paid-calls';
 
-/** How long histories are read before a queue in which none of them tells of a paid call is taken for a new one. */
+/** How long histories are searched for a paid call before a queue is taken for a new one, in milliseconds. */
 const READ_FOR_MS = 20_000;
 
-/** The workflow of a paid call that was made on a queue before; undefined when none was found in the time that there is. */
+/** The workflow id of an earlier paid call on a queue; undefined when none was found in time. */
 export async function anyPaidCall(client: Client, taskQueue: string): Promise<string | undefined> {
   const until = performance.now() + READ_FOR_MS;
   const seen = paidCallsOn(client, taskQueue, () => performance.now() > until);
@@ -13,8 +13,8 @@ export async function anyPaidCall(client: Client, taskQueue: string): Promise<st
 }
 
 /**
- * Paid calls on a queue, out of the histories of its newest executions.
- * @param isEnough asked after each execution, with the number of those that were looked at
+ * Paid calls on a queue, from the histories of its newest executions.
+ * @param isEnough called after each execution, with the number of executions read; `true` ends the search
  */
 export async function* paidCallsOn(
   client: Client,
@@ -26,7 +26,7 @@ export async function* paidCallsOn(
   let looked = 0;
   let nextPageToken: Uint8Array | undefined;
   do {
-    // As it comes from the server: a memo behind a codec of others could not be read.
+    // The raw service call: a client cannot list executions whose memo another codec wrote.
     const page = await client.workflowService.listWorkflowExecutions({
       namespace,
       query,

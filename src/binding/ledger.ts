@@ -6,24 +6,24 @@ import { ledgerTaskQueue, mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../do
 
 /**
  * The ledger of a task queue: an execution that no worker ever runs. Its history is the ledger: the server puts the
- * requests of all workers into one order, and everybody reads them by the same rule. So no code of anybody can stop it,
- * and whoever has a client can ask it.
+ * requests of all workers into one order, and every reader applies the same rule. So no worker's code can stop it,
+ * and every client can read it.
  *
  * @module
  */
 
-/** The server's word for what is there. `closed` was ended from outside; what it held still stands. */
+/** State of the ledger on the server. `closed` was ended from outside; its content is still valid. */
 export type FoundLedger =
   | { readonly is: 'missing' }
   | {
       readonly is: 'open' | 'closed';
       readonly runId: string;
       readonly ledger: Ledger | null;
-      /** Events of its run. */
+      /** Number of events of its run. */
       readonly length: number;
     };
 
-/** Of a client as the user made it, the part that puts nothing of theirs into a ledger: no codec, no interceptors. */
+/** A client on the user's connection that changes nothing in a ledger: no codec, no interceptors. */
 export function plainClient({ connection, options }: Pick<Client, 'connection' | 'options'>): Client {
   return new Client({ connection, namespace: options.namespace });
 }
@@ -33,7 +33,7 @@ export async function readLedger(client: Client, taskQueue: string): Promise<Fou
   try {
     const { status, runId } = await client.workflow.getHandle(workflowId).describe();
     const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    // One that is paused takes signals.
+    // A paused execution accepts signals.
     const is = isOpen(status.name) ? 'open' : 'closed';
     return { is, runId, ledger: ledgerOf(events ?? []), length: events?.length ?? 0 };
   } catch (error) {
@@ -42,10 +42,13 @@ export async function readLedger(client: Client, taskQueue: string): Promise<Fou
   }
 }
 
-/** Far below what a server allows in one run (10,000 signals), and still read at once. */
+/**
+ * Length at which a run is ended and continued: far below what a server allows in one run (10,000 signals), and still
+ * quick to read.
+ */
 const FULL_AT = 500;
 
-/** Adds a request to what is there, and begins a ledger where there is none. Whether it is granted, the ledger then says. */
+/** Sends a request to the ledger, and starts one where there is none. The ledger then shows whether it is granted. */
 export async function askLedger(
   client: Client,
   taskQueue: string,
@@ -59,7 +62,8 @@ export async function askLedger(
       await run.signal(SIGNAL.bind, request);
       return;
     }
-    // What others say meanwhile is in its history, and is read with it; who comes later is told to look again.
+    // Requests that arrive meanwhile are in its history and are read with it; a later signal fails, and its caller
+    // reads again.
     await run.terminate('Full: the next run carries on what it held.');
     await askLedger(client, taskQueue, request, await readLedger(client, taskQueue));
     return;
@@ -85,7 +89,7 @@ type HistoryEvent = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
 >[number];
 
-/** What the events of one run come to. */
+/** Computes the ledger from the events of one run. */
 export function ledgerOf(events: readonly HistoryEvent[]): Ledger | null {
   let ledger: Ledger | null = null;
   for (const event of events) {

@@ -4,20 +4,20 @@ import { activityKey } from '../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../domain/names';
 import { heartbeatOf } from '../domain/journal-proof';
 
-/** One paid call, as the history of its workflow tells it. */
+/** One paid call, as recorded in the history of its workflow. */
 export interface PaidCallSeen {
   readonly workflowId: string;
   readonly runId: string;
   readonly activityId: string;
   readonly type: string;
-  /** Null where the input that may name it cannot be read here, as behind a codec of others. */
+  /** Null where the input that may name it cannot be decoded here, for example because of another codec. */
   readonly creationKey: string | null;
   readonly sendAttempt: number;
   /** ISO 8601. */
   readonly scheduledAt: string;
-  /** Input of its activity, of the row of a group; null where it cannot be read here. */
+  /** Input of its activity, or of the row of a group; null where it cannot be decoded here. */
   readonly input: { readonly [field: string]: unknown } | null;
-  /** What it came to, where that is known; null while it is open or when its worker was lost. */
+  /** Its result, where that is known; null while it is open or when its worker was lost. */
   readonly answer: { readonly [field: string]: unknown } | null;
 }
 
@@ -25,13 +25,13 @@ type Events = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
 >;
 
-/** The paid calls of one run on a task queue that have left something in a journal, or may have. */
+/** The paid calls of one run on a task queue that have left a record in a journal, or may have. */
 export async function paidCallsOf(
   client: Client,
   taskQueue: string,
   run: { readonly workflowId: string; readonly runId: string },
 ): Promise<readonly PaidCallSeen[]> {
-  // First what is pending: what ends in between stands in the history.
+  // Pending activities first: one that ends in between is in the history.
   const described = await client.workflowService.describeWorkflowExecution({
     namespace: client.options.namespace,
     execution: run,
@@ -62,9 +62,10 @@ export async function paidCallsOf(
       const answers = asObject(result)?.['answers'];
       const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
       const heartbeat = heartbeatOf(beat, isRow ? index : undefined);
-      // Nothing leaves before the server was told of its intent (docs/adr/0015). What cannot be read may name one.
+      // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Undecodable details may name
+      // one.
       const mayHaveSent = told != null && (beat === null || (heartbeat?.intent ?? null) !== null);
-      // A run that was ended from outside takes along what its open calls have told the server.
+      // When a run is ended from outside, the heartbeats of its open calls are lost.
       const lost = end === undefined ? mayHaveSent || !isOpen : end.lost || mayHaveSent;
       if (!mayHaveLeft(answer, lost)) return;
       const given = own?.['creationKey'];
@@ -104,8 +105,8 @@ const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether a paid call has left something in a journal, or may have.
- * @param lost it brought no answer although a worker had it, or may have had it
+ * Whether a paid call has left a record in a journal, or may have.
+ * @param lost whether it has no answer although a worker had it, or may have had it
  */
 export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): boolean {
   return answer === null ? lost : !NOTHING_KEPT.has(answer['outcome']);
@@ -113,13 +114,13 @@ export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): bool
 
 interface End {
   readonly result?: Payload | null | undefined;
-  /** What its attempts told the server last; kept only of one that was given up. */
+  /** The last heartbeat of its attempts; the history keeps it only of an activity that timed out. */
   readonly told?: Payload | null | undefined;
-  /** It ended without a value, and nobody kept what it told. */
+  /** Whether its last heartbeat is unknown: without a readable result it then counts as lost. */
   readonly lost: boolean;
 }
 
-/** How activities ended, by the number of the event that scheduled them. */
+/** How activities ended, by the id of the event that scheduled them. */
 function endsOf(events: Events): ReadonlyMap<string, End> {
   const ends = new Map<string, End>();
   for (const event of events) {

@@ -1,4 +1,4 @@
-/** What is to be known of a queue that other workers have served with accounts that this one lacks; undefined without such. */
+/** A warning when other workers have served the queue with accounts that this one lacks; undefined otherwise. */
 export function accountsOfOthers(accounts: readonly string[], own: string): string | undefined {
   const others = accounts.filter((account) => account !== own);
   if (others.length === 0) return undefined;

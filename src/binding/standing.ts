@@ -5,10 +5,16 @@ import { type AskStanding, type Standing } from '../domain/journal-binding';
 import { baseTaskQueue } from '../domain/names';
 import { bindJournal, JournalBindingError } from './bind-journal';
 
-/** How long an answer holds: a queue that was taken over is noticed within it, and most creates ask nobody. */
+/**
+ * How long an answer is reused, in milliseconds: a rebound queue is noticed within this time, and most creates need
+ * no query.
+ */
 const HOLDS_MS = 60_000;
 
-/** How often a queue on which money is spent tells its ledger of the moment: a copy of the journal is as old at least. */
+/**
+ * Time between two marks of a queue on which money is spent, in milliseconds: a copy of the journal is at least as
+ * old.
+ */
 const MARKED_EVERY_MS = 3_600_000;
 
 const STORES_DOWN =
@@ -20,8 +26,8 @@ interface Asked {
 }
 
 /**
- * Asked by paid activities before they send: whether the journal of this worker is that of the queue on which they run,
- * binding a queue that is new. One answer for each queue of a process.
+ * Used by paid activities before they send: checks whether the journal of this worker is that of the queue on which
+ * they run, and binds a new queue. One answer for each queue of a process.
  */
 export function standingOf(
   journal: CreateJournal,
@@ -48,7 +54,7 @@ export function standingOf(
     } catch (error) {
       if (!(error instanceof JournalBindingError)) return { bound: false, message: STORES_DOWN };
       const known = await before?.standing.catch(() => undefined);
-      // A server that is silent for a moment has not given the queue to somebody else.
+      // No answer for a moment does not mean that the queue was bound to another journal.
       if (error.cause !== undefined && known?.bound === true) return known;
       return { bound: false, message: error.message };
     }

@@ -15,10 +15,10 @@ import { inputIssue } from '../workflows/campaign/input-issue';
 import { CampaignUnreadableError, taken } from './errors';
 import { lenientClient, readPayloads } from './lenient-client';
 
-/** What a caller says about a campaign; results of earlier runs under the same id are added by the client. */
+/** Input of a new campaign. The client adds the results of earlier runs under the same id. */
 export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;
 
-/** Memo field of a campaign: what it was started with, so that it can be resumed again from its id alone. */
+/** Memo field with the input of a campaign, so that it can be resumed from its id alone. */
 export const CAMPAIGN_MEMO = 'mediaCampaign';
 
 /** The newest run under an id, as the server lists it. Needs no worker. */
@@ -27,23 +27,23 @@ export interface CampaignExecution {
   readonly runId: string;
   /** Workflow type: `runCampaign`, unless the id belongs to something else. */
   readonly type: string;
-  /** Temporal's word: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
+  /** Temporal's status value: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
   readonly status: string;
   /** ISO 8601. */
   readonly startedAt: string;
   readonly closedAt: string | null;
-  /** What it was started with, by its memo; null for one that no client of ours started, or whose manifest is no artifact. */
+  /** Its input, from the memo; null when no `TemporalMediaClient` started it or the manifest is not an artifact. */
   readonly input: CampaignStart | null;
-  /** Of manifest and account; null for one that no client of ours started. */
+  /** Hash of manifest and account; null when no `TemporalMediaClient` started it. */
   readonly fingerprint: string | null;
 }
 
-/** A worker that does not answer a query is not waited for any longer, in milliseconds. */
+/** Timeout of a query in milliseconds. */
 const STATE_LIMIT_MS = 15_000;
 
 /**
- * Which manifest it is, and for which account: two starts of one id that differ in it are not the same campaign. Its format
- * is no part of it: whoever starts it may say it or leave it to the bytes.
+ * Identifies the manifest and the account: starts of one id with different fingerprints are not the same campaign. The
+ * format is left out, because a caller may name it or leave it to be detected from the bytes.
  */
 function campaignFingerprint({ manifest, account }: CampaignStart): string {
   const { source } = manifest;
@@ -52,7 +52,7 @@ function campaignFingerprint({ manifest, account }: CampaignStart): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** An address may be signed and a path tells of a machine: neither goes where everybody who lists workflows reads it. */
+/** Leaves out URLs, which may be signed, and paths of a machine: everybody who may list workflows can read a memo. */
 export function campaignMemo(input: CampaignStart): { readonly [name: string]: unknown } {
   return {
     [FINGERPRINT_MEMO]: campaignFingerprint(input),
@@ -71,8 +71,8 @@ export async function findCampaign(client: Client, campaign: string): Promise<Ca
 }
 
 /**
- * The same with what it was started with also where no client of ours has left a memo, such as by a workflow or a Schedule:
- * that stands where its history begins. Without it where it cannot be read, or is no input of a campaign.
+ * Like {@link findCampaign}. Without a memo, as after a start by a workflow or a Schedule, the input is read from the
+ * first event of the history; it stays null when it cannot be decoded or is not valid.
  */
 export async function findStarted(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
   const found = await findCampaign(client, campaign);
@@ -97,7 +97,7 @@ export function requireSame({ campaign, type, fingerprint }: CampaignExecution, 
 const RUNS_ANOTHER = 'It runs with another manifest or account.';
 const RUNS_UNKNOWN = 'Whether it runs with this manifest and account cannot be read here.';
 
-/** What is no input of a campaign at all is not caught here. */
+/** The value is not validated. */
 async function firstInput(client: Client, { campaign, runId }: CampaignExecution): Promise<CampaignInput> {
   const { namespace, loadedDataConverter } = client.options;
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
@@ -111,7 +111,7 @@ async function firstInput(client: Client, { campaign, runId }: CampaignExecution
   return read?.value as CampaignInput;
 }
 
-/** Campaigns that visibility lists: those that run, then the newest; of each id the newest run. */
+/** Campaigns from visibility: running ones first, then the newest; of each id the newest run. */
 export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
   const found = new Map<string, CampaignExecution>();
   const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;
@@ -124,7 +124,7 @@ export async function listCampaigns(client: Client, most: number): Promise<reado
   return [...found.values()];
 }
 
-/** What a list and a description of the server share. */
+/** Fields that a list entry and a description have in common. */
 type Listed = Pick<WorkflowExecutionInfo, 'runId' | 'type' | 'status' | 'startTime'> & {
   readonly closeTime?: Date | undefined;
   readonly memo?: Record<string, unknown> | undefined;
@@ -146,7 +146,7 @@ function executionOf(
   };
 }
 
-/** What a campaign does, or did last. Rejects when no worker answers. */
+/** The current or last state of a campaign. Rejects when no worker answers. */
 export function campaignState(client: Client, campaign: string, runId?: string): Promise<CampaignState> {
   return client.withDeadline(Date.now() + STATE_LIMIT_MS, () =>
     client.workflow.getHandle(campaign, runId).query<CampaignState>(QUERY.campaignState),
@@ -154,8 +154,8 @@ export function campaignState(client: Client, campaign: string, runId?: string):
 }
 
 /**
- * Results of a run that has ended: from its result, else from its last state.
- * @throws CampaignUnreadableError when it was closed from outside and no worker answers for it
+ * Results of a closed run: from its return value, otherwise from its last state.
+ * @throws CampaignUnreadableError when it was closed from outside and no worker answers the query
  */
 export async function closedResults(
   client: Client,
@@ -172,13 +172,13 @@ export async function closedResults(
   }
 }
 
-/** Batches that are asked at most, and how long each may take, in milliseconds. */
+/** Maximum number of batches to query, and the timeout of each query in milliseconds. */
 const MOST_BATCHES = 3;
 const BATCH_LIMIT_MS = 2_000;
 
 /**
- * A campaign's state with its active rows as their batches know them now. What the campaign itself knows of them may be a
- * minute old: batches tell it what it needs, because every message is kept in two histories. A query is kept in none.
+ * A campaign's state with the active rows queried from its batches. The campaign's own copy may be a minute old,
+ * because batches report only what it needs: every report is stored in two histories, a query in none.
  */
 export async function withActiveRows(client: Client, state: CampaignState): Promise<CampaignState> {
   const batches = state.batches.filter(({ inFlight }) => inFlight > 0).slice(0, MOST_BATCHES);
@@ -186,7 +186,7 @@ export async function withActiveRows(client: Client, state: CampaignState): Prom
   const active: ActiveRow[] = [];
   for (const { workflowId } of batches) {
     const rows = await rowsOf(client, workflowId);
-    // Of an older worker, ended, or too busy to answer: what was told is all there is.
+    // The batch has ended, is too busy, or its worker is older: return the rows that were reported.
     if (rows === null) return state;
     active.push(...rows);
     if (active.length >= SHOWN_ROWS) break;

@@ -38,7 +38,7 @@ import {
 import { START_KEYS, started, type Started, type StartOptions, type WatchOptions } from './started';
 import { watchStates } from './watch-states';
 
-/** Campaigns from outside: the part of `TemporalMediaClient` that starts, follows and steers them. */
+/** The part of `TemporalMediaClient` that starts, watches and controls campaigns. */
 export class CampaignClient {
   constructor(
     readonly client: Client,
@@ -46,8 +46,8 @@ export class CampaignClient {
   ) {}
 
   /**
-   * Starts a campaign. The same id with the same manifest attaches while it runs; once it has ended, a new run submits
-   * only what is missing. @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
+   * Starts a campaign. Attaches when the same id and manifest already run; after they have ended, starts a new run that
+   * submits only the missing rows. @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
    */
   async startCampaign(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
     refuseUnknownKeys(options, START_KEYS);
@@ -62,7 +62,7 @@ export class CampaignClient {
 
   /**
    * Attaches to the campaign that runs under this id; undefined when none runs. Starts nothing.
-   * @throws CampaignConflictError when it is not the same
+   * @throws CampaignConflictError when the id runs something else
    */
   async joinCampaign(id: string, input: CampaignStart): Promise<Started<CampaignResult> | undefined> {
     const found = await findStarted(this.client, id);
@@ -79,14 +79,14 @@ export class CampaignClient {
     return found;
   }
 
-  /** Campaigns of the namespace: those that run, then the newest. @param most 20 unless given */
+  /** Campaigns of the namespace: running ones first, then the newest. @param most 20 unless given */
   listCampaigns(most = 20): Promise<readonly CampaignExecution[]> {
     return listCampaigns(this.client, most);
   }
 
   /**
-   * What a campaign does now, or did last while its history is kept; rejects when no worker answers within 15 seconds. Its
-   * active rows are those of up to three batches, each of which has 2 seconds to answer.
+   * The current state of a campaign, or its last one while its history is retained. Rejects when no worker answers
+   * within 15 seconds. The active rows come from up to three batches, each of which has 2 seconds to answer.
    */
   async campaignState(id: string): Promise<CampaignState> {
     return withActiveRows(this.client, await campaignState(this.client, id));
@@ -106,7 +106,7 @@ export class CampaignClient {
       : closedResults(this.client, found);
   }
 
-  /** The states of a campaign as they change, until it is closed or `signal` aborts. It only asks. */
+  /** Yields the state of a campaign on every change, until it is closed or `signal` aborts. Read-only. */
   watchCampaign(id: string, options: WatchOptions = {}): AsyncGenerator<CampaignState, void, undefined> {
     return watchStates<CampaignState>(
       {
@@ -118,7 +118,7 @@ export class CampaignClient {
   }
 
   /**
-   * Gives a running campaign an order by an Update: `pause`, `resume`, `cancel` and those of `CampaignUpdates`.
+   * Sends an Update to a running campaign: `pause`, `resume`, `cancel` and those of `CampaignUpdates`.
    * @throws CampaignEndedError, CampaignNotFoundError
    */
   async orderCampaign<Order extends CampaignOrder>(
@@ -140,8 +140,8 @@ export class CampaignClient {
   }
 
   /**
-   * Goes on: a paused campaign takes creates up again; rows that are still running, were set aside, skipped or cancelled
-   * are resumed under the keys that they have, by an Update while it runs and by a new run once it has ended.
+   * Resumes a campaign. A paused one creates again; rows that are still running, were set aside, skipped or cancelled
+   * are resumed under their existing keys, by an Update while it runs and by a new run after it has ended.
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async resumeCampaign(id: string, { confirm, ...changes }: ResumeRowsOptions = {}): Promise<ResumedRow> {
@@ -152,7 +152,7 @@ export class CampaignClient {
     const state = await campaignState(this.client, id);
     const { phase, results } = state;
     const outcomes = present(results.counts, RESUMED_OUTCOMES);
-    // Both may buy: more money, and rows that had been left out.
+    // A larger budget and resumed rows may both lead to purchases.
     if (confirm !== undefined && (outcomes.length > 0 || changes.budget !== undefined)) {
       const input = await this.#lastInput(found, state);
       await confirm({ ...input, ...changes, select: again(outcomes), previous: results });
@@ -165,7 +165,8 @@ export class CampaignClient {
   }
 
   /**
-   * Rows with these outcomes get a new attempt under a new key, which costs. @param outcomes failed and rejected unless given
+   * Gives rows with these outcomes a new, paid attempt under a new key. @param outcomes failed and rejected unless
+   * given
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async retryCampaign(
@@ -198,7 +199,7 @@ export class CampaignClient {
     return found;
   }
 
-  /** A new run after one that has ended, over the rows that it left. */
+  /** Starts a new run for the rows that an ended run left. */
   async #goOn(
     found: CampaignExecution,
     changes: CampaignChanges,
@@ -215,7 +216,7 @@ export class CampaignClient {
     return { by: 'start', rows: null, messages: [], started };
   }
 
-  /** What the campaign was started with, as it was changed since; without what says which rows are resumed. */
+  /** The input of the campaign with later changes, without the fields that select rows. */
   async #lastInput(found: CampaignExecution, known?: CampaignState): Promise<CampaignStart> {
     if (found.input === null) {
       const message = `What the campaign "${found.campaign}" was started with is not kept: its manifest is not an artifact, or its history cannot be read here. Start it again with its manifest.`;
@@ -228,7 +229,7 @@ export class CampaignClient {
     return { ...input, concurrency, ...(budget !== null && { budget: budget.total }) };
   }
 
-  /** Undefined when no worker answers for it. */
+  /** Undefined when no worker answers. */
   #lastState({ campaign, runId }: CampaignExecution): Promise<CampaignState | undefined> {
     return campaignState(this.client, campaign, runId).catch(() => undefined);
   }
@@ -254,7 +255,7 @@ export class CampaignClient {
     return { by, rows, messages: told, started: this.#attach(campaign, runId) };
   }
 
-  /** @param scope which rows the campaign was started for: a run that takes rows up again keeps its limit for the next one */
+  /** @param scope limit and sample of the memo: a run that resumes rows keeps those of the first start */
   async #begin(
     id: string,
     { previous, ...input }: CampaignStart & { readonly previous?: ResultsRef },
@@ -276,7 +277,7 @@ export class CampaignClient {
       return started(handle, handle.firstExecutionRunId, true);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Somebody else was faster: it is attached to where it is the same.
+      // Another client was faster: attach if it started the same campaign.
       const found = await findStarted(this.client, id);
       if (found === undefined) throw error;
       requireSame(found, input);
@@ -289,21 +290,21 @@ export class CampaignClient {
   }
 }
 
-/** A run that fails at once would be the newest one under its id, and hide what the ones before it bought. */
+/** Rejects invalid input: a run that fails at once would be the newest of its id and hide what earlier runs bought. */
 function refuseUnusable(id: string, input: CampaignStart): void {
   const issue = inputIssue(input);
   if (issue !== undefined) throw new CampaignInputError(id, issue);
 }
 
-/** Names of the Updates of a campaign; `pause`, `resume` and `cancel` take nothing. */
+/** Names of the Updates of a campaign; `pause`, `resume` and `cancel` take no argument. */
 export type CampaignOrder = keyof CampaignUpdates | 'pause' | 'resume' | 'cancel';
 
-/** What an order takes. */
+/** Arguments of an order. */
 type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
   ? [CampaignUpdates[Order]]
   : [];
 
-/** What may be changed when a campaign is resumed again. */
+/** Settings that may be changed when a campaign is resumed. */
 export type CampaignChanges = Pick<CampaignStart, 'concurrency' | 'budget' | 'waitFor' | 'maxAttempts'>;
 
 const CHANGE_KEYS = {
@@ -313,27 +314,27 @@ const CHANGE_KEYS = {
   maxAttempts: true,
 } satisfies KeysOf<CampaignChanges>;
 
-/** How a campaign is resumed. */
+/** Options of `resumeCampaign` and `retryCampaign`. */
 export interface ResumeRowsOptions extends CampaignChanges {
   /**
-   * Called before anything is ordered or started, with what is about to be planned: earlier results and selection
-   * included. What it throws keeps everything from happening.
+   * Called before any Update or start, with the input to be planned, earlier results and selection included. When it
+   * throws, nothing is changed.
    */
   readonly confirm?: (input: CampaignInput) => Promise<void>;
 }
 
-/** How a campaign goes on. */
+/** Result of `resumeCampaign` and `retryCampaign`. */
 export interface ResumedRow {
-  /** `order`: the campaign runs and was told so. `start`: a new run under the same id. `nothing`: no row needs it. */
+  /** `order`: by Updates while it runs. `start`: by a new run under the same id. `nothing`: no row needs it. */
   readonly by: 'order' | 'start' | 'nothing';
-  /** Rows that were resumed; null where only the plan of the new run will tell. */
+  /** Resumed rows; null for a new run, whose plan decides. */
   readonly rows: number | null;
-  /** What the campaign answered, for a person. */
+  /** Replies of the campaign, for display. */
   readonly messages: readonly string[];
   readonly started: Started<CampaignResult>;
 }
 
-/** Rows that a `resume` resumes again under the key that they have: nothing that was bought is bought again. */
+/** Outcomes of rows that a `resume` resumes under their existing key: nothing is bought twice. */
 export const RESUMED_OUTCOMES = [
   'still_running',
   'unconfirmed',
@@ -343,7 +344,7 @@ export const RESUMED_OUTCOMES = [
   'cancelled',
 ] as const satisfies readonly RowOutcome[];
 
-/** Rows of which a person may order a new attempt; the first two are the default. */
+/** Outcomes of rows for which a person may order a new attempt; the first two are the default. */
 export const RETRIED_OUTCOMES = [
   'failed',
   'rejected',
@@ -354,7 +355,7 @@ export const RETRIED_OUTCOMES = [
 
 export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
 
-/** Outcomes of `among` that rows have. */
+/** Outcomes of `among` that at least one row has. */
 export function present<Outcome extends RowOutcome>(
   counts: RowCounts,
   among: readonly Outcome[],
@@ -363,8 +364,9 @@ export function present<Outcome extends RowOutcome>(
 }
 
 /**
- * What a new run resumes after one that has ended. Without a limit: all that is missing. A run that ended by itself
- * behind a limit: only rows that it began. One that was closed from outside behind a limit: no more rows than it had left.
+ * Rows that a new run resumes after an ended one. Without a limit: all missing rows. After a run with a limit that
+ * ended by itself: only rows that it started. After one with a limit that was closed from outside: at most as many as
+ * it had left.
  */
 export function resumedRows(
   { limit, sample }: CampaignStart,
@@ -374,12 +376,12 @@ export function resumedRows(
   const outcomes = present(ended.counts, RESUMED_OUTCOMES);
   if (ended.status === 'COMPLETED') return { select: again(outcomes) };
   const startedRows = outcomes.reduce((sum, outcome) => sum + (ended.counts[outcome] ?? 0), 0);
-  // Without its last state nobody knows how many were left: the limit itself is then the most.
+  // Without the last state the number of rows left is unknown; the limit itself is the maximum.
   const most = ended.state === undefined ? (limit ?? sample ?? 0) : ended.state.remaining + startedRows;
   return { select: { rows: 'missing' }, ...(limit === undefined ? { sample: most } : { limit: most }) };
 }
 
-/** Rows with these outcomes, under the keys that they have. */
+/** Selects rows with these outcomes, under their existing keys. */
 export function again(outcomes: readonly RowOutcome[]): RowSelection {
   return { rows: 'again', outcomes };
 }

@@ -13,7 +13,7 @@ export class CampaignConflictError extends Error {
   }
 }
 
-/** What a campaign was to be started with cannot be used. Nothing was started. */
+/** The input of a campaign is not valid. Nothing was started. */
 export class CampaignInputError extends Error {
   override readonly name = 'CampaignInputError';
   constructor(
@@ -24,7 +24,7 @@ export class CampaignInputError extends Error {
   }
 }
 
-/** No campaign of this id is known. */
+/** The server has no campaign with this id. */
 export class CampaignNotFoundError extends Error {
   override readonly name = 'CampaignNotFoundError';
   constructor(readonly campaign: string) {
@@ -32,7 +32,7 @@ export class CampaignNotFoundError extends Error {
   }
 }
 
-/** The campaign has ended: it takes no orders any more. What is missing is resumed by a new run. */
+/** The campaign has ended and accepts no Updates. A new run resumes the missing rows. */
 export class CampaignEndedError extends Error {
   override readonly name = 'CampaignEndedError';
   constructor(readonly campaign: string) {
@@ -40,7 +40,7 @@ export class CampaignEndedError extends Error {
   }
 }
 
-/** The campaign did not carry an order out; its own words say why. */
+/** The campaign refused an Update; the message is its reply. */
 export class CampaignOrderError extends Error {
   override readonly name = 'CampaignOrderError';
   constructor(
@@ -52,8 +52,8 @@ export class CampaignOrderError extends Error {
 }
 
 /**
- * What a campaign came to cannot be read now: it was closed from outside, and no worker answers for its last state.
- * Nothing was started, because a run that knows no earlier results would look at every row again.
+ * The results of a campaign cannot be read now, because no worker answers for its last state. Nothing was started: a
+ * run without the earlier results would process every row again.
  */
 export class CampaignUnreadableError extends Error {
   override readonly name = 'CampaignUnreadableError';
@@ -65,7 +65,7 @@ export class CampaignUnreadableError extends Error {
   }
 }
 
-/** What the campaign answers to an order that it carried out. @throws CampaignOrderError */
+/** The reply of the campaign to an Update that it accepted. @throws CampaignOrderError */
 export function accepted(id: string, { accepted: isAccepted, message }: CampaignUpdateResult): string {
   if (!isAccepted) throw new CampaignOrderError(id, message);
   return message;
@@ -86,17 +86,17 @@ export class CreationKeyConflictError extends Error {
   }
 }
 
-/** What was asked for cannot be found or has no task. */
+/** The workflow to resume is not a video workflow, or has no task. */
 export class ResumeError extends Error {
   override readonly name = 'ResumeError';
 }
 
-/** A codec that is far away does not do its work: nothing is known of what it would have read. */
+/** A remote codec does not respond; whether it could decode the payloads is unknown. */
 export class CodecUnreachableError extends Error {
   override readonly name = 'CodecUnreachableError';
 }
 
-/** Something was given that this client does not know, or not there. Nothing was started. */
+/** A field is unknown to this client, or is in the wrong object. Nothing was started. */
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError';
   constructor(
@@ -107,13 +107,13 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** An option under a name of another spelling would be passed over in silence. @throws InvalidInputError */
+/** Refuses misspelled options, which would otherwise be ignored silently. @throws InvalidInputError */
 export function refuseUnknownKeys(given: unknown, known: Keys): void {
   const unknown = unknownKey(given, known);
   if (unknown !== undefined) throw new InvalidInputError(unknown.field, unknown.message);
 }
 
-/** An operator has paused the workflow: it answers nothing and takes no orders until somebody lets it go on. */
+/** An operator has paused the workflow: it answers no queries and accepts no Updates until it is unpaused. */
 export class WorkflowPausedError extends Error {
   override readonly name = 'WorkflowPausedError';
   constructor(readonly workflowId: string) {

@@ -11,9 +11,9 @@ import { CodecUnreachableError } from './errors';
 const KNOWN = new WeakMap<Client, WorkflowClient>();
 
 /**
- * The workflows of a client as somebody looks at them who needs the server's own fields alone: lists and descriptions. A
- * memo that it cannot read, such as one that another client's codec has encrypted, counts as absent instead of ending
- * the list. Not for decisions that depend on a memo. Interceptors of the client are not asked.
+ * A WorkflowClient that tolerates memos that it cannot decode, for lists and descriptions. Such a memo, for example one
+ * that another client's codec has encrypted, counts as absent instead of ending the list. Not for decisions that depend
+ * on a memo. Interceptors of the client are not called.
  */
 export function lenientClient(client: Client): WorkflowClient {
   let made = KNOWN.get(client);
@@ -30,7 +30,7 @@ export function lenientClient(client: Client): WorkflowClient {
   return made;
 }
 
-/** Decodes to nothing what cannot be decoded. */
+/** Replaces payloads that cannot be decoded by null. */
 class Lenient implements PayloadCodec {
   constructor(private readonly converter: LoadedDataConverter) {}
 
@@ -46,14 +46,14 @@ class Lenient implements PayloadCodec {
 
 const NOTHING = Buffer.from('binary/null');
 
-/** A payload as the codecs of a client give it, and what is in it. */
+/** A payload after the codecs of a client have decoded it, and its value. */
 export interface ReadPayload {
   readonly payload: Payload;
   readonly value: unknown;
 }
 
 /**
- * Payloads as a client reads them, undefined for each that it cannot read.
+ * Decodes payloads as a client does; undefined for each that cannot be decoded.
  * @throws CodecUnreachableError
  */
 export async function readPayloads(
@@ -61,7 +61,7 @@ export async function readPayloads(
   payloads: readonly Payload[],
   context?: SerializationContext,
 ): Promise<readonly (ReadPayload | undefined)[]> {
-  // All at once where that works: a codec may be far away.
+  // One call for all payloads where that works, because a codec may be remote.
   const together = await decoded(converter, payloads, context);
   const each =
     together ??

@@ -5,20 +5,23 @@ import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './started';
 import { lenientClient } from './lenient-client';
 
-/** A paid task that nobody fetches any more: its workflow was closed from outside, before it could say so. */
+/** A paid task that no workflow fetches: its workflow was closed from outside before it could report the task. */
 export interface Orphan extends CreatedEntry {
-  /** Temporal's word for how its workflow ended, or `NOT_FOUND` when the server no longer has it. */
+  /** Temporal's close status of its workflow, or `NOT_FOUND` when the server no longer has it. */
   readonly endedAs: string;
 }
 
-/** Ends by which a workflow has told what became of its task, or has handed it on. */
+/** Close statuses of a workflow that has reported the outcome of its task or handed it over. */
 const REPORTED: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW']);
 
 const isCaredFor = (status: string): boolean => isOpen(status) || REPORTED.has(status);
 
 const AT_ONCE = 8;
 
-/** Which of these tasks are orphans. `youngestLost`: an older one whose workflow the server has forgotten is none. */
+/**
+ * Returns the orphans among these tasks.
+ * @param keptSince a task that is older is not an orphan when the server no longer has its workflow
+ */
 export async function orphansAmong(
   client: Client,
   entries: readonly CreatedEntry[],
@@ -32,7 +35,7 @@ export async function orphansAmong(
   return found.sort((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''));
 }
 
-/** How its workflow ended, when nobody looks after the task; undefined otherwise. */
+/** How the workflow of an orphan ended; undefined when the task is not an orphan. */
 async function endOf(
   client: Client,
   { workflowId, taskId, account, createdAt }: CreatedEntry,
@@ -40,7 +43,7 @@ async function endOf(
 ): Promise<string | undefined> {
   const status = workflowId === null ? undefined : await statusOf(client, workflowId);
   if (status !== undefined && isCaredFor(status)) return undefined;
-  // What is older than the server keeps histories may have ended well: nothing says otherwise.
+  // A task from before the server's retention period may have ended well.
   if (status === undefined && (createdAt === null || new Date(createdAt) < keptSince)) return undefined;
   const later = await statusOf(client, awaitVideoWorkflowId(account, taskId));
   if (later !== undefined && isCaredFor(later)) return undefined;

@@ -6,11 +6,11 @@ import { GENERATE_VIDEO_KEYS, IMAGE_WORKFLOW_KEYS } from '../domain/workflow-inp
 import { InvalidInputError, refuseUnknownKeys } from './errors';
 import { START_KEYS, type StartOptions } from './started';
 
-/** How each paid call is started. */
+/** Workflow type, id prefix and input fields of each paid call. */
 const STARTS: {
   readonly [operation in PaidOperation]: {
     readonly type: string;
-    /** What a generated id begins with. */
+    /** Prefix of a generated id. */
     readonly prefix: string;
     readonly keys: Keys;
   };
@@ -20,7 +20,7 @@ const STARTS: {
   edit_image: { type: WORKFLOW.editImage, prefix: 'edit', keys: IMAGE_WORKFLOW_KEYS },
 };
 
-/** The workflow of a start and its id, which is also the creation key. @throws InvalidInputError */
+/** Workflow type and id of a start; the id is also the creation key. @throws InvalidInputError */
 export function paidStart(
   operation: PaidOperation,
   input: object,
@@ -29,7 +29,7 @@ export function paidStart(
   const { type, prefix, keys } = STARTS[operation];
   refuseUnknownKeys(options, START_KEYS);
   refuseUnknownKeys(input, keys);
-  // They would be overwritten in silence, and a start without an id of its own buys once more each time.
+  // The id would silently replace it, and each start with a generated id buys again.
   if ('creationKey' in input)
     throw new InvalidInputError('creationKey', 'The creation key is given as id, beside the input: {id}.');
   return { type, id: options.id ?? `${prefix}-${randomUUID()}` };

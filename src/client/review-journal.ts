@@ -15,10 +15,10 @@ import { type VideoState } from '../domain/video-state';
 export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue'>;
 export type ReviewInput = Omit<ReviewJournalInput, 'taskQueue'>;
 
-/** Workers that are away are not waited for any longer: a person sits in front of it. */
+/** Longest wait for a worker, in milliseconds: a person waits for the answer. */
 const REVIEW_LIMIT_MS = 120_000;
 
-/** Longer than the activity takes at most: it waits for a sender that may still be alive. */
+/** Longer than the activity, which waits for a sender that may still be alive. In milliseconds. */
 const RESOLVE_LIMIT_MS = RECONCILE_TIMEOUTS.settleMs + 60_000;
 
 /** See `TemporalMediaClient.reviewJournal`. */
@@ -57,7 +57,7 @@ export async function resolveUnconfirmed(
     {
       taskQueue,
       workflowId: `resolve-unconfirmed/${randomUUID()}`,
-      // Nobody waits any longer: an authorisation that was given up must not be carried out weeks later.
+      // The client gives up after this: an abandoned authorisation must not be carried out weeks later.
       workflowExecutionTimeout: RESOLVE_LIMIT_MS,
       args: [input],
     },
@@ -75,8 +75,8 @@ async function waitsForDecision(client: Client, workflowId: string, creationKey:
     throw error;
   }
   const state = await handle.query<VideoState>(QUERY.videoState).catch((error: unknown) => {
-    // A workflow of another type answers no such query. Of one that cannot answer now nobody knows whether it waits: a
-    // decision that went past it would leave it waiting for ever.
+    // A workflow of another type does not have this query. Whether one that cannot answer now waits is unknown: a
+    // decision that bypassed it would leave it waiting for ever.
     if (error instanceof QueryNotRegisteredError) return undefined;
     throw error;
   });

@@ -5,25 +5,25 @@ import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type VideoTask } from '../domain/video-task';
 
 /**
- * Whether a closed workflow of this outcome may be started again under its id: it left nothing bought behind, or the
- * journal decides. `if_decided`: only once somebody has decided about it.
- * @param again a person wants a refused request sent again
+ * Whether a closed workflow with this outcome may be started again under its id: it left no purchase behind, or the
+ * journal decides. `if_decided`: only after a person has decided about the call.
+ * @param again whether to send a refused request again
  */
 export function startAgain(
   outcome: VideoOutcome | ImageOutcome,
   again: boolean,
 ): 'yes' | 'no' | 'if_decided' {
   switch (outcome.outcome) {
-    // A task that exists is adopted from the journal; it is not bought again.
+    // An existing task is adopted from the journal and not bought again.
     case 'still_running':
     case 'cancelled':
       return 'yes';
     case 'unconfirmed':
-      // The journal may know by now what no worker could say then; it sends only where it proves that nothing was sent.
-      // Of any other a worker without a journal would send again, and it knows of no decision.
+      // The journal may have the outcome by now; a worker sends only where the journal proves that nothing was sent.
+      // For other causes a worker without a journal would send again without knowing of a decision.
       return JOURNAL_MAY_KNOW.has(outcome.evidence.cause) ? 'yes' : 'if_decided';
     case 'results_lost':
-      // It is paid: what is fetched again is not bought again.
+      // The call is paid; fetching its results again buys nothing.
       return outcome.fetchable ? 'yes' : 'if_decided';
     case 'rejected':
       return !again && (outcome.reason === 'invalid_request' || outcome.reason === 'moderation')
@@ -34,23 +34,23 @@ export function startAgain(
   }
 }
 
-/** Whether a closed workflow was refused: the journal then lets the corrected request go on, or says what stands in its way. */
+/** Whether a closed workflow was refused: the journal then allows the corrected request or gives a reason not to. */
 export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
   return outcome.outcome === 'rejected' && outcome.reason !== 'declared_lost';
 }
 
-/** Causes of `unconfirmed` behind which the journal may hold an outcome: a worker was away or died. */
+/** Causes of `unconfirmed` for which the journal may hold an outcome: a worker was away or died. */
 const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
   'worker_lost',
   'activity_failed',
   'no_answer_in_time',
   'reconcile_failed',
   'no_outcome_recorded',
-  // Within its window the key finds out, once the reason of the refusal is mended.
+  // Within the key's window another send finds the outcome, once the cause of the refusal is fixed.
   'same_key_refused',
 ]);
 
-/** The task of an outcome after which waiting or fetching can go on. */
+/** The task of an outcome after which waiting or fetching can continue. */
 export function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
   switch (outcome.outcome) {
     case 'still_running':
@@ -63,7 +63,7 @@ export function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
   }
 }
 
-/** A workflow to wait for. A campaign continues as new, and its result is that of the last run. */
+/** Wraps a workflow handle. A campaign continues as new; its result is that of the last run. */
 export function started<Outcome>(handle: WorkflowHandle, runId: string, isNew: boolean): Started<Outcome> {
   return {
     workflowId: handle.workflowId,
@@ -92,7 +92,7 @@ export interface StartOptions {
 }
 
 export interface WatchOptions {
-  /** Milliseconds between two questions. @default 1500 */
+  /** Milliseconds between two queries. @default 1500 */
   readonly intervalMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -100,12 +100,12 @@ export interface WatchOptions {
 export interface FindTaskOptions {
   /** @default false */
   readonly askService?: boolean;
-  /** Milliseconds until it is given up. @default 120000 */
+  /** Timeout in milliseconds. @default 120000 */
   readonly timeoutMs?: number;
 }
 
 export interface ArtifactStoreOptions {
-  /** Milliseconds until it is given up. @default 120000 */
+  /** Timeout in milliseconds. @default 120000 */
   readonly timeoutMs?: number;
 }
 
@@ -113,7 +113,7 @@ export interface ArtifactStoreOptions {
 export interface Started<Outcome> {
   readonly workflowId: string;
   readonly runId: string;
-  /** False when a workflow of this id was there already. */
+  /** False when a workflow with this id already existed. */
   readonly isNew: boolean;
   result(): Promise<Outcome>;
 }

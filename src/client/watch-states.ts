@@ -3,13 +3,13 @@ import { type VideoState } from '../domain/video-state';
 import { refuseUnknownKeys } from './errors';
 import { WATCH_KEYS, type WatchOptions } from './started';
 
-/** What a watch asks; both may throw when nobody answers. */
+/** What a watch polls; both may throw when neither a worker nor the server answers. */
 export interface Watched<State> {
   state(): Promise<State>;
   isRunning(): Promise<boolean>;
 }
 
-/** Every state that differs from the one before, until the workflow is closed or the signal aborts. */
+/** Yields every state that differs from the previous one, until the workflow is closed or the signal aborts. */
 export async function* watchStates<State extends { readonly phase: string } = VideoState>(
   watched: Watched<State>,
   options: WatchOptions,
@@ -25,14 +25,14 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
       last = text;
       yield state;
     }
-    // A server that does not answer for a moment closes nothing.
+    // A server that does not answer for a moment does not end the watch.
     const goesOn = state === undefined ? await watched.isRunning().catch(() => true) : state.phase !== 'done';
     if (!goesOn) return;
     await delay(intervalMs, undefined, { ...(signal && { signal }) }).catch(() => undefined);
   }
 }
 
-/** In a function, because the compiler takes a flag that it has seen for a constant. */
+/** A function, because the compiler would narrow `signal.aborted` to a constant after the first check. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

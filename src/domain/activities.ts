@@ -24,11 +24,11 @@ import {
 } from './unconfirmed-decision';
 import { type KeysOf } from './known-keys';
 
-/** Input of `media.findVideoTask`: what the journal's index knows about a task id. */
+/** Input of `media.findVideoTask`, which looks a task id up in the journal's index. */
 export interface FindVideoTaskInput {
   readonly taskId: string;
   readonly account?: string;
-  /** One GET of the task's record besides: for a task that nobody polls. @default false */
+  /** Also GETs the task's record from the service once; for a task that no workflow polls. @default false */
   readonly askService?: boolean;
 }
 
@@ -38,7 +38,7 @@ export const FIND_VIDEO_TASK_KEYS = {
   askService: true,
 } satisfies KeysOf<FindVideoTaskInput>;
 
-/** What the service itself says of a task: never a URL, nor the text of its error (architecture: Stores). */
+/** The service's view of a task. Never contains a URL or the text of its error (architecture: Stores). */
 export type ServiceView =
   | {
       readonly known: true;
@@ -50,24 +50,26 @@ export type ServiceView =
     }
   | { readonly known: false; readonly error: PollErrorClass; readonly httpStatus?: number };
 
-/** Where a task came from, when the journal of this worker has it. */
+/** Origin of a task, as far as this worker's journal has it. */
 export interface FoundVideoTask {
-  /** Facts for polling: from the journal, or by the id alone with the worker's account. */
+  /** Facts for polling: from the journal, or made from the id alone with the worker's account. */
   readonly video: VideoTask;
   readonly creationKey: string | null;
   readonly workflowId: string | null;
   readonly runId: string | null;
-  /** Only when it was asked for. */
+  /** Set only with `askService`. */
   readonly service?: ServiceView;
 }
 
-/** Which artifact store a worker has: one of the same name holds the same files. */
+/** The artifact store of a worker. Stores with the same id hold the same files. */
 export interface ArtifactStoreFacts {
-  /** Null for a store that has no name. */
+  /** Null for a store that has no id. */
   readonly storeId: string | null;
 }
 
-/** Activity types and shapes, without their code: what workflow code may know (architecture: Folders). */
+/**
+ * Activity types and signatures without their code: the part that workflow code may import (architecture: Folders).
+ */
 export interface MediaActivities extends CampaignActivities {
   [ACTIVITY.createVideo](input: CreateVideoInput): Promise<CreateVideoAnswer>;
   [ACTIVITY.reconcileCreate](input: ReconcileCreateInput): Promise<CreateVideoAnswer>;

@@ -1,15 +1,15 @@
 import { type CreateStep } from './create-once';
 import { type CreateVideoAnswer, type RejectReason } from './paid-call';
 
-/** A paid call that is not sent for now: what the query `waits` tells, for a call and for a campaign alike. */
+/** A paid call that is not sent for now, as the query `waits` reports it for single calls and campaigns. */
 export interface CallWait {
-  /** What stands in its way, and since when where that is known: sentences for a person. */
+  /** Why it waits, and since when where that is known, in sentences for a person. */
   readonly why: string;
   /** When it is tried next, in milliseconds since the Unix epoch of workflow time. */
   readonly until: number;
-  /** What it is rejected for at its start limit, where a person has to mend something; else null. */
+  /** Reason of the rejection at its start limit, where a person has to mend something; else null. */
   readonly reason: RejectReason | null;
-  /** Whose call it is, where a worker knew that. */
+  /** Account of the call, where a worker resolved it. */
   readonly account: string | null;
 }
 

@@ -7,8 +7,9 @@ import {
 } from './paid-call';
 
 /**
- * The decisions of create-once, without timers or activities (architecture: Create, failure model: The journal).
- * Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives continue-as-new.
+ * State of create-once, whose decisions use no timers or activities (architecture: Create, failure model: The
+ * journal). Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives
+ * continue-as-new.
  */
 export interface CreateOnceState {
   readonly v: 1;
@@ -17,31 +18,33 @@ export interface CreateOnceState {
   readonly sendAttempt: number;
   /** Sends that reached the wire and were provably refused. */
   readonly sends: number;
-  /** Sends and connections that failed: what the limit counts. */
+  /** Failed sends and failed connections, which the limit counts. */
   readonly tries: number;
-  /** Waits for a configuration or a journal that is down, and fences: no sends. */
+  /** Waits for a configuration or a journal that is unavailable, and fences; they do not count as sends. */
   readonly waits: number;
   /** Workflow time in milliseconds. */
   readonly startedAt: number;
   /** Time of the first counted send; the re-send window starts here. */
   readonly firstSendAt: number | null;
-  /** An earlier send of unknown fate was sent again by decision: whatever follows, it may have cost (C7.10). */
+  /** A person had an earlier send of unknown fate sent again: whatever follows, that send may have cost (C7.10). */
   readonly mayBeOwed?: true;
-  /** What is known of a send of `sendAttempt` whose fate is unknown, while it is sent again under the same idempotency key. */
+  /** The send of `sendAttempt` whose fate is unknown, while it is sent again under the same idempotency key. */
   readonly unknown?: UnconfirmedCall;
 }
 
-/** At most so many sends of one creation reach the wire (failure model: Refusals that are sent again). */
+/** Maximum number of sends of one creation (failure model: Refusals that are sent again). */
 export const MAX_SENDS = 5;
-/** All re-sends of proven refusals happen within this time of the first. */
+/** All re-sends of proven refusals happen within this time of the first send. */
 export const RESEND_WINDOW_MS = 15 * 60_000;
-/** How long a create may wait unsent for a worker, a configuration or a journal, unless the caller says otherwise. */
+/** Default time that a create may wait, unsent, for a worker, a configuration or a journal. */
 export const DEFAULT_START_LIMIT_MS = 24 * 60 * 60_000;
 
 const MAX_DELAY_MS = 60_000;
-/** Calls that a standing refusal holds back come again spread over up to this time, and the first tries for all of them. */
+/**
+ * Calls held back by a standing refusal are retried spread over up to this time; the first one tries for all of them.
+ */
 const HELD_SPREAD_MS = 2 * 60_000;
-/** Waiting for an outage of ours to end needs no second-by-second tries. */
+/** Longest delay while a worker, the configuration or the journal is unavailable. */
 const MAX_UNSENT_DELAY_MS = 5 * 60_000;
 
 export type SettledCreate = CreatedVideo | RejectedCall | UnconfirmedCall;
@@ -69,13 +72,16 @@ export interface StepContext {
   /** In [0, 1): jitter. */
   readonly random: number;
   readonly startLimitMs: number;
-  /** Whether the answer came from `media.reconcileCreate`: a refusal found there was a send of ours. */
+  /** Whether the answer came from `media.reconcileCreate`: a refusal that it found was a send of this create. */
   readonly reconciled: boolean;
-  /** Nobody sits and waits for it, as with a row of a campaign: a refusal that a person can mend is waited out. */
+  /**
+   * No person waits for the result, as with a row of a campaign: the call waits until a person has mended the cause
+   * of a standing refusal.
+   */
   readonly patient?: true;
 }
 
-/** What one answer of `media.createVideo` or `media.reconcileCreate` leads to. */
+/** Next step after an answer of `media.createVideo` or `media.reconcileCreate`. */
 export function nextStep(
   state: CreateOnceState,
   answer: CreateVideoAnswer,
@@ -93,7 +99,7 @@ export function nextStep(
     case 'pending':
       return { do: 'reconcile' };
     case 'refused_for_now': {
-      // A refusal that another execution recorded was its send, not ours.
+      // A refusal recorded by another execution was that execution's send and is not counted here.
       const counted = counting(state, answer, answer.sent || context.reconciled, context.now);
       const asked = answer.notBefore === null ? context.now : Date.parse(answer.notBefore);
       const until = Math.max(asked, context.now + backoff(counted.tries, MAX_DELAY_MS, context.random));
@@ -104,7 +110,7 @@ export function nextStep(
             'The service refused every send for now and nothing was accepted. Start it again later under the same id.',
           httpStatus: answer.httpStatus,
           error: answer.error,
-          // Never clamped: the caller learns the real time (C8.7).
+          // Never clamped: the caller gets the real time (C8.7).
           ...(answer.notBefore === null ? {} : { notBefore: answer.notBefore }),
         });
       }
@@ -119,14 +125,14 @@ export function nextStep(
   }
 }
 
-/** Whether the next create of this state repeats a send of unknown fate under its key. */
+/** Whether the next create of this state repeats a send of unknown fate under its idempotency key. */
 export function isSentAgain({ sendAttempt, unknown }: CreateOnceState): boolean {
   return unknown?.sendAttempt === sendAttempt;
 }
 
 /**
- * A refusal says nothing about a send before it: neither about one that was sent again by decision, nor about one of
- * unknown fate under the same key. Only a person's word ends that one.
+ * A refusal proves nothing about an earlier send: neither one that was sent again by decision, nor one of unknown
+ * fate under the same key. Only a person's decision settles the latter.
  */
 export function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
   const { unknown } = state;
@@ -139,21 +145,22 @@ export function withDebts(answer: SettledCreate, state: CreateOnceState): Settle
   return answer.outcome === 'rejected' && state.mayBeOwed === true ? { ...answer, mayBeOwed: true } : answer;
 }
 
-/** What a caller that was cancelled learns from a create that was asked for records only. */
+/** Next step of a cancelled caller after a `recordedOnly` create. */
 export type CancelledStep =
   | { readonly do: 'settle'; readonly answer: CreatedVideo | UnconfirmedCall }
-  /** That send attempt is over and a later one may hold more. */
+  /** This send attempt is over; a later one may hold more. */
   | { readonly do: 'ask'; readonly sendAttempt: number }
   | { readonly do: 'end'; readonly mayBeOwed: boolean };
 
-/** What one answer means for a cancelled run: money that another run owes is never reported as none (C1.8). */
+/** Next step of a cancelled run. Money that another run owes is never reported as none (C1.8). */
 export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
   switch (answer.outcome) {
     case 'created':
     case 'unconfirmed':
       return { do: 'settle', answer };
     case 'not_sent':
-      // A worker that does not know what it was asked for used the send attempt up; asked again it would use up the next one.
+      // A worker that does not know `recordedOnly` has used the send attempt up; asking again would use up the next
+      // one.
       if (answer.permanent) return { do: 'end', mayBeOwed: true };
       return answer.sendAttemptUsed
         ? { do: 'ask', sendAttempt: answer.sendAttempt + 1 }
@@ -167,10 +174,13 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
   }
 }
 
-/** Send attempts that were used up although no connection was even tried. */
+/** Causes with which a send attempt was used up although no connection was tried. */
 const FREE_CAUSES: ReadonlySet<string> = new Set(['fenced', 'worker_shutdown', 'server_not_notified']);
 
-/** Sent again under the same key where that is one purchase; else its fate may stand in the service's records. */
+/**
+ * Sends again under the same idempotency key where that is one purchase; otherwise the service's task records may
+ * show the fate.
+ */
 function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: StepContext): CreateStep {
   const told =
     state.unknown?.sendAttempt === answer.sendAttempt ? { ...answer, resent: true as const } : answer;
@@ -188,7 +198,7 @@ function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: 
       };
     }
   }
-  // One reconciliation looks, and what that says stands.
+  // Only one reconciliation queries the task records; its answer is final.
   return answer.inspectable === true && !context.reconciled
     ? { do: 'reconcile' }
     : { do: 'settle', answer: told };
@@ -229,9 +239,9 @@ function unsentUntil(
 ): number {
   const { now, random } = context;
   if (heldUntil !== undefined) return afterHold(heldUntil, waits, context);
-  // A fence or a shutdown leaves nothing to wait for: the next worker may start at once.
+  // After a fence or a shutdown the next worker may start at once.
   if (FREE_CAUSES.has(cause) && waits < 10) return now;
-  // What one worker lacks another may have: it gets its turn sooner than an outage needs.
+  // Another worker may have what this one lacks: its turn comes sooner than after an outage.
   return now + backoff(waits, reason === undefined ? MAX_UNSENT_DELAY_MS : MAX_DELAY_MS, random);
 }
 
@@ -240,8 +250,8 @@ function afterHold(heldUntil: string, waits: number, { now, random }: StepContex
 }
 
 /**
- * Whoever asks first and is refused hears it at once, and so does a person who waits. A call that waited already, and one
- * for which nobody waits, goes on waiting: what stands in its way is mended by a person, and nothing was accepted.
+ * A caller whose first send is refused gets the refusal at once. A call that has waited before, or for which no
+ * person waits, keeps waiting: a person has to mend the cause, and nothing was accepted.
  */
 function isWaitedOut(state: CreateOnceState, { standing }: RejectedCall, { patient }: StepContext): boolean {
   return standing !== undefined && (patient === true || state.waits > 0);
@@ -249,7 +259,7 @@ function isWaitedOut(state: CreateOnceState, { standing }: RejectedCall, { patie
 
 function afterStanding(state: CreateOnceState, answer: RejectedCall, context: StepContext): CreateStep {
   const waits = state.waits + 1;
-  // A refusal that was found in the journal says when it was to be tried again, and that time may be over.
+  // A refusal from the journal contains the time of its next try, which may be over.
   const until = afterHold(answer.heldUntil ?? new Date(context.now).toISOString(), waits, context);
   if (until > state.startedAt + context.startLimitMs) return { do: 'settle', answer };
   const sends = state.sends + (answer.sent ? 1 : 0);
@@ -275,7 +285,7 @@ function counting(
   });
 }
 
-/** What is unknown belongs to its send attempt: whoever got beyond it knows, or a person decided. */
+/** `unknown` belongs to its send attempt: in a later one the fate is known, or a person has decided. */
 function inSendAttempt(
   { unknown, ...state }: CreateOnceState,
   sendAttempt: number,
@@ -290,13 +300,13 @@ function exhausted(state: CreateOnceState, until: number): boolean {
   );
 }
 
-/** Full jitter, growing from one second; never 0, so that nothing spins. */
+/** Full jitter, with a ceiling that doubles with each try; never 0, so that nothing spins. */
 function backoff(tries: number, ceilingMs: number, random: number): number {
   const ceiling = Math.min(ceilingMs, 1000 * 2 ** Math.min(Math.max(tries, 1), 12));
   return Math.round(500 + random * (ceiling - 500));
 }
 
-/** What an answer that nobody waits after is rejected for. */
+/** Rejection for an answer that is not waited for any longer. */
 function refusalOf({
   reason,
   field,

@@ -2,29 +2,30 @@ import { type KeysOf } from './known-keys';
 import { type ErrorKind } from './video-task';
 
 /**
- * What an operator may vouch for about the service's replies to a paid call (architecture: Create, failure model: Refusals that are sent again).
- * Evaluated in the activity. The first value of each is the default and the strict one.
+ * What an operator may vouch for about the service's replies to a paid call (architecture: Create,
+ * failure model: Refusals that are sent again). Evaluated in the activity. The first value of each field is the
+ * default and the strict one.
  */
 export interface CreatePolicy {
   /** A 429 is an admission decision: nothing was accepted. `fail` ends with `rejected` instead of sending again. */
   readonly on429?: 'resend' | 'fail';
-  /** `header`: refused only with a Retry-After, be its time readable or not; otherwise unconfirmed. */
+  /** `header`: refused only with a Retry-After header, whether or not its time is readable; otherwise unconfirmed. */
   readonly on503?: 'header' | 'resend' | 'inspect';
   readonly on502?: 'inspect' | 'resend' | 'fail';
   readonly on504?: 'inspect' | 'resend' | 'fail';
   readonly on500?: 'inspect' | 'resend' | 'fail';
   /**
-   * What two looks into the service's task records that found nothing prove. `resend`: nothing was accepted, and the
+   * What two queries of the service's task records without a match prove. `resend`: nothing was accepted, and the
    * create is sent once more. Only where the worker has `taskRecords`.
    */
   readonly onAbsent?: 'unconfirmed' | 'resend';
-  /** Whether a paid call carries a key by which the service can tell a repetition, and what somebody vouches for it. */
+  /** Whether a paid call carries an idempotency key, and what the operator vouches for about it. */
   readonly idempotency?: IdempotencyPolicy;
 }
 
 /**
- * `header` alone sends the key. With `honoured` somebody vouches that calls with one key are one purchase for
- * `windowSeconds`: a call of unknown fate is then sent again under the same key, and adopts what it answers.
+ * `header` alone sends the key. With `honoured` the operator vouches that calls with one key are one purchase for
+ * `windowSeconds`: a call of unknown fate is then sent again under the same key, and its answer is adopted.
  */
 export type IdempotencyPolicy =
   | 'off'
@@ -44,7 +45,7 @@ export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
 };
 
 export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefined)[]): ResolvedCreatePolicy {
-  // A knob that is undefined is not given: it must not undo a layer below.
+  // An undefined field is not given: it must not override an earlier layer.
   const given = layers.flatMap((layer) =>
     Object.entries(layer ?? {}).filter(([, value]) => value !== undefined),
   );
@@ -78,13 +79,13 @@ export type ReplyClass =
 export interface PaidReply {
   readonly status: number;
   readonly kind: ErrorKind;
-  /** Whether the reply had a Retry-After, understood or not: it is the invitation that counts here, not its time. */
+  /** Whether the reply had a Retry-After header. Only its presence counts here; its time may be unreadable. */
   readonly hasRetryAfter: boolean;
-  /** Whether a 2xx body was read as what this call returns: a usable task id, or an image response. */
+  /** Whether a 2xx body was read as the result of this call: a usable task id, or an image response. */
   readonly readable: boolean;
 }
 
-/** Refused before anything was done, for good (failure model: row 23). */
+/** Refused permanently before any work was done (failure model: row 23). */
 const REFUSED_FOR_GOOD: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422]);
 
 function forKind(kind: ErrorKind): ReplyClass | undefined {
@@ -95,7 +96,7 @@ function forKind(kind: ErrorKind): ReplyClass | undefined {
 }
 
 /**
- * Status, body kind and policy → class. Total: a status that is in no row is unconfirmed.
+ * Maps status, body kind and policy to a class. Total: a status without a rule is unconfirmed.
  * The body's kind overrides only where the status alone already proves a refusal (architecture: Create).
  */
 export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
@@ -118,7 +119,7 @@ export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy
 }
 
 function classify503(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
-  // Named words only: a word that is none of them must not send again.
+  // Named values only: an unknown value must not send again.
   const refused = policy.on503 === 'resend' || (policy.on503 === 'header' && reply.hasRetryAfter);
   if (!refused) return 'unconfirmed';
   return forKind(reply.kind) ?? 'refused_for_now';

@@ -1,23 +1,26 @@
 import { type CampaignRow } from './campaign/row';
 
 /**
- * Every creation key that is made and not given. Each kind begins with a mark of its own, and the signs that part a key
- * are written as in addresses within its parts: neither two kinds nor two calls of one kind can come to the same key.
+ * Prefixes of the creation keys that are derived instead of given. Each kind has its own prefix, and separators are
+ * percent-encoded within the parts of a key, so that two kinds, or two calls of one kind, never get the same key.
  */
 const MARK = { run: 'media-run/', activity: 'media-activity/', row: 'media-row/' } as const;
 
-/** The key of a paid call of a workflow: which run of the chain it counts as, and its place among the calls of that run. */
+/**
+ * Key of a paid call of a workflow: the run of the chain that it counts as, and its index among the calls of that
+ * run.
+ */
 export function runKey(workflowId: string, runId: string, ordinal: number): string {
   return `${runKeyPrefix(workflowId)}${escaped(runId)}/${ordinal}`;
 }
 
-/** The key of a bare activity that was given none: its own ids. A reset of its workflow buys again. */
+/** Key of an activity that was given none, made of its own ids. A reset of its workflow buys again. */
 export function activityKey(workflowId: string | null, runId: string | null, activityId: string): string {
   const parts = [workflowId ?? '', runId ?? '', activityId];
   return `${MARK.activity}${parts.map((part) => escaped(part)).join('/')}`;
 }
 
-/** The key of one attempt of a row of a campaign: the same attempt never buys twice. */
+/** Key of one attempt of a campaign row: the same attempt never buys twice. */
 export function rowCreationKey(
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
@@ -28,15 +31,15 @@ export function rowCreationKey(
   return `${campaignKeyPrefix(campaign)}${text}/${attempt}`;
 }
 
-/** What every creation key of a campaign begins with, and no key of another. */
+/** Prefix of all creation keys of a campaign, and of no other. */
 export function campaignKeyPrefix(campaign: string): string {
   return `${MARK.row}${escaped(campaign)}/`;
 }
 
 /**
- * Why a key that a caller gives cannot be taken; undefined when it can. A key that is made here names a call of somebody
- * else's: only the workflow that it was made for may hand it on.
- * @param maker the workflow whose key it may be, if any
+ * Why a key given by a caller is refused; undefined when it is accepted. A derived key belongs to another call: only
+ * the workflow for which it was derived may pass it on.
+ * @param maker the workflow for which the key may have been derived, if any
  */
 export function givenKeyIssue(given: string, maker?: string): string | undefined {
   if (!Object.values(MARK).some((mark) => given.startsWith(mark))) return undefined;

@@ -5,7 +5,7 @@ import { type VideoTask } from './video-task';
 
 export interface DownloadVideoInput {
   readonly video: VideoTask;
-  /** Written into the side-car only when the caller asked for it (architecture: Stores). */
+  /** Written into the sidecar only when the caller asked for it (architecture: Stores). */
   readonly sidecarPrompt?: string;
 }
 
@@ -17,7 +17,7 @@ export type DownloadVideoResult =
   | {
       readonly outcome: 'downloaded';
       readonly artifact: ArtifactRef;
-      /** Side-car JSON of the kept facts, as an artifact of its own. */
+      /** Sidecar JSON of the kept facts, as an artifact of its own. */
       readonly sidecar: ArtifactRef | null;
       readonly reported: ReportedFacts;
       readonly usage?: JsonValue;
@@ -28,7 +28,7 @@ export type DownloadVideoResult =
       readonly reason: ContentUnavailableReason;
       readonly message: string;
       readonly tries: number;
-      /** The refused bytes, kept for a person to look at. */
+      /** The refused bytes, kept for inspection. */
       readonly rejected: ArtifactRef | null;
       readonly httpStatus?: number;
     };
@@ -40,30 +40,30 @@ export interface DownloadBounds {
   /** Time without a new byte after which no further try is made. */
   readonly windowMs: number;
   /**
-   * The same for a place that is away (5xx, 429, no connection) while the record says that the result is there: nothing is
-   * lost by waiting, and a person would do no more than resume.
+   * The same while the download location is unavailable (5xx, 429, no connection) and the record says that the result
+   * exists: waiting loses nothing, and a person could only resume.
    */
   readonly livingTries: number;
   readonly livingWindowMs: number;
   /** Delay between tries once the ordinary ones are over. */
   readonly livingDelayMs: number;
-  /** Whole files that were damaged, and links that say that they expired, before that is reported. */
+  /** Complete but damaged files, or links that say that they expired, before that is reported. */
   readonly maxSameFault: number;
   /** First delay between tries; doubles up to `maxDelayMs`. Never below the general polling interval (C8.2). */
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
   /** Delay after 401 or 403 from the service itself (C7.3). */
   readonly authDelayMs: number;
-  /** One try. */
+  /** Time limit of one try. */
   readonly tryDeadlineMs: number;
-  /** A body that brings fewer bytes than `minBytesPerRateWindow` in this time is given up for this try. */
+  /** A try is given up when its body brings fewer bytes than `minBytesPerRateWindow` in this time. */
   readonly rateWindowMs: number;
   readonly minBytesPerRateWindow: number;
   /** Largest video, in bytes. */
   readonly maxBytes: number;
 }
 
-/** The activity ends its tries by itself, so a retry policy must allow at least this much. */
+/** The activity ends its tries itself, so a retry policy must allow at least this much. */
 export const DOWNLOAD_BOUNDS: DownloadBounds = {
   maxTries: 20,
   windowMs: 600_000,

@@ -1,7 +1,7 @@
-/** Temporal's word for an execution that an operator has paused: it goes on when somebody lets it. */
+/** Temporal's status of an execution that an operator has paused; it continues when it is unpaused. */
 export const PAUSED = 'PAUSED';
 
-/** Whether an execution has not ended, by Temporal's word for its status: a paused one holds its id like any other. */
+/** Whether an execution with this Temporal status has not ended. A paused one holds its id like any other. */
 export function isOpen(status: string): boolean {
   return status === 'RUNNING' || status === PAUSED;
 }

@@ -1,6 +1,6 @@
 /**
- * The one table of everything that is not a finished result (architecture: Outcomes): docs/failures.md shows it row by row, the
- * command line takes its hints from it. A row's type is an outcome word, or `rejected/<reason>`, `failed/<kind>`,
+ * One row for each outcome that is not a finished result (architecture: Outcomes): docs/failures.md shows the table,
+ * the command line takes its hints from it. `type` is an outcome, or `rejected/<reason>`, `failed/<kind>`,
  * `content_unavailable/<reason>`.
  */
 export interface FailureRow {
@@ -70,7 +70,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'yes',
     'unknown',
-    'The task failed and the error says nothing that is known.',
+    'The task failed with an error that is not recognised.',
     'Read the error before deciding about another attempt; it needs a new id.',
   ),
   row(
@@ -94,7 +94,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'later',
     'yes',
     'yes',
-    'What came was no video: the bytes are kept as rejected.',
+    'The downloaded file is not a video; its bytes are kept as rejected.',
     'Look at the rejected bytes; resume by the task id later.',
   ),
   row(
@@ -118,7 +118,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'yes',
     'yes',
-    'The file lies at an address that this worker must not fetch from.',
+    'The file is at an address that this worker must not fetch from.',
     'Check where the service redirects to; allow that origin if you trust it (MEDIA_ALLOWED_MEDIA_ORIGINS), then resume.',
   ),
   row(
@@ -135,7 +135,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'unknown',
     'unknown',
     'The service said for a minute that it does not know the task id, and no poll of this wait found the task. One that it found before is waited for until the deadline.',
-    'Check the id, the account and the path /v1/videos/{task_id}. It is no failed video and no reason to create another one.',
+    'Check the id, the account and the path /v1/videos/{task_id}. It is not a failed video and not a reason to create another one.',
   ),
   row(
     'unconfirmed',
@@ -167,7 +167,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'unknown',
     'The request is wrong; refused before the send or by the service.',
-    'Correct the request as the words of the service say, and start it again under the same id; where nothing says what is wrong, compare it with what the service documents of the model.',
+    'Correct the request as the message of the service says, and start it again under the same id; where no message says what is wrong, compare it with what the service documents for the model.',
   ),
   row(
     'rejected/moderation',
@@ -183,7 +183,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'no',
     'The account has no quota or balance left.',
-    'Top up or raise the quota, then start again under the same id. What else the account asked for meanwhile waits and goes on by itself.',
+    'Top up or raise the quota, then start again under the same id. Other calls of the account wait meanwhile and continue by themselves.',
   ),
   row(
     'rejected/capacity',
@@ -207,7 +207,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'no',
     'The service did not accept the key or gives it no access.',
-    'Fix MEDIA_API_KEY of the workers or the access rights, then start again under the same id. What else the account asked for meanwhile waits and goes on by itself.',
+    'Fix MEDIA_API_KEY of the workers or the access rights, then start again under the same id. Other calls of the account wait meanwhile and continue by themselves.',
   ),
   row(
     'rejected/account_not_configured',
@@ -263,7 +263,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'unknown',
     'unknown',
     'A call with this very body was sent under another id, and its fate is unknown. Nothing was sent now.',
-    'Settle the open one first (`temporal-media unconfirmed`), or say `--again` to buy another one all the same.',
+    'Settle the open one first (`temporal-media unconfirmed`), or pass `--again` to buy another one anyway.',
   ),
   row(
     'rejected/declared_lost',
@@ -279,11 +279,11 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'no',
     'The row of a campaign costs more now than when it was planned, or its price is no longer known. Nothing was sent.',
-    'Run the campaign again under its id: it is planned, and agreed to, at the price of now.',
+    'Run the campaign again under its id: it is planned, and confirmed, at the current price.',
   ),
 ];
 
-/** What is said of a wrong request instead, where its field is known. */
+/** Replaces the texts of `rejected/invalid_request` when the field is known. */
 const WRONG_FIELD: Pick<FailureRow, 'meaning' | 'hint'> = {
   meaning: 'A field of the request is wrong; refused before the send or by the service.',
   hint: 'Correct what the message names and start it again under the same id; the allowed values are listed where they are known.',

@@ -2,8 +2,8 @@ import { type JsonValue } from './json';
 import { type MediaSource, type PaidRequest } from './request';
 
 /**
- * The text whose SHA-256 is the fingerprint of a paid request (architecture: Create): operation, account, model and the
- * fields that were given, keys sorted, undefined dropped, stored files by their hash; without wait, output or key.
+ * The text whose SHA-256 is the fingerprint of a paid request (architecture: Create): operation, account, model and
+ * the given fields, with keys sorted, undefined dropped and stored files as their hash; without wait, output or key.
  * `hashOfFile` resolves `{file}` sources to the SHA-256 of their bytes, so that the same bytes are the same request.
  */
 export function fingerprintText(
@@ -11,7 +11,7 @@ export function fingerprintText(
   account: string | null,
   hashOfFile: (file: string) => string = (file) => `path:${file}`,
 ): string {
-  // Raw fields are the caller's own JSON: nothing in them is a source of ours.
+  // Raw fields are the caller's own JSON and contain no media sources.
   const { model, fields, ...given } = paid.request;
   return JSON.stringify(
     canonical({

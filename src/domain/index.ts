@@ -1,5 +1,5 @@
 /**
- * The pure domain: types, words and tables. May be imported anywhere, by workflow code too; it imports nothing.
+ * Types, names and tables of the package. Imports nothing and can be imported anywhere, also by workflow code.
  *
  * @module
  */

@@ -5,31 +5,34 @@ interface JournalBinding {
   readonly hostId: string | null;
 }
 
-/** What a worker says when it resumes a queue. */
+/** What a worker sends to the ledger of its queue. */
 export interface BindRequest extends JournalBinding {
   /** Id of its artifact store; null for a store that has none. */
   readonly artifacts: string | null;
   /** Accounts that it serves, with their digests. */
   readonly accounts: readonly string[];
-  /** Of a moment in the life of the journal: it stands there already when it is told. Null where none is told. */
+  /** A random mark that the journal already holds when the ledger receives it; null when none is sent. */
   readonly mark: string | null;
-  /** Begins anew with this journal and this store: only after a person made sure that no worker uses other ones. */
+  /**
+   * Replaces the binding with this journal and this store: only after a person made sure that no worker uses other
+   * ones.
+   */
   readonly rebind?: true;
 }
 
-/** What the ledger of a queue holds. */
+/** State of the ledger of a queue. */
 export interface Ledger {
   readonly binding: JournalBinding;
-  /** ISO 8601, the server's time: what was scheduled before it may have been sent on the word of another journal. */
+  /** ISO 8601, in server time: a call that was scheduled earlier may have been sent with another journal. */
   readonly boundSince: string;
   readonly artifacts: string | null;
-  /** Of all workers since then, in the order in which they came. */
+  /** Accounts of all workers since then, in order of arrival. */
   readonly accounts: readonly string[];
-  /** The last one that was told: a journal that lacks it was set back since. */
+  /** The last mark received: a journal that lacks it was restored from an older copy. */
   readonly mark: string | null;
 }
 
-/** Input of the ledger workflow: what an earlier run of it held that was ended from outside. */
+/** Input of the ledger workflow: the state of an earlier run that was ended from outside. */
 export interface MediaJournalInput {
   readonly carried: Ledger | null;
 }
@@ -47,7 +50,7 @@ export function differenceOf(ledger: Ledger | null, request: BindRequest): Ledge
     : undefined;
 }
 
-/** The ledger after a request; the same one when it is refused or changes nothing. */
+/** The ledger after a request; the same object when the request is refused or changes nothing. */
 export function nextLedger(ledger: Ledger | null, request: BindRequest, at: string): Ledger {
   if (ledger === null || request.rebind === true) {
     const { journalId, hostId, artifacts, accounts, mark } = request;
@@ -61,10 +64,13 @@ export function nextLedger(ledger: Ledger | null, request: BindRequest, at: stri
   return { ...ledger, artifacts, accounts: [...ledger.accounts, ...added], mark };
 }
 
-/** Whether the journal of a worker is that of the queue on which an activity runs; `message` says why not and what to do. */
+/**
+ * Whether the journal of a worker is that of the queue on which an activity runs; `message` says why not and what to
+ * do.
+ */
 export type Standing =
   | { readonly bound: true; readonly journalId: string; readonly boundSince: string }
   | { readonly bound: false; readonly message: string };
 
-/** Asks for the queue of the activity that runs: what was heard a minute ago at most, or anew. */
+/** Checks the queue of the running activity: the answer is at most a minute old, or a new one with `fresh`. */
 export type AskStanding = (how?: { readonly fresh?: boolean }) => Promise<Standing>;

@@ -1,19 +1,22 @@
-/** What an attempt of a paid activity told the server before its request could leave (docs/adr/0015). */
+/** What an attempt of a paid activity reports to the server before its request can leave (docs/adr/0015). */
 export interface SenderHeartbeat {
   readonly journalId: string;
-  /** Nonce of the intent that it wrote there; null before. */
+  /** Nonce of the intent that it wrote to that journal; null before. */
   readonly intent: string | null;
 }
 
-/** Stands for an intent that no journal holds: a beat that may arrive late must not deny one. */
+/**
+ * Placeholder for an intent that no journal holds: a heartbeat that may arrive late must not deny that there is one.
+ */
 export const PERHAPS = 'perhaps';
 
 /**
- * Why nobody knows what a call came to whose heartbeat this journal cannot prove: it is not the journal that was named, or lacks
- * what was named; or the last heartbeat, of an attempt that was lost, did not say whether it had started to send.
+ * Why the fate of a call is unknown when this journal cannot prove its heartbeat: it is not the journal that was
+ * named, or lacks what was named; or the last heartbeat, of an attempt that was lost, did not say whether it had
+ * started to send.
  */
 export function causeOfUnproved(lastHeartbeat: SenderHeartbeat | null, journalId: string): string {
-  // Before an attempt knows the journal of its queue, it names none.
+  // An attempt names no journal before it knows that of its queue.
   const isOwn =
     lastHeartbeat !== null && (lastHeartbeat.journalId === journalId || lastHeartbeat.journalId === '');
   return isOwn && lastHeartbeat.intent === PERHAPS ? 'worker_lost' : 'journal_changed';
@@ -21,24 +24,24 @@ export function causeOfUnproved(lastHeartbeat: SenderHeartbeat | null, journalId
 
 /** What is known of the attempts that may have sent. */
 export interface SenderTrace {
-  /** The last heartbeat of an attempt; null when none was lastHeartbeat. */
+  /** The last heartbeat of an attempt; null when there was none. */
   readonly lastHeartbeat: SenderHeartbeat | null;
   /** ISO 8601 time at which the activity was scheduled, or earlier. */
   readonly scheduledAt: string;
 }
 
-/** Whose heartbeat is asked, and what it shows. */
+/** The journal that has to prove something, and what it holds. */
 export interface JournalHere {
   readonly journalId: string;
-  /** Since when the queue belongs to it: the server's time. */
+  /** Since when the queue belongs to it, in server time. */
   readonly boundSince: string;
-  /** Nonces of all intents that stand in it for this key. */
+  /** Nonces of all intents that it holds for this key. */
   readonly intents: readonly string[];
 }
 
 /**
- * Whether a send attempt that is empty in this journal proves that the attempts before have sent nothing in it. Only the journal
- * that they named can prove it, and only while it still has what they wrote. Pure.
+ * Whether a send attempt that is empty in this journal proves that the earlier attempts sent nothing in it. Only the
+ * journal that they named can prove it, and only while it still has what they wrote. Pure.
  */
 export function provesNotSent({ lastHeartbeat, scheduledAt }: SenderTrace, here: JournalHere): boolean {
   if (lastHeartbeat === null) return Date.parse(scheduledAt) >= Date.parse(here.boundSince);
@@ -51,14 +54,14 @@ export interface SenderHeartbeatDetails extends SenderHeartbeat {
   readonly taskId?: string;
 }
 
-/** Heartbeat of a group of creates: by index in its rows. */
+/** Heartbeat of a group of creates: one entry for each of its rows, by index. */
 export interface GroupHeartbeatDetails {
   readonly journalId: string;
   readonly intents: readonly (string | null)[];
   readonly taskIds: readonly (string | null)[];
 }
 
-/** The heartbeat of an attempt, out of the details of its last heartbeat; null when they say nothing of the kind. */
+/** The sender's heartbeat in the details of an attempt's last heartbeat; null when they contain none. */
 export function heartbeatOf(details: unknown, index?: number): SenderHeartbeat | null {
   if (typeof details !== 'object' || details === null) return null;
   const { journalId, intent, intents } = details as Partial<SenderHeartbeatDetails & GroupHeartbeatDetails>;
@@ -67,7 +70,7 @@ export function heartbeatOf(details: unknown, index?: number): SenderHeartbeat |
   return { journalId, intent: typeof own === 'string' ? own : null };
 }
 
-/** The heartbeat in an answer that has to be reconciled; null when it names no intent. */
+/** The heartbeat in an answer that has to be reconciled; null when it has none. */
 export function heartbeatInAnswer(answer: object): SenderHeartbeat | null {
   return (answer as { readonly heartbeat?: SenderHeartbeat }).heartbeat ?? null;
 }

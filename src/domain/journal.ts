@@ -13,17 +13,20 @@ import { type HonouredKey } from './same-key';
 import { type UnconfirmedDecision } from './unconfirmed-decision';
 import { type VideoTask } from './video-task';
 
-/** Whose send attempt it is. Keys of different namespaces never meet. */
+/** Identifies a creation. Equal keys of different namespaces are distinct. */
 export interface JournalKey {
   readonly namespace: string;
   readonly creationKey: string;
 }
 
-/** Written before the send: from here on a request of this send attempt may be on its way (failure model: The journal). No prompt, key or address. */
+/**
+ * Written before the send: from then on a request of this send attempt may be in flight (failure model: The journal).
+ * No prompt, key or address.
+ */
 export interface ClaimIntent {
   readonly v: 1;
   readonly kind: 'intent';
-  /** Random; tells one sender from another. */
+  /** Random; distinguishes one sender from another. */
   readonly nonce: string;
   readonly operation: PaidRequest['operation'];
   readonly namespace: string;
@@ -31,9 +34,12 @@ export interface ClaimIntent {
   readonly workflowId: string | null;
   readonly runId: string | null;
   readonly activityId: string;
-  /** When the server scheduled this attempt of the activity, ISO 8601: tells attempts apart over a reset of the activity too. */
+  /**
+   * ISO 8601 time at which the server scheduled this attempt of the activity; distinguishes attempts also across a
+   * reset of the activity.
+   */
   readonly attemptAt?: string;
-  /** Null where only another journal knew it: any request is then taken for the same. */
+  /** Null where only another journal had it: any request then counts as the same. */
   readonly fingerprint: string | null;
   readonly bodyHash: string;
   readonly account: string;
@@ -42,9 +48,9 @@ export interface ClaimIntent {
   readonly resolution: string | null;
   readonly referenceMode: string | null;
   readonly estimate: Money | null;
-  /** The batch of a campaign out of whose money it is paid. */
+  /** The campaign batch that pays for it. */
   readonly payer?: string;
-  /** Set where the call carries a key that its service is vouched to honour. */
+  /** Set where the call carries an idempotency key that the operator vouches for. */
   readonly idempotency?: HonouredKey;
   /** ISO 8601. */
   readonly at: string;
@@ -52,7 +58,7 @@ export interface ClaimIntent {
   readonly sendWindowEnd: string;
 }
 
-/** Taken instead of an intent: nobody can ever send in this send attempt, which proves "not sent". */
+/** Written instead of an intent: nothing can ever be sent in this send attempt, which proves "not sent". */
 export interface ClaimFence {
   readonly v: 1;
   readonly kind: 'fence';
@@ -62,12 +68,12 @@ export interface ClaimFence {
 
 export type Claim = ClaimIntent | ClaimFence;
 
-/** Whether an intent speaks of a send that it did not see: no body was hashed for it. */
+/** Whether an intent is a placeholder for a send that this journal did not see: it has no body hash. */
 export function isPlaceholder({ bodyHash }: ClaimIntent): boolean {
   return bodyHash === '';
 }
 
-/** An answer that is worth recording: what one send came to. */
+/** An answer that is recorded: the result of one send. */
 export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outcome: 'pending' }>;
 
 export interface OutcomeRecord {
@@ -78,20 +84,20 @@ export interface OutcomeRecord {
 }
 
 /**
- * What somebody decided about a send attempt whose fate was unknown: durable, one per send attempt, never taken back. Images that were
- * lost and are fetched after all are adopted by the worker itself.
+ * The decision about a send attempt of unknown fate: durable, one per send attempt, never taken back. Lost images
+ * that are fetched after all are adopted by the worker itself.
  */
 export interface Resolution {
   readonly v: 1;
   readonly decision: UnconfirmedDecision;
-  /** Tells a repetition of one decision from a second decision. */
+  /** Distinguishes a repetition of one decision from a second decision. */
   readonly decisionId: string;
   /** Who decided: a person, the inspector of task records, or a worker that has fetched lost images after all. */
   readonly by: string;
   readonly reason: string;
   /** ISO 8601. */
   readonly at: string;
-  /** What the send attempt came to by this decision; null after `resubmit`, which opens the next send attempt. */
+  /** The result of the send attempt by this decision; null after `resubmit`, which opens the next send attempt. */
   readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;
 }
 
@@ -101,7 +107,7 @@ export interface SendAttemptView {
   readonly resolution?: Resolution | null;
 }
 
-/** Where a task id came from. */
+/** Origin of a task id. */
 export interface TaskIndexEntry {
   readonly v: 1;
   readonly namespace: string;
@@ -125,7 +131,7 @@ export interface JournalPage {
   readonly next: string | null;
 }
 
-/** Which journal this is, for the binding of a create task queue (architecture: Create). */
+/** Identity of a journal, for the binding of a create task queue (architecture: Create). */
 export interface JournalIdentity {
   readonly journalId: string;
   /** The one host that may use it; null when it is shared by design (S3). */
@@ -134,51 +140,59 @@ export interface JournalIdentity {
 
 /**
  * The record of paid sends. Every `put` is create-if-absent and durable when it returns (assumptions A1, A2).
- * Implementations throw when they cannot tell or cannot write; the caller then fails closed before a send.
+ * Implementations throw when they cannot read or cannot write; the caller then fails closed before a send.
  */
 export interface CreateJournal {
   readonly kind: 'file' | 's3';
   identity(): Promise<JournalIdentity>;
-  /** The 32 random bytes that seal what may rest in it for nobody else to read. As old as its name, and never told. */
+  /** The 32 random bytes that encrypt secrets stored in the journal. Created with its id, and never disclosed. */
   sealingKey(): Promise<Uint8Array>;
-  /** Keeps a mark for ever. A ledger that knows a mark which its journal lacks knows that the journal was set back. */
+  /** Stores a mark permanently. A journal that lacks a mark of its ledger was restored from an older copy. */
   putMark(mark: string): Promise<void>;
-  /** Whether this mark was put, by whomever. Never `false` for one whose `putMark` has returned anywhere. */
+  /** Whether any process has put this mark. Never `false` once a `putMark` for it has returned, in any process. */
   hasMark(mark: string): Promise<boolean>;
   read(key: JournalKey, sendAttempt: number): Promise<SendAttemptView>;
-  /** Throws for a later send attempt where the one before it has no claim: the key was pruned since it was read. */
+  /** Throws for a later send attempt when the previous one has no claim: the key was pruned since it was read. */
   putClaim(key: JournalKey, sendAttempt: number, claim: Claim): Promise<'won' | 'lost'>;
   putOutcome(key: JournalKey, sendAttempt: number, outcome: OutcomeRecord): Promise<'won' | 'lost'>;
   putResolution(key: JournalKey, sendAttempt: number, resolution: Resolution): Promise<'won' | 'lost'>;
   /**
-   * Every creation key, page by page in a stable order. What is written meanwhile may be left out.
-   * `after` is the `next` of the page before, null for the first.
+   * All creation keys, page by page in a stable order. Records written meanwhile may be left out.
+   * `after` is the `next` of the previous page, null for the first.
    */
   scan(after: string | null, limit: number): Promise<JournalPage>;
-  /** Send attempts with an intent for this very body that may still be open. A hint: what it names is read again. */
+  /** Send attempts with an intent for this body that may still be open. A hint: the caller reads each one. */
   findOpenByBody(bodyHash: string): Promise<readonly SendAttemptKey[]>;
-  /** The fate of a send attempt is known: `findOpenByBody` need not name it any more. Best effort. */
+  /** The fate of a send attempt is known: `findOpenByBody` need not return it any more. Best effort. */
   forgetOpen(place: SendAttemptKey, bodyHash: string): Promise<void>;
   indexTask(entry: TaskIndexEntry): Promise<void>;
   /** Entries for a task id: one per account that has had a task of this id. */
   findTask(taskId: string): Promise<readonly TaskIndexEntry[]>;
-  /** Records of campaigns stand beside the creation keys: neither `scan` nor a prune meets them. */
+  /** Campaign records are stored beside the creation keys: neither `scan` nor a prune touches them. */
   readRecord(log: CampaignLog, n: number): Promise<CampaignRecord | null>;
   putRecord(log: CampaignLog, n: number, record: CampaignRecord): Promise<'won' | 'lost'>;
   checkWritable(): Promise<void>;
 }
 
-/** Who asks: the same run that recorded an answer gets it back as it is; a later run may go on after a proven refusal. */
+/**
+ * The caller: the run that recorded an answer gets it back unchanged; a later run may continue after a proven
+ * refusal.
+ */
 export interface SendAttemptAsker {
   readonly fingerprint: string | null;
   readonly runId: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
-  /** Whether even the run that recorded a proven refusal may go on after it: image activities retry by themselves. */
+  /**
+   * Whether even the run that recorded a proven refusal may continue after it: image activities retry by themselves.
+   */
   readonly reopenOwn?: boolean;
-  /** A person wants this very request sent again after whatever refusal another run was told. */
+  /** A person wants this very request sent again after any refusal that another run received. */
   readonly again?: boolean;
-  /** The attempt that asks: one that stood still never goes past what a later attempt of its activity was told. */
+  /**
+   * The calling attempt: a stalled attempt never continues past the answer that a later attempt of its activity
+   * received.
+   */
   readonly attempt?: Pick<ClaimIntent, 'activityId' | 'attemptAt'>;
 }
 
@@ -189,18 +203,21 @@ export type SendAttemptDecision =
   | { readonly do: 'next_send_attempt' }
   | { readonly do: 'fenced' }
   | { readonly do: 'pending'; readonly claim: ClaimIntent }
-  /** Another request, that was or may have been accepted, holds the key; `view` is what is recorded of it. */
+  /** Another request, which was or may have been accepted, holds the key; `view` contains its records. */
   | { readonly do: 'conflict'; readonly view: SendAttemptView };
 
-/** What one send attempt's records mean for somebody who wants to send in it. Pure: the proof of create-once walks it. */
+/**
+ * What the records of one send attempt mean for a caller that wants to send in it. Pure: the proof of create-once
+ * walks it.
+ */
 export function decideSendAttempt(view: SendAttemptView, asker: SendAttemptAsker): SendAttemptDecision {
   const { claim, outcome } = view;
   if (claim?.kind === 'fence') return { do: 'fenced' };
-  // An unreadable file cannot be hashed any more: nothing is sent anyway, and the first outcome is worth more.
+  // A file that can no longer be read has no hash: nothing is sent anyway, and the first outcome is worth more.
   const [held, asked] = [claim?.fingerprint ?? null, asker.fingerprint];
   const isOther = held !== null && asked !== null && held !== asked;
   const isOver = outcome !== null && mayGoPast(claim, outcome.answer, asker, isOther);
-  // What somebody decided about it was not decided about a request that is asked for now.
+  // A decision about the other request does not apply to this one.
   if (isOther) return isOver && !view.resolution ? { do: 'next_send_attempt' } : { do: 'conflict', view };
   if (claim !== null && view.resolution && !isPaid(outcome?.answer)) {
     const { answer, decisionId, at } = view.resolution;
@@ -213,8 +230,8 @@ export function decideSendAttempt(view: SendAttemptView, asker: SendAttemptAsker
 }
 
 /**
- * A refusal is the answer to one request: the corrected one goes past any, the same one only past those that may end by
- * themselves, or by a person's word. The run that was refused was told so, and stays where it is.
+ * Whether the caller may continue past an answer. A corrected request continues past any refusal; the same request
+ * only past those that may end by themselves, or when a person wants it. The run that got the refusal stays at it.
  */
 function mayGoPast(
   claim: ClaimIntent | null,
@@ -233,15 +250,16 @@ function mayGoPast(
 
 /** Whether a later attempt of the same activity has sent: its answer may have ended the call. */
 function isOvertaken({ activityId, attemptAt }: ClaimIntent, { attempt }: SendAttemptAsker): boolean {
-  // A time that nobody noted is no later one.
+  // A missing time is never later.
   const sentAt = (time: string | undefined) => Date.parse(time ?? '');
   return activityId === attempt?.activityId && sentAt(attemptAt) > sentAt(attempt?.attemptAt);
 }
 
 /**
- * Whether an asker that may not go past this send attempt by itself may follow somebody who did: whoever has an intent beyond it
- * knew that nothing was accepted here, although the record of that was lost, or its clock says that a Retry-After is over,
- * or a person wanted the refused request sent again, or one after another request whose fate is unknown.
+ * Whether a caller that may not continue past this send attempt by itself may follow one that did. A sender with an
+ * intent beyond it knew that nothing was accepted here, although the record of that was lost; or its clock says that
+ * a Retry-After is over; or a person wanted the refused request, or one after another request of unknown fate, sent
+ * again.
  */
 export function mayFollow(view: SendAttemptView, asker: SendAttemptAsker): boolean {
   if (view.resolution?.decision === 'resubmit' && !isPaid(view.outcome?.answer)) return true;
@@ -250,8 +268,9 @@ export function mayFollow(view: SendAttemptView, asker: SendAttemptAsker): boole
 }
 
 /**
- * Whether a send attempt is behind a workflow that begins in a later one: it was told that what stood here is over, and went on
- * itself where that was not recorded. What else stands here was put here since, in a journal that lacked what it was told.
+ * Whether this send attempt is over for a workflow that begins in a later one: the workflow got an answer that ended
+ * it, or continued by itself where that was not recorded. Any other record was written since, in a journal that lacks
+ * that answer.
  */
 export function isBehind(
   { claim, outcome, resolution }: SendAttemptView,
@@ -264,14 +283,15 @@ export function isBehind(
 }
 
 /**
- * A purchase that is known wins over every decision: an id that came late is never given up for another purchase. A
- * refusal that comes late is none: it would hide what was adopted, or bought in the next send attempt, since the decision.
+ * Whether an answer is a purchase. A known purchase overrides every decision: a late id is never given up for another
+ * purchase. A late refusal does not: it would hide what was adopted, or bought in the next send attempt, since the
+ * decision.
  */
 export function isPaid(answer: RecordedAnswer | undefined): boolean {
   return answer?.outcome === 'created' || answer?.outcome === 'completed';
 }
 
-/** Whether this send attempt may have cost something: it was bought, or nobody knows and nobody has declared it lost. */
+/** Whether this send attempt may have cost something: it was bought, or its fate is unknown and not declared lost. */
 export function mayHaveCost(view: SendAttemptView): boolean {
   if (isPaid(view.outcome?.answer)) return true;
   if (!isOpenFate(view)) return false;
@@ -279,12 +299,18 @@ export function mayHaveCost(view: SendAttemptView): boolean {
   return !resolution || isPaid(resolution.answer ?? undefined);
 }
 
-/** Whether whoever paid for this send attempt was charged for it: it was bought or its fate was open, whatever was decided since. */
+/**
+ * Whether the payer of this send attempt was charged for it: it was bought, its fate was open, or the service
+ * validated its request and refused it, whatever was decided since.
+ */
 export function wasCharged(view: SendAttemptView): boolean {
   return isPaid(view.outcome?.answer) || isOpenFate(view) || isValidatedRefusal(view);
 }
 
-/** Whether money may be owed for this send attempt: {@link mayHaveCost}, or the service validated its request and refused it (C7.10). */
+/**
+ * Whether money may be owed for this send attempt: {@link mayHaveCost}, or the service validated its request and
+ * refused it (C7.10).
+ */
 export function mayBeOwed(view: SendAttemptView): boolean {
   return mayHaveCost(view) || isValidatedRefusal(view);
 }
@@ -293,22 +319,22 @@ function isValidatedRefusal({ outcome }: SendAttemptView): boolean {
   return outcome?.answer.outcome === 'rejected' && isValidated(outcome.answer);
 }
 
-/** Whether a send may have been accepted in this send attempt and nobody knows, or what was paid for is lost: a person may decide. */
+/** Whether a person may decide: a send of this send attempt may have been accepted, or what was paid for is lost. */
 export function isOpenFate({ claim, outcome }: SendAttemptView): boolean {
   return claim?.kind === 'intent' && (outcome === null || isOpenAnswer(outcome.answer));
 }
 
-/** Whether a fate is open and nobody has decided about it. */
+/** Whether the fate is open and not decided. */
 export function isUndecided(view: SendAttemptView): boolean {
   return isOpenFate(view) && !view.resolution;
 }
 
-/** Whether what was recorded leaves it to a person to say what follows. */
+/** Whether a recorded answer needs a person's decision. */
 export function isOpenAnswer(answer: RecordedAnswer): boolean {
   return answer.outcome === 'unconfirmed' || answer.outcome === 'results_lost';
 }
 
-/** Whether a recorded answer proves that nothing was accepted, and the service wants no more time (C8.7). */
+/** Whether a recorded answer proves that nothing was accepted, and no Retry-After is pending (C8.7). */
 export function isRefusal(answer: RecordedAnswer, now: number): boolean {
   switch (answer.outcome) {
     case 'not_sent':
@@ -321,7 +347,7 @@ export function isRefusal(answer: RecordedAnswer, now: number): boolean {
   }
 }
 
-/** Whether asking for the same again can help after a refusal: a person mends credentials and quota (C7.1). */
+/** Whether the same request can succeed after a refusal: a person mends credentials and quota (C7.1). */
 export function isReopenable(answer: RecordedAnswer, now: number): boolean {
   if (!isRefusal(answer, now)) return false;
   return answer.outcome !== 'rejected' || MENDED_ELSEWHERE.has(answer.reason);

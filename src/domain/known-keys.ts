@@ -1,23 +1,23 @@
 import { nearNames } from './near-names';
 import { type ValidationIssue } from './validation-issue';
 
-/** The keys that an object may have; those of an object within it where they are validated too. */
+/** The keys that an object may have, with those of nested objects that are validated too. */
 export interface Keys {
   readonly [name: string]: true | Keys;
 }
 
-/** Every key of a type, of each member of a union: a table that `satisfies` this cannot drift from its type. */
+/** All keys of a type, or of each member of a union: a table that `satisfies` this cannot drift from its type. */
 export type KeysOf<T> = { readonly [key in T extends unknown ? keyof T : never]: true | Keys };
 
 /**
- * The first key that nobody knows, with what may have been meant: an option under a name of another spelling would be
- * passed over in silence, and something else would be bought. Undefined when all are known.
- * @param path where the value stands, for the field
+ * The first unknown key, with a suggestion; undefined when all keys are known. A misspelt option would otherwise be
+ * ignored silently, and something else would be bought.
+ * @param path path of the value, for the field
  */
 export function unknownKey(value: unknown, known: Keys, path = ''): ValidationIssue | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   for (const [name, inner] of Object.entries(value)) {
-    // A key without a value is not given.
+    // An undefined value counts as absent.
     if (inner === undefined) continue;
     const field = `${path}${path === '' ? '' : '.'}${shown(name)}`;
     const keys = Object.hasOwn(known, name) ? known[name] : undefined;
@@ -34,7 +34,7 @@ function unknownIssue(name: string, field: string, known: readonly string[]): Va
   return { field, message: `${field} is not known. ${meant}`, allowed: known };
 }
 
-/** Names are chosen by others: long ones and odd ones are cut down to what a line can show. */
+/** Key names are foreign input: long and unusual ones are reduced to what fits on a line. */
 function shown(name: string): string {
   return name.slice(0, 60).replace(/[^\w.$@[\]-]/g, '?');
 }

@@ -24,14 +24,14 @@ import { billing, type Billing, finishedState, type Money } from './price';
 import { requestBudgetMs } from './request-budget';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 
-/** Builders of outcomes: one place where facts, words and money come together (architecture: Outcomes). */
+/** Builders of outcomes from facts, messages and money (architecture: Outcomes). */
 
 export function requestedFacts(video: VideoTask): RequestedFacts {
   const { model, durationSeconds, resolution, referenceMode } = video;
   return { model, durationSeconds, resolution, referenceMode };
 }
 
-/** Where the service says it made something else than was asked for (C2.2.5). */
+/** Warnings where the service reports something else than was requested (C2.2.5). */
 export function differences(requested: RequestedFacts, reported: ReportedFacts): string[] {
   return (['model', 'durationSeconds', 'resolution'] as const).flatMap((fact) => {
     const asked = requested[fact];
@@ -46,7 +46,7 @@ export interface VideoEnd {
   readonly video: VideoTask;
   readonly estimate: Money | null;
   readonly state: WatchState;
-  /** Something else under its key may have cost as well: what the service reports of this task settles nothing. */
+  /** Something else under its key may have cost too: the usage reported for this task settles nothing. */
   readonly mayBeOwed?: true;
 }
 
@@ -99,7 +99,7 @@ export function taskUnknown(end: VideoEnd): TaskUnknown {
     outcome: 'task_unknown',
     video: end.video,
     message:
-      'The service does not know this task id. Check the id, the account and the path /v1/videos/{task_id}. This is no failed video and no reason to create another one.',
+      'The service does not know this task id. Check the id, the account and the path /v1/videos/{task_id}. This is not a failed video and not a reason to create another one.',
     watch: watchFacts(end.state),
     billing: billing(end.estimate, 'needs_review'),
   };
@@ -126,8 +126,8 @@ export function contentUnavailable(
 const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
 /**
- * Whether it is a refusal for which a service may bill its validation: that nothing was accepted does not prove that nothing
- * is owed (C7.10). One that holds for the account or the model validates no request.
+ * Whether the service may bill the validation of the refused request: that nothing was accepted does not prove that
+ * nothing is owed (C7.10). A refusal of the whole account or model validates no request.
  */
 export function isValidated({ httpStatus, standing, reason }: RejectedCall): boolean {
   return httpStatus !== undefined && standing === undefined && VALIDATED.has(reason);
@@ -151,7 +151,7 @@ export function rejected(call: RejectedCall, creationKey: string | null, sends: 
   };
 }
 
-/** Refused by workflow or client code: no activity was needed to see it, and nothing was sent. */
+/** A refusal by workflow or client code, before any activity: nothing was sent. */
 export function refusedBeforeSend(
   reason: RejectedCall['reason'],
   message: string,
@@ -196,7 +196,7 @@ function unconfirmedMessage({ evidence, resent }: UnconfirmedCall): string {
   return `${start} ${sent}; money may be owed. Look into the task records of the service with the evidence.${slow}`;
 }
 
-/** The way out for the next call. */
+/** Advice for later calls of a slow model. */
 function noAnswerInTime({ referenceMode }: CreateEvidence): string {
   const unlessGiven = requestBudgetMs(referenceMode === null ? 'image' : 'video', undefined) / 1000;
   return `The service did not answer in time: within requestSeconds of the model's entry in MEDIA_MODELS, ${unlessGiven} unless it is given there. Where the model takes longer, set it to more for later calls.`;
@@ -206,12 +206,12 @@ export function cancelled(video: VideoTask | null, creationKey: string | null, m
   return { outcome: 'cancelled', video, creationKey, billing: money };
 }
 
-/** Whether another attempt, under a new creation key, can make sense (C3.7, C7.7). */
+/** Whether another attempt, under a new creation key, can help (C3.7, C7.7). */
 export function mayRetry(kind: ErrorKind): boolean {
   return kind === 'capacity';
 }
 
-/** The builders under one name, for code that ends in several of them. */
+/** The builders as one object, for code that uses several of them. */
 export const outcomes = {
   cancelled,
   completed,
@@ -224,7 +224,7 @@ export const outcomes = {
   unconfirmed,
 };
 
-/** The outcome of an image call; undefined for answers after which it may go on (nothing was accepted). */
+/** The outcome of an image call; undefined for answers after which it may continue (nothing was accepted). */
 export function imageOutcome(answer: ImageCallAnswer, creationKey: string): ImageOutcome | undefined {
   switch (answer.outcome) {
     case 'completed': {

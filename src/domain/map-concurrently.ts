@@ -1,6 +1,6 @@
 /**
- * Does some work for each item, in order of their start, at most `atOnce` at a time. The first failure is thrown, and
- * the other lanes end their item.
+ * Runs `work` for each item, in order, at most `atOnce` at a time. Throws the first failure at once; the other lanes
+ * continue.
  */
 export async function mapConcurrently<T>(
   items: Iterable<T>,

@@ -2,19 +2,21 @@ import { type IdempotencyPolicy } from './create-policy';
 import { type PollingProfile } from './polling-profile';
 import { type ReferenceKind } from './request';
 
-/** How one kind of reference goes on the wire (architecture: Requests): nothing about it is ever assumed (C2.1.5). */
+/** How one kind of reference is sent (architecture: Requests): nothing about it is assumed (C2.1.5). */
 export interface ReferenceMapping {
   readonly kind: ReferenceKind;
   /** Wire field name. */
   readonly field: string;
   readonly shape: 'array' | 'string';
-  /** `url` refuses files; `data_url` and `base64` read the bytes in the worker, `file` sends them as a part of a form. */
+  /**
+   * `url` refuses files; `data_url` and `base64` read the bytes in the worker, `file` sends them as a part of a form.
+   */
   readonly form: 'url' | 'data_url' | 'base64' | 'file';
-  /** Largest number of references under this field; absent means the configuration names none. */
+  /** Largest number of references under this field; absent when no limit is configured. */
   readonly max?: number;
 }
 
-/** One line of a price list per specification: the first line of which every given key matches is used. */
+/** One line of a price list per specification: the first line whose keys all match is used. */
 export interface SpecificationPrice {
   readonly resolution?: string;
   readonly durationSeconds?: number;
@@ -35,7 +37,7 @@ export type PriceRule =
 export interface VideoModel {
   readonly id: string;
   readonly kind: 'video';
-  /** What the body of a create is; the contract's is JSON. @default 'json' */
+  /** Body format of a create; the contract's is JSON. @default 'json' */
   readonly createForm?: 'json' | 'multipart';
   /** @default 'seconds' */
   readonly durationField?: 'seconds' | 'duration';
@@ -48,7 +50,7 @@ export interface VideoModel {
   /** Names of model-specific fields that may be given through `fields`. */
   readonly fields?: readonly string[];
   readonly polling?: PollingProfile;
-  /** Longest time that a create may take to be uploaded and answered. @default 60 */
+  /** Longest time, in seconds, for a create to be uploaded and answered. @default 60 */
   readonly requestSeconds?: number;
   readonly idempotency?: IdempotencyPolicy;
   readonly price?: PriceRule;
@@ -68,7 +70,7 @@ export interface ImageModel {
     readonly maxImages?: number;
   };
   readonly fields?: readonly string[];
-  /** Longest time that a call or an edit may take to be uploaded and answered. @default 240 */
+  /** Longest time, in seconds, for a call or an edit to be uploaded and answered. @default 240 */
   readonly requestSeconds?: number;
   readonly idempotency?: IdempotencyPolicy;
   readonly price?: PriceRule;

@@ -1,6 +1,6 @@
 /**
- * Every name that another process, a history or an operator's script relies on.
- * They are API from the first commit: changing one breaks running workflows.
+ * Names that other processes, histories and operators' scripts rely on.
+ * They are public API: changing one breaks running workflows.
  */
 
 /** Activity types (architecture: Names). */
@@ -45,11 +45,14 @@ export const QUERY = {
   videoState: 'video_state',
   campaignState: 'campaign_state',
   batchState: 'batch_state',
-  /** Paid calls that are not sent for now, and why: answered by video, image and campaign workflows. */
+  /** Paid calls that are not sent for now, and why; answered by video, image and campaign workflows. */
   waits: 'waits',
 } as const;
 
-/** Between a campaign and its batches, see `campaign/messages`; `bind` is what a worker says to the ledger of its queue. */
+/**
+ * Signals between a campaign and its batches (see `campaign/messages`); a worker sends `bind` to the ledger of its
+ * queue.
+ */
 export const SIGNAL = {
   campaignOrders: 'campaign_orders',
   campaignReport: 'campaign_report',
@@ -86,35 +89,46 @@ export function activityQueues(taskQueue: string): {
 /** Credential used when a request names none. */
 export const DEFAULT_CREDENTIAL = 'default';
 
-/** The queue of a worker, also where one of those that it serves beside its own is named. */
+/** Base queue of a worker: removes the suffix of an activity queue. */
 export function baseTaskQueue(taskQueue: string): string {
   return taskQueue.replace(/(?:\/(?:create|poll|download|image))+$/, '');
 }
 
-/** Queue of the ledgers' one workflow task: no worker polls it (architecture: Create). */
+/** Task queue of a ledger's only workflow task; no worker polls it (architecture: Create). */
 export function ledgerTaskQueue(taskQueue: string): string {
   return `${baseTaskQueue(taskQueue)}/ledger`;
 }
 
-/** Workflow id of the ledger that binds a task queue, and those beside it, to one journal (architecture: Create). */
+/**
+ * Workflow id of the ledger that binds a task queue, and its activity queues, to one journal (architecture: Create).
+ */
 export function mediaJournalWorkflowId(taskQueue: string): string {
   return `media-journal/${baseTaskQueue(taskQueue)}`;
 }
 
-/** Memo field of a paid start: the fingerprint of the request, compared when a second caller attaches (architecture: Create). */
+/**
+ * Memo field of a paid start: the fingerprint of the request, compared when a second caller attaches
+ * (architecture: Create).
+ */
 export const FINGERPRINT_MEMO = 'mediaFingerprint';
 
-/** Failure type of a paid activity that refuses to run without a journal; its details say in which attempt. */
+/** Failure type of a paid activity that refuses to run without a journal; its details contain the attempt. */
 export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';
 
-/** Failure type of an activity that its own retry policy runs again; its details say which class of trouble it met. */
+/** Failure type of an activity that its own retry policy runs again; its details contain the error class. */
 export const RETRY_LATER = 'MediaRetryLater';
 
-/** Cause of a `not_sent` answer: an outcome is there, and only the create itself can tell whether it is this request's. */
+/**
+ * Cause of a `not_sent` answer: an outcome is recorded, and only the create itself can check whether it belongs to
+ * this request.
+ */
 export const RECORDED_BY_ANOTHER_RUN = 'recorded_by_another_run';
 
-/** Cause of a `not_sent` answer: the batch of a campaign that was to pay for it is closed, or another run of it spends its money. */
+/**
+ * Cause of a `not_sent` answer: the campaign batch that was to pay for it is closed, or another run of it spends its
+ * money.
+ */
 export const BATCH_CLOSED = 'batch_closed';
 
-/** Cause of a `not_sent` answer to a create that was asked for records only: there is none. */
+/** Cause of a `not_sent` answer to a `recordedOnly` create: nothing is recorded. */
 export const NOT_RECORDED = 'not_recorded';

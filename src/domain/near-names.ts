@@ -1,6 +1,6 @@
 /**
- * Names that somebody who typed `wanted` may have meant, nearest first: at most a third of it is different, or one
- * holds the other. Case and separators do not count.
+ * Known names similar to `wanted`, nearest first: at most a third of the characters differ, or one name contains the
+ * other. Ignores case and separators.
  */
 export function nearNames(wanted: string, known: readonly string[], most = 3): string[] {
   const asked = plain(wanted);
@@ -14,7 +14,7 @@ export function nearNames(wanted: string, known: readonly string[], most = 3): s
 
 const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]+/g, '');
 
-/** Names are short; nobody waits for a longer text to be compared. */
+/** Names are short; a longer text is not compared, because that is slow. */
 const LONGEST = 100;
 
 function distanceOf(a: string, b: string): number {

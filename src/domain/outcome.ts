@@ -5,7 +5,7 @@ import { type CreateEvidence, type RejectReason } from './paid-call';
 import { type PollErrorClass, type ReportedFacts } from './poll-answers';
 import { type TaskError, type VideoTask } from './video-task';
 
-/** What was asked for, kept apart from what the service reports (C2.2.5). */
+/** The requested values, kept apart from what the service reports (C2.2.5). */
 export interface RequestedFacts {
   readonly model: string | null;
   readonly durationSeconds: number | null;
@@ -21,17 +21,19 @@ interface WithVideo extends WithBilling {
   readonly video: VideoTask;
 }
 
-/** Why the last poll brought no record. */
+/** Why the last poll returned no record. */
 export interface LastPollError {
   readonly class: PollErrorClass;
   readonly httpStatus?: number;
-  /** What the service said, cleaned and short. */
+  /** The service's error, cleaned and shortened. */
   readonly reason?: TaskError;
 }
 
-/** What is known about a wait at one moment. Times are ISO 8601. */
+/** State of a wait at one moment. Times are ISO 8601. */
 export interface WatchFacts {
-  /** The service's last status word, of its create reply until a poll brings a record; null when it sent none. */
+  /**
+   * The service's last status value: that of the create reply until a poll returns a record; null when it sent none.
+   */
   readonly lastStatus: string | null;
   /** Only when the service sent a number (C2.2.4). */
   readonly progress?: number;
@@ -39,7 +41,7 @@ export interface WatchFacts {
   readonly lastPollAt: string | null;
   readonly polls: number;
   readonly lastError?: LastPollError;
-  /** Until when the service keeps the result of a completed task; only where its record says so. */
+  /** When the result of a completed task expires at the service; set only where its record says so. */
   readonly expiresAt?: string;
 }
 
@@ -49,12 +51,15 @@ export interface CompletedVideo extends WithVideo {
   readonly sidecar: ArtifactRef | null;
   readonly requested: RequestedFacts;
   readonly reported: ReportedFacts;
-  /** Differences between requested and reported, odd media, unknown words. Nothing claims that references were used (C7.9). */
+  /**
+   * Differences between requested and reported values, unusual media, unknown values. Never claims that references
+   * were used (C7.9).
+   */
   readonly warnings: readonly string[];
   readonly watch: WatchFacts;
 }
 
-/** The client's deadline passed. A success, not a failure: the task goes on and can be awaited later (C3.4). */
+/** The client's deadline passed. A success, not a failure: the task continues and can be awaited later (C3.4). */
 export interface StillRunning extends WithVideo, WatchFacts {
   readonly outcome: 'still_running';
 }
@@ -62,7 +67,7 @@ export interface StillRunning extends WithVideo, WatchFacts {
 export interface FailedVideo extends WithVideo {
   readonly outcome: 'failed';
   readonly error: TaskError;
-  /** Whether another attempt, under a new creation key, can make sense (C7.7). */
+  /** Whether another attempt, under a new creation key, can help (C7.7). */
   readonly retryable: boolean;
   readonly watch: WatchFacts;
 }
@@ -76,7 +81,10 @@ export interface ContentUnavailable extends WithVideo {
   readonly httpStatus?: number;
 }
 
-/** The service repeatedly says that it does not know the id: check the id and the path (C7.2). Never a reason to create. */
+/**
+ * The service repeatedly answered that it does not know the id: check the id and the path (C7.2). Never a reason to
+ * create.
+ */
 export interface TaskUnknown extends WithVideo {
   readonly outcome: 'task_unknown';
   readonly message: string;
@@ -107,14 +115,14 @@ export interface Rejected extends WithBilling {
   readonly sends: number;
 }
 
-/** Cancelled by the caller. The service has no cancel: a task that exists goes on and is named here. */
+/** Cancelled by the caller. The service has no cancel: an existing task continues and is named here. */
 export interface Cancelled extends WithBilling {
   readonly outcome: 'cancelled';
   readonly video: VideoTask | null;
   readonly creationKey: string | null;
 }
 
-/** Every way a video workflow ends by itself; returned, never thrown (architecture: Outcomes). */
+/** All outcomes that a video workflow returns; none is thrown (architecture: Outcomes). */
 export type VideoOutcome =
   | CompletedVideo
   | StillRunning
@@ -133,7 +141,7 @@ export interface CompletedImage extends WithBilling {
   readonly warnings: readonly string[];
 }
 
-/** Paid for, but results could not be kept. Never sent again by itself (architecture: Images). */
+/** Paid for, but results could not be kept. Never sent again automatically (architecture: Images). */
 export interface ImageResultsLost extends WithBilling {
   readonly outcome: 'results_lost';
   readonly creationKey: string;
@@ -141,9 +149,12 @@ export interface ImageResultsLost extends WithBilling {
   readonly created: number | null;
   readonly reason: string;
   readonly message: string;
-  /** Whether the same id, started again, fetches what is missing while the links of the service live; nothing is sent for that. */
+  /**
+   * Whether starting the same id again fetches the missing results while the service's links are valid, without
+   * sending anything.
+   */
   readonly fetchable: boolean;
 }
 
-/** Every way an image call ends (architecture: Outcomes). */
+/** All outcomes of an image call (architecture: Outcomes). */
 export type ImageOutcome = CompletedImage | ImageResultsLost | Unconfirmed | Rejected | Cancelled;

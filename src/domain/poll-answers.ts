@@ -5,9 +5,12 @@ import { type TaskError } from './video-task';
 export interface PollBatch {
   readonly model: string | null;
   readonly ids: readonly string[];
-  /** `seen[i]` is the digest of the last record of `ids[i]` that crossed, `''` for none. Empty beside `seenRuns`. */
+  /**
+   * `seen[i]` is the digest of the last record of `ids[i]` that reached the workflow, `''` for none. Empty when
+   * `seenRuns` is set.
+   */
   readonly seen: readonly string[];
-  /** The same digests, each with how many tasks in a row have it. */
+  /** The same digests as runs, each with the number of consecutive tasks that have it. */
   readonly seenRuns?: readonly (readonly [digest: string, tasks: number])[];
 }
 
@@ -16,24 +19,24 @@ export interface PollVideosInput {
   readonly account: string;
   /** Soft budget in milliseconds: tasks without an answer by then are `late`. */
   readonly budgetMs: number;
-  /** Shortest time between two polls of one task, in milliseconds: the floor that the worker keeps (C8.2). */
+  /** Shortest time between two polls of one task, in milliseconds, which the worker enforces (C8.2). */
   readonly minIntervalMs: number;
-  /** Absent: all tasks are asked for as soon as they can be. */
+  /** Absent: all GETs are sent as soon as possible. */
   readonly spread?: PollSpread;
   readonly byModel: readonly PollBatch[];
 }
 
 /** How the GETs of one tick are spread, in milliseconds. */
 export interface PollSpread {
-  /** From one poll of a task to the next, as far as the tick allows. */
+  /** Target time between two polls of a task, as far as the tick allows. */
   readonly everyMs: number;
-  /** Part of the tick, from its beginning, in which all GETs are sent. */
+  /** Time from the start of the tick within which all GETs are sent. */
   readonly overMs: number;
 }
 
-/** What of a service's record crosses into workflow code: never a URL (architecture: Poll). */
+/** The part of a service's record that is passed to workflow code: never a URL (architecture: Poll). */
 export interface PolledRecord {
-  /** The service's own word, lower case. */
+  /** The service's own status value, in lower case. */
   readonly status: string;
   readonly phase: TaskPhase;
   /** Present only when the record holds a finite number from 0 to 100 (C2.2.3). */
@@ -41,14 +44,14 @@ export interface PolledRecord {
   readonly usage?: JsonValue;
   readonly reported?: ReportedFacts;
   readonly error?: TaskError;
-  /** Until when the service keeps the result, in ISO 8601; only of a completed task, and where the record says so. */
+  /** When the result expires at the service, ISO 8601; only for a completed task whose record says so. */
   readonly expiresAt?: string;
 }
 
-/** Meaning of a status word. `unknown` is reported and is not final (C2.2.2). */
+/** Meaning of a status value. `unknown` is reported and is not final (C2.2.2). */
 export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
-/** What the service says it made; kept apart from what was requested (C2.2.5). */
+/** What the service reports about the result, kept apart from what was requested (C2.2.5). */
 export interface ReportedFacts {
   readonly model?: string;
   readonly resolution?: string;
@@ -56,7 +59,7 @@ export interface ReportedFacts {
   readonly fps?: number;
 }
 
-/** Every reason why a poll brought no record. */
+/** All reasons why a poll returned no record. */
 export const POLL_ERROR_CLASSES = [
   'rate_limited',
   'unavailable',
@@ -70,12 +73,12 @@ export const POLL_ERROR_CLASSES = [
   'late',
 ] as const;
 
-/** Why a poll brought no record. */
+/** Why a poll returned no record. */
 export type PollErrorClass = (typeof POLL_ERROR_CLASSES)[number];
 
 /**
- * `index` counts through the ids of all batches in order. Tasks that are not listed are unchanged.
- * `askedMsAgo` is there when the GET left before the tick began, by so many milliseconds.
+ * `index` counts the ids of all batches in order. A task without an answer is unchanged. `askedMsAgo` is set when the
+ * GET was sent before the tick began, by that many milliseconds.
  */
 export type PollAnswer =
   | {
@@ -89,7 +92,7 @@ export type PollAnswer =
       readonly index: number;
       readonly error: PollErrorClass;
       readonly httpStatus?: number;
-      /** What the service said besides its status, cleaned and short; of the first tasks of a tick only. */
+      /** The service's error, cleaned and shortened; only for the first tasks of a tick. */
       readonly reason?: TaskError;
       /** Lower bound from Retry-After, in milliseconds, never clamped (C8.7). */
       readonly retryAfterMs?: number;
@@ -100,11 +103,11 @@ export type PollAnswer =
 
 export interface PollVideosResult {
   readonly answers: readonly PollAnswer[];
-  /** Now and then, while the worker has too few sockets for what it polls. */
+  /** Set from time to time while the worker has too few sockets for the tasks that it polls. */
   readonly shortage?: PollShortage;
 }
 
-/** MEDIA_POLL_CONNECTIONS as it is, and as it would do. */
+/** MEDIA_POLL_CONNECTIONS: its current value, and the value that would suffice. */
 export interface PollShortage {
   readonly connections: number;
   readonly needed: number;
@@ -112,7 +115,10 @@ export interface PollShortage {
 
 type Seen = Pick<PollBatch, 'seen' | 'seenRuns'>;
 
-/** Digests one by one, or in runs where there are half as many: most tasks were last seen in the state of their neighbours. */
+/**
+ * Encodes digests one by one, or as runs when those are at most half as many: most tasks were last in the same state
+ * as their neighbours.
+ */
 export function shortSeen(digests: readonly string[]): Seen {
   const seenRuns: (readonly [string, number])[] = [];
   for (const digest of digests) {
@@ -120,7 +126,7 @@ export function shortSeen(digests: readonly string[]): Seen {
     if (last?.[0] === digest) seenRuns[seenRuns.length - 1] = [digest, last[1] + 1];
     else seenRuns.push([digest, 1]);
   }
-  // A worker of before knows no runs: to it nothing was seen, and it answers with records that are known already.
+  // An older worker ignores `seenRuns`: it finds no digests and returns records that are already known.
   return seenRuns.length * 2 <= digests.length ? { seen: [], seenRuns } : { seen: digests };
 }
 

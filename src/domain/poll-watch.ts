@@ -4,8 +4,8 @@ import { type VideoState } from './video-state';
 import { type TaskError, type VideoTask } from './video-task';
 
 /**
- * One watched task as pure data: what survives continue-as-new. All times are milliseconds since the Unix epoch,
- * in workflow time.
+ * One watched task as plain data, which survives continue-as-new. All times are milliseconds since the Unix epoch, in
+ * workflow time.
  */
 export interface WatchState {
   readonly video: VideoTask;
@@ -15,21 +15,21 @@ export interface WatchState {
   readonly hardEndAt: number | null;
   /** Earliest time of the next ordinary poll. */
   readonly dueAt: number;
-  /** Never polled before this, whatever happens: Retry-After (C8.7). 0 when the service set none. */
+  /** Never polled before this time, set by Retry-After (C8.7); 0 when the service set none. */
   readonly notBefore: number;
-  /** Digest of the last record that crossed, `''` before the first. */
+  /** Digest of the last record received, `''` before the first. */
   readonly seen: string;
   readonly lastStatus: string | null;
-  /** Until when the service keeps the result of a completed task, as its record says. */
+  /** When the result of a completed task expires at the service, according to its record. */
   readonly expiresAt: string | null;
   readonly progress: number | null;
   readonly lastChangeAt: number | null;
   readonly lastPollAt: number | null;
   readonly polls: number;
-  /** Consecutive polls that brought no record. */
+  /** Consecutive polls without a record. */
   readonly errors: number;
   readonly lastError: LastPollError | null;
-  /** First of the 400/404 answers in a row, and how many. */
+  /** Time of the first of the consecutive 400/404 answers, and their number. */
   readonly unknownSince: number | null;
   readonly unknownCount: number;
   /** Ticks at or after the deadline that never reached the service. */
@@ -44,8 +44,9 @@ export type WatchVerdict =
   | { readonly kind: 'still_running' };
 
 /**
- * `task_unknown` needs at least this many answers in a row over at least this time, of a task of which no record was ever
- * seen (architecture: Poll). A service that once knew a task and forgets it is in trouble: it is asked on until the deadline.
+ * `task_unknown` needs at least this many consecutive answers over at least this time, for a task of which no record
+ * was ever received (architecture: Poll). A task that the service once knew and then forgets is polled until the
+ * deadline.
  */
 const UNKNOWN_MIN_ANSWERS = 3;
 const UNKNOWN_GRACE_MS = 60_000;
@@ -53,7 +54,7 @@ const UNKNOWN_GRACE_MS = 60_000;
 export const CREDENTIALS_RETRY_MS = 60_000;
 /** Longest backoff of our own; Retry-After may be longer (C8.6). */
 export const MAX_BACKOFF_MS = 60_000;
-/** How many lost ticks after the deadline are made up for before the wait ends without one. */
+/** Lost ticks after the deadline that are made up for before the wait ends without one. */
 export const MAX_MISSED_AT_DEADLINE = 3;
 
 const UNKNOWN_ERROR: TaskError = { kind: 'unknown', code: null, message: null };
@@ -92,7 +93,7 @@ export function beginWatch(begin: BeginWatch): WatchState {
   };
 }
 
-/** A record crossed for the first time, or differs from the last one. It was asked for in this tick or before it. */
+/** The first record, or one that differs from the last. Its GET was sent in this tick or before it. */
 export function onRecord(
   state: WatchState,
   record: PolledRecord,
@@ -126,7 +127,7 @@ export function onUnchanged(state: WatchState, askedAt: number, tickAt = askedAt
   };
 }
 
-/** What was asked for before the deadline does not say how things stood at the deadline. */
+/** A GET sent before the deadline does not show the state at the deadline. */
 function missedBefore(state: WatchState, askedAt: number, tickAt: number): number {
   return askedAt >= state.deadlineAt ? state.missedAtDeadline : missedTicks(state, tickAt);
 }
@@ -141,8 +142,9 @@ export interface PollFailure {
 }
 
 /**
- * A poll of the tick that started at `at`, or one before it, brought no record. `minIntervalMs` is the band's shortest interval; `random`
- * is in [0, 1). Retry-After counts from the reply, which is no later than `answeredAt` (C8.7).
+ * A poll of the tick that started at `at`, or an earlier one, returned no record. `minIntervalMs` is the band's
+ * shortest interval; `random` is in [0, 1). Retry-After counts from the reply, which is no later than `answeredAt`
+ * (C8.7).
  */
 export function onPollError(
   state: WatchState,
@@ -176,16 +178,18 @@ export function onPollError(
   };
 }
 
-/** A tick without anything new. */
+/** A tick without a new answer. */
 export function onNoAnswer(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'late' }, at, 0);
 }
 
-/** The service was not asked, or has not answered yet: at the deadline that is a lost tick, so that the wait ends. */
+/**
+ * The service was not polled, or has not answered yet: at the deadline that is a lost tick, so that the wait ends.
+ */
 function unanswered(state: WatchState, failure: PollFailure, at: number, notBefore: number): WatchState {
   return {
     ...state,
-    // A worker without the account is a lost tick: the next may reach one that has it.
+    // A worker without the account is a lost tick: the next tick may reach one that has it.
     dueAt: at,
     notBefore: Math.max(state.notBefore, notBefore),
     lastError: failure.error === 'late' ? state.lastError : { class: failure.error },
@@ -199,18 +203,18 @@ function missedTicks(state: WatchState, at: number): number {
 
 function ownDelay(state: WatchState, error: PollErrorClass, minIntervalMs: number, random: number): number {
   if (error === 'credentials') return CREDENTIALS_RETRY_MS;
-  // The grace window is counted in answers and seconds: the ordinary cadence serves both.
+  // The grace window counts answers and seconds: the ordinary cadence suits both.
   if (isUnknownAnswer(error) && !isKnown(state)) return 0;
   const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(state.errors + 1, 10));
   return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
 }
 
-/** The service says that it has no such task. */
+/** The service answers that it has no such task. */
 function isUnknownAnswer(error: PollErrorClass): boolean {
   return error === 'not_found' || error === 'bad_request';
 }
 
-/** Whether a poll of this task has ever brought a record, in this run or in one before it. */
+/** Whether a poll of this task has ever returned a record, in this run or an earlier one. */
 function isKnown({ seen }: WatchState): boolean {
   return seen !== '';
 }
@@ -225,14 +229,14 @@ export function onMissedTick(state: WatchState, at: number): WatchState {
   };
 }
 
-/** What a record means for the watch; undefined while it goes on. */
+/** Verdict of a record; undefined while the watch continues. */
 export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined {
   if (record.phase === 'completed') return { kind: 'completed', record };
   if (record.phase === 'failed') return { kind: 'failed', record, error: record.error ?? UNKNOWN_ERROR };
   return undefined;
 }
 
-/** Whether the watch is over without a final record, after the tick at `tickAt` or while waiting at `now`. */
+/** Verdict of a watch without a final record, at `now`; undefined while it continues. */
 export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
   if (
     !isKnown(state) &&
@@ -250,13 +254,16 @@ export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdi
   return polledAtDeadline || forbidden || givenUp ? { kind: 'still_running' } : undefined;
 }
 
-/** Before the execution expires there is time for one last poll, and not for making up a lost one (architecture: Wait). */
+/**
+ * Before the execution expires there is time for one last poll, but not for making up for a lost one
+ * (architecture: Wait).
+ */
 function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: number): boolean {
   if (hardEndAt === null || now < hardEndAt) return false;
   return missedAtDeadline > 0 || now >= hardEndAt + video.polling.maxSeconds * 1000;
 }
 
-/** The cadence of the group at one moment: when it last ticked and how long it means to wait. */
+/** Cadence of the group at one moment: its last tick and its current interval. */
 export interface Cadence {
   /** Start of the last tick; 0 before the first. */
   readonly lastTickAt: number;
@@ -272,7 +279,8 @@ export function wakeAt(state: WatchState, cadence: Cadence): number {
     state.notBefore,
     cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.intervalMs,
   );
-  // At the deadline one more poll is owed, unless Retry-After forbids it: then the wait ends there (architecture: Wait).
+  // At the deadline one more poll is due, unless Retry-After forbids it: then the wait ends there
+  // (architecture: Wait).
   return Math.min(ordinary, Math.max(state.deadlineAt, soonest));
 }
 
@@ -302,7 +310,7 @@ type PollFacts = Pick<
   'watch' | 'lastChangeAt' | 'lastPollAt' | 'polls' | 'lastHttpStatus' | 'consecutiveErrors'
 >;
 
-/** What a watch tells about its polls; `undefined` before there is one (architecture: Poll). */
+/** What a watch reports about its polls; `state` is `undefined` before there is a watch (architecture: Poll). */
 export function pollFacts(state: WatchState | undefined): PollFacts {
   if (state === undefined) {
     const none = { watch: null, lastChangeAt: null, lastPollAt: null, lastHttpStatus: null };

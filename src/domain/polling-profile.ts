@@ -1,4 +1,6 @@
-/** How often one model family is polled (contract 8): general 3-5 s, a third family about 10 s, the slow one 10-15 s. */
+/**
+ * How often one model family is polled (contract 8): general 3-5 s, a third family about 10 s, the slow one 10-15 s.
+ */
 export interface PollingProfile {
   /** Shortest time between two polls of one task, jitter included, in seconds (C8.2). */
   readonly minSeconds: number;

@@ -23,32 +23,37 @@ import { type PollingProfile } from './polling-profile';
 
 /** The soft budget of a tick ends this long before the next one is due (architecture: Poll). */
 const BUDGET_MARGIN_MS = 1000;
-/** Share of a band kept from both its ends, so that scheduling noise does not push an interval out of it. */
+/**
+ * Margin at both ends of a band, as a share of it, so that scheduling noise does not push an interval out of the
+ * band.
+ */
 const BAND_MARGIN = 0.1;
 
-/** What each task of a tick adds to the time over which its GETs are spread. */
+/** Milliseconds that each task of a tick adds to the time over which its GETs are spread. */
 const SPREAD_MS = 4;
 
-/** From the start of a tick to the next one. */
+/** Milliseconds from the start of a tick to the next one. */
 export function tickIntervalMs({ budgetMs }: PollVideosInput): number {
   return budgetMs + BUDGET_MARGIN_MS;
 }
 
-/** How a group draws its intervals. */
+/** How a group chooses its intervals. */
 export interface PollPace {
-  /** Share of the band that intervals keep from both its ends, below 0.5: more of it makes them steadier. @default 0.1 */
+  /**
+   * Margin at both ends of the band, as a share of it, below 0.5; a larger one makes intervals steadier. @default 0.1
+   */
   readonly bandMargin?: number | undefined;
   /**
-   * Whether a tick that came late makes the next interval shorter by as much, down to the band's shortest: otherwise every
-   * delay of a timer is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first
-   * half, so that each task keeps its own time. @default false
+   * Whether a late tick shortens the next interval by its delay, down to the band's shortest; otherwise every delay
+   * of a timer is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first
+   * half, so that each task keeps its own schedule. @default false
    */
   readonly keepsPace?: boolean | undefined;
 }
 
 /**
- * The cadence of one group, start to start: pure decisions over its tasks' states, driven in virtual time by tests
- * and by the PollLoop in workflows.
+ * Cadence of one group, from tick start to tick start: pure decisions over its tasks' states, driven in virtual time
+ * by tests and by the PollLoop in workflows.
  */
 export class PollGroup {
   private lastTickAt = 0;
@@ -79,14 +84,14 @@ export class PollGroup {
     return states.reduce((soonest, state) => Math.min(soonest, wakeAt(state, this.cadence())), Infinity);
   }
 
-  /** The tasks of a tick that starts now; none when nothing is due. Jitter is drawn per tick, never per task. */
+  /** The tasks of a tick that starts now; none when nothing is due. Jitter is chosen per tick, never per task. */
   beginTick(states: readonly WatchState[], now: number, random: number): WatchState[] {
     const awake = states.some((state) => wakeAt(state, this.cadence()) <= now);
     const due = awake ? states.filter((state) => isPollable(state, now)) : [];
     if (due.length === 0) return due;
     const band = this.maxIntervalMs - this.minIntervalMs;
     const margin = this.pace.bandMargin ?? BAND_MARGIN;
-    // Never by more than the margin: the shortest interval is the service's.
+    // Never more than the margin: the service sets the shortest interval.
     const late = this.pace.keepsPace === true ? Math.min(this.lateness(now), band * margin) : 0;
     this.lastTickAt = now;
     this.intervalMs = Math.round(this.minIntervalMs + band * (margin + random * (1 - 2 * margin)) - late);
@@ -97,7 +102,10 @@ export class PollGroup {
     return this.lastTickAt === 0 ? 0 : Math.max(0, now - this.lastTickAt - this.intervalMs);
   }
 
-  /** One activity for the tick: tasks grouped by model. `order[i]` is the place in `states` of the i-th id. */
+  /**
+   * Input of the tick's one activity, with tasks grouped by model. `order[i]` is the index in `states` of the i-th
+   * id.
+   */
   tickInput(account: string, states: readonly WatchState[]): { input: PollVideosInput; order: number[] } {
     const byModel = new Map<string | null, number[]>();
     states.forEach((state, index) => {
@@ -129,7 +137,9 @@ export class PollGroup {
     };
   }
 
-  /** One task's answer in the tick that started at `at` and ended at `answeredAt`; no answer means unchanged. */
+  /**
+   * Applies one task's answer in the tick that started at `at` and ended at `answeredAt`; no answer means unchanged.
+   */
   apply(
     state: WatchState,
     answer: PollAnswer | undefined,
@@ -139,7 +149,7 @@ export class PollGroup {
   ): { state: WatchState; verdict?: WatchVerdict } {
     const askedAt = at - (answer?.askedMsAgo ?? 0);
     const verdict = answer !== undefined && 'record' in answer ? verdictOfRecord(answer.record) : undefined;
-    // Of several workers one may tell last what another has told better since.
+    // With several workers, an older answer may arrive after a newer one.
     if (askedAt < at && askedAt <= (state.lastPollAt ?? 0) && verdict === undefined)
       return { state: onNoAnswer(state, at) };
     if (answer === undefined || 'unchanged' in answer)
@@ -172,7 +182,7 @@ export class PollGroup {
   }
 }
 
-/** A PollLoop between two ticks: everything that continue-as-new must carry (architecture: Poll). */
+/** State of a PollLoop between two ticks: everything that continue-as-new must carry (architecture: Poll). */
 export interface PollLoopSnapshot {
   readonly v: 1;
   readonly groups: readonly PollGroupSnapshot[];

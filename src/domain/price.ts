@@ -18,7 +18,7 @@ export function estimatePrice(rule: PriceRule | undefined, spec: PricedSpec): Mo
   const unit = unitPrice(rule, spec);
   if (unit === null) return null;
   const microUnits = unit * (spec.n ?? 1);
-  // Beyond this a number is no longer exact: then nobody knows the price.
+  // Beyond this a number is not exact: the price is then unknown.
   return Number.isSafeInteger(microUnits) ? { microUnits, currency: rule.currency } : null;
 }
 
@@ -27,7 +27,7 @@ function unitPrice(rule: PriceRule, spec: PricedSpec): number | null {
     case 'task':
       return rule.microUnits;
     case 'second':
-      // The model's own default duration is not known here, so there is no honest figure without one.
+      // The model's own default duration is not known here, so there is no estimate without a duration.
       return spec.durationSeconds === undefined ? null : rule.microUnits * spec.durationSeconds;
     case 'specification': {
       const line = rule.specifications.find(
@@ -46,7 +46,7 @@ function matches<T>(wanted: T | undefined, given: T | undefined): boolean {
   return wanted === undefined || wanted === given;
 }
 
-/** `1.20 USD`: at least two decimals, more only where they say something. Integer arithmetic: no price is rounded. */
+/** `1.20 USD`: at least two decimals, more only where they are not zero. Integer arithmetic: no price is rounded. */
 export function formatMoney({ microUnits, currency }: Money): string {
   const digits = String(microUnits).padStart(7, '0');
   const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
@@ -55,7 +55,7 @@ export function formatMoney({ microUnits, currency }: Money): string {
 
 const AMOUNT = /^([0-9]{1,9})(?:\.([0-9]{1,6}))?\s*([a-z]{3})?$/i;
 
-/** A decimal amount such as `0.50`, `0.50USD` or `0.50 EUR` in micro-units; undefined when it is none. */
+/** A decimal amount such as `0.50`, `0.50USD` or `0.50 EUR` in micro-units; undefined when the text is not one. */
 export function readAmount(
   text: string,
 ): { readonly microUnits: number; readonly currency: string | null } | undefined {
@@ -79,19 +79,20 @@ export interface Money {
  * What is known about the cost of one paid call (contract 1, architecture: Outcomes).
  * - `settled`: the service reported usage and the task is over.
  * - `reserved`: money may be owed; nothing final is known yet.
- * - `needs_review`: a person must look (failed, lost or unreported usage, or the service validated a request and refused it).
- * - `none`: nothing was sent, or the service refused to look at it: provably nothing is owed.
+ * - `needs_review`: a person must check (failed, lost or unreported usage, or the service validated a request and
+ *   refused it).
+ * - `none`: nothing was sent, or the service refused it without validating it: provably nothing is owed.
  */
 export interface Billing {
   /** From the configured price rule; null means unknown, never free (C1.5). */
   readonly estimate: number | null;
   readonly currency: string | null;
-  /** The service's own `usage`, kept as it came. Absent never means a cost of 0 (C1.9). */
+  /** The service's own `usage`, unchanged. Absent never means a cost of 0 (C1.9). */
   readonly usage?: JsonValue;
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none';
 }
 
-/** Billing with the estimate of a price rule, or `unknown` when there is none. */
+/** Billing with the estimate of a price rule, or null when there is none. */
 export function billing(estimate: Money | null, state: Billing['state'], usage?: JsonValue): Billing {
   return {
     estimate: estimate?.microUnits ?? null,
@@ -101,12 +102,12 @@ export function billing(estimate: Money | null, state: Billing['state'], usage?:
   };
 }
 
-/** The state of a finished, successful call: without a number in its usage nobody can say what it cost (C1.9). */
+/** Billing state of a successful call: without a number in its usage the cost is unknown (C1.9). */
 export function finishedState(usage: JsonValue | undefined): 'settled' | 'needs_review' {
   return saysHowMuch(usage) ? 'settled' : 'needs_review';
 }
 
-/** Services fill `usage` with empty objects, nulls and names; amounts also come as texts. */
+/** Services fill `usage` with empty objects, nulls and names; amounts may also be strings. */
 function saysHowMuch(usage: JsonValue | undefined): boolean {
   if (typeof usage === 'number') return Number.isFinite(usage);
   if (typeof usage === 'string') return usage.trim() !== '' && Number.isFinite(Number(usage));

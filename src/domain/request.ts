@@ -1,16 +1,16 @@
 import { type JsonValue } from './json';
 import { type KeysOf } from './known-keys';
 
-/** What a reference shows (contract 2.1). */
+/** Media kind of a reference (contract 2.1). */
 export type ReferenceKind = 'image' | 'video' | 'audio';
 
 /**
- * Stored bytes, named by their content: no machine's path ever enters a history (architecture: Stores).
+ * Stored bytes, named by their content, so that no local path enters a history (architecture: Stores).
  * `uri` is `artifact:sha256/<hash>` and is resolved by the worker's artifact store.
  */
 export interface ArtifactRef {
   readonly uri: string;
-  /** Media type found in the bytes, never the one a server claimed. */
+  /** Media type detected from the bytes, never the one that a server claimed. */
   readonly mediaType: string;
   readonly bytes: number;
   /** Lowercase hexadecimal SHA-256 of the bytes. */
@@ -39,12 +39,12 @@ export function artifactUri(sha256: string): string {
   return `artifact:sha256/${sha256}`;
 }
 
-/** The SHA-256 in an artifact uri; undefined when it is not one of ours. */
+/** The SHA-256 in an artifact uri; undefined for any other uri. */
 export function sha256OfArtifactUri(uri: string): string | undefined {
   return ARTIFACT_URI.exec(uri)?.[1];
 }
 
-/** Whether a value from an untyped caller is an artifact of ours: its uri and its hash agree. */
+/** Whether a value from an untyped caller is an artifact reference whose uri and hash agree. */
 export function isArtifactRef(value: unknown): value is ArtifactRef {
   if (typeof value !== 'object' || value === null) return false;
   const { uri, mediaType, bytes, sha256 } = value as { [field in keyof ArtifactRef]?: unknown };
@@ -57,9 +57,9 @@ export function isArtifactRef(value: unknown): value is ArtifactRef {
   );
 }
 
-/** References as kept facts: `none`, or kinds with counts such as `image:2+audio:1` (architecture: Requests, C4.4b). */
+/** Summary of references: `none`, or kinds with counts such as `image:2+audio:1` (architecture: Requests, C4.4b). */
 export function referenceModeOf(references: readonly VideoReference[] | undefined): string {
-  // An untyped caller may hand over anything; the shape is validated elsewhere.
+  // An untyped caller may pass any value; the shape is validated elsewhere.
   if (!Array.isArray(references) || references.length === 0) return 'none';
   const order: readonly ReferenceKind[] = ['image', 'video', 'audio'];
   return order
@@ -87,16 +87,16 @@ export interface VideoRequest {
   readonly prompt: string;
   /** Whole seconds; sent as `seconds` or `duration` as the model wants (C2.1.2). */
   readonly durationSeconds?: number;
-  /** For example `720p`; the values are the model's own (C2.1.3). */
+  /** For example `720p`; the allowed values depend on the model (C2.1.3). */
   readonly resolution?: string;
   /** For example `16:9`. */
   readonly aspectRatio?: string;
   readonly references?: readonly VideoReference[];
-  /** Model-specific fields, sent as they are under their wire name: the explicit way out (architecture: Models). */
+  /** Model-specific fields, sent unchanged under their wire names: the escape hatch (architecture: Models). */
   readonly fields?: { readonly [name: string]: JsonValue };
 }
 
-/** How results of an image call come back (contract 2.5). */
+/** How an image call returns its results (contract 2.5). */
 export type ImageResponseFormat = 'url' | 'b64_json';
 
 /** An image to generate (contract 2.3). */
@@ -112,7 +112,7 @@ export interface ImageGenerationRequest {
   readonly fields?: { readonly [name: string]: JsonValue };
 }
 
-/** Images to edit (contract 2.4): at least one file, their order is kept. */
+/** Images to edit (contract 2.4): at least one file; the order is kept. */
 export interface ImageEditRequest extends ImageGenerationRequest {
   readonly images: readonly MediaSource[];
   /** Sent only when the model's configuration lists mask editing (C2.4.5). */

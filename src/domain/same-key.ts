@@ -2,7 +2,7 @@ import { type IdempotencyPolicy } from './create-policy';
 import { type CreateEvidence } from './paid-call';
 import { CREATE_TIMEOUTS } from './timeouts';
 
-/** What an intent keeps of a key that the service is vouched to honour. */
+/** What an intent records of an idempotency key that the operator vouches for. */
 export interface HonouredKey {
   readonly header: string;
   /** ISO 8601: nothing is sent under the key after this. */
@@ -10,8 +10,8 @@ export interface HonouredKey {
 }
 
 /**
- * The window counts from the intent, which is never later than what the service saw first. A send that begins at its end
- * may still be on its way for the whole budget of an exchange.
+ * The window counts from the intent, which is never later than the first request that the service received. A send
+ * that begins at its end may be in flight for the whole budget of an exchange.
  */
 export function honouredKey(
   policy: IdempotencyPolicy,
@@ -34,10 +34,10 @@ export function sameKeyUntil(
   return mayBeAskedAgain(evidence) ? idempotency.lastSendAt : undefined;
 }
 
-/** Kinds of an error that the same request meets again, whatever was accepted. */
+/** Error kinds that the same request gets again, whatever was accepted. */
 const LASTING: ReadonlySet<string> = new Set(['moderation', 'invalid', 'quota']);
 
-/** Lost, cut, stalled, unreadable, 408, in progress (409) or the trouble of a server: the same call may find out. */
+/** Lost, cut, stalled, unreadable, 408, in progress (409) or a server error: the same call may settle the fate. */
 function mayBeAskedAgain({ httpStatus, kind, code }: CreateEvidence): boolean {
   if (kind !== null && LASTING.has(kind)) return false;
   if (httpStatus === null || httpStatus < 300 || httpStatus === 408 || httpStatus >= 500) return true;

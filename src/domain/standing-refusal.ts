@@ -1,22 +1,24 @@
 import { type RejectReason, type StandingScope } from './paid-call';
 import { type TaskError } from './video-task';
 
-/** What a refusal shows that can decide for whom it holds. */
+/** The parts of a refusal that decide its scope. */
 export interface RefusalSigns {
   readonly reason: RejectReason;
   readonly httpStatus: number;
   readonly error: TaskError;
 }
 
-/** A model that is switched off or unknown, as services call it in codes and in words: no word about its parameters. */
+/**
+ * A disabled or unknown model, as services name it in codes and messages; errors about its parameters do not match.
+ */
 const MODEL_CODE =
   /^(?:.*\.)?(?:model_?(?:not_?found|does_?not_?exist|not_?exists?|disabled)|(?:unknown|no_?such|disabled)_?model)$/i;
 const MODEL_WORDS =
   /\bmodel\b\W{1,3}(?:[\w./:-]{1,80}\W{1,3})?(?:is )?(?:not found|does not exist|disabled|switched off)\b|\b(?:unknown|no such|disabled) (?:(?:image|video) )?model\b/i;
 
 /**
- * For whom a proven refusal holds until a person mends its cause: for the account (its key, its balance), for one model
- * of it (switched off, unknown, or no such path), or undefined, where it speaks of this one request only.
+ * Scope in which a proven refusal holds until a person mends its cause: the account (its key, its balance), one model
+ * of it (switched off, unknown, or no such path), or undefined where it concerns this one request only.
  */
 export function standingScope({ reason, httpStatus, error }: RefusalSigns): StandingScope | undefined {
   if (reason !== 'credentials' && reason !== 'quota' && reason !== 'invalid_request') return undefined;

@@ -1,48 +1,54 @@
 /**
- * One table of timeouts, in milliseconds (architecture: Create): a change here changes what old histories waited for,
- * not whether they replay.
+ * All timeouts, in milliseconds (architecture: Create). A change here does not break the replay of old histories; it
+ * changes only how long they waited.
  */
 
-/** Longest `requestSeconds` of a model's entry. */
+/** Upper limit of `requestSeconds` in a model's entry. */
 export const MAX_REQUEST_SECONDS = 900;
 
 export const CREATE_TIMEOUTS = {
   /** Total time of the POST, from connect to the last byte of the reply, where the model's entry names none. */
   httpBudgetMs: 60_000,
   /**
-   * Room for the longest time that an entry may name: the workflow does not know the entry. An attempt that hangs is found
-   * out sooner, because it beats no longer than its own request may take.
+   * Covers the longest `requestSeconds`, because the workflow does not know the model's entry. An attempt that hangs
+   * is detected sooner: it stops heartbeating after the time that its own request may take.
    */
   startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 150_000,
-  /** Everything that comes before the intent: an attempt that takes longer beats no more. */
+  /** Everything before the intent: an attempt that takes longer stops heartbeating. */
   prepareMs: 120_000,
   /** From the intent to the first byte. */
   sendWithinMs: 10_000,
   heartbeatMs: 10_000,
-  /** Added to the time of a sender: after that it is certainly done. */
+  /** Added to the time that a sender may take; after that the sender is certainly done. */
   zombieMarginMs: 10_000,
-  /** The workflow's own timer outlasts the activity by this: some operator commands leave it without any timeout (failure model: What Temporal runs again). */
+  /**
+   * The workflow's own timer outlasts the activity by this, because some operator commands leave the activity without
+   * any timeout (failure model: What Temporal runs again).
+   */
   raceMarginMs: 30_000,
 } as const;
 
 export const RECONCILE_TIMEOUTS = {
   startToCloseMs: 30_000,
-  /** Waiting for a zombie and for an inspector's second look happens inside the activity's retries: twice the longest request. */
+  /**
+   * The activity's retries include waiting for a late sender and for an inspector's second check: twice the longest
+   * request.
+   */
   settleMs: 2 * MAX_REQUEST_SECONDS * 1000 + 15 * 60_000,
 } as const;
 
 export const IMAGE_TIMEOUTS = {
-  /** Total time of the paid exchange where the model's entry names none: images are synchronous and take their time. */
+  /** Total time of the paid exchange where the model's entry names none; image calls are synchronous and slow. */
   httpBudgetMs: 240_000,
-  /** Room for the longest time that an entry may name, as for creates, and for keeping the results. */
+  /** Covers the longest `requestSeconds`, as for creates, and keeping the results. */
   startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 390_000,
   /** Keeping the results, after the reply. */
   keepMs: 240_000,
   heartbeatMs: 10_000,
   maximumAttempts: 5,
-  /** Longest Retry-After that is waited for; a longer one is told to the caller. */
+  /** Longest Retry-After that is waited for; a longer one is returned to the caller. */
   longestPauseMs: 15 * 60_000,
-  /** What keeping the results must leave of its time, to write the outcome. */
+  /** Part of `keepMs` that is reserved for writing the outcome. */
   keepMarginMs: 20_000,
 } as const;
 
@@ -59,9 +65,9 @@ export const DOWNLOAD_TIMEOUTS = {
   /** One attempt: a large file over a slow line. */
   startToCloseMs: 45 * 60_000,
   heartbeatMs: 30_000,
-  /** All attempts: a worker is waited for as long as by a create, and a place that is away for as long again. */
+  /** All attempts: the time that a create waits for a worker, and the same again for a host that is unavailable. */
   scheduleToCloseMs: 48 * 60 * 60_000,
 } as const;
 
-/** How long a caller waits for a video unless it says otherwise (C8.5). */
+/** Default time that a caller waits for a video (C8.5). */
 export const DEFAULT_WAIT_MS = 15 * 60_000;

@@ -4,10 +4,10 @@ import { type PaidRequest } from './request';
 import { type KeysOf } from './known-keys';
 
 /**
- * What a person may decide about a paid call of unknown fate (failure model: The journal).
+ * A person's decision about a paid call of unknown fate (failure model: The journal).
  * - `adopt`: it was accepted, and this is its task.
  * - `declareLost`: nothing was accepted. It stays unsent under this key.
- * - `resubmit`: send once more; the first send may have been accepted and cost as well.
+ * - `resubmit`: send once more; the first send may have been accepted and cost too.
  */
 export type UnconfirmedDecision = 'adopt' | 'declareLost' | 'resubmit';
 
@@ -36,21 +36,21 @@ export const RESOLVE_UNCONFIRMED_KEYS = {
 
 /** Input of `media.resolveUnconfirmed`. */
 export interface ResolveUnconfirmedCall extends Omit<ResolveUnconfirmedInput, 'taskQueue'> {
-  /** The same for every attempt to carry out one decision: repeating it never authorises a second send. */
+  /** The same in all attempts to carry out one decision, so that a repetition never authorises a second send. */
   readonly decisionId: string;
 }
 
-/** Why a decision was not carried out; public words. */
+/** Why a decision was not carried out; public values. */
 export type UnresolvedReason =
   /** by, reason, decision or task id are missing or wrong. */
   | 'invalid_decision'
   /** No paid call under this key has an unknown fate. */
   | 'nothing_unconfirmed'
-  /** The journal knows what became of it. */
+  /** The journal holds its outcome. */
   | 'already_known'
-  /** Somebody decided something else before. */
+  /** A different decision was recorded before. */
   | 'already_decided'
-  /** The service does not know the task, or could not be asked. */
+  /** The service does not know the task, or could not be reached. */
   | 'task_unknown'
   | 'service_unavailable'
   /** The journal has this task under another key. */
@@ -60,7 +60,7 @@ export type UnresolvedReason =
   | 'account_not_configured'
   | 'no_journal';
 
-/** What became of a decision. `answer` is what the call came to, as far as it is known now. */
+/** Result of a decision. `answer` is the call's outcome as far as it is known. */
 export type ResolveUnconfirmedResult =
   | {
       readonly resolved: true;
@@ -78,7 +78,7 @@ export type ResolveUnconfirmedResult =
       readonly message: string;
     };
 
-/** What is wrong with a decision as somebody typed it; undefined when it can be carried out. */
+/** What is wrong with a decision from untyped input; undefined when it can be carried out. */
 export function decisionIssue(input: {
   readonly decision?: unknown;
   readonly taskId?: unknown;
@@ -104,13 +104,13 @@ const isText = (value: unknown, most: number): value is string =>
 /** Input of the workflow `reviewJournal` and of `media.reviewJournal`: one page of what a worker's journal holds. */
 export interface ReviewJournalInput {
   /**
-   * `unconfirmed`: calls of unknown fate that nobody has decided about. `created`: tasks that exist. `decided`: what was
-   * decided about calls of unknown fate.
+   * `unconfirmed`: calls of unknown fate without a decision. `created`: tasks that exist. `decided`: decisions about
+   * calls of unknown fate.
    */
   readonly list: 'unconfirmed' | 'created' | 'decided';
-  /** One creation key only. */
+  /** Limits the page to one creation key. */
   readonly creationKey?: string;
-  /** `next` of the page before. @default the first page */
+  /** `next` of the previous page. @default the first page */
   readonly after?: string | null;
   /** ISO 8601: only what was sent at or after this time. */
   readonly since?: string;
@@ -138,11 +138,14 @@ export interface UnconfirmedEntry {
   readonly estimate: Money | null;
   readonly workflowId: string | null;
   readonly runId: string | null;
-  /** Only with `results_lost`: the same id, started again, fetches what is missing; nothing is sent for that. */
+  /**
+   * Only with `results_lost`: whether starting the same id again fetches the missing results without sending
+   * anything.
+   */
   readonly fetchable: boolean;
 }
 
-/** A task that exists, and whose it is. */
+/** A task that exists, with its creation key and workflow. */
 export interface CreatedEntry {
   readonly creationKey: string;
   readonly sendAttempt: number;
@@ -155,7 +158,7 @@ export interface CreatedEntry {
   readonly runId: string | null;
 }
 
-/** What somebody decided about a paid call of unknown fate. */
+/** A recorded decision about a paid call of unknown fate. */
 export interface DecidedEntry {
   readonly creationKey: string;
   readonly sendAttempt: number;
@@ -172,7 +175,7 @@ export interface ReviewJournalPage {
   readonly unconfirmed: readonly UnconfirmedEntry[];
   readonly created: readonly CreatedEntry[];
   readonly decided: readonly DecidedEntry[];
-  /** Creation keys that were looked at. */
+  /** Number of creation keys that were read. */
   readonly scanned: number;
   /** Null after the last page. */
   readonly next: string | null;

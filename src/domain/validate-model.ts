@@ -16,9 +16,9 @@ interface ModelValidation {
 }
 
 /**
- * Checks a paid request against the live model configuration (C8.1, architecture: Models). Pure; adds and changes nothing.
- * A list that an entry does not have says nothing, so the value passes; what the contract sends only where it is
- * listed (`auto`, quality, response_format, mask, other fields of an edit) needs the list.
+ * Checks a paid request against the live model configuration (C8.1, architecture: Models). Pure; changes nothing.
+ * A value passes when the entry has no list for it, except where the contract sends it only when it is listed:
+ * `auto`, quality, response_format, mask, other fields of an edit.
  */
 export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): ModelValidation {
   switch (lookup.found) {
@@ -115,7 +115,9 @@ function imageValues(request: ImageGenerationRequest, entry: ImageModel): Valida
   return issues;
 }
 
-/** Without an entry only what every model can be given passes; the rest would be a guess (architecture: Models, C2.1.5). */
+/**
+ * Without an entry only what every model accepts passes; the rest would be a guess (architecture: Models, C2.1.5).
+ */
 function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
   const { request, operation } = paid;
   const issues: ValidationIssue[] = [];
@@ -155,7 +157,7 @@ function oneOf<T extends string | number>(
 
 interface ReferenceValidation {
   readonly issues: readonly ValidationIssue[];
-  /** Wire fields that the references take. */
+  /** Wire fields that the references use. */
   readonly used: readonly string[];
 }
 
@@ -224,7 +226,7 @@ function counts(taken: ReadonlyMap<ReferenceMapping, number>): ValidationIssue[]
   for (const [{ kind, field, max }, count] of taken)
     if (max !== undefined && count > max)
       issues.push({ field: 'references', message: `At most ${max} ${kind} references go into ${field}.` });
-  // A text holds one value, whatever kinds share it.
+  // A field of the shape `string` holds one value, whichever kinds share it.
   const fields = new Set(
     [...taken.keys()].filter(({ shape }) => shape === 'string').map(({ field }) => field),
   );

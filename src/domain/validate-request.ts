@@ -15,21 +15,24 @@ import {
 } from './request';
 import { type ValidationIssue } from './validation-issue';
 
-/** `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero (C2.3.2). No largest size is invented (C8.8). */
+/**
+ * `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero (C2.3.2). There is no
+ * maximum size (C8.8).
+ */
 const SIZE = /^[1-9][0-9]*x[1-9][0-9]*$/;
 
-/** Largest `data:` reference that may travel in an input, in characters: a history is no file store (architecture: Requests). */
+/** Longest `data:` reference in an input, in characters: a history is not a file store (architecture: Requests). */
 export const MAX_INLINE_DATA_URL = 64 * 1024;
 
 /**
- * The rules of the contract that need no model configuration. Pure, so that a workflow, a client and a worker
- * refuse the same things before anything is sent. Returns every issue found; empty means fine. Never throws, whatever
- * an untyped caller hands over: a throw in workflow code would hang the execution.
+ * Checks the rules of the contract that need no model configuration. Pure, so that a workflow, a client and a worker
+ * refuse the same things before anything is sent. Returns all issues; an empty list means valid. Never throws,
+ * whatever an untyped caller passes: a throw in workflow code would hang the execution.
  */
 export function validateRequest(paid: PaidRequest): ValidationIssue[] {
   const { request } = paid;
   if (!isObject(request)) return [{ field: 'request', message: 'The request must be an object.' }];
-  // First of all: what is missing may be there under another name.
+  // Unknown keys first: a missing field may be present under another name.
   const issues = [...unknownRequestKeys(paid), ...validateModelAndPrompt(request)];
   if (paid.operation === 'create_video') issues.push(...validateVideo(paid.request));
   else issues.push(...validateImage(paid.request));
@@ -191,7 +194,7 @@ const IMAGE_FIELDS = {
   response_format: 'responseFormat',
 } as const;
 
-/** Wire names that have a place of their own in a request, with that place; `fields` must not say them a second time (C2.1.2). */
+/** Wire names that have a request field of their own; `fields` must not repeat them (C2.1.2). */
 const COVERED = {
   create_video: {
     model: 'model',
@@ -209,13 +212,13 @@ interface RawFieldRules {
   readonly operation: keyof typeof COVERED;
   /** Wire names that references of this request already use. */
   readonly used?: readonly string[];
-  /** Names that the model's configuration lists; undefined when it says nothing about them. */
+  /** Names that the model's configuration lists; undefined when it has no list. */
   readonly listed?: readonly string[] | undefined;
 }
 
 /**
- * Checks the explicit way out (architecture: Models): names that are covered elsewhere, names that the model does not have,
- * and local paths, which never reach JSON (C2.4.6).
+ * Checks the raw `fields` (architecture: Models): names that are covered elsewhere, names that the model does not
+ * have, and local paths, which never reach JSON (C2.4.6).
  */
 export function validateRawFields(
   fields: { readonly [name: string]: JsonValue } | undefined,
@@ -246,7 +249,7 @@ export function validateRawFields(
   });
 }
 
-/** Whether any text in a value, at any depth, looks like a path of this machine. */
+/** Whether any string in a value, at any depth, looks like a local path. */
 export function holdsLocalPath(value: JsonValue): boolean {
   const open: JsonValue[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -265,7 +268,7 @@ const BASE64_JPEG = /^\/9j\/[A-Za-z0-9+/\s]{60,252}={0,2}\s*$/;
 /** Absolute Unix paths, `file:`, drive letters, network shares, `~`, `./` and `../`. */
 const LOCAL_PATH = /^\s*(?:\/|\\\\|\.{1,2}[\\/]|~(?:$|[\w.-]*[\\/])|file:|[a-z]:[\\/])/i;
 
-/** A bare name of a media file: a path relative to somewhere on this machine. */
+/** A bare name of a media file, which is a relative local path. */
 const MEDIA_FILE_NAME =
   /^[^\s:?]{1,255}\.(?:png|jpe?g|webp|gif|bmp|tiff?|avif|heic|mp4|mov|webm|mkv|avi|wav|mp3|m4a|flac|ogg)$/i;
 

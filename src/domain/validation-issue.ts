@@ -1,10 +1,10 @@
-/** One thing that is wrong with a request: the field, what is allowed, what to do (C8.1). Nothing was sent. */
+/** One problem of a request: the field, what is allowed, what to do (C8.1). Nothing was sent. */
 export interface ValidationIssue {
-  /** Path in our camelCase request, for example `references[1].source`. */
+  /** Path in the camelCase request, for example `references[1].source`. */
   readonly field: string;
   readonly message: string;
   /** Allowed values, when the set is finite. */
   readonly allowed?: readonly string[];
-  /** The field of the request that takes what was given here. */
+  /** The field of the request to use instead. */
   readonly instead?: string;
 }

@@ -4,13 +4,13 @@ import { type CreateEvidence } from './paid-call';
 import { type VideoTask } from './video-task';
 
 /**
- * Answer of the query `video_state`: what happens now and what is safe to do. Holds no prompt, key or address.
+ * Answer of the query `video_state`: what happens now and what is safe to do. Contains no prompt, key or address.
  * Times are ISO 8601 in workflow time.
  */
 export interface VideoState {
   readonly phase: 'creating' | 'waiting_to_create' | 'unconfirmed' | 'watching' | 'downloading' | 'done';
   readonly creationKey: string | null;
-  /** Known before the task's facts are when it is awaited by its id. */
+  /** Set before `video` when the task is awaited by its id. */
   readonly taskId: string | null;
   readonly video: VideoTask | null;
   /** Null before the task exists. */
@@ -20,24 +20,24 @@ export interface VideoState {
   readonly nextCreateAt: string | null;
   readonly waitingFor: string | null;
   readonly sends: number;
-  /** Only in the phase `unconfirmed`: what is known about the create that somebody has to decide about. */
+  /** Only in the phase `unconfirmed`: evidence about the create that a person has to decide about. */
   readonly evidence?: CreateEvidence;
   readonly watch: WatchFacts | null;
-  /** When the record last differed from the one before; null when none has come. */
+  /** When the record last differed from the one before; null before the first record. */
   readonly lastChangeAt: string | null;
   readonly lastPollAt: string | null;
-  /** Polls that the service answered, or that failed on their way. */
+  /** Polls that the service answered, or that failed in transit. */
   readonly polls: number;
-  /** 200 when the last poll brought a record, else the status of the error; null when nothing was answered. */
+  /** 200 when the last poll returned a record, else the status of the error; null without an answer. */
   readonly lastHttpStatus: number | null;
-  /** Polls in a row that brought no record. A tick that no worker could do is none: `watch.lastError` tells of it. */
+  /** Consecutive polls without a record. A tick that no worker ran does not count: `watch.lastError` reports it. */
   readonly consecutiveErrors: number;
   /** What is safe to do now, for a person: one or two sentences (architecture: Poll, 4.6). */
   readonly safe: string;
   readonly outcome: string | null;
 }
 
-/** What the advice rests on. `outcome` is that of a workflow that has ended, `account` names credential and service. */
+/** Input of the advice. `outcome` is that of a workflow that has ended; `account` names credential and service. */
 export interface VideoSituation {
   readonly phase: VideoState['phase'];
   readonly outcome: VideoOutcome['outcome'] | null;
@@ -47,8 +47,8 @@ export interface VideoSituation {
 }
 
 /**
- * What is safe to do now, in one or two sentences for a person (architecture: Poll, 4.6). Total; holds no prompt, key or
- * address, and a task id only when it can be pasted into a shell as it is.
+ * What is safe to do now, in one or two sentences for a person (architecture: Poll, 4.6). Total; contains no prompt,
+ * key or address, and a task id only when a shell reads it unchanged.
  */
 export function safeNow(situation: VideoSituation): string {
   switch (situation.phase) {
@@ -77,12 +77,12 @@ function whileWatching(situation: VideoSituation): string {
       return `Fix the key of the credential ${inCode(credential(situation.account))}, or its rights, on the workers of account ${account}: the service refuses it${answer}, and one poll a minute tries it again. ${goesOn}`;
     }
     case 'account_not_configured':
-      return `Start a worker that has the account ${account}, this very credential and base address: the one that polls has not. ${goesOn}`;
+      return `Start a worker that has the account ${account}, exactly this credential and base address: the worker that polls does not have it. ${goesOn}`;
     case 'worker_unavailable':
-      return `See whether workers run on the poll queue: the last poll came back from none. ${goesOn}`;
+      return `Check that workers run on the poll queue: no worker answered the last poll. ${goesOn}`;
     case 'not_found':
     case 'bad_request':
-      return `Check the task id and the account ${account}: the service does not know the task for now. The wait ends by itself: after a minute if no poll ever found the task, else at its deadline. It is no reason to create the video again.`;
+      return `Check the task id and the account ${account}: the service does not know the task for now. The wait ends by itself: after a minute if no poll ever found the task, else at its deadline. This is not a reason to create the video again.`;
     default:
       return `Wait, or stop waiting at any time: the task goes on. ${resume(situation)} continues; nothing is created again.`;
   }
@@ -99,7 +99,7 @@ function afterwards(situation: VideoSituation): string {
     case 'content_unavailable':
       return `The video exists and is paid. ${resume(situation)} tries the download again; do not create it again.`;
     case 'task_unknown':
-      return 'Check the task id, the account and the path. It is no failed video and no reason to create another one.';
+      return 'Check the task id, the account and the path. It is not a failed video and not a reason to create another one.';
     case 'unconfirmed':
       return 'Look into the task records of the service with the evidence. Until its fate is known do not start this video under another id: it may have been accepted.';
     case 'rejected':
@@ -113,7 +113,7 @@ function afterwards(situation: VideoSituation): string {
   }
 }
 
-/** An id that a shell would read as more than a word is not pasted: the state names it anyway. */
+/** Leaves out an id that a shell would not read as one word: the state contains it anyway. */
 function resume({ taskId }: VideoSituation): string {
   const id = taskId !== null && /^\w[\w.:-]{0,127}$/.test(taskId) ? taskId : 'TASK';
   return inCode(`temporal-media resume ${id}`);
@@ -122,7 +122,7 @@ function resume({ taskId }: VideoSituation): string {
 const credential = (account: string | null): string =>
   String(account ?? 'default').split('@', 1)[0] as string;
 
-/** A status word that says nothing but a status; the service may send anything. */
+/** A status value that is safe to show; the service may send anything. */
 const WORD = /^[a-z][a-z _-]{0,31}$/;
 
 const TITLES: { readonly [phase in VideoState['phase']]: string } = {
@@ -134,7 +134,10 @@ const TITLES: { readonly [phase in VideoState['phase']]: string } = {
   done: 'Done',
 };
 
-/** The details panel of a video workflow in the UI: the facts of the query `video_state` as Markdown (architecture: Poll). */
+/**
+ * The details panel of a video workflow in the UI: the facts of the query `video_state` as Markdown
+ * (architecture: Poll).
+ */
 export function videoDetails(state: VideoState): string {
   const { account } = state.video ?? { account: null };
   return detailsText(title(state), state.safe, [
@@ -156,7 +159,7 @@ function title({ phase, outcome, watch }: VideoState): string {
   if (phase === 'done') return outcome === null ? TITLES.done : `${TITLES.done}: ${outcome}`;
   if (phase !== 'watching' || watch === null || watch.lastStatus === null) return TITLES[phase];
   const word = WORD.test(watch.lastStatus) ? watch.lastStatus : 'a status of its own';
-  // No number of ours where the service sent none (C2.2.4).
+  // No number where the service sent none (C2.2.4).
   return `${TITLES.watching}: ${word}${watch.progress === undefined ? '' : `, ${watch.progress} %`}`;
 }
 
@@ -173,12 +176,12 @@ function trouble({ watch, consecutiveErrors }: VideoState): string | null {
 
 const code = (text: string | null): string | null => (text === null ? null : inCode(text));
 
-/** Longest text of others in a details panel, in characters. */
+/** Longest foreign text in a details panel, in characters. */
 const MAX_TEXT = 128;
 
 /**
- * A text that we did not write, as Markdown code: no link, no heading, no line of its own. Total, also for what an
- * untyped caller calls a text: a panel that throws would stop a workflow that has paid.
+ * Foreign text as Markdown code: it cannot become a link, a heading or a line of its own. Total, also for an untyped
+ * value that is not a string: a panel that throws would stop a workflow that has paid.
  */
 export function inCode(text: string): string {
   const line = String(text).replace(/[`\s]+/g, ' ');
@@ -195,7 +198,10 @@ export function detailsText(
   return [`**${title}**`, '', safe, '', ...known].join('\n').trimEnd();
 }
 
-/** The details panel of an image workflow in the UI; `outcome` is null while the call is under way (architecture: Images). */
+/**
+ * The details panel of an image workflow in the UI; `outcome` is null while the call is under way
+ * (architecture: Images).
+ */
 export function imageDetails(
   creationKey: string | null,
   outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null,
@@ -209,7 +215,7 @@ export function imageDetails(
   ]);
 }
 
-/** What is safe to do now; holds no prompt, key or address. */
+/** What is safe to do now; contains no prompt, key or address. */
 function safeNowOfImage(outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null): string {
   switch (outcome?.outcome) {
     case undefined:

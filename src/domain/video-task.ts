@@ -2,8 +2,8 @@ import { type KeysOf } from './known-keys';
 import { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
 
 /**
- * The facts kept right after the create reply (C4.4b): what every later poll, download and outcome needs.
- * A fact that is not known, because the task was adopted by its id alone, is null with `source: 'unknown'`.
+ * Facts kept right after the create reply (C4.4b), which every later poll, download and outcome uses.
+ * A fact is null, with `source: 'unknown'`, when the task was adopted by its id alone.
  */
 export interface VideoTask {
   /** Opaque id of the create reply; never replaced by a later record (C2.2.1). */
@@ -52,14 +52,17 @@ export function videoTaskById(
   };
 }
 
-/** Control characters, and lone surrogates: those cannot be percent-encoded. */
+/** Control characters, and lone surrogates, which cannot be percent-encoded. */
 // eslint-disable-next-line no-control-regex
 const UNUSABLE = /[\u0000-\u001f\u007f]|\p{Cs}/u;
 
 /** Longest task id that is accepted, in characters (failure model: row 33). */
 export const MAX_TASK_ID_LENGTH = 512;
 
-/** Whether a value from the wire may be kept as a task id: anything else is percent-encoded in paths (failure model: row 33). */
+/**
+ * Whether a value from the wire is usable as a task id; paths contain accepted ids percent-encoded
+ * (failure model: row 33).
+ */
 export function isUsableTaskId(value: unknown): value is string {
   return (
     typeof value === 'string' &&
@@ -71,12 +74,12 @@ export function isUsableTaskId(value: unknown): value is string {
   );
 }
 
-/** What a failure of the service means for the next step (contract 7; moderation is tested first). */
+/** Class of a service failure, which decides the next step (contract 7; moderation is tested first). */
 export type ErrorKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unknown';
 
 /**
- * An error that the service reported, cleaned: URLs and keys are stripped, the text is capped.
- * It appears only in outcomes; failures, logs and details carry `kind` and `code` (architecture: Stores).
+ * An error that the service reported, cleaned: URLs and keys are removed and the text is shortened. It appears only
+ * in outcomes; failures, logs and details contain `kind` and `code` (architecture: Stores).
  */
 export interface TaskError {
   readonly kind: ErrorKind;

@@ -6,10 +6,13 @@ import { type ImageEditRequest, type ImageGenerationRequest, type VideoRequest }
 import { VIDEO_TASK_KEYS, type VideoTask } from './video-task';
 import { type KeysOf } from './known-keys';
 
-/** Milliseconds, or a text such as `15m` or `2 days`. */
+/** Milliseconds, or a string such as `15m` or `2 days`. */
 export type DurationInput = number | string;
 
-/** Task queues of the activities; each defaults to that which a media worker serves beside the workflow's own: `<queue>/create` and so on. */
+/**
+ * Task queues of the activities. Each defaults to the queue that a media worker serves beside the workflow's own:
+ * `<queue>/create` and so on.
+ */
 export interface MediaQueues {
   readonly create?: string;
   readonly poll?: string;
@@ -17,51 +20,53 @@ export interface MediaQueues {
   readonly image?: string;
 }
 
-/** How long and how a task is watched (architecture: Wait). */
+/** How long and how often a task is polled (architecture: Wait). */
 export interface WaitOptions {
-  /** How long to wait for the video; days are fine. @default '15 minutes' */
+  /** How long to wait for the video; may be days. @default '15 minutes' */
   readonly waitFor?: DurationInput;
-  /** Poll more slowly once the wait is long: after this much time, only so often. Off unless given. */
+  /** Polls only every `interval` once the wait has lasted `after`. Off unless given. */
   readonly slowPolling?: { readonly after: DurationInput; readonly interval: DurationInput };
 }
 
 interface VideoWorkflowOptions extends WaitOptions {
-  /** Credential name, or `name@digest` to insist on one service. @default 'default' */
+  /** Credential name, or `name@digest` to require one service address. @default 'default' */
   readonly account?: string;
   readonly queues?: MediaQueues;
-  /** Whether the side-car file holds the prompt. @default 'omit' */
+  /** Whether the sidecar file contains the prompt. @default 'omit' */
   readonly sidecarPrompt?: 'include' | 'omit';
 }
 
 /** Input of the workflow `generateVideo`. */
 export interface GenerateVideoInput extends VideoWorkflowOptions {
   readonly request: VideoRequest;
-  /** One authorisation to create: the same key never buys twice. @default derived from the workflow's own ids */
+  /** Authorises one create: the same key never buys twice. @default derived from the workflow's own ids */
   readonly creationKey?: string;
-  /** How long the create may wait unsent for a worker or a configuration. @default '24 hours' */
+  /** How long the create may wait, unsent, for a worker or a configuration. @default '24 hours' */
   readonly startLimit?: DurationInput;
   readonly policy?: CreatePolicy;
   /**
-   * What follows when the fate of the create is unknown: `end` returns `unconfirmed`; `wait` keeps the workflow open
-   * until somebody decides by an Update `adopt`, `declareLost` or `resubmit`. @default 'end'
+   * What happens when it is unknown whether the create was accepted: `end` returns `unconfirmed`; `wait` keeps the
+   * workflow open until a person decides with the Update `adopt`, `declareLost` or `resubmit`. @default 'end'
    */
   readonly onUnconfirmed?: 'end' | 'wait';
-  /** Nothing is sent while a create with this very body and another key has an unknown fate. @default false */
+  /** Sends nothing while the fate of a create with the same body and another key is unknown. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
-  /** A person wants this very request sent again where the service refused it before under this key. @default false */
+  /**
+   * Sends the same request again, on a person's demand, after the service refused it under this key. @default false
+   */
   readonly again?: boolean;
   /** State of an earlier run of this workflow; set by continue-as-new only. */
   readonly carried?: CarriedVideo;
 }
 
-/** Input of the workflow `awaitVideo`: poll and download only, never a create. */
+/** Input of the workflow `awaitVideo`, which polls and downloads but never creates. */
 export interface AwaitVideoInput extends VideoWorkflowOptions {
   /** The kept facts of a `still_running` outcome, or the task id alone. */
   readonly video: VideoTask | { readonly taskId: string };
   readonly carried?: CarriedVideo;
 }
 
-/** What a video workflow takes through its own continue-as-new. */
+/** State that a video workflow passes to its next run by continue-as-new. */
 export type CarriedVideo =
   | { readonly v: 1; readonly phase: 'creating'; readonly create: CreateOnceState }
   | {
@@ -80,9 +85,11 @@ export interface GenerateImageWorkflowInput {
   readonly creationKey?: string;
   readonly startLimit?: DurationInput;
   readonly policy?: CreatePolicy;
-  /** Nothing is sent while a call with this very body and another key has an unknown fate. @default false */
+  /** Sends nothing while the fate of a call with the same body and another key is unknown. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
-  /** A person wants this very request sent again where the service refused it before under this key. @default false */
+  /**
+   * Sends the same request again, on a person's demand, after the service refused it under this key. @default false
+   */
   readonly again?: boolean;
   readonly queues?: MediaQueues;
 }
@@ -92,9 +99,9 @@ export interface EditImageWorkflowInput extends Omit<GenerateImageWorkflowInput,
   readonly request: ImageEditRequest;
 }
 
-/** What a workflow of a caller's own says about an image call besides its request. */
+/** Options of an image call from the caller's own workflow, besides the request. */
 export interface ImageCallOptions extends Omit<GenerateImageWorkflowInput, 'request' | 'queues'> {
-  /** Task queue of the media workers, their `MEDIA_TASK_QUEUE`. @default that of `mediaActivities` */
+  /** Task queue of the media workers (their `MEDIA_TASK_QUEUE`). @default that of `mediaActivities` */
   readonly taskQueue?: string;
 }
 
@@ -105,7 +112,7 @@ export const QUEUES_KEYS = {
   image: true,
 } satisfies KeysOf<MediaQueues>;
 
-/** What a wait takes, and what every workflow of a video takes. */
+/** Keys of {@link WaitOptions}, which every video workflow accepts. */
 export const WAIT_KEYS = {
   waitFor: true,
   slowPolling: { after: true, interval: true } satisfies KeysOf<NonNullable<WaitOptions['slowPolling']>>,
@@ -136,7 +143,7 @@ export const AWAIT_VIDEO_KEYS = {
   carried: true,
 } satisfies KeysOf<AwaitVideoInput>;
 
-/** The same for edits: the two differ in their requests, which activities validate. */
+/** Shared by generations and edits, which differ only in their requests; activities validate those. */
 const IMAGE_KEYS = {
   request: true,
   account: true,
@@ -151,7 +158,10 @@ export const IMAGE_WORKFLOW_KEYS = { ...IMAGE_KEYS, queues: QUEUES_KEYS } satisf
   GenerateImageWorkflowInput | EditImageWorkflowInput
 >;
 
-/** What the helpers for a caller's own workflow take: it names the task queue of the media workers and no other. */
+/**
+ * Keys that the helpers for a caller's own workflow accept: it names the task queue of the media workers and no
+ * other.
+ */
 export const IMAGE_CALL_KEYS = { ...IMAGE_KEYS, taskQueue: true } satisfies KeysOf<
   ImageCallOptions & { request: unknown }
 >;

@@ -3,7 +3,7 @@ import { type CampaignRecord } from '../domain/campaign/book';
 import { parseRecord } from './records';
 
 const written = { v: z.literal(1), at: z.string() };
-/** Micro-units are counted exactly. */
+/** Micro-units are exact integers. */
 const money = z.int();
 const number = z.int().min(0);
 

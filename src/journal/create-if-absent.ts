@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { areDurable, type NewFolder, newFolders } from './durable-folders';
 
 /**
- * Creates a file with its whole content, or says that somebody else did. Durable when it returns: file and folders are
- * fsynced. The content is written under a name of its own and then linked: no reader ever sees half a record.
+ * Creates a file with its whole content, or returns `lost` when it exists. Durable when it returns: file and folders
+ * are fsynced. The content is written under a temporary name and then linked: no reader ever sees a partial record.
  * Throws when it cannot write (assumption A2); an error after the link leaves the file there, which is the safe side.
  */
 export async function createIfAbsent(
@@ -15,7 +15,9 @@ export async function createIfAbsent(
   content: string,
   options: {
     readonly keep?: boolean;
-    /** The name of a file of the same folder without which nothing is created; then the folder is not made either. */
+    /**
+     * The name of a file in the same folder without which nothing is created; the folder is then not created either.
+     */
     readonly after?: string;
   } = {},
 ): Promise<'won' | 'lost'> {
@@ -25,10 +27,10 @@ export async function createIfAbsent(
   const folders = newFolders(folder, made);
   const draft = join(folder, `.${randomUUID()}.tmp`);
   try {
-    // Both are waits for the disk, and neither needs the other.
+    // Both wait for the disk and are independent.
     await settled([writeDraft(draft, content), ...folders.map(syncName)]);
     areDurable(folders);
-    // Looked for once the draft is there: in a folder that was taken away since, the link fails for want of the draft.
+    // Checked after the draft is written: if the folder is removed later, the link fails because the draft is gone.
     if (options.after !== undefined) await stat(join(folder, options.after));
     await link(draft, file);
     if (options.keep === false) await unlink(file);
@@ -52,19 +54,19 @@ async function writeDraft(draft: string, content: string): Promise<void> {
   }
 }
 
-/** All of them to their end, then the first failure: nothing goes on in the background. */
+/** Waits for all, then throws the first failure: nothing continues in the background. */
 async function settled(works: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
 async function syncName({ path, isOurs }: NewFolder): Promise<void> {
   await syncFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
-    // Far above the journal there may be folders that none of us may open, nor make anything in.
+    // Folders far above the journal may not be readable or writable by this process.
     if (isOurs || !['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP'].includes(error.code ?? '')) throw error;
   });
 }
 
-/** What was renamed, linked or removed in a folder is on the disk when this returns. */
+/** Renames, links and removals in a folder are on the disk when this returns. */
 export async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder for syncing; its file system journals the name itself.
   if (process.platform === 'win32') return;
@@ -77,13 +79,13 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Files by their descriptors: a create opens ten of them, a hand back reads thousands, and as many handles of
+ * File operations on descriptors: a create opens ten files, a hand back reads thousands, and as many handles of
  * node:fs/promises keep the event loop busy for almost twice as long.
  */
 export const bareFiles = {
   open: promisify(fs.open),
   read: promisify(fs.readFile),
-  /** All of the content. */
+  /** Writes all of the content. */
   write: promisify(fs.writeFile),
   sync: promisify(fs.fsync),
   close: promisify(fs.close),

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 
-/** A folder whose name is to be on the disk, in its parent, before a record below it counts. */
+/** A folder whose entry in its parent must be on the disk before a record below it counts. */
 export interface NewFolder {
   readonly path: string;
-  /** This process made it just now. */
+  /** This process has just created it. */
   readonly isOurs: boolean;
 }
 
@@ -11,10 +11,10 @@ export interface NewFolder {
 const DURABLE = new Set<string>();
 
 /**
- * The folders on the way to a record that a power cut could still take away, whoever made them: another process may have
- * made one a moment ago and not synced it yet, and a record in a lost folder is a lost record. Those above stay, so that
- * once is enough for them; the last one comes and goes (a journal is pruned).
- * @param firstMade the uppermost folder on the way that did not exist before
+ * The folders on the path to a record that a power cut could still remove, whichever process created them: another
+ * process may have created one and not synced it yet, and a record in a lost folder is a lost record. Those above are
+ * permanent, so that once is enough for them; the last one can be removed and created again (a journal is pruned).
+ * @param firstMade the uppermost folder on the path that did not exist before
  */
 export function newFolders(folder: string, firstMade: string | undefined): NewFolder[] {
   const all: NewFolder[] = [];
@@ -25,7 +25,7 @@ export function newFolders(folder: string, firstMade: string | undefined): NewFo
   return all;
 }
 
-/** To be said once their parents were synced. */
+/** Marks folders as durable, after their parents were synced. */
 export function areDurable([, ...above]: readonly NewFolder[]): void {
   for (const { path } of above) DURABLE.add(path);
 }

@@ -1,3 +1,8 @@
+/**
+ * The record of paid sends in files. For workers, and for tests of other journals.
+ *
+ * @module
+ */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -29,7 +34,7 @@ import {
 import { SEALING_KEY } from './sealed-text';
 
 interface FileJournalOptions {
-  /** Folder of the journal; made when missing. */
+  /** Folder of the journal; created when missing. */
   readonly root: string;
   /**
    * Declares that the file system is shared by several hosts and linearizable for exclusive creates.
@@ -39,8 +44,9 @@ interface FileJournalOptions {
 }
 
 /**
- * A journal in files: `<h[0:2]>/<h>/<sendAttempt>.claim|.outcome|.resolution` with h = SHA-256 of namespace and creation key
- * (architecture: Stores), and `campaigns/…/<n>.record` for the logs of campaigns. Create-if-absent by a hard link, every record fsynced with its folder before the call returns.
+ * A journal in files: `<h[0:2]>/<h>/<sendAttempt>.claim|.outcome|.resolution` with h = SHA-256 of namespace and
+ * creation key (architecture: Stores), and `campaigns/…/<n>.record` for the logs of campaigns. Create-if-absent by a
+ * hard link; every record is fsynced with its folder before the call returns.
  */
 export function createFileJournal(options: FileJournalOptions): CreateJournal {
   const { root } = options;
@@ -48,17 +54,17 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
 
   const folderOf = (key: JournalKey): string => keyFolder(root, key);
 
-  /** Only a hint, so it is not waited for until it is on the disk, and a failure stops nothing. */
+  /** Only a hint: it is not synced to the disk, and a failure is ignored. */
   async function noteOpen(place: SendAttemptKey, bodyHash: string): Promise<void> {
     try {
       await mkdir(openFolder(root, bodyHash), { recursive: true, mode: 0o700 });
       await writeFile(openFile(root, place, bodyHash), JSON.stringify({ v: 1, ...place }), { mode: 0o600 });
     } catch {
-      // The claim that follows says whether the journal can be written.
+      // The claim that follows shows whether the journal can be written.
     }
   }
 
-  /** Name and key come into being together, so that no journal goes on under its name with another key. */
+  /** Id and key are created together, so that no journal continues under its id with another key. */
   async function readIdentity(): Promise<ReturnType<typeof parseIdentity>> {
     const file = join(root, 'journal.json');
     const sealingKey = randomBytes(SEALING_KEY).toString('base64');
@@ -83,7 +89,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     },
 
     async hasMark(mark): Promise<boolean> {
-      // The folder is listed: a network file system may remember for a while that there was no such file.
+      // Lists the folder, because a network file system may cache that the file does not exist.
       const file = markFile(root, mark);
       return (await asyncFiles.names(dirname(file), basename(file))).length > 0;
     },
@@ -91,10 +97,10 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     read: (key, sendAttempt): Promise<SendAttemptView> => readSendAttempt(folderOf(key), sendAttempt, files),
 
     async putClaim(key, sendAttempt, claim: Claim): Promise<'won' | 'lost'> {
-      // Before the claim, so that a kill between the two leaves a hint too many and never one too few.
+      // Before the claim, so that a kill between the two leaves a superfluous hint and never a missing one.
       if (claim.kind === 'intent') await noteOpen({ ...key, sendAttempt }, claim.bodyHash);
-      // Whoever asks for a later send attempt has read the one before. If that is gone since, this claim would stand alone, and
-      // the next one to ask would take the key for new.
+      // The caller of a later send attempt has read the one before. If that is gone since, this claim would be the
+      // only one, and the next caller would take the key for new.
       const after = sendAttempt > 0 ? { after: `${sendAttempt - 1}.claim` } : {};
       return createIfAbsent(join(folderOf(key), `${sendAttempt}.claim`), JSON.stringify(claim), after);
     },
@@ -112,7 +118,7 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
     async findOpenByBody(bodyHash): Promise<readonly SendAttemptKey[]> {
       const folder = openFolder(root, bodyHash);
       const names = await asyncFiles.names(folder, '.json');
-      // A hint that is gone meanwhile is no hint.
+      // A hint may be removed meanwhile.
       const texts = await Promise.all(
         names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')),
       );
@@ -152,13 +158,13 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
   };
 }
 
-/** Where the records of a creation key lie: `<h[0:2]>/<h>` (architecture: Stores). */
+/** Folder of the records of a creation key: `<h[0:2]>/<h>` (architecture: Stores). */
 export function keyFolder(root: string, { namespace, creationKey }: JournalKey): string {
   const hash = sha256(`${namespace}\n${creationKey}`);
   return join(root, hash.slice(0, 2), hash);
 }
 
-/** Where the index entries of a task id lie, one per account. */
+/** Folder of the index entries of a task id, one per account. */
 export function taskFolder(root: string, taskId: string): string {
   const hash = sha256(taskId);
   return join(root, 'tasks', hash.slice(0, 2), hash);
@@ -168,7 +174,7 @@ export function taskFile(root: string, taskId: string, account: string): string 
   return join(taskFolder(root, taskId), `${sha256(account).slice(0, 16)}.json`);
 }
 
-/** Where the send attempts are named that have an intent for this body and may still be open. */
+/** Folder of the hints to send attempts that have an intent for this body and may still be open. */
 export function openFolder(root: string, bodyHash: string): string {
   const hash = sha256(bodyHash);
   return join(root, 'open', hash.slice(0, 2), hash);
@@ -179,12 +185,12 @@ export function openFile(root: string, place: SendAttemptKey, bodyHash: string):
   return join(openFolder(root, bodyHash), `${key}.${place.sendAttempt}.json`);
 }
 
-/** Where the marks lie that ledgers were told. */
+/** File of a mark that a ledger was sent. */
 function markFile(root: string, mark: string): string {
   return join(root, 'marks', `${sha256(mark)}.mark`);
 }
 
-/** A record of a campaign's log, beside the creation keys. */
+/** File of a record of a campaign's log, beside the creation keys. */
 function recordFile(root: string, { namespace, name }: CampaignLog, n: number): string {
   const hash = sha256(`${namespace}\n${name}`);
   return join(root, 'campaigns', hash.slice(0, 2), hash, `${n}.record`);
@@ -194,19 +200,21 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** What the files of one send attempt say. */
+/** Reads the files of one send attempt. */
 async function readSendAttempt(
   folder: string,
   sendAttempt: number,
   files: JournalFiles = asyncFiles,
 ): Promise<SendAttemptView> {
-  // Most creates ask for a key that is new, and most send attempts have no resolution: one look instead of three that find nothing.
+  // Most creates have a new key, and most send attempts have no resolution: one listing instead of three reads that
+  // find nothing.
   const names = (await files.names(folder, '')).filter((name) => name.startsWith(`${sendAttempt}.`));
   if (names.length === 0) return { claim: null, outcome: null, resolution: null };
   const read = (name: string) => (names.includes(name) ? files.text(join(folder, name)) : null);
   const resolution = await read(`${sendAttempt}.resolution`);
   const outcome = await read(`${sendAttempt}.outcome`);
-  // The claim last, and also where the names lack it: it is older than the others, so that no view has an outcome without it.
+  // The claim last, and also when the listing lacks it: it is older than the others, so that no view has an outcome
+  // without it.
   const claim = await files.text(join(folder, `${sendAttempt}.claim`));
   return {
     claim: claim === null ? null : parseClaim(claim),
@@ -236,7 +244,7 @@ export interface KeyFolder {
   readonly parent: string;
 }
 
-/** The folders of creation keys in the order of their names, those after `after` only. */
+/** The folders of creation keys in the order of their names, only those after `after`. */
 export async function* keyFolders(root: string, after = ''): AsyncGenerator<KeyFolder> {
   const firsts = (await asyncFiles.names(root, '')).filter((name) => /^[0-9a-f]{2}$/.test(name));
   for (const first of firsts) {
@@ -249,7 +257,7 @@ export async function* keyFolders(root: string, after = ''): AsyncGenerator<KeyF
   }
 }
 
-/** Every send attempt of a key that has a claim, in order. */
+/** All send attempts of a key that have a claim, in order. */
 export async function readSendAttempts(
   folder: string,
 ): Promise<(SendAttemptView & { sendAttempt: number })[]> {
@@ -270,7 +278,5 @@ async function scanFolders(root: string, after: string | null, limit: number): P
   }
   return { keys, next: null };
 }
-
-/** The record of paid sends. For workers, and for tests of other journals. @module */
 
 export { JournalRecordError } from './records';

@@ -8,9 +8,9 @@ import { type KeyFolder, keyFolders, openFile, readSendAttempts, taskFile } from
 
 export interface PruneOptions {
   readonly root: string;
-  /** Keys whose newest record is younger stay. */
+  /** Keys whose newest record is younger are kept. */
   readonly before: Date;
-  /** Only count. */
+  /** Counts without removing. */
   readonly dryRun: boolean;
   /** Whether the workflow that sent it runs, or can still be reset: its key is in use. */
   readonly inUse: (claim: ClaimIntent) => Promise<boolean>;
@@ -19,7 +19,7 @@ export interface PruneOptions {
 export interface Pruned {
   readonly keys: number;
   readonly removed: number;
-  /** Of unknown fate, and nobody has decided: never removed. */
+  /** Of unknown fate and undecided: never removed. */
   readonly keptOpen: number;
   /** Their workflow runs, or the server still has it. */
   readonly keptRunning: number;
@@ -27,8 +27,8 @@ export interface Pruned {
 }
 
 /**
- * Removes the records of creation keys that nothing can ask for any more. A key goes as a whole, by one rename: a part of
- * it would be read as "nothing was sent here". What waits for a decision stays.
+ * Removes the records of creation keys that can no longer be used. A key is removed as a whole, by one rename: a part
+ * of it would be read as "nothing was sent here". Keys that wait for a decision are kept.
  */
 export async function pruneJournal(options: PruneOptions): Promise<Pruned> {
   const { root, dryRun } = options;
@@ -67,12 +67,12 @@ function unsettled(
     outcome?.at,
     resolution?.at,
   ]);
-  // A time that cannot be read counts as now.
+  // An unreadable time counts as now.
   if (times.some((at) => at !== undefined && !(Date.parse(at) < before.getTime()))) return 'keptYoung';
   return sendAttempts.some(isUndecided) ? 'keptOpen' : undefined;
 }
 
-/** Removes a key; what was written to it while the server was asked, or in the moment of the removal, keeps it. */
+/** Removes a key, unless a record was written to it while the server was queried or during the removal. */
 async function removed(
   { path, parent, hash }: KeyFolder,
   options: PruneOptions,
@@ -96,7 +96,7 @@ async function removed(
   return 'removed';
 }
 
-/** Files elsewhere that name this key. */
+/** Files outside the key's folder that refer to it. */
 function pointersTo(sendAttempts: readonly SendAttempt[], root: string): string[] {
   return sendAttempts.flatMap(({ sendAttempt, claim, outcome, resolution }) => {
     const tasks = [outcome?.answer, resolution?.answer].flatMap((answer) =>
@@ -110,7 +110,10 @@ function pointersTo(sendAttempts: readonly SendAttempt[], root: string): string[
 
 const TRASH = 'trash';
 
-/** What a prune left behind that was killed: nothing refers to it any more, but what was written in that very moment. */
+/**
+ * Removes what a killed prune left behind: nothing refers to it, except records that were written at that very
+ * moment.
+ */
 async function emptyTrash(options: PruneOptions): Promise<void> {
   const trash = join(options.root, TRASH);
   for (const name of await asyncFiles.names(trash, '')) {
@@ -118,7 +121,7 @@ async function emptyTrash(options: PruneOptions): Promise<void> {
     const hash = /^([0-9a-f]{64})\./.exec(name)?.[1];
     if (hash !== undefined) {
       const sendAttempts = await readSendAttempts(gone);
-      // Only what is young was written late: an old key may be half removed, and looks open then.
+      // Only a young key had a late write: an old one may be half removed, and then looks open.
       if (sendAttempts.length > 0 && unsettled(sendAttempts, options) === 'keptYoung') {
         const parent = join(options.root, hash.slice(0, 2));
         await putBack(gone, { path: join(parent, hash), parent });
@@ -129,7 +132,7 @@ async function emptyTrash(options: PruneOptions): Promise<void> {
   }
 }
 
-/** Back to its place, also where a writer has made the folder anew: what is there already stays. */
+/** Moves a key back, also when a writer has created its folder again: existing files are kept. */
 async function putBack(gone: string, { path, parent }: Pick<KeyFolder, 'path' | 'parent'>): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   for (const name of await asyncFiles.names(gone, '')) {

@@ -34,7 +34,7 @@ const intent = z.looseObject({
   payer: z.string().optional(),
 });
 const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: z.string() });
-/** What decisions rest on; everything else of an answer is handed on as it was written. */
+/** The fields that decisions depend on; all others are passed on as written. */
 const answer = z
   .looseObject({
     outcome: z.enum([
@@ -73,7 +73,7 @@ const indexEntry = z.looseObject({
   video: task,
 });
 
-/** A record that cannot be read stops the caller: guessing what a journal says is how money is spent twice. */
+/** A record that cannot be read stops the caller: guessing its content could spend money twice. */
 export class JournalRecordError extends Error {
   override readonly name = 'JournalRecordError';
 }
@@ -89,24 +89,26 @@ export const parseResolution = (text: string): Resolution =>
 export const parseIndexEntry = (text: string): TaskIndexEntry =>
   parseRecord(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
 
-/** What is no record of this shape is refused. */
+/** Parses a record; throws a {@link JournalRecordError} when it does not have this shape. */
 export function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string): T {
   let json: unknown;
   try {
     json = parseOwnJson(text, foreignField);
   } catch {
-    throw new JournalRecordError(`The journal holds a ${what} that is no JSON; nothing is sent on its word.`);
+    throw new JournalRecordError(
+      `The journal holds a ${what} that is not JSON; nothing is sent because of it.`,
+    );
   }
   const read = schema.safeParse(json);
   if (!read.success) {
     throw new JournalRecordError(
-      `The journal holds a ${what} of an unknown version or shape; nothing is sent on its word.`,
+      `The journal holds a ${what} of an unknown version or shape; nothing is sent because of it.`,
     );
   }
   return read.data;
 }
 
-/** A hint that cannot be read is no hint: nothing rests on it. */
+/** A hint that cannot be read is ignored: nothing depends on it. */
 export function parsePlace(text: string): SendAttemptKey | undefined {
   try {
     const { namespace, creationKey, sendAttempt } = place.parse(JSON.parse(text));
@@ -116,7 +118,7 @@ export function parsePlace(text: string): SendAttemptKey | undefined {
   }
 }
 
-/** No record of ours has a field `__proto__`: one that has it was written by somebody else. */
+/** This package writes no field `__proto__`: a record with one has another origin. */
 function foreignField(): never {
   throw new SyntaxError('A field of that name is refused.');
 }

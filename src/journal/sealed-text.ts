@@ -5,10 +5,10 @@ const IV = 12;
 const TAG = 16;
 const HEAD = IV + TAG;
 
-/** Bytes of a key that seals. */
+/** Length of a sealing key, in bytes. */
 export const SEALING_KEY = 32;
 
-/** A text that only whoever has this random key can read again, as Base64. What is signed rests in no other form (C5.4b). */
+/** Encrypts a text with this random key, as Base64. Signed URLs are stored in no other form (C5.4b). */
 export function sealText(text: string, key: Uint8Array): string {
   const iv = randomBytes(IV);
   const cipher = createCipheriv(CIPHER, key, iv);
@@ -16,7 +16,7 @@ export function sealText(text: string, key: Uint8Array): string {
   return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64');
 }
 
-/** Undefined for what was sealed with another key, or is no sealed text at all. */
+/** Decrypts a sealed text; undefined when it was sealed with another key or is not sealed text. */
 export function openSealed(sealed: string, key: Uint8Array): string | undefined {
   const bytes = Buffer.from(sealed, 'base64');
   if (bytes.length < HEAD) return undefined;

@@ -11,7 +11,7 @@ export const idempotencyPolicySchema = z
     z.strictObject({
       header,
       honoured: z.literal(true),
-      // A create may be on its way for a minute: a shorter promise leaves no time to send again.
+      // A create may be in flight for a minute: a shorter window leaves no time to send again.
       windowSeconds: z.int().min(120).max(31_536_000),
     }),
     z.strictObject({ header }),

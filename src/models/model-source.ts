@@ -4,16 +4,19 @@ import { type ModelConfiguration, type ModelEntry, type ModelLookup } from '../d
 import { getterWithoutCredentials, type PlainGet } from '../service/get-without-credentials';
 import { readModelConfiguration } from './schema';
 
-/** The configuration cannot be read and no good copy is young enough: a paid call waits unsent with this reason (architecture: Models). */
+/**
+ * The configuration cannot be read and no valid copy is young enough: a paid call waits unsent for this reason
+ * (architecture: Models).
+ */
 interface ModelsUnavailable {
   readonly found: 'unavailable';
   readonly message: string;
   readonly retryAfterMs: number;
 }
 
-/** The live model configuration as a worker asks for it. */
+/** The live model configuration of a worker. */
 export interface ModelSource {
-  /** With `kind` a refusal names only the models of that kind: the others are no remedy. */
+  /** With `kind` a refusal names only the models of that kind: the others would not help. */
   lookup(modelId: string, kind?: ModelEntry['kind']): Promise<ModelLookup | ModelsUnavailable>;
   /** Entries of the current copy; undefined when there is no configuration or none can be read. */
   all(): Promise<readonly ModelEntry[] | undefined>;
@@ -22,19 +25,19 @@ export interface ModelSource {
 }
 
 export interface ModelSourceOptions {
-  /** File path or http(s) URL (MEDIA_MODELS); none given: every model is unlisted. */
+  /** File path or http(s) URL (MEDIA_MODELS); without one every model is unlisted. */
   readonly location?: string;
-  /** What a model without an entry is. @default `refuse` with a location, `allow` without */
+  /** Whether a model without an entry is allowed. @default `refuse` with a location, `allow` without */
   readonly unknownModels?: 'allow' | 'refuse';
-  /** Milliseconds for which a copy is used unasked. @default 60000 */
+  /** Milliseconds for which a copy is used without another read. @default 60000 */
   readonly ttlMs?: number;
-  /** Milliseconds for which the last good copy stands in while the source is down. @default 3600000 */
+  /** Milliseconds, after `ttlMs`, for which the last valid copy is used while the source is down. @default 3600000 */
   readonly staleForMs?: number;
   /** Time for one read, in milliseconds. @default 10000 */
   readonly timeoutMs?: number;
   /** Milliseconds since the Unix epoch. */
   readonly now?: () => number;
-  /** How the text is read; replaced in tests. */
+  /** Reads the text; replaced in tests. */
   readonly read?: ReadLocation;
 }
 
@@ -57,7 +60,7 @@ export function createModelSource(options: ModelSourceOptions = {}): ModelSource
   let failure: { readonly message: string; readonly at: number } | undefined;
   let loading: Promise<void> | undefined;
 
-  /** One read for all who wait; what it brought is in `copy` or `failure`. */
+  /** One read for all callers that wait; sets `copy` or `failure`. */
   const load = (from: string): Promise<void> => {
     loading ??= loadCopy(from, read, timeoutMs)
       .then(
@@ -124,7 +127,7 @@ async function loadCopy(
   return { configuration: reading.configuration, fingerprint };
 }
 
-/** A file system that hangs heeds no signal. */
+/** A file system that hangs ignores the signal. */
 function rejectWhenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new LocationError('no answer in time')), { once: true });
@@ -135,7 +138,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    throw new LocationError('it is no JSON');
+    throw new LocationError('it is not JSON');
   }
 }
 
@@ -149,19 +152,19 @@ function refuseUserinfo(location: string): void {
 /** Largest configuration, in bytes. */
 const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
 
-/** A configuration could not be read. The message holds no address and no path: both may be private. */
+/** A configuration could not be read. The message contains no address and no path: both may be private. */
 class LocationError extends Error {
   override readonly name = 'LocationError';
 }
 
-/** Text of a model configuration. Rejects with a {@link LocationError}. */
+/** Reads the text of a model configuration. Rejects with a {@link LocationError}. */
 type ReadLocation = (location: string, signal: AbortSignal) => Promise<string>;
 
 export function isUrl(location: string): boolean {
   return /^https?:\/\//i.test(location);
 }
 
-/** Reads a file, or GETs a URL without any credentials of ours. */
+/** Reads a file, or GETs a URL without credentials. */
 export function locationReader(env: NodeJS.ProcessEnv): ReadLocation {
   const get = getterWithoutCredentials(env);
   return async (location, signal) => {
@@ -213,7 +216,7 @@ const WORDS: { readonly [code: string]: string } = {
   ENOTFOUND: 'its host is not known (ENOTFOUND)',
 };
 
-/** The first system code on the way to the root cause; causes are nested by the HTTP client. */
+/** The first system code in the chain of causes, which the HTTP client nests. */
 function reasonOf(error: unknown): string {
   let at = error as { code?: unknown; cause?: unknown } | null | undefined;
   for (let depth = 0; depth < 5 && typeof at === 'object' && at !== null; depth++) {

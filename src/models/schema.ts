@@ -29,7 +29,7 @@ function list<T extends z.ZodType>(item: T) {
     .meta({ uniqueItems: true });
 }
 
-/** Fields that a reference can never go into: they have a meaning of their own (contract 2.1). */
+/** Fields that never hold a reference: they have a meaning of their own (contract 2.1). */
 const OWN_FIELDS = ['model', 'prompt', 'seconds', 'duration', 'resolution', 'aspect_ratio'];
 
 const reference = z.strictObject({
@@ -73,7 +73,7 @@ const price = z.discriminatedUnion('per', [
 
 const polling = z
   .strictObject({
-    // The contract knows no family that is polled faster (C8.2).
+    // The contract has no family that is polled faster (C8.2).
     minSeconds: z.number().min(3),
     maxSeconds: z.number().positive(),
     firstPollSeconds: z.number().min(0).optional(),
@@ -137,7 +137,6 @@ export const modelConfigurationSchema = z
     models: z.array(z.discriminatedUnion('kind', [videoModel, imageModel])),
   })
   .superRefine(({ models }, context) => {
-    // A set: a document of eight megabytes may name hundreds of thousands.
     models.forEach(({ kind, requestSeconds: longest = 0, idempotency }, index) => {
       if (kind !== 'video' || typeof idempotency !== 'object' || !('windowSeconds' in idempotency)) return;
       if (idempotency.windowSeconds >= 2 * longest) return;
@@ -156,6 +155,7 @@ export const modelConfigurationSchema = z
         context.addIssue({ code: 'custom', path: ['models', index, 'references', place, 'form'], message });
       });
     });
+    // A set, because a document of eight megabytes may contain hundreds of thousands of models.
     const seen = new Set<string>();
     models.forEach(({ id }, index) => {
       if (seen.has(id))
@@ -168,7 +168,7 @@ export type ConfigurationReading =
   | { readonly ok: true; readonly configuration: ModelConfiguration }
   | { readonly ok: false; readonly message: string };
 
-/** Issues that a message names; the first ones say enough. */
+/** Maximum number of issues in a message. */
 const SHOWN = 5;
 const MAX_ISSUE = 500;
 
@@ -187,7 +187,7 @@ export function readModelConfiguration(document: unknown): ConfigurationReading 
   return { ok: false, message: `${lines.join('; ')}${more}` };
 }
 
-/** A misspelt key is named whole in its issue, however long it is. */
+/** An issue contains a misspelt key in full, however long it is. */
 function shortened(issue: string): string {
   return issue.length <= MAX_ISSUE ? issue : `${issue.slice(0, MAX_ISSUE - 1)}…`;
 }

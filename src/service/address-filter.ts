@@ -6,33 +6,33 @@ import { buildConnector } from 'undici';
 /** Code of the error with which a connection to a forbidden address ends. */
 export const ADDRESS_BLOCKED = 'MEDIA_ADDRESS_BLOCKED';
 
-/** Keeps result URLs away from private networks (architecture: Download, failure model: Foreign bytes). */
+/** Blocks result URLs that lead into private networks (architecture: Download, failure model: Foreign bytes). */
 export interface AddressFilter {
   /** False when the host is a literal of a forbidden address; a name is checked when it is resolved. */
   allowsLiteral(url: URL): boolean;
   /** For a host that a proxy resolves: false when this machine can resolve it and any address is forbidden. */
   allowsHost(url: URL): Promise<boolean>;
-  /** Direct sockets that are checked at the lookup and once more at the connected peer. */
+  /** Opens direct sockets; checks the address at the lookup and again at the connected peer. */
   connector(timeoutMs: number): buildConnector.connector;
 }
 
-/** What IANA gives out for hosts: everything else of IPv6 is reserved, local, or another address in disguise. */
+/** The range that IANA assigns to hosts: all other IPv6 is reserved, local, or embeds another address. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** NAT64: the IPv4 host behind it is what is reached (RFC 6052). */
+/** NAT64: connects to the embedded IPv4 address (RFC 6052). */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
-/** Public by its range, but answered inside every virtual machine of one large provider, with its secrets. */
+/** In a public range, but serves the secrets of the virtual machine inside the cloud of one large provider. */
 const WIRE_SERVER = ipaddr.IPv4.parse('168.63.129.16');
 
 /**
- * Whether an IP address is a public unicast one. Anything that is no address is not, and neither is one that is bound
- * to an interface of this machine (`%eth0`).
+ * Whether an IP address is public unicast. False for text that is not an address, and for an address that is bound to
+ * an interface of this machine (`%eth0`).
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || text.includes('%')) return false;
   const address = ipaddr.process(text);
   if (address instanceof ipaddr.IPv4) return isPublicIpv4(address);
-  // A network without IPv4 has every IPv4 host under such an address: public ones stay reachable there.
+  // A network without IPv4 maps every IPv4 host to such an address: public hosts stay reachable there.
   if (address.match(NAT64)) return isPublicIpv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
   return address.match(GLOBAL_IPV6) && address.range() === 'unicast';
 }
@@ -41,7 +41,7 @@ function isPublicIpv4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !address.match(WIRE_SERVER, 32);
 }
 
-/** `allowedOrigins` are exact; they may be anywhere. Entries that are no URL are ignored. */
+/** `allowedOrigins` are exact and may have any address. Entries that are not URLs are ignored. */
 export function createAddressFilter(allowedOrigins: readonly string[]): AddressFilter {
   const allowed = new Set(allowedOrigins.map(originOf));
   return {
@@ -80,7 +80,7 @@ function blocked(): Error {
   return Object.assign(new Error('The address is not a public one.'), { code: ADDRESS_BLOCKED });
 }
 
-/** One forbidden address among several is enough: the socket would choose by itself. */
+/** Fails if any of the addresses is forbidden, because the socket chooses one of them itself. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   dnsLookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     if (error !== null) return callback(error, '', 0);

@@ -2,33 +2,33 @@ import { createHash } from 'node:crypto';
 import { type ConnectionFactory } from './connections';
 import { createRedactor, type Redactor } from './redact';
 
-/** What every call of one client shares. */
+/** The values that all calls of one client share. */
 export interface ApiCaller {
   readonly baseUrl: string;
   readonly apiKey: () => string | Promise<string>;
   readonly userAgent: string;
   readonly now: () => number;
   readonly connectionFactory: ConnectionFactory;
-  /** What must not be shown besides the key: the passwords of proxies. */
+  /** Secrets to redact besides the key: the passwords of proxies. */
   readonly secrets: readonly string[];
 }
 
-/** What stands in the place of a key where a service wants none: then no request carries one. */
+/** Value of the key for a service that needs no key: no request carries one. */
 export const NO_KEY = 'none';
 
-/** What must not be shown of a key: the word that stands for none is no secret. */
+/** The secrets to redact for a key; `NO_KEY` is not a secret. */
 export function keySecrets(key: string): readonly string[] {
   return key === NO_KEY || key === '' ? [] : [key];
 }
 
-/** A key that can be sent, with the redactor that knows it. It lives for one call. */
+/** A key that can be sent, and the redactor that removes it. Used for one call. */
 export interface Credentials {
   /** Undefined for a service without keys. */
   readonly authorization: string | undefined;
   readonly redactor: Redactor;
 }
 
-/** Undefined when there is no usable key: an empty one, or one that fits into no header. Never throws. */
+/** Undefined when there is no usable key: it is empty, or not valid in a header. Never throws. */
 export async function credentialsOf(caller: ApiCaller): Promise<Credentials | undefined> {
   try {
     const key = (await caller.apiKey()).trim();
@@ -42,7 +42,7 @@ export async function credentialsOf(caller: ApiCaller): Promise<Credentials | un
 
 const REDACTORS = new WeakMap<ApiCaller, { readonly key: string | undefined; readonly redactor: Redactor }>();
 
-/** The same for every call with the same key: its patterns cost more than a poll's texts. */
+/** Reused for every call with the same key: compiling its patterns costs more than redacting the texts of a poll. */
 function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
   const made = REDACTORS.get(caller);
   if (made !== undefined && made.key === key) return made.redactor;
@@ -51,12 +51,12 @@ function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
   return redactor;
 }
 
-/** For a reply of anybody: knows the key of the last call, because another host may have heard of it. */
+/** For a reply of any host: removes the key of the last call, because another host may have learnt it. */
 export function redactorFor(caller: ApiCaller): Redactor {
   return REDACTORS.get(caller)?.redactor ?? createRedactor(caller.secrets);
 }
 
-/** Headers of a request to the service itself: all carry the key (C5.1), unless the service has none. */
+/** Headers of a request to the service: they include the key (C5.1), unless the service needs none. */
 export function apiHeaders(
   caller: Pick<ApiCaller, 'userAgent'>,
   { authorization }: Pick<Credentials, 'authorization'>,
@@ -71,7 +71,7 @@ export function apiHeaders(
 /**
  * The base address of a service in one spelling, without a trailing slash (C0.2, C9.1): scheme and host in lower
  * case, no default port, a path prefix kept, one trailing `/v1` dropped because people paste it.
- * Throws a TypeError, which never repeats the text, for anything but a plain http(s) address.
+ * Throws a TypeError, which never includes the text, for anything but a plain http(s) address.
  */
 export function normaliseBaseUrl(text: string): string {
   const url = parse(text.trim());
@@ -99,8 +99,8 @@ function withoutTrailingSlashes(path: string): string {
 }
 
 /**
- * `name@digest` (architecture: Requests): the digest of the address tells one service from another, so that a changed
- * environment never polls the wrong one. `baseUrl` may be given in any spelling.
+ * `name@digest` (architecture: Requests): the digest of the address identifies the service, so that after a change of
+ * the environment the wrong service is never polled. `baseUrl` may have any spelling.
  */
 export function accountName(credential: string, baseUrl: string): string {
   const digest = createHash('sha256').update(normaliseBaseUrl(baseUrl)).digest('hex').slice(0, 8);
@@ -109,7 +109,7 @@ export function accountName(credential: string, baseUrl: string): string {
 
 /**
  * A path below `/v1` of a normalised base address; each segment is percent-encoded (C9.1, failure model: row 33).
- * Throws a TypeError for a segment that no encoding can keep in its place.
+ * Throws a TypeError for a segment that cannot be encoded as one path segment.
  */
 export function apiUrl(baseUrl: string, ...segments: readonly string[]): URL {
   return new URL(`${baseUrl}/v1/${segments.map(pathSegment).join('/')}`);

@@ -3,7 +3,7 @@ import { type Dispatcher, errors } from 'undici';
 import { type BodyLimits, type BoundedBody, readBoundedBody } from './reply-body';
 import { type HeaderValues } from './retry-after';
 
-/** A reply with its body, as far as it came. */
+/** A reply with the part of its body that arrived. */
 export interface CollectedReply {
   readonly status: number;
   readonly headers: HeaderValues;
@@ -11,16 +11,16 @@ export interface CollectedReply {
 }
 
 export interface CollectLimits extends BodyLimits {
-  /** Within which a reply begins, however many interim replies (1xx) come before it; in milliseconds. */
+  /** Time until the reply begins, in milliseconds; interim replies (1xx) do not extend it. */
   readonly headersWithinMs: number;
 }
 
-/** A body that is no longer than this is collected as it comes; a longer one is read with care for memory. */
+/** Bodies up to this size, in bytes, are collected in memory; the rest of a longer one is read as a stream. */
 const SHORT = 64 * 1024;
 
 /**
- * Sends a request and collects its reply without a stream: thousands of polls a second are short, and the stream of each
- * costs as much as the rest of it. Rejects when no reply begins; what happens to a body is told with it.
+ * Sends a request and collects its reply without a stream: with thousands of short polls a second, a stream for each
+ * reply would double the cost. Rejects when no reply begins; a failure inside the body is reported in `body.end`.
  */
 export function collectReply(
   dispatcher: Dispatcher,
@@ -68,14 +68,14 @@ class CollectingHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Only now: the wait for a free socket is not the service's.
+    // Excludes the wait for a free socket.
     this.#startedAt = performance.now();
     if (this.#aborted) this.abort();
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HeaderValues): void {
     if (status < 200) {
-      // Each of them starts undici's own timer anew: a service that drips them would hold a GET for ever.
+      // Each interim reply restarts undici's timer: a slow sequence of them could keep a GET open indefinitely.
       if (performance.now() - this.#startedAt > this.limits.headersWithinMs)
         controller.abort(new errors.HeadersTimeoutError());
       return;
@@ -121,13 +121,13 @@ class CollectingHandler implements Dispatcher.DispatchHandler {
     this.resolve({ status: this.#status, headers: this.#headers, body: { bytes, end } });
   }
 
-  /** From here on as a stream, which stops the socket while its bytes go to the disk. */
+  /** Reads the rest as a stream, which pauses the socket while bytes are written to disk. */
   #readOn(controller: Dispatcher.DispatchController): void {
     clearTimeout(this.#timer);
     const long = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
-        // Of a body that came whole nothing is left to abort.
+        // Has no effect after the body is complete.
         controller.abort(error ?? new errors.RequestAbortedError());
         done(error);
       },

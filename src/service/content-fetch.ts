@@ -9,7 +9,7 @@ import { underOwnName } from './own-name';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
 
-/** Where one hop gets its sockets from. `release` lets go of what was opened for it. */
+/** The connection of one hop. `release` closes what was opened for it. */
 export interface HopConnection {
   readonly dispatcher: Dispatcher;
   readonly viaProxy: boolean;
@@ -28,8 +28,8 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const ERROR_BODY = { maxBytes: 65_536, withinMs: 10_000 };
 
 /**
- * A GET with its redirects, hop by hop (C4.8): every hop is checked anew, the key goes to the service's own origin
- * only (C5.3), no cookie is ever sent, https never becomes http. Never throws.
+ * A GET that follows redirects hop by hop (C4.8): it checks every hop, sends the key to the service's own origin only
+ * (C5.3), never sends a cookie, and never follows a redirect from https to http. Never throws.
  */
 export async function fetchContent(
   fetcher: ContentFetcher,
@@ -83,7 +83,7 @@ async function takeHop(
       bodyTimeout: request.bodyIdleTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
-    // Whoever lets go of a body early must not be struck by its end; a reader still sees every error.
+    // Prevents an unhandled error when the caller drops the body early; a reader still gets every error.
     reply.body.once('close', connection.release).on('error', () => undefined);
     return await readHop(caller, credentials, reply, { hops, ranged: request.range !== undefined });
   } catch (error) {
@@ -116,7 +116,7 @@ async function readHop(
   }
   if (status === 200 || status === 206) {
     const headers = contentHeaders(reply.headers);
-    // It goes into heartbeats as it is.
+    // The ETag is written into heartbeats unchanged.
     const etag = headers.etag !== null && redactor.holdsSecret(headers.etag) ? null : headers.etag;
     return { kind: 'body', status, ...headers, etag, body: reply.body, origin, hops };
   }
@@ -141,7 +141,7 @@ function requestHeaders(
     credentials === undefined
       ? { 'accept-encoding': 'identity', 'user-agent': caller.userAgent }
       : apiHeaders(caller, credentials);
-  // Without a strong ETag a resumed body may continue another file (failure model: Foreign bytes).
+  // Without a strong ETag the rest may belong to another file (failure model: Foreign bytes).
   if (range !== undefined && /^"[^"]*"$/.test(range.etag))
     Object.assign(headers, { range: `bytes=${range.from}-`, 'if-range': range.etag });
   return headers;
@@ -158,7 +158,7 @@ function nextUrl(location: string, from: URL): URL | BlockedReason {
   return from.protocol === 'https:' && url.protocol === 'http:' ? 'downgrade' : url;
 }
 
-/** A function, because the value changes while a call is under way. */
+/** A function, because the value changes during a call. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

@@ -1,6 +1,6 @@
 import { type HeaderValues } from './retry-after';
 
-/** What the headers of a media body say; nothing of it is believed without a look at the bytes. */
+/** The headers of a media body; no value is trusted until it is checked against the bytes. */
 export interface ContentHeaders {
   readonly contentType: string | null;
   readonly contentLength: number | null;
@@ -9,7 +9,7 @@ export interface ContentHeaders {
   readonly contentEncoding: string | null;
 }
 
-/** Of the letters in which ETags are written: it is repeated in heartbeats, and a text or an address is not. */
+/** Only characters that are usual in ETags: the value is written into heartbeats, where text and URLs are not allowed. */
 const STRONG_ETAG = /^"[\w.:;,+/=~-]{0,255}"$/;
 
 export function contentHeaders(headers: HeaderValues): ContentHeaders {
@@ -19,13 +19,13 @@ export function contentHeaders(headers: HeaderValues): ContentHeaders {
     contentType: single(headers['content-type'])?.slice(0, 200) ?? null,
     contentLength: contentLength(headers),
     contentRange: contentRange(single(headers['content-range'])),
-    // A weak ETag starts with W/ and is good for nothing here.
+    // A weak ETag starts with W/ and cannot resume a download.
     etag: etag !== undefined && STRONG_ETAG.test(etag) ? etag : null,
     contentEncoding: encoding === '' || encoding === 'identity' ? null : encoding.slice(0, 100),
   };
 }
 
-/** Bytes of the body; null when the header is absent, given twice or no plain number. */
+/** Bytes of the body; null when the header is absent, repeated or not a plain number. */
 export function contentLength(headers: HeaderValues): number | null {
   const length = single(headers['content-length']);
   return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : null;

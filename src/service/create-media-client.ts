@@ -2,7 +2,8 @@ import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/video-task';
 import { createAddressFilter } from './address-filter';
 import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './api-caller';
-import { environmentConnections, proxySecrets } from './connections';
+import { environmentConnections } from './connections';
+import { proxySecrets } from './proxy-environment';
 import { fetchContent, type HopConnection } from './content-fetch';
 import { getVideo } from './get-video';
 import { type PaidRoute, readImageReply, readVideoReply, sendPaid } from './send-paid';
@@ -20,7 +21,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export const MAX_VIDEO_REPLY = 1024 * 1024;
 export const MAX_IMAGE_REPLY = 256 * 1024 * 1024;
 
-/** A client of one service with one credential. Opens no socket before the first call; throws for a wrong base address. */
+/** A client of one service with one credential. Opens its sockets lazily. Throws for a wrong base address. */
 export function createMediaClient(options: MediaClientOptions): MediaClient {
   const baseUrl = normaliseBaseUrl(options.baseUrl);
   const origin = new URL(new URL(baseUrl).origin);
@@ -66,7 +67,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
   );
   const hop = (url: URL, ownOrigin: boolean): HopConnection => {
     if (ownOrigin) return { ...contentPool(), release: () => undefined };
-    // Result hosts come and go: each fetch has a socket of its own, so that no address is trusted for longer.
+    // Each fetch opens its own socket, so that a checked address is trusted for one fetch only.
     return connect('media', new URL(url.origin), 1, 30_000, 30_000);
   };
 
@@ -86,7 +87,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     getVideo: async (taskId, { purpose = 'poll', signal } = {}) => {
       const pool = purpose === 'poll' ? pollPool : contentPool;
       const within = { headersMs: timeouts.pollHeadersMs, bodyMs: timeouts.pollBodyMs };
-      // It keeps the time of interim replies by itself.
+      // `getVideo` limits the time of interim replies itself.
       return getVideo(caller, () => pool().bare, taskId, within, signal);
     },
     contentUrl: (taskId) => {

@@ -1,26 +1,26 @@
 const HEAD = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,"\s]*)*)(;base64)?,/i;
 
-/** The bytes of a `data:` URL; undefined when it is none, holds nothing, or holds more than `maxBytes`. */
+/** The bytes of a `data:` URL; undefined when the text is not one, is empty, or has more than `maxBytes`. */
 export function readDataUrl(url: string, maxBytes: number): Buffer | undefined {
   const head = HEAD.exec(url.slice(0, 512));
   if (head === null) return undefined;
   const payload = url.slice(head[0].length);
   if (head[3] !== undefined) return readBase64(percentDecoded(payload), maxBytes);
-  // Percent-encoded text is never shorter than its bytes by more than the encoding of one character.
+  // Percent-encoding takes at most three characters for each byte.
   if (payload.length > maxBytes * 3) return undefined;
   const bytes = Buffer.from(percentDecoded(payload) ?? '', 'utf8');
   return bytes.length === 0 || bytes.length > maxBytes ? undefined : bytes;
 }
 
-/** The bytes of a Base64 text in either alphabet, blanks tolerated; undefined when it is empty, broken or too large. */
+/** The bytes of Base64 in either alphabet, with or without blanks; undefined when it is empty, invalid or too large. */
 export function readBase64(text: string | undefined, maxBytes: number): Buffer | undefined {
   if (text === undefined) return undefined;
   const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
   if (packed === '' || packed.length / 4 > Math.ceil(maxBytes / 3) + 1) return undefined;
-  // The decoder takes the low byte of a character for a character.
+  // The decoder uses only the low byte of a character, so non-ASCII text is refused.
   if (Buffer.byteLength(packed, 'utf8') !== packed.length) return undefined;
-  // No pattern over the whole text: on megabytes it can exhaust the stack. The decoder passes over what it does not
-  // know, so a text with anything else in it comes out too short.
+  // No regular expression over the whole text: on megabytes it can exhaust the stack. The decoder skips invalid
+  // characters, so invalid text gives too few bytes.
   const end = packed.endsWith('==')
     ? packed.length - 2
     : packed.endsWith('=')

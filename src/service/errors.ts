@@ -8,27 +8,27 @@ import { type RejectReason } from '../domain/paid-call';
 import { type PollErrorClass } from '../domain/poll-answers';
 import { type ErrorKind } from '../domain/video-task';
 
-/** What an error shows that can decide its kind. */
+/** The parts of an error that can determine its kind. */
 interface ErrorSignals {
   /** Every code found, most specific first: names and numbers as text. */
   readonly codes: readonly string[];
-  /** Generic class names such as `invalid_request_error`: gateways put them on everything. */
+  /** Generic class names such as `invalid_request_error`: gateways add them to every error. */
   readonly types: readonly string[];
-  /** Free text: only whole signal words count in it. */
+  /** Free text: only whole signal words in it match. */
   readonly text: string;
   readonly httpStatus?: number | undefined;
 }
 
-/** One sign and what it means. */
+/** One signal and the kind that it means. */
 export type KindSignal = { readonly kind: ErrorKind } & (
   | {
       /** Matched against codes and types. */
       readonly code: RegExp;
-      /** A code that shows it, for the test of this table. */
+      /** A code that matches, for the test of this table. */
       readonly like: string;
     }
   | {
-      /** A sign even inside free text. */
+      /** Matched against free text. */
       readonly word: RegExp;
       readonly like: string;
     }
@@ -41,8 +41,8 @@ export type KindSignal = { readonly kind: ErrorKind } & (
 );
 
 /**
- * The one table (test/fixtures/wire, C7.8): the first line that fits decides. A new code is one line here, beside its kind, with
- * an example.
+ * The only table of error signals (test/fixtures/wire, C7.8): the first entry that matches determines the kind. A new
+ * code is one entry here, next to those of its kind, with an example.
  */
 export const KIND_SIGNALS: readonly KindSignal[] = [
   // Moderation comes first, because it also arrives inside 500 and 503.
@@ -53,7 +53,7 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   { kind: 'moderation', code: /^safety(?:[._-]|$)/i, like: 'SAFETY.VIOLENCE' },
   { kind: 'moderation', code: /content_?filter/i, like: 'content_filter' },
   { kind: 'moderation', code: /nsfw/i, like: 'nsfw_detected' },
-  // `policy` counts only as a part of a code that is not about rates or money.
+  // `policy` matches only in a code that does not concern rates or money.
   {
     kind: 'moderation',
     code: /^(?!.*(?:rate|quota|limit|billing)).*policy/i,
@@ -73,7 +73,7 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   },
   { kind: 'moderation', word: /\bDataInspectionFailed\b/i, like: 'got DataInspectionFailed' },
   { kind: 'moderation', word: /\bSAFETY\.\w+\b/i, like: 'stopped by SAFETY.INPUT' },
-  // Before quota, which takes everything else that is insufficient.
+  // Before quota, which matches every other `insufficient` code.
   { kind: 'capacity', code: /insufficient_?(?:capacity|resource)/i, like: 'insufficient_capacity' },
   { kind: 'quota', code: /quota/i, like: 'QuotaExceeded' },
   {
@@ -125,12 +125,13 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   { kind: 'invalid', code: /parameter/i, like: 'parameter_too_long' },
   { kind: 'invalid', code: /^400$/i, like: '400' },
   { kind: 'invalid', code: /^422$/i, like: '422' },
-  // What a body says wins over the status.
+  // The body takes precedence over the status.
   { kind: 'quota', status: 402 },
   { kind: 'capacity', status: 425 },
   { kind: 'capacity', status: 429 },
   { kind: 'capacity', status: 503 },
-  // A generic type loses against the status: gateways put it on everything. Some services send it as their only code.
+  // The status takes precedence over a generic type, which gateways add to every error. Some services send it as their
+  // only code.
   { kind: 'invalid', code: /^invalid_request_error$/i, like: 'invalid_request_error' },
   { kind: 'invalid', type: /invalid_request_error/i, like: 'upstream_invalid_request_error' },
   { kind: 'invalid', status: 400 },
@@ -140,7 +141,7 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   { kind: 'invalid', status: 422 },
 ];
 
-/** Total: an error that shows nothing known is `unknown` (C2.2.8, C7.8). */
+/** Total: an error without a known signal is `unknown` (C2.2.8, C7.8). */
 export function errorKind(signals: ErrorSignals): ErrorKind {
   return KIND_SIGNALS.find((signal) => fits(signal, signals))?.kind ?? 'unknown';
 }
@@ -152,7 +153,7 @@ function fits(signal: KindSignal, { codes, types, text, httpStatus }: ErrorSigna
   return signal.status === httpStatus;
 }
 
-/** HTTP status of a GET → what it means, once (contract 7, failure model: Refusals that are sent again). Total. */
+/** Maps the HTTP status of a GET to its meaning (contract 7, failure model: Refusals that are sent again). Total. */
 export function meaningOfGet(status: number): PollErrorClass | 'record' {
   if (status >= 200 && status < 300) return 'record';
   switch (status) {
@@ -175,7 +176,7 @@ export function meaningOfGet(status: number): PollErrorClass | 'record' {
   }
 }
 
-/** What a reply to a paid call proves, as the three groups that a sender tells apart. */
+/** What a reply to a paid call proves, in the classes that a sender distinguishes. */
 type PaidMeaning =
   | { readonly class: 'accepted' | 'refused_for_now' | 'unconfirmed' }
   | { readonly class: 'rejected'; readonly reason: RejectReason; readonly message: string };
@@ -206,7 +207,7 @@ const REJECTED: {
   ],
 };
 
-/** HTTP status, body and policy of a reply to a paid call → what it means, once (failure model: rows 23 to 37). */
+/** Maps HTTP status, body and policy of a reply to a paid call to its meaning (failure model: rows 23 to 37). */
 export function meaningOfPaid(reply: PaidReply, policy: ResolvedCreatePolicy): PaidMeaning {
   const replyClass = classifyPaidReply(reply, policy);
   if (replyClass === 'accepted' || replyClass === 'refused_for_now' || replyClass === 'unconfirmed')

@@ -24,10 +24,10 @@ import { looksLikeRecord, readVideoRecord } from './video-record';
 /** Largest record that is read, in bytes; a `data:` result URL may be in it. */
 const MAX_RECORD = 16 * 1024 * 1024;
 
-/** How much of a page or text is looked at for a reason, in bytes. */
+/** How much of a page or text is searched for an error, in bytes. */
 const MAX_ERROR_TEXT = 16_384;
 
-/** One GET of a task record (C4.7): no body, no redirect, no second try. Never throws. */
+/** One GET of a task record (C4.7): no body, no redirect, no retry. Never throws. */
 export async function getVideo(
   caller: ApiCaller,
   pool: () => Dispatcher,
@@ -56,7 +56,7 @@ export async function getVideo(
   }
 }
 
-/** Of one caller and one key: with another key other texts are cleaned away. */
+/** For each caller and key: a redactor with another key removes other texts. */
 const READINGS = new WeakMap<Redactor, RecentReadings>();
 
 function readingsOf(redactor: Redactor): RecentReadings {
@@ -67,7 +67,7 @@ function readingsOf(redactor: Redactor): RecentReadings {
 
 const PLACES = new WeakMap<ApiCaller, { readonly origin: string; readonly tasks: string }>();
 
-/** Origin and path of a task's record; of the address only the last segment changes from poll to poll. */
+/** Origin and path of a task's record; cached, because only the last segment changes from poll to poll. */
 function addressOf(caller: ApiCaller, taskId: string): { readonly origin: string; readonly path: string } {
   let place = PLACES.get(caller);
   if (place === undefined) {
@@ -98,7 +98,7 @@ function readReply(
     readings?.keep(taskId, whole, reading.record.phase, digest);
     return { kind: 'record', httpStatus: status, digest, ...reading };
   }
-  // Cut off by the network, not by the service: the next try may bring it whole.
+  // The network truncated the reply, not the service: the next poll may get all of it.
   if (meaning === 'record' && (body.end === 'broken' || body.end === 'too_late'))
     return { kind: 'error', error: 'network', httpStatus: status };
   const retryAfterMs = parseRetryAfter(reply.headers, caller.now());
@@ -116,7 +116,7 @@ function encodingOf({ headers }: CollectedReply): string {
   return typeof encoding === 'string' ? encoding : '';
 }
 
-/** What a body holds; `reading` when that is a record. */
+/** Parses a body; `reading` is set when it is a record. */
 function read(
   { baseUrl }: ApiCaller,
   redactor: Redactor,
@@ -143,16 +143,16 @@ function textOf(bytes: Buffer | undefined): string | undefined {
   return bytes?.subarray(0, MAX_ERROR_TEXT).toString('utf8');
 }
 
-/** A function, because the value changes while a call is under way. */
+/** A function, because the value changes during a call. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-/** Tasks whose last reply is known, and the longest record that counts: one with its pictures in it is read anew. */
+/** Most tasks whose last reply is kept, and longest body, in bytes, that is: one with embedded images is read each time. */
 const MOST_TASKS = 50_000;
 const LONGEST = 2_048;
 
-/** A body as it came; `encoding` is its Content-Encoding, `''` for none. */
+/** A body before decoding; `encoding` is its Content-Encoding, `''` for none. */
 interface EncodedBody {
   readonly bytes: Buffer;
   readonly encoding: string;
@@ -160,26 +160,26 @@ interface EncodedBody {
 
 interface KnownReply {
   readonly hash: string;
-  /** Of the record that was read out of it. */
+  /** Digest of the record in the reply. */
   readonly digest: string;
 }
 
 /**
- * What the last reply for each task in work came to. Most polls bring the same bytes as the one before, and hashing them
- * costs a tenth of reading them. Only hashes are kept: a record may hold a signed address, and tens of thousands of them
- * would be the largest thing in the memory of a thread that polls (docs/adr/0014).
+ * The last reply of each running task. Most polls return the same bytes as the previous one, and hashing them costs a
+ * tenth of reading them. Only hashes are kept: a record may have a signed address, and tens of thousands of records
+ * would dominate the memory of a polling thread (docs/adr/0014).
  */
 export class RecentReadings {
   readonly #byTask = new Map<string, KnownReply>();
 
-  /** Digest of the record in these bytes; undefined when they are not those of the reply before, or it was not kept. */
+  /** Digest of the record in this body; undefined when the previous body differs or was not kept. */
   find(taskId: string, body: EncodedBody): string | undefined {
     const last = this.#byTask.get(taskId);
     return last !== undefined && last.hash === hashOf(body) ? last.digest : undefined;
   }
 
   keep(taskId: string, body: EncodedBody, phase: PolledRecord['phase'], digest: string): void {
-    // What has ended is not polled again.
+    // An ended task is not polled again.
     if (ENDED.has(phase) || body.bytes.length > LONGEST) this.#byTask.delete(taskId);
     else setNewest(this.#byTask, taskId, { hash: hashOf(body), digest }, MOST_TASKS);
   }
@@ -192,8 +192,8 @@ function hashOf({ bytes, encoding }: EncodedBody): string {
 }
 
 /**
- * A reply with the bytes of the last one: its digest is known, and it is read only when somebody looks into it. That is
- * a poll whose caller has not seen the record yet.
+ * A reply with the same bytes as the previous one: its digest is known, and it is read only when a caller accesses its
+ * fields, because that caller does not have the record yet.
  */
 class SameReading implements VideoReading {
   readonly kind = 'record';
@@ -229,12 +229,12 @@ class SameReading implements VideoReading {
   }
 }
 
-/** Eight characters are enough to tell a record from its predecessor; they cross with every tick. */
+/** Eight characters are enough to detect a changed record; every tick transfers them. */
 export function recordDigest(record: PolledRecord): string {
   return hash('sha256', JSON.stringify(record), 'base64url').slice(0, 8);
 }
 
-/** Sets an entry as the newest; of more than `most` the oldest goes. Insertion order is age order. */
+/** Sets an entry as the newest and removes the oldest of more than `most`. A Map iterates from the oldest. */
 function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
   map.delete(key);
   map.set(key, value);

@@ -1,7 +1,7 @@
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import { environmentConnections } from './connections';
 
-/** Longest wait for a tunnel or a connection, for headers and inside a body; a caller's signal limits the whole. */
+/** Longest wait for a tunnel or a connection, for headers and inside a body; a caller's signal limits the total time. */
 const CONNECTION = {
   purpose: 'models',
   connections: 1,
@@ -10,7 +10,7 @@ const CONNECTION = {
   bodyTimeoutMs: 30_000,
 } as const;
 
-/** A reply whose body can be read, or why there is none: without the address, which may be private. */
+/** The body of a reply, or why there is none. Never includes the address, which may be private. */
 export type PlainReply =
   | { readonly body: NonNullable<Response['body']> }
   | { readonly refused: 'downgraded' }
@@ -22,9 +22,9 @@ export type PlainGet = (
 ) => Promise<PlainReply>;
 
 /**
- * GETs an address without any credentials of ours: the key of the service never goes there (C5.3). Proxies are those of
- * `env`, by the same rules as for calls of the service; a redirect may lead to another one, and never from https to http.
- * Rejects as `fetch` does when nobody answers.
+ * GETs an address without credentials: the key of the service is never sent (C5.3). Uses the proxies of `env` by the
+ * same rules as calls of the service. Follows redirects to other addresses, but refuses one from https to http. Rejects
+ * like `fetch` when there is no reply.
  */
 export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
   const connections = environmentConnections(env);
@@ -32,7 +32,7 @@ export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
     factory: (origin) => connections(new URL(origin), CONNECTION).dispatcher,
   });
   return async (address, init = {}) => {
-    // Not a browser: no cookies are kept between calls, and none is sent.
+    // No cookies are stored or sent.
     const response = await fetch(address, { ...init, dispatcher, credentials: 'omit' });
     const downgraded = /^https:/i.test(address) && !/^https:/i.test(response.url);
     if (response.ok && !downgraded && response.body !== null) return { body: response.body };

@@ -14,17 +14,17 @@ export interface ClientTimeouts {
   readonly paidHttpMs: number;
   /** @default 10000 */
   readonly pollHeadersMs: number;
-  /** Longest silence inside a record, and the time within which the whole record must be there. @default 10000 */
+  /** Longest pause inside a record, and the time within which the whole record must arrive. @default 10000 */
   readonly pollBodyMs: number;
 }
 
 export interface MediaClientOptions {
-  /** As given by the user; normalised by `normaliseBaseUrl`. */
+  /** As the user gives it; the client normalises it with `normaliseBaseUrl`. */
   readonly baseUrl: string;
-  /** Asked before every call, so that a changed key needs no restart; it is never kept. */
+  /** Called before every call, so that a changed key needs no restart; the client never stores the key. */
   readonly apiKey: () => string | Promise<string>;
   readonly timeouts?: Partial<ClientTimeouts>;
-  /** Exact origins outside the public address space from which results may be fetched besides the service's own. */
+  /** Exact origins outside the public address space, besides the service's own, from which results may be fetched. */
   readonly allowedMediaOrigins?: readonly string[];
   readonly userAgent?: string;
   /** Milliseconds since the Unix epoch; for Retry-After dates. */
@@ -37,43 +37,43 @@ export interface MediaClientOptions {
 
 interface GetVideoOptions {
   readonly signal?: AbortSignal;
-  /** Whose sockets are used: a download never waits behind thousands of polls. @default 'poll' */
+  /** The socket pool to use: a download never waits behind thousands of polls. @default 'poll' */
   readonly purpose?: 'poll' | 'content';
 }
 
-/** The five operations of the contract (C0.1) over HTTP. Knows no Temporal, keeps nothing, repeats nothing. */
+/** The five operations of the contract (C0.1) over HTTP. Independent of Temporal, without state and without retries. */
 export interface MediaClient {
-  /** Normalised; what `accountName` was computed from. */
+  /** Normalised; `accountName` is computed from it. */
   readonly baseUrl: string;
-  /** POST /v1/videos, sent at most once. Never throws for anything the network or the service does. */
+  /** POST /v1/videos, sent at most once. Never throws for a failure of the network or the service. */
   createVideo(body: WireJsonBody | WireMultipartBody, options: PaidSendOptions): Promise<VideoSendResult>;
   /** POST /v1/images/generations, sent at most once. */
   generateImage(body: WireJsonBody, options: PaidSendOptions): Promise<ImageSendResult>;
-  /** POST /v1/images/edits, sent at most once; files are streamed from where they are. */
+  /** POST /v1/images/edits, sent at most once; files are streamed from their location. */
   editImage(body: WireMultipartBody, options: PaidSendOptions): Promise<ImageSendResult>;
-  /** GET /v1/videos/{task_id}: one try. A non-2xx with a full record in its body is a record (test/fixtures/wire). */
+  /** GET /v1/videos/{task_id}: one try. A non-2xx reply with a full record is a record (test/fixtures/wire). */
   getVideo(taskId: string, options?: GetVideoOptions): Promise<GetVideoResult>;
-  /** Address of GET /v1/videos/{task_id}/content. Throws a TypeError for an id that can be in no path. */
+  /** Address of GET /v1/videos/{task_id}/content. Throws a TypeError for an id that cannot be part of a path. */
   contentUrl(taskId: string): URL;
-  /** What may be kept of a body that is a page: without keys, cookies and signed addresses (C5.4a, C5.4b). */
+  /** Removes keys, cookies and signed addresses from a body that is a page, so that it may be kept (C5.4a, C5.4b). */
   cleanPage(page: Buffer): Promise<Buffer>;
-  /** Knows the key and the passwords of proxies: for what is told of a failure (C5.4a). */
+  /** Removes the key and the passwords of proxies from the description of a failure (C5.4a). */
   redactor(): Promise<Redactor>;
   /** One GET with its redirects; the key goes to the service's own origin only (C5.3). */
   fetchContent(request: ContentFetchRequest): Promise<ContentFetchResult>;
-  /** Ends every GET that is open. Paid calls are never cut: they end by themselves. */
+  /** Ends every open GET. Paid calls are never aborted; they run to their end. */
   close(): Promise<void>;
 }
 
-// The client's results belong to its signature: whoever holds a client can name them.
+// Exported because these types are part of the client's signature.
 
 export { type WireFile, type WireJsonBody, type WireMultipartBody } from './wire-body';
 
 export interface PaidSendOptions {
   readonly policy: ResolvedCreatePolicy;
-  /** Sent under the header that the policy `idempotency` names; not sent when it says `off`. */
+  /** Sent in the header that the policy `idempotency` names; not sent when the policy is `off`. */
   readonly idempotencyKey?: string;
-  /** Called once, just before the first byte may leave this machine; what it throws is ignored. */
+  /** Called once, just before the first byte may leave this machine; an error that it throws is ignored. */
   readonly onSend?: () => void;
   /** Total time in milliseconds, from the call to the last byte of the reply. @default the client's `paidHttpMs` */
   readonly deadlineMs?: number;
@@ -82,14 +82,14 @@ export interface PaidSendOptions {
 /** Allow-listed reply headers, such as a request id: cleaned and capped. */
 export type ReplyHeaders = { readonly [name: string]: string };
 
-/** Everything that one paid send can come to besides success (failure model: rows 20 to 37). Always a value. */
+/** All results of one paid send other than success (failure model: rows 20 to 37). Returned, never thrown. */
 export type PaidFailure =
   | {
-      /** Class N: provably no byte of the request left (rows 20, 21). */
+      /** Class N: provably no byte of the request left this machine (rows 20, 21). */
       readonly class: 'not_sent';
-      /** Public word such as `connection_refused`, `host_not_found`, `certificate_not_trusted`. */
+      /** Public cause such as `connection_refused`, `host_not_found`, `certificate_not_trusted`. */
       readonly cause: string;
-      /** True when waiting cannot help. */
+      /** True when a later try cannot succeed either. */
       readonly permanent: boolean;
       readonly message: string;
     }
@@ -106,31 +106,31 @@ export type PaidFailure =
       readonly class: 'rejected';
       readonly reason: RejectReason;
       readonly httpStatus: number;
-      /** Lower bound in milliseconds when the service named one all the same. */
+      /** Lower bound in milliseconds, if the service sent one. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
       readonly message: string;
     }
   | {
-      /** Class U: the request may have been accepted and is never sent again by itself (C4.4c). */
+      /** Class U: the request may have been accepted; it is never sent again automatically (C4.4c). */
       readonly class: 'unconfirmed';
-      /** Public word such as `connection_lost_after_send`, `timeout_after_send`, `http_502`, `reply_without_id`. */
+      /** Public cause such as `connection_lost_after_send`, `timeout_after_send`, `http_502`, `reply_without_id`. */
       readonly cause: string;
       readonly httpStatus?: number;
-      /** Lower bound in milliseconds when the service named one all the same. */
+      /** Lower bound in milliseconds, if the service sent one. */
       readonly retryAfterMs?: number;
       readonly headers: ReplyHeaders;
       readonly error?: TaskError;
-      /** SHA-256 of a reply body that could not be read as what the call returns. */
+      /** SHA-256 of a reply body that could not be read as a result of the call. */
       readonly replyHash?: string;
     };
 
-/** The service gave a usable id: a task exists (class C), whatever its status already is (C3.8). */
+/** The service returned a usable id: a task exists (class C), whatever its status is (C3.8). */
 export interface VideoAccepted {
   readonly class: 'accepted';
   readonly taskId: string;
   readonly httpStatus: number;
-  /** The service's own word, lower case; empty when the reply has none. */
+  /** The service's status value, lower case; empty when the reply has none. */
   readonly status: string;
   readonly phase: TaskPhase;
   readonly headers: ReplyHeaders;
@@ -145,7 +145,7 @@ export type ImageItem =
   | { readonly kind: 'b64'; readonly data: Buffer }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** The reply holds a `data` array: the call is paid for. */
+/** The reply has a `data` array: the call is paid for. */
 export interface ImagesAccepted {
   readonly class: 'accepted';
   readonly httpStatus: number;
@@ -158,21 +158,21 @@ export interface ImagesAccepted {
 
 type ImageSendResult = ImagesAccepted | PaidFailure;
 
-/** A task record, read with tolerance (contract 2.2, C9.2). */
+/** A task record, read tolerantly (contract 2.2, C9.2). */
 export interface VideoReading {
-  /** The record's own id; kept for comparison only, it never replaces the one of the create reply (C2.2.1). */
+  /** The record's id; used for comparison only, it never replaces the one of the create reply (C2.2.1). */
   readonly id?: string | undefined;
   readonly record: PolledRecord;
-  /** Result URLs, most likely first: absolute `http(s):` or `data:`. They never cross into workflow code (C2.2.6). */
+  /** Result URLs, most likely first: absolute `http(s):` or `data:`. Never passed to workflow code (C2.2.6). */
   readonly resultUrls: readonly string[];
 }
 
-/** What one GET of a task came to. Never thrown. */
+/** Result of one GET of a task. Returned, never thrown. */
 export type GetVideoResult =
   | ({
       readonly kind: 'record';
       readonly httpStatus: number;
-      /** Tells `record` from its predecessor where that is known without reading the reply. */
+      /** Differs when the record has changed; present where it is known without parsing the reply. */
       readonly digest?: string;
     } & VideoReading)
   | {
@@ -187,19 +187,19 @@ export type GetVideoResult =
 
 export interface ContentFetchRequest {
   readonly url: URL;
-  /** Resume: only with the strong ETag of the bytes that are there already (failure model: Foreign bytes). */
+  /** Resumes a download: only with the strong ETag of the bytes that are present (failure model: Foreign bytes). */
   readonly range?: { readonly from: number; readonly etag: string };
   readonly signal?: AbortSignal;
   /** @default 30000 */
   readonly headersTimeoutMs?: number;
-  /** Longest silence inside the body, in milliseconds; the caller adds its own total deadline. @default 30000 */
+  /** Longest pause inside the body, in milliseconds; the caller adds its own total deadline. @default 30000 */
   readonly bodyIdleTimeoutMs?: number;
 }
 
-/** Why a hop was not taken, wherever it leads: nothing was sent to that place. */
+/** Why a hop was not followed, independently of its address: nothing was sent there. */
 export type BlockedReason = 'scheme' | 'userinfo' | 'downgrade' | 'location' | 'too_many_redirects';
 
-/** A hop that was not taken. `address`: the place at `origin` is not `service`, not public and not allowed. */
+/** A hop that was not followed. `address`: `origin` is not `service`, not public and not allowed. */
 export type BlockedHop =
   | { readonly kind: 'blocked'; readonly reason: BlockedReason }
   | {
@@ -212,7 +212,7 @@ export type BlockedHop =
 export type ContentFetchResult =
   | {
       readonly kind: 'body';
-      /** 206 only when a range was asked for; the caller checks `contentRange` and `etag` before it appends. */
+      /** 206 only when a range was requested; the caller checks `contentRange` and `etag` before it appends. */
       readonly status: 200 | 206;
       readonly contentType: string | null;
       readonly contentLength: number | null;
@@ -223,7 +223,7 @@ export type ContentFetchResult =
       } | null;
       /** Strong ETags only. */
       readonly etag: string | null;
-      /** Null for identity; anything else was not asked for and must be refused. */
+      /** Null for identity; any other encoding was not requested, and the caller must refuse it. */
       readonly contentEncoding: string | null;
       /** The caller reads it to its end or destroys it. */
       readonly body: Readable;
@@ -237,7 +237,7 @@ export type ContentFetchResult =
       /** Lower bound in milliseconds, never clamped (C8.7). */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
-      /** Who refused: a 401 of another host says nothing about our key. */
+      /** Which host refused: a 401 of another host does not concern the service's key. */
       readonly origin: 'service' | 'other';
     }
   | BlockedHop

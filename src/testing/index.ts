@@ -1,6 +1,6 @@
 /**
- * For tests, demos and development: the sandbox service and a real Temporal server. Never for production workers;
- * needs the optional peers that the README names.
+ * For tests, demos and development: the sandbox service and a real Temporal server. Not for production workers; needs
+ * the optional peer dependencies that the README names.
  *
  * @module
  */

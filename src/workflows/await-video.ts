@@ -12,8 +12,8 @@ import { trackVideo, type VideoProgress } from './video-progress';
 import { startWatching, watchVideo } from './watch-video';
 
 /**
- * Waits for a task that exists and fetches it: poll and download only, no validation and never a create (architecture: Wait).
- * The wait counts from the start of this workflow.
+ * Waits for an existing task and downloads it: poll and download only, no validation and never a create
+ * (architecture: Wait). The wait counts from the start of this workflow.
  */
 export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
   return trackVideo((progress) => run(input, progress));
@@ -28,10 +28,10 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
     throw ApplicationFailure.nonRetryable('awaitVideo needs {video: {taskId}}.', 'InvalidInput');
   }
   refuseUnknownKeys(input, AWAIT_VIDEO_KEYS);
-  // Nothing is created here, so there is nothing to fear but a wait.
+  // Nothing is created here: the first phase is `watching`.
   progress.update({ phase: 'watching', taskId: input.video.taskId });
   if ('account' in input.video) {
-    // An untyped caller may know less than a kept fact holds.
+    // An untyped caller may pass fewer fields than a `VideoTask` has.
     video = { ...videoTaskById(input.video.taskId, input.video.account), ...input.video };
   } else {
     try {
@@ -47,7 +47,7 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
     } catch (error) {
       if (isCancellation(error)) return outcomes.cancelled(null, null, billing(null, 'needs_review'));
       if (!(error instanceof ActivityFailure)) throw error;
-      // No journal could be asked: the id and the credential are enough to poll.
+      // No worker could read the journal: the id and the credential are enough to poll.
       video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
@@ -56,8 +56,8 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
 }
 
 /**
- * Looks a task id up in the journal of a worker: account, kept facts and the workflow that owns it. Clients have
- * no journal and no base address, so they ask this way before they resume.
+ * Looks a task id up in the journal of a worker: account, recorded facts and the workflow that owns it. Clients have
+ * no journal and no base address, so they run this workflow before they resume.
  */
 export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {
   refuseUnknownKeys(input, FIND_VIDEO_TASK_KEYS);

@@ -44,9 +44,9 @@ export interface CreateOnceOptions {
   readonly startLimitMs: number;
   /** @default the create queue that a media worker serves beside the workflow's own */
   readonly taskQueue?: string | undefined;
-  /** Told about every change, for queries. */
+  /** Called on every state change; feeds the queries. */
   readonly onState?: (state: CreateOnceState, wait: CallWait | null) => void;
-  /** Asked before every wait: true ends this run here, and the next one goes on from the state. */
+  /** Called after every wait: true ends this run here, and the next one continues from the state. */
   readonly shouldHandOver?: () => boolean;
 }
 
@@ -54,13 +54,13 @@ export type CreateOnceResult =
   | { readonly kind: 'settled'; readonly answer: SettledCreate; readonly sends: number }
   | { readonly kind: 'handover'; readonly state: CreateOnceState }
   /**
-   * Cancelled while nothing was on its way. `mayBeOwed` when another run may have sent under this key and nobody could
-   * be asked what it came to.
+   * Cancelled while nothing was in flight. `mayBeOwed` when something may have been sent under this key, by this run or
+   * another, with an unknown outcome.
    */
   | { readonly kind: 'cancelled'; readonly mayBeOwed: boolean };
 
 /**
- * Creates one video at most once for one creation key (C4.4a, architecture: Create). Decisions are the domain's; here are the
+ * Creates one video at most once for one creation key (C4.4a, architecture: Create). The domain decides; here are the
  * commands: the create activity raced by a timer, the reconciliation, and durable timers between proven refusals.
  */
 export async function createOnce(
@@ -71,7 +71,7 @@ export async function createOnce(
   let state = start;
   let elsewhere = isResetRun();
   for (;;) {
-    // Before every send attempt: what nobody wants any more is not bought.
+    // Stop before every send attempt when the workflow was cancelled.
     if (CancellationScope.current().consideredCancelled) return endCancelled(state, options, elsewhere);
     options.onState?.(state, null);
     const sent = await sendOnce(state, options);
@@ -83,7 +83,7 @@ export async function createOnce(
       const found = await CancellationScope.nonCancellable(() =>
         reconcileSendAttempt(state, reconcileOptions(options), sent.answer, sent.senders),
       );
-      // What the send itself left as evidence says more than a look that found nothing out.
+      // The evidence of the send itself says more than a reconciliation that found nothing.
       answer = sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
       step = nextStep(state, answer, stepContext(options, true));
     }
@@ -123,18 +123,18 @@ function isResetRun(): boolean {
 }
 
 /**
- * Cancelled before this run sent anything that counts. Where another run may have recorded a task under the key, the
- * create is asked for what is recorded, which sends nothing: the outcome names the task and never calls it free.
+ * Ends a create that was cancelled before this run sent anything that counts. Where another run may have recorded a
+ * task under the key, the create activity reads the record without sending: the outcome names the task, never as free.
  */
 async function endCancelled(
   state: CreateOnceState,
   options: Placed,
   elsewhere: boolean,
 ): Promise<CreateOnceResult> {
-  // What was sent may have been accepted, whatever is no longer wanted.
+  // What was sent may have been accepted in spite of the cancellation.
   if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
   if (!elsewhere) return { kind: 'cancelled', mayBeOwed: state.mayBeOwed === true };
-  // No limit of its own: a worker is waited for as long as after any cancellation (ADR 5), about a minute.
+  // No start limit of its own: the wait for a worker is that after any cancellation (ADR 5), about a minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
     for (let sendAttempt = state.sendAttempt; ;) {
@@ -168,9 +168,9 @@ function stepContext(
 }
 
 /**
- * One send attempt: the create, and after anything that is not a recorded value one reconciliation. A cancellation reaches the
- * create: one that no worker has yet is dropped, one before its send settles as not sent, and one after it is finished.
- * The reconciliation is sheltered.
+ * One send attempt: the create, and one reconciliation when it returned no value. A cancellation reaches the create: it
+ * drops one that no worker has yet, settles one before its send as not sent, and lets one after its send finish. The
+ * reconciliation cannot be cancelled.
  */
 async function sendOnce(
   state: CreateOnceState,
@@ -213,7 +213,7 @@ async function raceCreate(
   );
   const first = await raceTimer<{ answer: CreateVideoAnswer } | NoValue>(answered, {
     limitMs: createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs,
-    // Then the journal is asked, which knows how long this sender may take.
+    // Then the reconciliation reads the journal, which knows how long this sender may take.
     afterCancelMs: CREATE_TIMEOUTS.httpBudgetMs + CREATE_TIMEOUTS.raceMarginMs,
     summary: 'limit of the create',
   });
@@ -221,7 +221,7 @@ async function raceCreate(
   return { ...came, senders: senderTrace('answer' in came ? came.answer : came, scheduledAt) };
 }
 
-/** What is left of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
+/** The rest of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
 function remainingStart(state: CreateOnceState, options: CreateOnceOptions): number {
   return Math.max(60_000, state.startedAt + options.startLimitMs - Date.now());
 }
@@ -236,19 +236,19 @@ function reconcileOptions({ request, taskQueue, account, policy }: Placed): Reco
   return { taskQueue, account, policy, facts };
 }
 
-/** How an activity ended without a value: a person reads the word in the evidence. */
+/** How an activity ended without a value; `cause` is part of the evidence that a person reads. */
 export interface NoValue {
   readonly cause: string;
-  /** The server refused to start it any more: no worker ever had it (failure model: row 2). */
+  /** No worker ever had it, and the server no longer starts it (failure model: row 2). */
   readonly neverStarted: boolean;
-  /** Details of the last heartbeat; null where the server has told of none. */
+  /** Details of the last heartbeat; null when the server reported none. */
   readonly heartbeat: unknown;
 }
 
-/** The race was won by the workflow's own timer: what the server lastHeartbeat is not known. */
+/** The workflow's own timer fired first: the last heartbeat is unknown. */
 export const NO_ANSWER: NoValue = { cause: 'no_answer_in_time', neverStarted: false, heartbeat: null };
 
-/** What a create that failed says of itself. Throws what is no failure of an activity. */
+/** Classifies the failure of a create. Throws errors that are not activity failures. */
 export function noValue(error: unknown, wait: StartWait): NoValue {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
@@ -263,8 +263,8 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 }
 
 /**
- * What is known of those who may have sent. What no worker had, and none can get any more, is proved by the server:
- * whichever journal the queue belongs to later. @param index of a row in its group
+ * What is known of the possible senders. For an activity that no worker had and none can still get, the server proves
+ * that nothing was sent, whichever journal the queue belongs to later. @param index of a row in its group
  */
 export function senderTrace(
   got: NoValue | CreateVideoAnswer,
@@ -278,26 +278,26 @@ export function senderTrace(
   };
 }
 
-/** The latest time that a date can say. */
+/** The latest time that a `Date` can represent. */
 const LATEST = new Date(8.64e15).toISOString();
 
 interface ReconcileOptions {
   readonly taskQueue: string;
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
-  /** What is left to say when no worker could read the journal. */
+  /** Facts for the evidence when no worker could read the journal. */
   readonly facts: CallFacts;
 }
 
-/** The fingerprint in an answer that compared requests, as an input. */
+/** The fingerprint in an answer that compared requests, as an input of the reconciliation. */
 function comparedIn(answer: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint'> {
   return 'fingerprint' in answer ? { fingerprint: answer.fingerprint } : {};
 }
 
 /**
- * One reconciliation of one send attempt (failure model: The journal), after a create that brought no value.
- * @param got why the create brought nothing, or its answer: somebody else holds its send attempt, or the fate is unknown
- * @param senders what is known of those who may have sent
+ * Reconciles one send attempt (failure model: The journal) after a create that left it open.
+ * @param got why the create returned nothing, or its answer: another sender holds the claim, or its fate is unknown
+ * @param senders what is known of the possible senders
  */
 export async function reconcileSendAttempt(
   { creationKey, sendAttempt }: Pick<CreateOnceState, 'creationKey' | 'sendAttempt'>,
@@ -308,8 +308,8 @@ export async function reconcileSendAttempt(
   const lost = 'outcome' in got ? null : got;
   const look = reconcileCreateActivity({
     taskQueue,
-    // Where no worker took the create, none is waited for as long again. After a possible send the wait has nothing to
-    // do with the limit for unsent creates: a recorded task id must not be given up because a worker is away.
+    // If no worker took the create, do not wait as long again for one here. After a possible send the limit for unsent
+    // creates does not apply: a recorded task id must not be given up because a worker is away.
     startLimitMs: lost?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
     summary: `reconcile, send attempt ${sendAttempt}`,
   });

@@ -10,7 +10,7 @@ import { imageCall } from './image-call';
 import { isTaskQueue, NO_TASK_QUEUE } from './inputs';
 
 export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue'> & {
-  /** Task queue of the media workers, their `MEDIA_TASK_QUEUE`; `workflowInfo().taskQueue` where the caller runs on them. */
+  /** Task queue of the media workers (`MEDIA_TASK_QUEUE`); `workflowInfo().taskQueue` if the caller runs on them. */
   readonly taskQueue: string;
 };
 
@@ -22,7 +22,7 @@ export async function executeVideo(
   input: Omit<GenerateVideoInput, 'carried'>,
   options: ExecuteVideoOptions,
 ): Promise<VideoOutcome> {
-  // An untyped caller may have none at all.
+  // An untyped caller may pass no options.
   if (!isTaskQueue((options as ExecuteVideoOptions | undefined)?.taskQueue))
     return refusedBeforeSend('invalid_request', NO_TASK_QUEUE, 'taskQueue');
   const own = creationKey(input.creationKey);
@@ -30,24 +30,24 @@ export async function executeVideo(
     return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   }
   return executeChild<typeof generateVideo>(WORKFLOW.generateVideo, {
-    // A paid video is finished and kept although its caller ended; the caller's retry adopts it.
+    // A paid video is finished and kept even if its caller ends; the caller's retry adopts it.
     parentClosePolicy: ParentClosePolicy.ABANDON,
     ...options,
     args: [{ ...input, creationKey: own.key }],
   });
 }
 
-/** What a workflow calls for images: plain activities with keys made from the caller's ids. */
+/** Image calls of a workflow: plain activities with keys made from the caller's ids. */
 export interface MediaCalls {
   generateImage(request: ImageGenerationRequest, options?: ImageCallOptions): Promise<ImageOutcome>;
   editImage(request: ImageEditRequest, options?: ImageCallOptions): Promise<ImageOutcome>;
 }
 
-/** What goes into every call of a workflow. */
+/** Options of every call of a workflow. */
 export type MediaCallDefaults = Omit<ImageCallOptions, 'creationKey' | 'taskQueue'> &
   Pick<ExecuteVideoOptions, 'taskQueue'>;
 
-/** The image activities of this package for use in a workflow; `defaults` go into every call. */
+/** The image activities of this package for use in a workflow; `defaults` apply to every call. */
 export function mediaActivities(defaults: MediaCallDefaults): MediaCalls {
   const place = (taskQueue: unknown) => ({
     taskQueue: isTaskQueue(taskQueue) ? activityQueues(taskQueue).image : undefined,

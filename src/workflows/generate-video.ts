@@ -15,7 +15,7 @@ import { trackVideo, type VideoProgress } from './video-progress';
 
 /**
  * Creates one video at most once, waits for it, downloads and verifies it (contract 2 to 4).
- * Every way it ends by itself is a returned outcome; after the creation each of them names the task.
+ * When it ends by itself, it returns an outcome; after the creation every outcome names the task.
  */
 export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
   return trackVideo((progress) => run(input, progress));
@@ -44,7 +44,8 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
       const options = { creationKey: key, taskQueue: queuesOf(input.queues).create };
       const decided = await awaitDecision(answer, decisions, options);
       if (decided.kind === 'resubmit') {
-        // An authorisation is a creation of its own: tries and times count anew. What was sent before may have cost.
+        // An authorised send is a new create: attempts and times are counted again. The earlier send may have cost
+        // money.
         state = { ...beginCreate(key, Date.now()), sendAttempt: decided.sendAttempt, mayBeOwed: true };
         continue;
       }
@@ -113,7 +114,7 @@ function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
       );
     }
   }
-  // What is in the request is validated in the activity: rules that change must not change what old histories replay to.
+  // The activity validates the contents of the request: changed rules must not change how old histories replay.
   const own = creationKey(input.creationKey);
   return 'key' in own
     ? beginCreate(own.key, Date.now())

@@ -40,16 +40,16 @@ import { raceTimer } from './timers';
 import { waitsQuery } from './waits-query';
 
 interface ImagePlace {
-  /** Where the activity runs; undefined when its caller named no queue of media workers. */
+  /** Task queue of the activity; undefined when its caller named no queue of media workers. */
   readonly taskQueue: string | undefined;
-  /** What the input may say. */
+  /** Fields that the input may have. */
   readonly known: Keys;
   readonly onState?: (creationKey: string, wait: CallWait | null) => void;
 }
 
 /**
- * One image activity with a key of its own. A cancellation drops a call that no worker has yet and lets one that was
- * sent finish: a paid exchange that is cut off is paid all the same. Never throws: a lost worker becomes `unconfirmed`.
+ * Runs one image activity under its own key. A cancellation drops a call that no worker has yet and lets a sent one
+ * finish, because an aborted exchange is charged all the same. Never throws: a lost worker becomes `unconfirmed`.
  */
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',
@@ -115,7 +115,7 @@ export function isWaitingImage(got: ImageOutcome | WaitingImage): got is Waiting
   return 'sent' in got;
 }
 
-/** What follows an image call of which nothing came yet: a wait by the rules of create-once, or its end. */
+/** What follows an image call without a result: a wait by the rules of create-once, or its outcome. */
 export function afterImage(
   state: CreateOnceState,
   got: WaitingImage,
@@ -145,7 +145,7 @@ function owedState({ mayBeOwed }: CreateOnceState): 'none' | 'needs_review' {
   return mayBeOwed === true ? 'needs_review' : 'none';
 }
 
-/** Orders one image activity. `recordedSince` is that of its input: nothing is sent. */
+/** Schedules one image activity. With `recordedSince`, a field of its input, nothing is sent. */
 export type RunImage = (
   startLimitMs: number,
   summary: string,
@@ -157,11 +157,11 @@ interface AwaitedImage {
   readonly taskQueue: string;
   readonly startLimitMs: number;
   readonly summary: string;
-  /** What is left to say when no worker answers. */
+  /** Facts for the evidence when no worker answers. */
   readonly facts: { readonly model: string; readonly account: string | null };
 }
 
-/** What an image activity came to, raced by a timer. Never throws for a lost worker. */
+/** The result of an image activity, raced by a timer. Never throws for a lost worker. */
 export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<ImageOutcome | WaitingImage> {
   const { startLimitMs, summary } = awaited;
   const wait = { since: Date.now(), limitMs: startLimitMs };
@@ -170,19 +170,19 @@ export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<Ima
     return outcome === 'lost' ? unconfirmedImage('no_answer_in_time', awaited) : outcome;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    // That it took longer than its limit may only mean that nobody ran this workflow meanwhile.
+    // It may have exceeded its limit only because no worker ran this workflow meanwhile.
     if (isUntaken(error.cause) && !neverStarted(error.cause, wait)) return recordedImage(run, awaited, wait);
     return ofLostActivity(error, awaited, wait);
   }
 }
 
-/** What the journal has of a call of which the server cannot tell whether a worker ever had it. Sends nothing. */
+/** Reads the journal when the server cannot say whether a worker ever had a call. Sends nothing. */
 async function recordedImage(
   run: RunImage,
   awaited: AwaitedImage,
   { since }: StartWait,
 ): Promise<ImageOutcome> {
-  // As after a possible send of a video: what may be paid is not given up because a worker is away.
+  // As after a possible send of a video: a call that may be paid is not given up because a worker is away.
   const limitMs = DEFAULT_START_LIMIT_MS;
   try {
     const found = await raced(run(limitMs, 'what is recorded', new Date(since).toISOString()), limitMs);
@@ -206,11 +206,11 @@ function raced<Got>(work: Promise<Got>, startLimitMs: number): Promise<Got | 'lo
 function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: StartWait): ImageOutcome {
   const { cause } = error;
   const key = awaited.creationKey;
-  // An earlier attempt may have been sent; only a dropped call of which nobody knows an attempt costs nothing for sure.
+  // An earlier attempt may have been sent, so that a dropped call may still have cost money.
   if (cause instanceof CancelledFailure) {
     return outcomes.cancelled(null, key, billing(null, 'needs_review'));
   }
-  // Cancelled between two attempts of which none was accepted.
+  // Cancelled between two attempts, none of which was accepted.
   if (CancellationScope.current().consideredCancelled && isProvenRefusal(cause)) {
     const isOwed = detailsOf(cause, RETRY_LATER)?.mayBeOwed === true;
     return outcomes.cancelled(null, key, billing(null, isOwed ? 'needs_review' : 'none'));
@@ -229,7 +229,7 @@ function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: Sta
   return unconfirmedImage(cause instanceof TimeoutFailure ? 'worker_lost' : 'activity_failed', awaited);
 }
 
-/** Classes of a failed attempt after which the journal proves for its key that nothing was accepted. */
+/** Classes of a failed attempt after which the journal proves that nothing was accepted under its key. */
 const PROVEN_REFUSALS: readonly unknown[] = [
   'refused_for_now',
   'worker_shutdown',
@@ -265,14 +265,14 @@ interface FailureDetails {
   readonly mayBeOwed?: unknown;
 }
 
-/** What a failure of ours says about itself; undefined when it is another one. */
+/** Details of an `ApplicationFailure` of this type; undefined for any other failure. */
 function detailsOf(cause: unknown, type: string): FailureDetails | undefined {
   return cause instanceof ApplicationFailure && cause.type === type
     ? (cause.details?.[0] as FailureDetails | undefined)
     : undefined;
 }
 
-/** Generates images: one activity, for callers that have no workflow of their own (contract 2.3, architecture: Images). */
+/** Generates images: one activity, for callers without a workflow of their own (contract 2.3, architecture: Images). */
 export async function generateImage(input: GenerateImageWorkflowInput): Promise<ImageOutcome> {
   return shownImageCall('generate_image', input);
 }
@@ -282,7 +282,7 @@ export async function editImage(input: EditImageWorkflowInput): Promise<ImageOut
   return shownImageCall('edit_image', input);
 }
 
-/** For workflows of our own only: the details panel of a caller's workflow is the caller's. */
+/** Only for this package's own workflows: the details panel of a caller's workflow belongs to the caller. */
 async function shownImageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,

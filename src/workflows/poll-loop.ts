@@ -6,7 +6,7 @@ import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
 import { queuesOf } from './inputs';
 import { pollVideosActivity } from './proxies';
 
-/** How a watch came back: its verdict, or the loop stopped so that the workflow can continue as new. */
+/** The result of a watch: its verdict, or that the loop stopped so that the workflow can continue as new. */
 export type FollowResult =
   | { readonly kind: 'verdict'; readonly verdict: WatchVerdict; readonly state: WatchState }
   | { readonly kind: 'handover' };
@@ -18,15 +18,15 @@ export interface PollLoopOptions extends PollPace {
   readonly taskQueue?: string | undefined;
   /** Milliseconds between polls once a wait is older than `afterMs`. */
   readonly slow?: { readonly afterMs: number; readonly intervalMs: number } | undefined;
-  /** Told after every tick: what `states` and `nextTickAt` say has changed. */
+  /** Called after every tick, when `states` and `nextTickAt` have changed. */
   readonly onTick?: () => void;
-  /** Asked after every tick: true stops the loop, and every open watch comes back as `handover`. */
+  /** Called after every tick: true stops the loop, and every open watch settles as `handover`. */
   readonly shouldHandOver?: () => boolean;
 }
 
 /** One task that is watched. */
 export interface Watcher {
-  /** Brought up to date by the loop. */
+  /** Updated by the loop. */
   state: WatchState;
   /** Called once, while the loop ticks. */
   settle(result: FollowResult): void;
@@ -34,7 +34,7 @@ export interface Watcher {
 
 /**
  * Polls any number of tasks with one timer and one activity per group, a group being an account and a cadence band
- * (architecture: Poll). Decisions are in the domain's {@link PollGroup}; here are only the commands.
+ * (architecture: Poll). The domain's {@link PollGroup} decides; this class only issues the commands.
  */
 export class PollLoop {
   private readonly groups = new Map<string, RunningGroup>();
@@ -42,7 +42,7 @@ export class PollLoop {
 
   constructor(private readonly options: PollLoopOptions = {}) {}
 
-  /** A loop that goes on where a snapshot ended; the watches are resumed by calling {@link watch} with their states. */
+  /** A loop that continues from a snapshot; the watches are resumed by calling {@link watch} with their states. */
   static from(snapshot: PollLoopSnapshot, options: PollLoopOptions = {}): PollLoop {
     const loop = new PollLoop(options);
     for (const saved of snapshot.groups) {
@@ -74,14 +74,14 @@ export class PollLoop {
   }
 
   /**
-   * Watches one task until its verdict or a hand-over, whatever is cancelled. Without a promise: the SDK keeps a formatted
-   * stack of every open one, some 10 kB for each task that is watched (docs/adr/0011).
+   * Watches one task until its verdict or a hand-over, regardless of cancellation. It uses no promise, because the SDK
+   * keeps a formatted stack of every open one, some 10 kB per watched task (docs/adr/0011).
    */
   follow(watcher: Watcher): void {
     this.groupOf(watcher.state).add(watcher);
   }
 
-  /** Every open watch comes back as `handover`: at the end of its tick where one is under way, else at once. */
+  /** Settles every open watch as `handover`: at the end of the current tick, or at once when none is in progress. */
   stop(): void {
     if (this.handedOver) return;
     this.handedOver = true;
@@ -93,7 +93,7 @@ export class PollLoop {
     return [...this.groups.values()].flatMap((group) => group.watchers.map((watcher) => watcher.state));
   }
 
-  /** When the next tick of a task's group is due, in workflow time; null when it has none. */
+  /** When the next tick of a task's group is due, in workflow time; null for a task that is not watched. */
   nextTickAt(taskId: string): number | null {
     for (const group of this.groups.values()) {
       if (group.watchers.some((watcher) => watcher.state.video.taskId === taskId)) return group.nextWakeAt();
@@ -101,7 +101,7 @@ export class PollLoop {
     return null;
   }
 
-  /** Everything a next run needs. Taken between two ticks: after a hand-over. */
+  /** The state for the next run. Take it between two ticks, after a hand-over. */
   snapshot(): PollLoopSnapshot {
     return { v: 1, groups: [...this.groups.values()].map((group) => group.snapshot()) };
   }
@@ -114,7 +114,7 @@ export class PollLoop {
       const cadence = new PollGroup(polling, this.options.slow, this.options);
       group = new RunningGroup(account, cadence, this.options, () => this.onTickEnd());
       this.groups.set(key, group);
-      // A loop that stopped takes nothing up any more: the watch comes back at once and is carried over.
+      // A stopped loop accepts no work: the watch settles at once and is carried over.
       if (this.handedOver) group.stop();
     }
     return group;
@@ -127,7 +127,7 @@ export class PollLoop {
   }
 }
 
-/** One group's fibre: waits, ticks, settles its watchers. */
+/** The loop of one group: waits, ticks and settles its watchers. */
 class RunningGroup {
   watchers: Watcher[] = [];
   private running = false;
@@ -146,7 +146,7 @@ class RunningGroup {
     this.changed = true;
     if (this.running) return;
     this.running = true;
-    // The fibre outlives the caller's cancellation for its other watchers, and ends by itself with the last one.
+    // The group's loop outlives the caller's cancellation for its other watchers, and ends with the last one.
     void CancellationScope.nonCancellable(() => this.run());
   }
 
@@ -181,7 +181,7 @@ class RunningGroup {
       const due = this.dueAt(now);
       if (due.size === 0) continue;
       await this.tick(due, now);
-      // A function that waits keeps what it has named: here a second copy of every state.
+      // A suspended function keeps its local variables alive: here a second copy of every state.
       due.clear();
       this.settleFinished(Date.now());
       if (this.onTickEnd()) break;
@@ -195,7 +195,7 @@ class RunningGroup {
     return new Set(this.cadence.beginTick(states, now, Math.random()));
   }
 
-  /** Until the group is due; a new watcher, a leaving one and a stop are looked at at once. */
+  /** Waits until the group is due; a new watcher, a removed one and a stop are checked at once. */
   private async waitForNextTick(): Promise<void> {
     for (;;) {
       this.changed = false;
@@ -208,8 +208,9 @@ class RunningGroup {
   }
 
   /**
-   * Whether a timer for this time is too late by now. A group that keeps pace leaves its timer alone otherwise: one that is
-   * set anew within a second of its time may fire a second late, because a server of Temporal reads timers that far ahead.
+   * Whether a timer for this time has become too late. Otherwise a group with `keepsPace` leaves its timer alone: one
+   * that is replaced within a second of its time may fire a second late, because a Temporal server reads timers that
+   * far ahead.
    */
   private mustWakeBefore(at: number): boolean {
     if (this.options.keepsPace !== true) return true;

@@ -13,8 +13,8 @@ import { type EditImageInput, type GenerateImageInput, type WaitingImage } from 
 import { ACTIVITY } from '../domain/names';
 
 /**
- * The only `proxyActivities` calls: every retry policy and timeout that reaches a history stands here.
- * Each returns the bare function of one activity.
+ * The only `proxyActivities` calls: every retry policy and timeout that reaches a history is defined here.
+ * Each function returns plain activity functions.
  */
 
 interface Placement {
@@ -27,7 +27,7 @@ const placed = ({ taskQueue, summary }: Placement): { taskQueue?: string; summar
   ...(summary === undefined ? {} : { summary }),
 });
 
-/** Never retried, by no timeout either: `update-options` cannot make it run again (failure model: The journal). */
+/** Never retried, not even after a timeout: `update-options` cannot make it run again (failure model: The journal). */
 const ONCE = {
   maximumAttempts: 1,
   nonRetryableErrorTypes: ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'],
@@ -90,7 +90,7 @@ export function pollVideosActivity(
     ...placed(placement),
     startToCloseTimeout: placement.budgetMs + POLL_TIMEOUTS.overBudgetMs,
     scheduleToCloseTimeout: POLL_TIMEOUTS.scheduleToCloseMs,
-    // Retries of the whole tick keep the cadence's minimum too (C8.2), also where it exceeds the usual ceiling:
+    // Retries of the whole tick also keep the cadence's minimum (C8.2), even where it exceeds the usual maximum:
     // a maximum below the initial interval would make the command invalid and the workflow hang.
     retry: {
       initialInterval: placement.minIntervalMs,
@@ -106,19 +106,20 @@ export function downloadVideoActivity(placement: Placement): MediaActivities[typ
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
     scheduleToCloseTimeout: DOWNLOAD_TIMEOUTS.scheduleToCloseMs,
     heartbeatTimeout: DOWNLOAD_TIMEOUTS.heartbeatMs,
-    // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat (architecture: Wait).
+    // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat
+    // (architecture: Wait).
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
   })[ACTIVITY.downloadVideo];
 }
 
-/** All attempts with their pauses: a Retry-After of up to 15 minutes is waited for between two of them. */
+/** All attempts with their pauses, each of which respects a Retry-After of up to 15 minutes. */
 export function imageScheduleToCloseMs(startLimitMs: number): number {
   const attempt = IMAGE_TIMEOUTS.startToCloseMs + IMAGE_TIMEOUTS.longestPauseMs;
   return startLimitMs + IMAGE_TIMEOUTS.maximumAttempts * attempt;
 }
 
-/** Of a caller that waits by itself; others get outcomes only. */
+/** For callers that wait by themselves; other callers only get outcomes. */
 interface WaitedImages {
   [ACTIVITY.generateImage](
     input: GenerateImageInput & { readonly waits: true },
@@ -128,7 +129,7 @@ interface WaitedImages {
   ): Promise<ImageOutcome | WaitingImage>;
 }
 
-/** Images are plain activities: the journal lets a retry send again only after a proven refusal (architecture: Images). */
+/** Plain activities: the journal lets a retry send again only after a proven refusal (architecture: Images). */
 export function imageActivities(placement: Placement & { readonly startLimitMs: number }): WaitedImages {
   return proxyActivities<WaitedImages>({
     ...placed(placement),
@@ -159,7 +160,7 @@ export function resolveUnconfirmedActivity(
   return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.resolveUnconfirmed>>({
     ...placed(placement),
     startToCloseTimeout: '1 minute',
-    // A sender that may still be alive is waited for: that of an image call takes the longest.
+    // The activity waits for a sender that may still be alive; that of an image call takes the longest.
     scheduleToCloseTimeout: RECONCILE_TIMEOUTS.settleMs,
     allowEagerDispatch: false,
     retry: { initialInterval: '1s', maximumInterval: '30s' },
@@ -175,7 +176,7 @@ export function reviewJournalActivity(placement: Placement): MediaActivities[typ
   })[ACTIVITY.reviewJournal];
 }
 
-/** A group of creates: each row has its own key and slot, so that the group as a whole is as safe as each of them. */
+/** A group of creates: each row has its own key and claim, so that the group is as safe as each single create. */
 export function createVideosActivity(
   placement: Placement & { readonly startLimitMs: number },
 ): CampaignActivities[typeof ACTIVITY.createVideos] {
@@ -191,7 +192,7 @@ export function createVideosActivity(
   })[ACTIVITY.createVideos];
 }
 
-/** One try for many videos; what it leaves undone gets an activity of its own. */
+/** One attempt for many videos; each unfinished video then gets an activity of its own. */
 export function downloadVideosActivity(
   placement: Placement,
 ): CampaignActivities[typeof ACTIVITY.downloadVideos] {
@@ -227,7 +228,7 @@ export function planCampaignActivity(placement: Placement): CampaignActivities[t
   })[ACTIVITY.planCampaign];
 }
 
-/** The book of a campaign goes before the creates that wait on the same queue, and is tried until it can be written. */
+/** Moves in a campaign's book take priority over creates on the same queue, and are retried until they succeed. */
 export function campaignBooksActivities(
   placement: Placement,
 ): Pick<CampaignActivities, typeof ACTIVITY.keepBooks | typeof ACTIVITY.settleBatch> {
@@ -244,14 +245,14 @@ export function campaignBooksActivities(
     })[ACTIVITY.keepBooks],
     [ACTIVITY.settleBatch]: proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.settleBatch>>({
       ...options,
-      // Sends in flight are waited for: that of an image call takes the longest.
+      // The activity waits for sends in flight; that of an image call takes the longest.
       startToCloseTimeout: '10 minutes',
       heartbeatTimeout: '30s',
     })[ACTIVITY.settleBatch],
   };
 }
 
-/** Pages and results: nothing is bought and everything is written under its hash, so that it is tried until it works. */
+/** Pages and results: they buy nothing and write files named by hash, and are retried until they succeed. */
 export function campaignPagesActivities(
   placement: Placement,
 ): Pick<

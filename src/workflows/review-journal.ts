@@ -13,8 +13,8 @@ import { refuseUnknownKeys } from './inputs';
 import { resolveUnconfirmedActivity, reviewJournalActivity } from './proxies';
 
 /**
- * Carries out a person's decision about a paid call of unknown fate, after the workflow that sent it has ended
- * (failure model: The journal). What was decided is in the journal then: whoever starts the same id again gets it. Sends nothing.
+ * Carries out a person's decision about an unconfirmed call after the workflow that sent it has ended
+ * (failure model: The journal). The journal keeps the decision for the next start of the same id. Sends nothing.
  */
 export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
   const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';
@@ -29,7 +29,7 @@ export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promis
   return resolve({ ...call, decisionId: `${workflowId}/${runId}` });
 }
 
-/** One page of what a worker's journal holds: clients have no journal of their own. */
+/** One page of a worker's journal, for clients, which have no journal of their own. */
 export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJournalPage> {
   refuseUnknownKeys(input, REVIEW_JOURNAL_KEYS);
   const { taskQueue, ...call } = input;

@@ -8,17 +8,18 @@ import {
 
 /** In milliseconds. */
 interface RaceLimits {
-  /** Everything that the server may take. */
+  /** The longest time that the server may take. */
   readonly limitMs: number;
-  /** What is left once the caller is cancelled: the server drops what no worker has, so that only one attempt can run on. */
+  /** Limit once the caller is cancelled: the server drops what no worker has, so that only one attempt can continue. */
   readonly afterCancelMs: number;
   readonly summary: string;
 }
 
 /**
- * The work, or `lost` when this workflow's own timer is faster: some operator commands leave an activity without any
- * timeout (failure model: What Temporal runs again). The timers outlive a cancellation of the caller, because the work is still awaited then;
- * but whoever cancelled does not wait a day for a worker that was killed while its activity was paused.
+ * Resolves to the work's result, or to `lost` when this workflow's own timer fires first: some operator commands leave
+ * an activity without any timeout (failure model: What Temporal runs again). The timers outlive a cancellation of the
+ * caller, because the work is still awaited then; `afterCancelMs` avoids a wait of a day for a worker that was killed
+ * while its activity was paused.
  */
 export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promise<T | 'lost'> {
   const { limitMs, afterCancelMs, summary } = limits;
@@ -44,8 +45,7 @@ export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promis
 }
 
 /**
- * Runs `work` in a scope that is cancelled after `limitMs`: `CancellationScope.withTimeout` with the same commands in
- * the same order, and a summary on its timer.
+ * `CancellationScope.withTimeout` with the same commands in the same order, and a summary on its timer.
  */
 export async function withTimeLimit<T>(limitMs: number, summary: string, work: () => Promise<T>): Promise<T> {
   const limited = new CancellationScope({ cancellable: true });
@@ -75,21 +75,21 @@ export function executionExpiresAt(): number | null {
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** Before it is started anew. */
+/** Pause before an activity is started again, in milliseconds. */
 const AGAIN_MS = 10_000;
 
 /**
- * Waits a moment after an activity that Temporal tries until it works has failed all the same: somebody has failed it by
- * hand. It is to be started anew, for nothing that was bought may be forgotten. To be called where it is caught: one
- * promise more around an activity, and commands of older histories come in another order.
- * @throws the error when it is another one, or says that the workflow is cancelled
+ * Pauses after an operator has failed an activity with unlimited retries. The caller starts it again, because no
+ * purchase may be forgotten. Call it in the `catch` block itself: another promise around the activity would change the
+ * order of commands in older histories.
+ * @throws the error when it is not an activity failure, or when the workflow is cancelled
  */
 export async function failedByHand(error: unknown): Promise<void> {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
   await sleep(AGAIN_MS);
 }
 
-/** For work that nobody waits for: a workflow that is cancelled ends without it. */
+/** Rejection handler for work that is not awaited: a workflow that is cancelled ends without it. */
 export function unlessCancelled(error: unknown): void {
   if (!isCancellation(error)) throw error;
 }

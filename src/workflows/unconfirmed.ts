@@ -22,7 +22,7 @@ import { executionExpiresAt } from './timers';
 
 export type Decided =
   | { readonly kind: 'settled'; readonly answer: SettledCreate }
-  /** Somebody authorised another send after this send attempt: the way to it is looked at again, as an id may have come late. */
+  /** A person authorised another send after this one; the journal is read again first, as an id may have come late. */
   | { readonly kind: 'resubmit'; readonly sendAttempt: number };
 
 interface AwaitDecisionOptions {
@@ -31,8 +31,9 @@ interface AwaitDecisionOptions {
 }
 
 /**
- * Waits until somebody decides about a create of unknown fate (failure model: The journal, issue of the input `onUnconfirmed`).
- * The decision counts once it is in the journal. Cancelled, or about to expire, the fate is still unknown and is told so.
+ * Waits until a person decides about an unconfirmed create
+ * (failure model: The journal, issue of the input `onUnconfirmed`). The decision counts once it is in the journal. When
+ * cancelled or about to expire, the result stays unconfirmed.
  */
 export async function awaitDecision(
   unconfirmed: UnconfirmedCall,
@@ -47,7 +48,7 @@ export async function awaitDecision(
       'Its fate is known by now, or another decision was carried out.',
     ),
   );
-  // Whoever sent an Update gets its answer before this workflow may end.
+  // Every Update gets its reply before this workflow may end.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return decided;
 }
@@ -63,7 +64,7 @@ async function decide(
       open = await decisions.next(timeLeft());
     } catch (error) {
       if (!isCancellation(error)) throw error;
-      // Accepted together with the cancellation.
+      // An Update may have been accepted together with the cancellation.
       open = decisions.take();
     }
     if (open === undefined) return { kind: 'settled', answer: unconfirmed };
@@ -75,7 +76,7 @@ async function decide(
   }
 }
 
-/** Once it was accepted a decision is carried out, whatever becomes of its workflow. */
+/** Carries out an accepted decision, even when the workflow is cancelled. */
 async function carryOut(
   { decision, taskId, by, reason, ordinal }: OpenDecision,
   { creationKey, taskQueue }: AwaitDecisionOptions,
@@ -103,7 +104,7 @@ async function carryOut(
 
 type Answer = Exclude<ResolveUnconfirmedResult['answer'], null>;
 
-/** A fate that is known ends the wait; one that is not goes on waiting. */
+/** Whether the outcome is known, which ends the wait. */
 const isSettled = (answer: Answer): answer is Exclude<SettledCreate, { outcome: 'unconfirmed' }> =>
   answer.outcome === 'created' || answer.outcome === 'rejected';
 
@@ -115,13 +116,13 @@ function notResolved(
   return { resolved: false, reason, creationKey, answer: null, message };
 }
 
-/** Null when nothing expires; a wait that would outlive its execution would end in a timeout that names nothing. */
+/** Null when nothing expires. A wait beyond the end of its execution would end in a timeout without an outcome. */
 function timeLeft(): number | null {
   const expiresAt = executionExpiresAt();
   return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
 }
 
-/** Argument of the Updates; `adopt` takes the task id alone as well. */
+/** Argument of the Updates; `adopt` also takes the task id alone. */
 interface DecisionArgument {
   readonly taskId?: string;
   readonly by?: string;
@@ -129,36 +130,36 @@ interface DecisionArgument {
 }
 
 export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(UPDATE.adopt);
-/** One object, or who and why as two arguments. */
+/** Takes one object, or `by` and `reason` as two arguments. */
 export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(
   UPDATE.declareLost,
 );
-/** One object, or who and why as two arguments. */
+/** Takes one object, or `by` and `reason` as two arguments. */
 export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(
   UPDATE.resubmit,
 );
 
-/** A decision that was accepted and waits to be carried out. */
+/** An accepted decision that is not carried out yet. */
 interface OpenDecision {
   readonly decision: UnconfirmedDecision;
   readonly taskId?: string;
   readonly by: string;
   readonly reason: string;
   readonly ordinal: number;
-  /** Tells whoever sent the Update what became of it. */
+  /** Sets the reply of the Update. */
   settle(result: ResolveUnconfirmedResult): void;
 }
 
 /**
- * Takes the decisions of people about a create of unknown fate (architecture: Names): the handlers only validate and enqueue, the
- * workflow carries out. An Update is refused while there is nothing to decide, and then leaves no event.
+ * Accepts decisions about an unconfirmed create (architecture: Names): the handlers only validate and enqueue, the
+ * workflow carries them out. An Update is refused while there is nothing to decide, and then leaves no event.
  */
 export class Decisions {
   private readonly queue: OpenDecision[] = [];
   private waiting = false;
   private count = 0;
 
-  /** Before the first await: an Update may come with the first workflow task. */
+  /** Call it before the first await: an Update may arrive with the first workflow task. */
   accept(): void {
     setHandler(adoptUpdate, (given) => this.enqueue(adoptOf(given)), {
       validator: (given) => this.validate(adoptOf(given)),
@@ -179,7 +180,7 @@ export class Decisions {
     );
   }
 
-  /** The next decision; undefined when none has come in time. Throws when the workflow is cancelled. */
+  /** The next decision; undefined when none arrived in time. Throws when the workflow is cancelled. */
   async next(withinMs: number | null): Promise<OpenDecision | undefined> {
     this.waiting = true;
     const there = (): boolean => this.queue.length > 0;
@@ -188,12 +189,12 @@ export class Decisions {
     return this.take();
   }
 
-  /** A decision that has come already. */
+  /** A decision that has already arrived, if any. */
   take(): OpenDecision | undefined {
     return this.queue.shift();
   }
 
-  /** Nothing is left to decide: later Updates are refused, and open ones learn why. */
+  /** Refuses later Updates and settles open ones, when nothing is left to decide. */
   close(settle: (open: OpenDecision) => ResolveUnconfirmedResult): void {
     this.waiting = false;
     for (const open of this.queue.splice(0)) open.settle(settle(open));
@@ -219,7 +220,7 @@ export class Decisions {
         result = settled;
       },
     });
-    // A cancellation of the workflow does not undo what was accepted: who sent it hears what became of it.
+    // A cancellation of the workflow does not undo an accepted Update: its sender still gets the result.
     await CancellationScope.nonCancellable(() => condition(() => result !== undefined));
     return result as unknown as ResolveUnconfirmedResult;
   }
@@ -232,7 +233,7 @@ interface GivenDecision {
   readonly reason?: unknown;
 }
 
-/** Who adopts by the id alone has said all that is needed. */
+/** A task id alone is enough to adopt. */
 function adoptOf(given: unknown): GivenDecision {
   const { taskId, by, reason } = typeof given === 'string' ? { taskId: given } : fieldsOf(given);
   return { decision: 'adopt', taskId, by: by ?? 'update', reason: reason ?? 'adopted by its task id' };

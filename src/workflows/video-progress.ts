@@ -20,15 +20,15 @@ interface Facts {
   readonly wait: CallWait | null;
   readonly sends: number;
   readonly loop: PollLoop | null;
-  /** The watch as it ended, once its loop has let it go. */
+  /** The final state of the watch, once its loop has released it. */
   readonly ended: WatchState | null;
   readonly outcome: VideoOutcome['outcome'] | null;
   readonly evidence: CreateEvidence | null;
 }
 
 /**
- * What the query `video_state` and the details panel of the UI tell. Plain facts that the workflow sets as it goes;
- * neither makes a command, so that histories replay whatever is told.
+ * The state behind the query `video_state` and the details panel of the UI. The workflow sets it while it runs; neither
+ * makes a command, so that histories replay whatever they show.
  */
 export class VideoProgress {
   private facts: Facts = {
@@ -45,7 +45,7 @@ export class VideoProgress {
     evidence: null,
   };
 
-  /** Set before the first await, so that a query is answered from the first workflow task on. */
+  /** Call it before the first await, so that queries are answered from the first workflow task on. */
   answerQueries(): void {
     setHandler(videoStateQuery, () => this.state());
     setHandler(waitsQuery, () => (this.facts.wait === null ? [] : [this.facts.wait]));
@@ -57,7 +57,7 @@ export class VideoProgress {
     this.show();
   }
 
-  /** Brings the details panel up to date: what a poll loop knows changes without being told. */
+  /** Updates the details panel; needed after a tick, which changes states without an `update`. */
   show(): void {
     setCurrentDetails(videoDetails(this.state()));
   }
@@ -86,7 +86,7 @@ export class VideoProgress {
   }
 }
 
-/** Runs a video workflow with its query set before the first await. */
+/** Runs a video workflow with its queries set before the first await. */
 export async function trackVideo(
   run: (progress: VideoProgress) => Promise<VideoOutcome>,
 ): Promise<VideoOutcome> {
@@ -97,7 +97,7 @@ export async function trackVideo(
   return outcome;
 }
 
-/** Null also for a time that no date can name: a wait of a million years is no reason to stop a workflow that has paid. */
+/** Null also for a time outside the range of `Date`: an absurdly long wait must not fail a workflow that has paid. */
 function iso(time: number | null): string | null {
   const date = new Date(time ?? NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

@@ -2,5 +2,5 @@ import { defineQuery } from '@temporalio/workflow';
 import { type CallWait } from '../domain/call-wait';
 import { QUERY } from '../domain/names';
 
-/** Asked of whatever buys: a worker's process alone knows which refusals stand, and its calls are told. */
+/** Query of every workflow that buys: only a worker's process knows why it refuses, and its answers say so. */
 export const waitsQuery = defineQuery<readonly CallWait[]>(QUERY.waits);

@@ -24,8 +24,8 @@ import { type VideoProgress } from './video-progress';
 type Watching = Extract<CarriedVideo, { phase: 'watching' }>;
 
 /**
- * The second half of a video: watch one task with a loop of one, then end by its verdict. The same code serves a
- * video that was just created, one that is awaited later, and both after a continue-as-new.
+ * The second half of a video: watches one task with its own poll loop, then ends by its verdict. Used for a video that
+ * was just created, for one that is awaited later, and for both after a continue-as-new.
  */
 export async function watchVideo(
   input: GenerateVideoInput | AwaitVideoInput,
@@ -38,7 +38,7 @@ export async function watchVideo(
   });
   const saved = carried.loop.groups[0]?.watches[0];
   if (saved === undefined) throw new Error('The carried state watches no task');
-  // A run timeout starts anew with every run; the deadline that the caller waits for does not.
+  // A run timeout starts again with every run; the caller's deadline does not.
   const watch = { ...saved, hardEndAt: hardEnd(saved.video.polling) };
   const estimate = carried.created?.estimate ?? null;
   const watching = loop.watch(watch);
@@ -71,14 +71,14 @@ export async function watchVideo(
   }
 }
 
-/** Where a wait begins. `now` is workflow time: the deadline never depends on a worker's clock (architecture: Wait). */
+/** Begins a wait. `now` is workflow time: the deadline never depends on a worker's clock (architecture: Wait). */
 export function startWatching(
   input: GenerateVideoInput | AwaitVideoInput,
   start: {
     readonly video: VideoTask;
     readonly now: number;
     readonly firstPollAt: number;
-    /** Of the create's reply. */
+    /** Status in the create's reply. */
     readonly lastStatus?: string;
     readonly creationKey: string | null;
     readonly created: Watching['created'];
@@ -117,14 +117,14 @@ function loopOptions(input: GenerateVideoInput | AwaitVideoInput): PollLoopOptio
 }
 
 /**
- * The last moment at which a wait may still end by itself: one interval, one poll and a margin before the execution
+ * The latest time at which a wait may end by itself: one interval, one poll and a margin before the execution
  * or this run expires (architecture: Wait). Null when nothing expires. Workflow time, milliseconds.
  */
 function hardEnd(polling: PollingProfile): number | null {
   const expiresAt = executionExpiresAt();
   if (expiresAt === null) return null;
   const interval = polling.maxSeconds * 1000;
-  // Start-to-close of a tick is its budget, at most the interval, plus the margin of the table.
+  // The start-to-close timeout of a tick is its budget, at most the interval, plus `overBudgetMs`.
   return expiresAt - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs);
 }
 
@@ -138,7 +138,7 @@ interface FinishOptions {
   readonly onDownload?: () => void;
 }
 
-/** From the verdict of a watch to the outcome: only a completed task is downloaded (C3.2). */
+/** Turns the verdict of a watch into an outcome: only a completed task is downloaded (C3.2). */
 async function finishVideo(
   verdict: WatchVerdict,
   state: WatchState,
@@ -184,8 +184,8 @@ async function download(record: PolledRecord, end: VideoEnd, options: FinishOpti
       );
     }
     if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
-    // The execution is about to expire, or no worker could finish the download: nothing is known against the file, the
-    // task is kept, and a later await fetches it (architecture: Wait).
+    // The execution is about to expire, or no worker could finish the download. The file may be intact: the outcome
+    // keeps the task, and a later await downloads it (architecture: Wait).
     return outcomes.stillRunning(end, record.status);
   }
 }

@@ -223,7 +223,7 @@ it.each([
   ['gateway timeout', 'The body is text, not video.'],
   ['', 'The body is empty.'],
   ['\x89PNG\r\n\x1a\n', 'The bytes are image/png, not video.'],
-  ['\0\x01\x02\x03', 'The bytes are no known video.'],
+  ['\0\x01\x02\x03', 'The bytes are not a known video format.'],
 ])('[C4.3] %j is not video and is named', async (text, message) => {
   const path = join(directory, 'page');
   await writeFile(path, Buffer.from(text, text.startsWith('\x89') ? 'latin1' : 'utf8'));

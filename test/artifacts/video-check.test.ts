@@ -98,7 +98,7 @@ it.each([
   ['{}', 'The body is json, not video.'],
   ['<html>', 'The body is html, not video.'],
   ['busy', 'The body is text, not video.'],
-  ['\0', 'The bytes are no known video.'],
+  ['\0', 'The bytes are not a known video format.'],
 ])('%j is told as what it is', (text, message) => {
   expect(notVideo(Buffer.from(text))).toBe(message);
 });

@@ -2,7 +2,7 @@ import { type LostReply } from '../../src/testing/sandbox';
 import { type ContractBench, openBench } from './contract-bench';
 import { UNHEARD } from '../support/standing';
 
-/** Contract 4 rule 4, with the counters of another process as the validate. */
+/** Contract 4 rule 4, with the counters of another process as the witness. */
 describe('one creation', () => {
   let bench: ContractBench;
   /** Less time for replies that never come. */

@@ -162,8 +162,8 @@ describe('messages', () => {
     expect(outcome).toBe('task_unknown');
     expect(message).toMatch(/Check the id/);
     expect(message).toMatch(/\/v1\/videos\/\{task_id\}/);
-    expect(message).toMatch(/no failed video/);
-    expect(message).toMatch(/no reason to create another/);
+    expect(message).toMatch(/not a failed video/);
+    expect(message).toMatch(/not a reason to create another/);
   });
 
   it('[C7.11] an unconfirmed 500 may be from before a task existed', () => {

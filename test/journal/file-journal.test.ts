@@ -62,12 +62,12 @@ describe('a journal in files', () => {
     const claim = join(root, HASH.slice(0, 2), HASH, '0.claim');
     await writeFile(claim, '{"v":1,');
     await expect(journal.read(KEY, 0)).rejects.toThrow(
-      new JournalRecordError('The journal holds a claim that is no JSON; nothing is sent on its word.'),
+      new JournalRecordError('The journal holds a claim that is not JSON; nothing is sent because of it.'),
     );
     await writeFile(claim, '{"v":2}');
     await expect(journal.read(KEY, 0)).rejects.toThrow(
       new JournalRecordError(
-        'The journal holds a claim of an unknown version or shape; nothing is sent on its word.',
+        'The journal holds a claim of an unknown version or shape; nothing is sent because of it.',
       ),
     );
     await expect(journal.scan(null, 10)).rejects.toThrow(JournalRecordError);

@@ -83,11 +83,11 @@ it.each([
   };
   expect(said('{')).toMatchObject({
     name: 'JournalRecordError',
-    message: `The journal holds a ${what} that is no JSON; nothing is sent on its word.`,
+    message: `The journal holds a ${what} that is not JSON; nothing is sent because of it.`,
   });
   expect(said('{"v":9}')).toMatchObject({
     name: 'JournalRecordError',
-    message: `The journal holds a ${what} of an unknown version or shape; nothing is sent on its word.`,
+    message: `The journal holds a ${what} of an unknown version or shape; nothing is sent because of it.`,
   });
 });
 

@@ -1,4 +1,5 @@
-import { environmentConnections, proxyFor } from '../../src/service/connections';
+import { environmentConnections } from '../../src/service/connections';
+import { proxyFor } from '../../src/service/proxy-environment';
 import { connectProxy } from '../support/connect-proxy';
 import { clientOf, jsonBody, KEY, send } from './client-under-test';
 import { json, loopback } from './loopback-service';

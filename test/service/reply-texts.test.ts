@@ -1,4 +1,4 @@
-import { proxySecrets } from '../../src/service/connections';
+import { proxySecrets } from '../../src/service/proxy-environment';
 import { createRedactor } from '../../src/service/redact';
 import { readVideoReply, replyHeaders } from '../../src/service/send-paid';
 import { readVideoRecord } from '../../src/service/video-record';

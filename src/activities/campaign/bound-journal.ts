@@ -8,8 +8,8 @@ import { type PaidDeps } from '../paid-context';
 import { standing } from '../sender';
 
 /**
- * Works with the journal that the queue belongs to. Where there is none, or what is needed cannot be read or written now,
- * the answer says so: whoever asks waits and shows it.
+ * Runs `work` with the journal that the queue is bound to. Where there is none, or something cannot be read or written
+ * now, the answer says so; the caller waits and shows it.
  */
 export async function withBoundJournal<T>(
   deps: PaidDeps,
@@ -33,7 +33,7 @@ function reasonOf(error: unknown): string {
   return error instanceof ArtifactError ? STORE_DOWN : JOURNAL_DOWN;
 }
 
-/** What the journal has of a campaign cannot be gone on with before a person has looked. */
+/** The records of a campaign cannot be used before a person has checked them. */
 export class UnreadableBookError extends Error {
   override readonly name = 'UnreadableBookError';
 }

@@ -27,7 +27,7 @@ export class CampaignBook {
   }
 
   /**
-   * The newest entry, by doubling and bisection: nobody writes an entry without the one before it.
+   * Finds the newest entry by doubling and bisection, because entries have no gaps.
    * @param known number of an entry that was there
    * @param before micro-units with which a book begins
    */
@@ -55,11 +55,11 @@ export class CampaignBook {
     return record;
   }
 
-  /** Writes entry n: what stands there then, whoever wrote it. */
+  /** Writes entry n. Returns the entry that exists then, its own or an earlier one. */
   async write(n: number, record: BookRecord): Promise<BookRecord> {
     const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
     if (put === 'won') return record;
-    // A write may have been made although its answer was lost, or was that of its own repetition.
+    // The write may have been made although its answer was lost, or was that of its own repetition.
     const standing = await this.entry(n);
     if (standing !== null) return standing;
     throw put === 'lost' ? new UnreadableBookError(goneText(this.campaign, n)) : put.error;
@@ -71,4 +71,4 @@ export function stateOf({ closed, open, next }: BookEntry): BookEntry {
 }
 
 const goneText = (campaign: string, n: number): string =>
-  `Entry ${n} of the book of the campaign ${JSON.stringify(campaign)} is not in the create journal any more, or is none: the journal was exchanged or set back. Nothing more is bought. Bring the journal back; or terminate the campaign and start it again under its id, which begins with what its results have cost.`;
+  `Entry ${n} of the book of the campaign ${JSON.stringify(campaign)} is not in the create journal any more, or is not an entry of a book: the journal was replaced or set back. Nothing more is bought. Restore the journal; or terminate the campaign and start it again under its id, which begins with what its results have cost.`;

@@ -1,2 +1,2 @@
-// What callers do with the rows of a campaign is theirs; which line of a row counts is ours.
+// Exported for callers that read the rows of a campaign: it knows which line of a row counts.
 export { latestResults as campaignRows } from '../../manifest/results';

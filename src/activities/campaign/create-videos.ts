@@ -12,15 +12,15 @@ import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { type Sender, withSenders } from '../sender';
 import { READS_AT_ONCE, type PageReader, withoutPage } from './open-page';
 
-/** Largest number of rows in one activity: more than that would share one start-to-close and one worker's fate. */
+/** Largest number of rows in one activity, because they share its start-to-close timeout and its worker. */
 export const MAX_GROUP = 25;
 
-/** The same where nothing is sent: there is no fate to share. */
+/** The same where nothing is sent, and a lost worker does no harm. */
 const MAX_LOOKS = 500;
 
 /**
- * `media.createVideos`: rows of a campaign, each with its own key, claim, outcome and index entry, exactly as
- * `media.createVideo` would send it alone. Answers stand in the order of the rows, and no row spoils another.
+ * `media.createVideos`: creates rows of a campaign, each with its own key, claim, outcome and index entry, exactly as
+ * `media.createVideo` would alone. Answers are in the order of the rows, and no row affects another.
  */
 export function createCreateVideos(
   deps: PaidDeps,
@@ -31,9 +31,9 @@ export function createCreateVideos(
     const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey === true);
     const most = sends ? MAX_GROUP : MAX_LOOKS;
     if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
-    // That this activity is tried once only is not enough: a workflow that is reset sends its group again.
+    // A single attempt of this activity is not enough: a workflow that is reset sends its group again.
     if (deps.journal === 'none') return { answers: rows.map((row) => withoutJournal(baseOf(row, input))) };
-    // One for all: the rows share the start-to-close that no send may outlast.
+    // The rows share the start-to-close timeout, which no send may exceed.
     const who = caller(Date.now());
     return withSenders(deps, rows.length, async (senders) => {
       const answers: CreateVideoAnswer[] = [];
@@ -46,7 +46,7 @@ export function createCreateVideos(
             answers[index] = unsent ?? pendingAnswer(baseOf(row, input));
           } else answers[index] = await createRow(deps, who, row, input, page, sender);
         } catch {
-          // Alone, it would have failed its activity: what it came to is asked of the journal, as then.
+          // A single create would have failed its activity; as then, its outcome is read from the journal.
           answers[index] = pendingAnswer(baseOf(row, input));
         }
       });

@@ -19,7 +19,7 @@ import { startHeartbeat } from '../heartbeat';
 import { MAX_GROUP } from './create-videos';
 
 export interface DownloadGroupDeps extends DownloadDeps {
-  /** Videos of one group that are fetched at a time. @default 8 */
+  /** Videos of one group that are fetched concurrently. @default 8 */
   readonly concurrency?: number | undefined;
 }
 
@@ -27,8 +27,8 @@ type Result = DownloadVideosResult['results'][number];
 
 /**
  * `media.downloadVideos`: one try for each video, with every check of `media.downloadVideo` (C4.1, C4.3) and no
- * side-car. A video that did not come is null, with the time before its next try; its part is given up, because a
- * download of its own will not continue it. Throws only when it is cancelled.
+ * side-car. A video that failed is null, with the time before its next try; its part is deleted, because its separate
+ * download does not resume it. Throws only when it is cancelled.
  */
 export function createDownloadVideos(
   deps: DownloadGroupDeps,
@@ -64,7 +64,7 @@ export function createDownloadVideos(
           results[index] = { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) };
         else waitMs[index] = delayAfter(tried.problem, 1, bounds);
       } catch {
-        // A fault of ours: the video's own download meets it again, and says so.
+        // An internal fault: the video's separate download meets and reports it again.
         waitMs[index] = bounds.minDelayMs;
       }
       if (results[index] === null) await discardPart(turn).catch(() => undefined);
@@ -78,7 +78,7 @@ export function createDownloadVideos(
       clearTimeout(timer);
       beat.stop();
     }
-    // A worker that stops hands over what came.
+    // On a shutdown of the worker, return what is downloaded.
     if (signal.aborted && !isShutdown(signal)) return Context.current().cancelled;
     return results.includes(null) ? { results, waitMs } : { results };
   };

@@ -3,7 +3,7 @@ import { type CreateJournal, type SendAttemptKey, wasCharged } from '../../domai
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { sendAttemptsOf, READS_AT_ONCE } from './open-page';
 
-/** Whoever closes a batch, on the newest entry that it knows. */
+/** The close of a batch, based on the newest entry that is known. */
 export interface Closing {
   readonly namespace: string;
   readonly campaign: string;
@@ -12,9 +12,9 @@ export interface Closing {
 }
 
 /**
- * Notes that what was charged under these keys has cost nothing, and sums up what this batch's closing takes off for it.
- * One record for each send attempt is won once, so that nothing is given back twice. It takes off what a closed batch was charged
- * for only: an open one leaves it out when it is settled.
+ * Records that the charges under these keys have cost nothing, and sums up what this close deducts for them. The record
+ * of each send attempt is written once, so that nothing is deducted twice. Only charges of closed batches are deducted:
+ * an open one leaves them out when it is settled.
  */
 export async function givenBack(
   journal: CreateJournal,
@@ -36,7 +36,10 @@ export async function givenBack(
   return sum;
 }
 
-/** Notes that what was charged for a send attempt has cost nothing: the record that stands then, whoever put it. */
+/**
+ * Records that the charge of a send attempt has cost nothing. Returns the record that exists then, its own or an
+ * earlier one.
+ */
 export async function noteFree(
   journal: CreateJournal,
   key: SendAttemptKey,

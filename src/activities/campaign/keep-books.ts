@@ -26,8 +26,8 @@ import { givenBack } from './free-send-attempts';
 import { type PageReader } from './open-page';
 
 /**
- * The body of `media.keepBooks`: one move of the book of a campaign. It is made on the newest entry only, and only where
- * that is the one which the caller knows. A retry finds what it wrote.
+ * Implements `media.keepBooks`: one move of the book of a campaign. It is based on the newest entry, and made only
+ * where that is the one which the caller knows. A retry finds the entry that it wrote.
  */
 export function createKeepBooks(
   deps: PaidDeps,
@@ -75,7 +75,7 @@ class Bookkeeper {
     return { ...(await this.book.newest(n, before)), conflict: true };
   }
 
-  /** The entry that the move writes, or what is answered where it writes none. */
+  /** The entry that the move writes, or the answer where it writes none. */
   private async entryAfter(
     book: BookEntry,
     move: Exclude<BookMove, { do: 'look' }>,
@@ -119,7 +119,7 @@ class Bookkeeper {
     return closed(book, batch, spent, deducted) ?? {};
   }
 
-  /** What an entry of this move says of it. */
+  /** The result of this move, from the entry that it wrote. */
   private async made({ next }: BookRecord, newest: Newest): Promise<KeptBooks> {
     const { move } = this.input;
     if (move.do !== 'open') return newest;
@@ -128,7 +128,7 @@ class Bookkeeper {
     return { ...newest, opened: numbers.map(({ batch }) => batch) };
   }
 
-  /** A batch may be started once its successors can know what to look at. */
+  /** Records the rows of a batch before it may be started, so that its successors can read them. */
   private async noteRows(batch: number, rows: readonly RowSet[]): Promise<void> {
     const { nonce } = this;
     const log = batchLog(this.namespace, batchWorkflowId(this.input.campaign, batch));
@@ -138,7 +138,7 @@ class Bookkeeper {
     if (put !== 'lost') throw put.error;
   }
 
-  /** What those rows cost of which nothing was bought yet. */
+  /** Cost of the rows of which nothing was bought yet. */
   private async costOf(sets: readonly RowSet[]): Promise<number> {
     let cost = 0;
     for (const set of sets) {

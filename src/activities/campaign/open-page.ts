@@ -32,19 +32,19 @@ import { isLost, type Sender } from '../sender';
 
 interface OpenPageDeps {
   readonly pages: PageReader;
-  /** @default 'none': nobody can say what was started before */
+  /** @default 'none': it is unknown what was started before */
   readonly journal?: CreateJournal | 'none';
 }
 
 /**
- * The body of `media.openPage`: what a batch must know of the rows of a page, and what the journal knows of them. Prompts,
- * sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
+ * Implements `media.openPage`: returns what a batch must know of the rows of a page, and what the journal has of them.
+ * Prompts, sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
  */
 export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
   return async ({ index, page, campaign, rows: wanted, payer }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
     if (payer !== undefined && journal !== 'none') {
-      // Before anybody looks at what was started: a run that is not this one sends nothing more from here on.
+      // Before the journal is read: from here on no other run of this batch sends anything.
       const { namespace, runId } = caller(Date.now());
       if (!(await ownsBatch(journal, namespace, payer, runId))) return { specs: [], rows: [], closed: true };
     }
@@ -82,8 +82,8 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
 }
 
 /**
- * Videos that batches of this very plan have bought: the key of a row may hold what was bought with another text before.
- * Each is findable by its id from here on: a kill may have come between its outcome and that.
+ * Videos that batches of this plan have bought: the key of a row may also hold an earlier purchase with another text.
+ * Each is indexed by its id here, because a process may have been killed right after it recorded the outcome.
  */
 async function createdOf(
   journal: CreateJournal,
@@ -123,16 +123,19 @@ function specOf({ call, account, estimate }: CampaignRow): RowSpec {
 }
 
 export interface PageReader {
-  /** Rejects with an `ArtifactError` when the store cannot read it, with a `RangeError` for a page that its plan does not have. */
+  /**
+   * Rejects with an `ArtifactError` when the store cannot read it, and with a `RangeError` for a page that the plan
+   * lacks.
+   */
   page(address: PageAddress): Promise<CampaignPage>;
 }
 
-/** Characters of pages that stay in memory, all together: some hundred pages of short prompts, dozens of long ones. */
+/** Total characters of the pages in memory: some hundred pages of short prompts, dozens of long ones. */
 const KEPT_CHARACTERS = 8 * 1024 * 1024;
-/** Indexes of plans that stay in memory; one of a million rows takes about 1.5 MB. */
+/** Plan indexes in memory; one of a million rows takes about 1.5 MB. */
 const KEPT_INDEXES = 8;
 
-/** Pages of plans, with the ones of late in memory: a page is asked for once per batch, not once. */
+/** Reads pages of plans and keeps recent ones in memory, because every batch reads its pages again. */
 export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageReader {
   const indexes = new LeastRecent<PlanIndex>(KEPT_INDEXES, () => 1);
   const pages = new LeastRecent<{ readonly page: CampaignPage; readonly size: number }>(
@@ -155,7 +158,7 @@ export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageRe
 
 type Started = Pick<OpenedRow, 'started' | 'bought' | 'since'>;
 
-/** What was started of a row, and the video that came of it where one create was all. */
+/** What was started of a row, and its video where there was only one create. */
 interface StartedRow {
   readonly started: Started;
   readonly created?: {
@@ -172,7 +175,7 @@ interface StartedAttempt {
   readonly sendAttempts: readonly SendAttemptView[];
 }
 
-/** Every attempt of a row of its page that was started: they follow each other without a gap, and each leaves a claim. */
+/** Every attempt of a row that was started: attempts have no gaps, and each leaves a claim. */
 export async function attemptsOf(
   journal: CreateJournal,
   namespace: string,
@@ -189,7 +192,8 @@ export async function attemptsOf(
 }
 
 /**
- * What another batch, or an earlier run that nobody has results of, began of a row. Throws when the journal cannot be read: a row that was bought must not look new.
+ * Reads what another batch, or an earlier run without known results, started of a row. Throws when the journal cannot
+ * be read: a row that was bought must not look new.
  */
 export async function startedBefore(
   journal: CreateJournal,
@@ -218,7 +222,9 @@ export async function startedBefore(
   };
 }
 
-/** The video of a row of which one request was ever sent, if that was accepted and nobody has decided about it. */
+/**
+ * The video of a row for which only one request was ever sent, if it was accepted and there is no decision about it.
+ */
 function onlyCreated(
   namespace: string,
   [first, ...others]: readonly StartedAttempt[],
@@ -246,10 +252,10 @@ export async function isFirstText(
   );
 }
 
-/** Rows that are looked up in the journal at a time. */
+/** Rows that are read from the journal concurrently. */
 export const READS_AT_ONCE = 16;
 
-/** {@link startedBefore} of rows of this campaign, each in its position; nothing is known of those that are not wanted. */
+/** {@link startedBefore} of the wanted rows of this campaign, by position; empty for the others. */
 async function startedOfRows(
   journal: CreateJournal,
   campaign: string,
@@ -279,7 +285,7 @@ export async function sendAttemptsOf(
 
 const UNREADABLE = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
 
-/** Whose turn it is, as far as it is known without the page. */
+/** What is known of a row without its page. */
 interface WithoutPage {
   readonly creationKey: string;
   readonly sender: Sender;
@@ -288,8 +294,8 @@ interface WithoutPage {
 }
 
 /**
- * The request of a row cannot be read, so nothing is sent now. Undefined when something may have been sent under its
- * key before, in this journal or in one that is not here: that is never called unsent (C4.4c).
+ * The answer for a row whose request cannot be read, so that nothing is sent now. Undefined when something may have
+ * been sent under its key before, in this journal or in another one: that is never called unsent (C4.4c).
  */
 export async function withoutPage(
   { journal }: Pick<PaidDeps, 'journal'>,

@@ -24,15 +24,15 @@ interface ManifestBytesDeps {
   readonly artifacts: ArtifactStore;
   /** Folders below which a manifest may be read. */
   readonly inputRoots: readonly string[];
-  /** Of the account of the campaign: knows which addresses may be asked. */
+  /** Of the campaign's account; filters the addresses that may be requested. */
   readonly client: MediaClient | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * The bytes of a manifest, as often as they are asked for. An address is fetched once, through the address filter of
- * downloads, and kept as an artifact: what was validated is then what is planned.
- * @throws ManifestUnreadableError for what another try will not change, else a retryable failure
+ * Returns a function that reads the bytes of a manifest any number of times. An address is fetched once, through the
+ * address filter of downloads, and kept as an artifact, so that the validated bytes are the planned ones.
+ * @throws ManifestUnreadableError where another try does not help, else a retryable failure
  */
 function manifestBytes(
   source: MediaSource,
@@ -74,7 +74,7 @@ async function readFile(path: string, roots: readonly string[]): Promise<AsyncIt
   } catch (error) {
     throw new ManifestUnreadableError(`The manifest cannot be read (${systemCode(error)}).`);
   }
-  throw new ManifestUnreadableError('The manifest is no regular file.');
+  throw new ManifestUnreadableError('The manifest is not a regular file.');
 }
 
 async function fetchManifest(
@@ -83,11 +83,14 @@ async function fetchManifest(
 ): Promise<{ readonly sha256: string }> {
   if (client === undefined)
     throw new ManifestUnreadableError('The worker has no credential of the name that the campaign gives.');
-  if (!URL.canParse(url)) throw new ManifestUnreadableError('The address of the manifest is none.');
+  if (!URL.canParse(url))
+    throw new ManifestUnreadableError('The address of the manifest is not a valid URL.');
   const result = await client.fetchContent({ url: new URL(url), signal });
   switch (result.kind) {
     case 'blocked':
-      throw new ManifestUnreadableError(`The address of the manifest may not be asked (${result.reason}).`);
+      throw new ManifestUnreadableError(
+        `The address of the manifest may not be requested (${result.reason}).`,
+      );
     case 'network':
       if (result.retryable) throw notNow(`The manifest cannot be fetched now (${result.code}).`);
       throw new ManifestUnreadableError(`The manifest cannot be fetched (${result.code}).`);
@@ -102,7 +105,9 @@ async function fetchManifest(
   }
   if (result.contentEncoding !== null) {
     result.body.destroy();
-    throw new ManifestUnreadableError('The address of the manifest sends it compressed, unasked.');
+    throw new ManifestUnreadableError(
+      'The address of the manifest sends it compressed, although this was not requested.',
+    );
   }
   try {
     return await artifacts.putStream(result.body as AsyncIterable<Uint8Array>, {
@@ -110,7 +115,7 @@ async function fetchManifest(
     });
   } catch (error) {
     if (error instanceof ArtifactError) throw error;
-    throw notNow(`The manifest broke off (${systemCode(error)}).`);
+    throw notNow(`The connection was lost while the manifest was read (${systemCode(error)}).`);
   }
 }
 
@@ -133,8 +138,8 @@ export interface PlanCampaignDeps {
 }
 
 /**
- * The body of `media.planCampaign`. Reads, validates, joins and writes; sends nothing to the service. Repeated, it writes
- * the same bytes under the same names. Beats with counts only.
+ * Implements `media.planCampaign`. Reads, validates, joins and writes; sends nothing to the service. A repetition
+ * writes the same bytes under the same names. Heartbeats contain counts only.
  */
 export function createPlanCampaign(deps: PlanCampaignDeps) {
   const { accounts, artifacts, models, inputRoots, journal, createsPerSecond } = deps;
@@ -178,7 +183,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
       });
       return { ...plan, ...(createsPerSecond !== undefined && { createsPerSecond }) };
     } catch (error) {
-      // What a cancelled plan ends with is Temporal's own word for it.
+      // A cancelled plan ends with Temporal's own failure for it.
       if (signal.aborted) await context.cancelled;
       if (!(error instanceof ModelsDownError)) throw error;
       const { message, retryAfterMs } = error;
@@ -189,7 +194,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
   };
 }
 
-/** A file that a row names, below the first input root that has it, copied into the store. */
+/** Copies a file that a row names into the store, from the first input root that has it. */
 async function inputFile(
   path: string,
   artifacts: ArtifactStore,

@@ -2,7 +2,7 @@ import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type FoldResultsInput, type RecordRowsInput } from '../../domain/campaign/activities';
 import { type ResultsIndex } from '../../domain/campaign/results';
 
-/** The body of `media.foldResults`: one artifact names many segments, so that no history has to. */
+/** Implements `media.foldResults`: one artifact names many segments, so that no history has to. */
 export function createFoldResults({ artifacts }: { readonly artifacts: Pick<ArtifactStore, 'putBuffer'> }) {
   return async ({ segments }: FoldResultsInput): Promise<{ readonly sha256: string }> => {
     const index: ResultsIndex = { v: 1, segments };
@@ -13,8 +13,8 @@ export function createFoldResults({ artifacts }: { readonly artifacts: Pick<Arti
 }
 
 /**
- * The body of `media.recordRows`: rows that ended become a segment, an artifact of JSON lines. Repeated, it writes the
- * same bytes under the same name.
+ * Implements `media.recordRows`: writes rows that ended as a segment, an artifact of JSON lines. A repetition writes
+ * the same bytes under the same name.
  */
 export function createRecordRows({ artifacts }: { readonly artifacts: Pick<ArtifactStore, 'putBuffer'> }) {
   return async ({ rows }: RecordRowsInput): Promise<{ readonly sha256: string }> => {

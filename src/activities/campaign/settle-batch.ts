@@ -26,8 +26,8 @@ import { withBoundJournal } from './bound-journal';
 import { freeOfSendAttempt, noteFree } from './free-send-attempts';
 
 /**
- * The body of `media.settleBatch`: what a batch has cost that nobody can ask any more. It is fenced first, so that nothing
- * is sent beside this, and only what is on its way is waited for. Beats with counts only.
+ * Implements `media.settleBatch`: computes the cost of a batch that can no longer report it. The batch is fenced first,
+ * so that nothing is sent meanwhile; only requests in flight are waited for. Heartbeats contain counts only.
  */
 export function createSettleBatch(
   deps: PaidDeps,
@@ -39,7 +39,7 @@ export function createSettleBatch(
       const payer = batchWorkflowId(campaign, batch);
       await fenceBatch(journal, namespace, payer);
       const record = (await journal.readRecord(batchLog(namespace, payer), 0)) as BatchRecord | null;
-      // It was never started: whoever writes its rows late starts a batch that sends nothing.
+      // The batch was never started: if its rows are written later, it sends nothing.
       if (record === null) return { spent: 0, free: [] };
       const looked = { rows: 0, waiting: 0 };
       const beat = startHeartbeat(() => looked);
@@ -79,7 +79,7 @@ interface OwnSendAttempt {
   readonly view: SendAttemptView;
 }
 
-/** Creation keys of attempts of which the results say that they have cost nothing: the newest line counts. */
+/** Creation keys of attempts that have cost nothing by the results: the newest line counts. */
 async function unpaidKeys(
   { artifacts }: Pick<PaidDeps, 'artifacts'>,
   segments: readonly string[],
@@ -93,12 +93,12 @@ async function unpaidKeys(
   return unpaid;
 }
 
-/** For the clocks of two workers, in milliseconds. */
+/** Allows for the clocks of two workers, in milliseconds. */
 const MARGIN_MS = 1_000;
 const FIRST_LOOK_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** The send attempts as they are once each has an outcome, or its sender is certainly done. */
+/** Waits until each send attempt has an outcome, or its sender is certainly done, and returns them. */
 async function outcomesOf(
   journal: CreateJournal,
   own: readonly OwnSendAttempt[],
@@ -124,7 +124,7 @@ function isOver({ claim, view }: OwnSendAttempt): boolean {
   return view.outcome !== null || timeLeft(claim, Date.now()) < -MARGIN_MS;
 }
 
-/** What the batch was charged for, without what is known to have cost nothing. */
+/** Sum of what the batch was charged for, without what is known to have cost nothing. */
 async function costOf(
   journal: CreateJournal,
   payer: string,

@@ -10,7 +10,7 @@ import { type BookEntry } from './book';
 import { type RowSet } from './row-set';
 import { type CampaignRowResult, type RowOutcome, type LedgerLine } from './row';
 
-/** A page by the index artifact of its plan and its number in it. */
+/** Identifies a page by the index artifact of its plan and its number in it. */
 export interface PageAddress {
   readonly index: string;
   readonly page: number;
@@ -18,23 +18,23 @@ export interface PageAddress {
 
 /** Input of `media.openPage`. */
 export interface OpenPageInput extends PageAddress {
-  /** Part of the creation keys: tells what was bought of the page before. @default nobody looks */
+  /** Part of the creation keys, to find what was bought of the page before. @default nothing is looked up */
   readonly campaign?: string;
-  /** The only rows that are wanted, as `packRows`: nobody looks for the others. @default all */
+  /** The only rows that are needed, as `packRows`: nothing is looked up for the others. @default all */
   readonly rows?: string;
-  /** The batch that asks: only one run of it is answered. @default nobody */
+  /** The calling batch: only one run of it gets an answer. @default none */
   readonly payer?: string;
 }
 
-/** What a batch must know of the rows of a page; prompts stay in the artifact. */
+/** What a batch needs to know of the rows of a page; prompts stay in the artifact. */
 export interface OpenedPage {
   /** Distinct kinds of calls of the page. */
   readonly specs: readonly RowSpec[];
-  /** In the order of the page; null for those that were not asked for. */
+  /** In the order of the page; null for those that were not requested. */
   readonly rows: readonly (OpenedRow | null)[];
-  /** Videos of started rows that a batch of this plan has bought, by their places: nothing is looked up for those. */
+  /** Videos that a batch of this plan has bought for started rows, by row index: nothing is looked up for those. */
   readonly created?: readonly (readonly [row: number, created: CreatedVideo])[];
-  /** Another run of the batch has opened its pages: this one spends nothing, and is told nothing. */
+  /** Another run of the batch has opened its pages: this one spends nothing and gets nothing. */
   readonly closed?: true;
 }
 
@@ -62,9 +62,9 @@ export interface OpenedRow {
   readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
   /** Bought before with another text: ends as `changed`. */
   readonly changed?: true;
-  /** The last attempt of this row that the journal knows: a batch that is gone may have started it. */
+  /** The last attempt of this row in the journal: a batch that is gone may have started it. */
   readonly started?: number;
-  /** Attempts among those that may have cost something and are on nobody's books. */
+  /** Those of these attempts that may have cost something and are in no ledger. */
   readonly bought?: number;
   /** ISO 8601: when the newest request of the last started attempt was about to be sent. */
   readonly since?: string;
@@ -76,15 +76,15 @@ export interface GroupedCreate {
   readonly index: number;
   readonly creationKey: string;
   readonly sendAttempt: number;
-  /** Only what is recorded is wanted: nothing is sent. */
+  /** Returns what is recorded; nothing is sent. */
   readonly recordedOnly?: true;
   /** The send attempt may be sent again under its idempotency key. */
   readonly sameKey?: true;
 }
 
 /**
- * Input of `media.createVideos`: 10 to 25 creates, each with its own key, claim, outcome and answer; up to 500 where all of
- * them are `recordedOnly`.
+ * Input of `media.createVideos`: 10 to 25 creates, each with its own key, claim, outcome and answer; up to 500 where
+ * all of them are `recordedOnly`.
  */
 export interface CreateVideosInput {
   readonly rows: readonly GroupedCreate[];
@@ -108,18 +108,18 @@ export interface DownloadVideosInput {
 export interface DownloadVideosResult {
   /** In the order of `videos`; null for one that needs tries of its own. */
   readonly results: readonly (Extract<DownloadVideoResult, { outcome: 'downloaded' }> | null)[];
-  /** Milliseconds before the next try of each, 0 for one that came; absent when all came (C7.4, C8.7). */
+  /** Milliseconds before the next try of each, 0 for one that is done; absent when all are (C7.4, C8.7). */
   readonly waitMs?: readonly number[];
 }
 
-/** Input of `media.campaignImage`: one image call whose request stands in a page. */
+/** Input of `media.campaignImage`: one image call whose request is stored in a page. */
 export interface CampaignImageInput {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
   /** The batch that pays for it. */
   readonly payer?: string;
-  /** Only what is recorded is wanted: nothing is sent. */
+  /** Returns what is recorded; nothing is sent. */
   readonly recordedOnly?: true;
   /** As for `media.generateImage`. */
   readonly recordedSince?: string;
@@ -137,12 +137,12 @@ export interface FoldResultsInput {
   readonly segments: readonly string[];
 }
 
-/** Input of `media.keepBooks`: one move of the book of a campaign. */
+/** Input of `media.keepBooks`: one operation on the book of a campaign. */
 export interface KeepBooksInput {
   readonly campaign: string;
   /** Number of the newest entry that the caller knows; null for none. */
   readonly known: number | null;
-  /** Micro-units that the results hold: what a book begins with. */
+  /** Micro-units in the results: the opening balance of a book. */
   readonly before: number;
   /** Micro-units; null without a budget. */
   readonly budget: number | null;
@@ -155,9 +155,12 @@ export type BookMove =
       readonly do: 'open';
       /** The rows of each batch. */
       readonly batches: readonly (readonly RowSet[])[];
-      /** Open batches of runs that are gone: they send nothing more, so that the new ones find all that they bought. */
+      /**
+       * Open batches of runs that are gone: a fence stops their sends, so that the new ones find all that they
+       * bought.
+       */
       readonly fences: readonly number[];
-      /** Micro-units for each; null for what those of its rows cost of which nothing was bought yet. */
+      /** Micro-units for each; null for the cost of those of its rows of which nothing was bought yet. */
       readonly want: number | null;
     }
   | { readonly do: 'raise'; readonly batch: number; readonly want: number }
@@ -172,16 +175,16 @@ export type BookMove =
       readonly free: readonly string[];
     };
 
-/** The newest state of the book, and what the move came to. */
+/** The newest state of the book, and the result of the operation. */
 export interface KeptBooks {
   /** Number of the newest entry; null while there is none. */
   readonly n: number | null;
   readonly book: BookEntry;
-  /** Somebody else has written since `known`: nothing was done. */
+  /** Another writer has added an entry since `known`: nothing was done. */
   readonly conflict?: true;
-  /** Another run of the batch has sent than the one that counted: nothing was done, and `media.settleBatch` has to count. */
+  /** A run other than the one that counted has sent: nothing was done, and `media.settleBatch` has to count. */
   readonly unsettled?: true;
-  /** Of `open`: the numbers of the batches, in the order of the move. */
+  /** Of `open`: the numbers of the new batches, in the order of `batches`. */
   readonly opened?: readonly number[];
 }
 
@@ -197,12 +200,12 @@ export type KeepBooksResult = KeptBooks | BooksUnavailable;
 export interface SettleBatchInput {
   readonly campaign: string;
   readonly batch: number;
-  /** Segments with lines of its rows. */
+  /** Segments with results of its rows. */
   readonly segments: readonly string[];
 }
 
 export interface SettledBatch {
-  /** Micro-units that it has cost, or may have. */
+  /** Micro-units that it has cost or may have cost. */
   readonly spent: number;
   /** Creation keys of attempts that are known to have cost nothing. */
   readonly free: readonly string[];

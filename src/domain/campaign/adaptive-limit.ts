@@ -1,16 +1,16 @@
-/** Longest pause after the service said that it has no room, in milliseconds. */
+/** Pause after the service had no capacity and named no time, in milliseconds. */
 const COOL_DOWN_MS = 5_000;
 
 /**
- * How many calls of one (account, model) may be in flight: grows by one for every full round of successes and halves at
- * once when the service has no room (429, capacity), then waits a moment before it starts anything.
+ * How many calls of one (account, model) may be in flight: grows by one for every full round of successes and halves
+ * at once when the service has no capacity (429, capacity), then pauses before it starts anything.
  */
 export class AdaptiveLimit {
   private limit: number;
   /** Workflow time in milliseconds; nothing starts before. */
   private notBefore = 0;
 
-  /** @param share what part of the ceiling the service took before */
+  /** @param share the part of the ceiling that the service accepted before */
   constructor(
     private ceiling: number,
     share = 1,
@@ -27,7 +27,7 @@ export class AdaptiveLimit {
     return this.notBefore;
   }
 
-  /** A limit that was never pressed follows its ceiling; one that was finds its own way up. */
+  /** A limit that was never reduced follows its ceiling; a reduced one grows by itself. */
   setCeiling(ceiling: number): void {
     this.limit = this.limit >= this.ceiling ? ceiling : Math.min(this.limit, ceiling);
     this.ceiling = ceiling;
@@ -39,12 +39,12 @@ export class AdaptiveLimit {
 
   /** `until`: the service's own Retry-After in workflow time, never shortened (C8.7). */
   onNoRoom(inFlight: number, now: number, until: number | null): void {
-    // Of several refusals of one burst only the first halves: the others were sent before it was known.
+    // Only the first refusal of a burst halves the limit: the other calls were sent before it was known.
     if (now >= this.notBefore) this.limit = Math.max(1, Math.min(this.limit, Math.max(1, inFlight)) / 2);
     this.notBefore = Math.max(this.notBefore, until ?? now + COOL_DOWN_MS);
   }
 
-  /** What part of its ceiling it has reached: 1 where it was never pressed. */
+  /** The limit as a part of its ceiling; 1 when it was never reduced. */
   share(): number {
     return this.ceiling === 0 ? 1 : Math.min(1, this.limit / this.ceiling);
   }

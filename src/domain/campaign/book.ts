@@ -1,16 +1,17 @@
 import { type RowSet } from './row-set';
 
 /**
- * The book of a campaign: which batches are open, what each of them may spend, and what all closed ones have cost. A log of
- * whole states in the create journal, of which the newest counts. Only one writer wins an entry, and each follows from the
- * one before it by a rule below, so that `closed + granted` never exceeds the budget, whichever workflows live.
+ * The book of a campaign: which batches are open, what each of them may spend, and what all closed ones have cost. A
+ * log of whole states in the create journal, of which the newest counts. Only one writer wins an entry, and each
+ * follows from the previous one by a rule below, so that `closed + granted` never exceeds the budget, whichever
+ * workflows run.
  */
 export interface BookEntry {
-  /** Micro-units that all closed batches have cost, and what the results held before there was a book. */
+  /** Micro-units that all closed batches have cost, and those of results from before the book existed. */
   readonly closed: number;
-  /** Batches that may send, by their numbers, and what each may spend in micro-units; null without a budget. */
+  /** Batches that may send, by number, and what each may spend in micro-units; null without a budget. */
   readonly open: readonly (readonly [batch: number, granted: number | null])[];
-  /** The number of the next batch: none is given out twice. */
+  /** The number of the next batch; no number is used twice. */
   readonly next: number;
 }
 
@@ -18,25 +19,25 @@ export function emptyBook(before: number): BookEntry {
   return { closed: before, open: [], next: 0 };
 }
 
-/** Micro-units that no batch may spend yet; null without a budget. */
+/** Micro-units that are granted to no batch; null without a budget. */
 export function freeOf({ closed, open }: BookEntry, budget: number | null): number | null {
   if (budget === null) return null;
   let free = budget - closed;
   for (const [, granted] of open) {
-    // It was opened when there was no budget, and may spend whatever its rows cost.
+    // The batch was opened without a budget, and may spend whatever its rows cost.
     if (granted === null) return 0;
     free -= granted;
   }
   return Math.max(0, free);
 }
 
-/** One more open batch, with as much of what it wants as is free. */
+/** Opens one more batch with a grant of `want`, as far as that is free. */
 export function opened(entry: BookEntry, want: number, budget: number | null): BookEntry {
   const { open, next } = entry;
   return { ...entry, open: [...open, [next, atMostFree(entry, want, budget)]], next: next + 1 };
 }
 
-/** More money for an open batch; undefined where it is not open, or nothing is free. */
+/** Raises the grant of an open batch; undefined when it is not open, or nothing is free. */
 export function raised(
   entry: BookEntry,
   batch: number,
@@ -45,16 +46,16 @@ export function raised(
 ): BookEntry | undefined {
   const before = grantedTo(entry, batch);
   const more = atMostFree(entry, want, budget);
-  // Without a budget it may spend whatever its rows cost already.
+  // Without a budget the batch may already spend whatever its rows cost.
   if (typeof before !== 'number' || more === null || more === 0) return undefined;
   const open = entry.open.map((one) => (one[0] === batch ? ([batch, before + more] as const) : one));
   return { ...entry, open };
 }
 
 /**
- * A batch that may send no more: what it has cost takes the place of what it might spend.
- * @param deducted what closed batches were charged for before, and has turned out to have cost nothing
- * @returns undefined where it is not open
+ * Closes a batch, which may send no more: its cost replaces its grant.
+ * @param deducted what closed batches were charged for earlier and has turned out to have cost nothing
+ * @returns undefined when the batch is not open
  */
 export function closed(
   entry: BookEntry,
@@ -67,12 +68,12 @@ export function closed(
   return { ...entry, open, closed: entry.closed + spent - deducted };
 }
 
-/** What a batch may spend; undefined where it is not open. */
+/** What a batch may spend; undefined when it is not open. */
 export function grantedTo({ open }: BookEntry, batch: number): number | null | undefined {
   return open.find(([number]) => number === batch)?.[1];
 }
 
-/** Whether what this batch has cost is in `closed`, for good. One that is not open may also be one of later. */
+/** Whether the cost of this batch is in `closed`, for good. A batch that is not open may also be a later one. */
 export function isClosed(entry: BookEntry, batch: number): boolean {
   return batch < entry.next && grantedTo(entry, batch) === undefined;
 }
@@ -82,7 +83,7 @@ function atMostFree(entry: BookEntry, want: number, budget: number | null): numb
   return free === null ? null : Math.max(0, Math.min(want, free));
 }
 
-/** One log of records in the create journal: numbers from 0, each written once. */
+/** One log of records in the create journal: numbered from 0, each written once. */
 export interface CampaignLog {
   readonly namespace: string;
   readonly name: string;
@@ -97,18 +98,18 @@ interface Written {
 /** Entry n of the book. */
 export interface BookRecord extends Written, BookEntry {
   readonly kind: 'book';
-  /** Tells the activity that wrote it from any other: a retry finds what it wrote. */
+  /** Identifies the activity that wrote it: a retry finds its own entry. */
   readonly nonce: string;
 }
 
-/** What a successor has to look at. A batch without it was never started. */
+/** The rows that a successor has to check. A batch without this record was never started. */
 export interface BatchRecord extends Written {
   readonly kind: 'batch';
   readonly nonce: string;
   readonly rows: readonly RowSet[];
 }
 
-/** Which run of the batch's workflow may send: one that was reset knows nothing of what the run before has spent. */
+/** The run of the batch's workflow that may send: a run after a reset does not know what the run before has spent. */
 export interface OwnerRecord extends Written {
   readonly kind: 'owner';
   readonly run: string;
@@ -120,12 +121,12 @@ export interface BatchFence extends Written {
   readonly nonce: string;
 }
 
-/** What was charged for this send attempt has cost nothing, and is given back once. */
+/** The charge for this send attempt has turned out to be nothing, and is given back once. */
 export interface FreeRecord extends Written {
   readonly kind: 'free';
-  /** The payer with whose closing it is given back. */
+  /** The payer whose closing gives it back. */
   readonly by: string;
-  /** Whether that closing takes it off what closed batches have cost: false where the payer leaves it out by itself. */
+  /** Whether that closing deducts it from the cost of closed batches: false when the payer leaves it out itself. */
   readonly deducts: boolean;
 }
 
@@ -136,7 +137,7 @@ export function bookLog(namespace: string, campaign: string): CampaignLog {
   return { namespace, name: `book/${campaign}` };
 }
 
-/** Of a batch: its rows. */
+/** Rows of a batch. */
 export function batchLog(namespace: string, payer: string): CampaignLog {
   return { namespace, name: `batch/${payer}` };
 }
@@ -149,7 +150,7 @@ export function fenceLog(namespace: string, payer: string): CampaignLog {
   return { namespace, name: `fence/${payer}` };
 }
 
-/** Numbers are send attempts of the creation key. */
+/** Records are numbered by the send attempts of the creation key. */
 export function freeLog(namespace: string, creationKey: string): CampaignLog {
   return { namespace, name: `free/${creationKey}` };
 }

@@ -1,4 +1,4 @@
-/** Looks back this far, and needs this much to say anything. Milliseconds. */
+/** Length of the window, shortest time that gives a rate, and time between samples. Milliseconds. */
 const WINDOW_MS = 5 * 60_000;
 const LEAST_MS = 30_000;
 const SAMPLE_MS = 10_000;
@@ -17,7 +17,7 @@ export class EndRate {
     this.samples = [...this.samples.filter(([at]) => now - at <= WINDOW_MS), [now, ended]];
   }
 
-  /** Rows per minute; null while too little has been seen, or when nothing ended. */
+  /** Rows per minute; null while the samples cover too little time, or when nothing ended. */
   perMinute(now: number, ended: number): number | null {
     const first = this.samples.find(([at]) => now - at <= WINDOW_MS);
     if (first === undefined || now - first[0] < LEAST_MS || ended <= first[1]) return null;

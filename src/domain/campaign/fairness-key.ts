@@ -1,9 +1,12 @@
-/** Longest fairness key that a Temporal server takes, in bytes of UTF-8: with a longer one no batch would ever start. */
+/**
+ * Longest fairness key that a Temporal server accepts, in bytes of UTF-8: with a longer one no batch would ever
+ * start.
+ */
 const MAX_BYTES = 64;
 /** `~` and sixteen digits. */
 const SUFFIX_BYTES = 17;
 
-/** A campaign's id; of a long one as much as fits, in whole characters, and a hash of all of it that tells it from its like. */
+/** The campaign's id; for a long id as many whole characters as fit, and a hash of the whole id. */
 export function fairnessKeyOf(campaign: string): string {
   if (beginning(campaign, MAX_BYTES) === campaign) return campaign;
   return `${beginning(campaign, MAX_BYTES - SUFFIX_BYTES)}~${hash(campaign, 0)}${hash(campaign, 1)}`;
@@ -21,7 +24,10 @@ function beginning(text: string, maxBytes: number): string {
   return kept;
 }
 
-/** FNV-1a over the text's units, in eight digits; the seed gives another one. Nobody gains anything by a collision. */
+/**
+ * FNV-1a over the text's UTF-16 units, as eight digits; each seed gives another hash. Nothing is gained by a
+ * collision.
+ */
 function hash(text: string, seed: number): string {
   let value = 0x811c9dc5 ^ seed;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

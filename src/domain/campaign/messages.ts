@@ -5,17 +5,17 @@ import { type SegmentTotals } from './results';
 import { type RowSet } from './row-set';
 
 /**
- * What a campaign and its batches tell each other: whole states, numbered. A newer one replaces an older one, so that a
- * signal may be doubled or late.
+ * Messages between a campaign and its batches: whole states, numbered. A newer one replaces an older one, so that a
+ * signal may be duplicated or late.
  */
 
-/** What every batch of a campaign is told once. */
+/** Settings that every batch of a campaign gets once. */
 export interface BatchSettings {
-  /** Milliseconds that each video is waited for. */
+  /** How long to wait for each video, in milliseconds. */
   readonly waitForMs: number;
   readonly maxAttempts: number;
   readonly queues: Required<MediaQueues>;
-  /** History events after which a batch hands back. */
+  /** Number of history events after which a batch hands back. */
   readonly eventsPerRun: number;
   readonly account?: string;
   readonly policy?: CreatePolicy;
@@ -24,13 +24,13 @@ export interface BatchSettings {
 /** Input of the workflow `campaignBatch`. Started by `runCampaign` only. */
 export interface BatchInput {
   readonly campaign: string;
-  /** First run id of the campaign: reports go to it, and to no other that takes its id later. */
+  /** First run id of the campaign: reports go to that campaign, and not to a later workflow with its id. */
   readonly campaignRun: string;
   readonly batch: number;
   readonly rows: readonly RowSet[];
   readonly settings: BatchSettings;
   readonly orders: BatchOrders;
-  /** What part of its slots the service took last, per (account, model); 1 where it took all. */
+  /** Part of its slots that the service accepted last, per (account, model); 1 when it accepted all. */
   readonly limits: LimitShares;
 }
 
@@ -38,19 +38,22 @@ export type LimitShares = { readonly [accountModel: string]: number };
 
 /** Campaign to batch. */
 export interface BatchOrders {
-  /** Rises with every order, over resets of the campaign too. */
+  /** Increases with every order, also across resets of the campaign. */
   readonly n: number;
-  /** Rows in flight at most. */
+  /** Maximum number of rows in flight. */
   readonly slots: number;
-  /** The cap of the create queue: each create is an activity of its own, for the server to count; null without one. */
+  /**
+   * Rate limit of the create queue; null without one. With a limit each create is an activity of its own, so that the
+   * server counts it.
+   */
   readonly createsPerSecond: number | null;
   /** Micro-units that the book grants this batch; null without a budget. */
   readonly granted: number | null;
-  /** No creates; what runs is collected. */
+  /** No creates; running tasks are collected. */
   readonly paused: boolean;
-  /** Rows that are not bought end: `budget` as `skipped_budget`, `cancel` as `cancelled`. */
+  /** Ends rows that are not bought: `budget` as `skipped_budget`, `cancel` as `cancelled`. */
   readonly stop: 'budget' | 'cancel' | null;
-  /** Nothing more is started: what has no result is given back to the queue. */
+  /** Starts nothing more; rows without a result go back to the queue. */
   readonly handBack: boolean;
 }
 
@@ -60,20 +63,20 @@ export interface BatchReport {
   readonly batch: number;
   readonly n: number;
   readonly inFlight: number;
-  /** Rows in flight, and rows that have ended and stand in no segment yet: what they cost is still to be heard. */
+  /** Rows in flight, and ended rows that are in no segment yet: their cost is not reported yet. */
   readonly settling: number;
   readonly waiting: number;
-  /** What the batch takes for granted, and micro-units that its rows have taken of it. */
+  /** The grant that the batch knows, and how much of it its rows have taken, in micro-units. */
   readonly granted: number | null;
   readonly taken: number;
-  /** Estimates of the cheapest row that waits for money, and of all that may yet need it; null when none waits. */
+  /** Estimates of the cheapest row that waits for money, and of all that may still need it; null when none waits. */
   readonly needs: { readonly row: number; readonly all: number } | null;
-  /** Rows whose results are told. */
+  /** Rows whose results are reported. */
   readonly ended: readonly RowSet[];
   readonly results: SegmentTotals;
-  /** The last wait of a row where a person may have to mend something; null when nothing stands in their way. */
+  /** The last wait of a row where a person may have to mend something; null when no row is held up. */
   readonly held: CallWait | null;
-  /** A few rows that are under way, for a person who watches. */
+  /** A few rows that are under way, for display. */
   readonly sample: readonly ActiveRow[];
   readonly limits: LimitShares;
 }
@@ -81,9 +84,9 @@ export interface BatchReport {
 /** Result of the workflow `campaignBatch`. */
 export interface BatchResult {
   readonly report: BatchReport;
-  /** Run id of the workflow: another run of the same batch, after a reset, has an account of its own. */
+  /** Run id of the workflow: another run of the same batch, after a reset, counts its own money. */
   readonly run: string;
-  /** `closed`: somebody else has closed its account or runs under its number, so that its own account says nothing. */
+  /** `closed`: the book has closed the batch, or another run uses its number, so that its own totals do not count. */
   readonly why: 'done' | 'handed_back' | 'closed';
   /** Creation keys of attempts that turned out to have cost nothing, although the journal has them as bought. */
   readonly free: readonly string[];

@@ -9,7 +9,7 @@ import { type KeysOf } from '../known-keys';
 /** Where the rows come from. `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`. */
 export interface ManifestSource {
   readonly source: MediaSource;
-  /** @default found by the first bytes: `{` begins JSON lines */
+  /** @default detected from the first bytes: `{` begins JSON lines */
   readonly format?: 'csv' | 'jsonl';
 }
 
@@ -20,41 +20,47 @@ export interface CampaignInput {
   readonly concurrency?: number;
   /** Nothing is created beyond this. Refused when a model of the manifest has no price, or another currency. */
   readonly budget?: Money;
-  /** `fail`: one row that is not valid keeps everything from being sent. @default 'fail' */
+  /** `fail`: one invalid row prevents every send. @default 'fail' */
   readonly onInvalid?: 'fail' | 'skip';
-  /** Rows that were bought with another text are bought again with the new one. @default false: they end as `changed` */
+  /**
+   * Rows that were bought with another text are bought again with the new one. @default false: they end as `changed`
+   */
   readonly rebuyChanged?: boolean;
-  /** Which rows are resumed. @default what is missing */
+  /** Which rows are worked on. @default `missing` */
   readonly select?: RowSelection;
-  /** Only so many rows are resumed: the first, or a sample that depends on their keys alone. */
+  /** Limits the number of rows: the first ones, or a sample that depends on their keys alone. */
   readonly limit?: number;
   readonly sample?: number;
-  /** How long each video is waited for; then it is reported as still running. @default '1 hour' */
+  /** How long to wait for each video before it is reported as still running. @default '1 hour' */
   readonly waitFor?: DurationInput;
-  /** How often a row is tried after capacity failures and refusals for now, each under its own key. @default 3 */
+  /** How often a row is tried after capacity failures and temporary refusals, each under its own key. @default 3 */
   readonly maxAttempts?: number;
   readonly account?: string;
   readonly policy?: CreatePolicy;
   /** @default the queues that a media worker serves beside its own: `<queue>/create`, `/poll`, `/download`, `/image` */
   readonly queues?: MediaQueues;
-  /** Lower goes first, 1 to 5. @default 3 */
+  /** Lower goes first, from 1 to 5. @default 3 */
   readonly priority?: number;
   /** Share of this campaign where several wait for the same queue. @default 1 */
   readonly fairnessWeight?: number;
-  /** History events after which a batch hands back what it did not finish, at least 50, and the campaign continues as new. @default 3000 and 4000 */
+  /**
+   * Number of history events, at least 50, after which a batch hands back unfinished rows and the campaign continues
+   * as new. @default 3000 and 4000
+   */
   readonly eventsPerRun?: number;
   /** Rows of one batch, which is one child workflow. @default four times the concurrency, from 100 to 1250 */
   readonly rowsPerBatch?: number;
   /**
-   * Results of earlier runs under this id: only what is missing is submitted, and totals and budget go on from them. The client
-   * sets it; whoever starts the workflow otherwise takes it from `campaignResults` of the client.
+   * Results of earlier runs under this id: only what is missing is submitted, and totals and budget continue from
+   * them. The client sets it; a caller that starts the workflow without the client takes it from the client's
+   * `campaignResults`.
    */
   readonly previous?: ResultsRef;
   /** State of an earlier run of this workflow; set by continue-as-new only. */
   readonly carried?: unknown;
 }
 
-/** How often a row is tried where nobody says otherwise. */
+/** Default of `maxAttempts`. */
 export const DEFAULT_MAX_ATTEMPTS = 3;
 
 export const CAMPAIGN_KEYS = {
@@ -79,7 +85,7 @@ export const CAMPAIGN_KEYS = {
   carried: true,
 } satisfies KeysOf<CampaignInput>;
 
-/** What `retry` resumes when no outcome is named. */
+/** Outcomes that `retry` selects when none is named. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
 
 export type RowSelection =
@@ -87,7 +93,7 @@ export type RowSelection =
   | { readonly rows: 'missing' }
   /** Rows with one of these outcomes get a new attempt under a new key. @default outcomes: failed, rejected */
   | { readonly rows: 'retry'; readonly outcomes?: readonly RowOutcome[] }
-  /** Rows with one of these outcomes are resumed again under the key that they have: adopts, resumes, buys nothing twice. */
+  /** Rows with one of these outcomes are resumed under their existing key: adopts, resumes, buys nothing twice. */
   | { readonly rows: 'again'; readonly outcomes: readonly RowOutcome[]; readonly keys?: readonly string[] };
 
 /** Input of `media.planCampaign`. */
@@ -103,11 +109,11 @@ export interface PlanCampaignInput {
   readonly previous?: ResultsRef;
   /** Number of this plan: one more than that of `previous`, else 0. */
   readonly generation: number;
-  /** Refuses an unpriced model and another currency. */
+  /** Refuses unpriced models and other currencies. */
   readonly budget?: Money;
 }
 
-/** One thing that is wrong with a row. */
+/** One problem of a row. */
 export interface ManifestIssue {
   /** Line in the manifest, from 1. */
   readonly line: number;
@@ -119,7 +125,7 @@ export interface ManifestIssue {
   readonly id?: string;
 }
 
-/** What a plan comes to. Small: rows stand in pages, all issues in an artifact of JSON lines. */
+/** Summary of a plan. Small: the rows are in pages, all issues in an artifact of JSON lines. */
 export interface CampaignPlan {
   readonly v: 1;
   readonly generation: number;
@@ -129,7 +135,7 @@ export interface CampaignPlan {
   readonly rows: number;
   /** Rows in the pages of this plan. */
   readonly planned: number;
-  /** Rows with a result that stands. */
+  /** Rows whose result is kept. */
   readonly done: number;
   /** Rows that a limit or a sample left for later. */
   readonly left: number;
@@ -137,7 +143,7 @@ export interface CampaignPlan {
   /** The first issues, in order of their lines. */
   readonly issues: readonly ManifestIssue[];
   readonly issuesFile: ArtifactRef | null;
-  /** Rows bought before with another text; `keys` names the first. */
+  /** Rows bought before with another text; `keys` contains the first ones. */
   readonly changed: { readonly rows: number; readonly keys: readonly string[] };
   readonly pages: number;
   /** Artifact of {@link PlanIndex}. */
@@ -147,14 +153,14 @@ export interface CampaignPlan {
   readonly estimate: number;
   /** Planned rows whose price is unknown. */
   readonly unpriced: number;
-  /** Planned rows whose attempt is bought already: only another attempt after a capacity failure would cost. */
+  /** Planned rows whose attempt is already bought: only another attempt after a capacity failure would cost. */
   readonly started: { readonly rows: number; readonly estimate: number; readonly unpriced: number };
-  /** What earlier attempts of the planned rows may have cost: it is on the books, and not in `estimate`. */
+  /** What earlier attempts of the planned rows may have cost: it is in their ledgers, and not in `estimate`. */
   readonly booked: MoneyTotals;
   /** `MEDIA_CREATES_PER_SECOND` of the worker that made the plan; absent without a cap. */
   readonly createsPerSecond?: number;
   readonly models: readonly PlannedModel[];
-  /** Why nothing may be sent; absent when the plan stands. */
+  /** Why nothing may be sent; absent when the plan is accepted. */
   readonly refused?: PlanRefusal;
 }
 
@@ -166,7 +172,7 @@ export interface PlannedModel {
   readonly unpriced: number;
 }
 
-/** `reason` is a public word. */
+/** `reason` is a public value. */
 export interface PlanRefusal {
   readonly reason:
     | 'manifest_unreadable'
@@ -186,7 +192,7 @@ export interface PlanIndex {
   readonly pages: readonly { readonly sha256: string; readonly rows: number }[];
 }
 
-/** Rows of a page. */
+/** Rows per page. */
 export const PAGE_ROWS = 100;
-/** Issues that a plan carries itself. */
+/** Issues that a plan contains itself. */
 export const SHOWN_ISSUES = 50;

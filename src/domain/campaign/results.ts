@@ -1,15 +1,18 @@
 import { type RowOutcome } from './row';
 
-/** Segments of rows that ended, artifacts of JSON lines with one `CampaignRowResult` each, and what they add to the totals. */
+/**
+ * Segments of ended rows (artifacts of JSON lines with one `CampaignRowResult` each), and what they add to the
+ * totals.
+ */
 export interface SegmentTotals {
   /** SHA-256 of each. */
   readonly segments: readonly string[];
   readonly counts: RowCounts;
-  /** Outcomes that these rows had before: they were resumed again. */
+  /** Earlier outcomes of those of these rows that were resumed. */
   readonly replaced: RowCounts;
-  /** Change of the books by these rows. */
+  /** Change of the money totals by these rows. */
   readonly money: MoneyTotals;
-  /** Estimate of the cheapest row that was skipped for want of money, in micro-units; null when none was. */
+  /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null when none was. */
   readonly cheapestSkipped: number | null;
 }
 
@@ -20,7 +23,7 @@ export interface MoneyTotals {
   readonly settled: number;
   readonly reserved: number;
   readonly needsReview: number;
-  /** Attempts that may have cost something nobody can name. */
+  /** Attempts that may have cost an unknown amount. */
   readonly unknown: number;
 }
 
@@ -31,15 +34,15 @@ export interface ResultsRef {
   readonly generation: number;
   readonly indexes: readonly string[];
   readonly segments: readonly string[];
-  /** What all of them come to: rows by outcome and money, so that nobody has to read them for it. */
+  /** Totals of all results: rows by outcome, and money, so that the results need not be read for them. */
   readonly counts: RowCounts;
   readonly money: MoneyTotals;
   readonly currency: string | null;
-  /** Plans that brought them: prompts stand in their pages and nowhere else. For reports. */
+  /** Plans that produced the results, for reports: only their pages contain the prompts. */
   readonly plans?: readonly PlanAddress[];
 }
 
-/** A plan by its number: SHA-256 of its index artifact. */
+/** A plan: its number, and the SHA-256 of its index artifact. */
 export interface PlanAddress {
   readonly generation: number;
   readonly index: string;
@@ -71,12 +74,12 @@ export function subtractMoney(a: MoneyTotals, b: MoneyTotals): MoneyTotals {
   };
 }
 
-/** Micro-units that are out of a budget. */
+/** Micro-units that are taken from a budget. */
 export function sumOf({ settled, reserved, needsReview }: MoneyTotals): number {
   return settled + reserved + needsReview;
 }
 
-/** Rows that have a result. */
+/** Number of rows that have a result. */
 export function endedRows(counts: RowCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
@@ -114,7 +117,7 @@ export function cheaper(a: number | null, b: number | null): number | null {
   return Math.min(a, b);
 }
 
-/** All results so far, and those of segments that came since. */
+/** All results so far with those of new segments added. */
 export function withSegments(
   results: ResultsRef,
   { segments, counts, replaced, money }: SegmentTotals,

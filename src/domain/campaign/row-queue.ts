@@ -1,13 +1,13 @@
 import { PAGE_ROWS } from './plan';
 import { type RowSet, sizeOf, splitRows } from './row-set';
 
-/** A plan whose pages wait. */
+/** A plan with pages in the queue. */
 export interface QueuedPlan {
   readonly index: string;
   readonly generation: number;
-  /** Rows in its pages, each of which but the last is full. */
+  /** Rows in its pages; every page but the last is full. */
   readonly planned: number;
-  /** The first page that nobody took. */
+  /** The first page that no batch has taken. */
   readonly next: number;
 }
 
@@ -16,7 +16,7 @@ export interface RowQueueState {
   readonly back: readonly RowSet[];
 }
 
-/** Rows that no batch has: those that were handed back, then the pages of plans in their order. */
+/** Rows that no batch has: first those that were handed back, then the pages of plans in order. */
 export class RowQueue {
   private plans: QueuedPlan[];
   private back: RowSet[];
@@ -30,7 +30,7 @@ export class RowQueue {
     if (plan.planned > 0) this.plans.push({ ...plan, next: 0 });
   }
 
-  /** Rows that a batch did not finish. */
+  /** Returns rows that a batch did not finish. */
   handBack(sets: readonly RowSet[]): void {
     this.back.push(...sets.filter(({ size }) => size > 0));
   }
@@ -42,17 +42,17 @@ export class RowQueue {
     );
   }
 
-  /** Whether rows wait that were bought: they are collected whatever else may not begin. */
+  /** Whether the queue holds rows that were bought: they are collected even when nothing else may begin. */
   hasStarted(): boolean {
     return this.back.some(({ started }) => started !== undefined);
   }
 
-  /** Whether rows of a later plan wait than that of this number. */
+  /** Whether the queue holds rows of a plan later than this generation. */
   hasLaterThan(generation: number): boolean {
     return [...this.plans, ...this.back].some((rows) => rows.generation > generation);
   }
 
-  /** The next rows, at most so many; what was bought goes first. */
+  /** Takes the next rows, at most `most` of them; bought rows first. */
   take(most: number): RowSet[] {
     const taken: RowSet[] = [];
     let room = most;

@@ -13,7 +13,7 @@ export interface RowFacts {
   readonly index: number;
   readonly attempt: number;
   readonly creationKey: string;
-  /** Attempts that are over, of earlier plans too. */
+  /** Attempts that are over, also of earlier plans. */
   readonly ledger: readonly LedgerLine[];
   /** Milliseconds; null when it was never started. */
   readonly startedAt: number | null;
@@ -74,7 +74,7 @@ export function rowResult(
   };
 }
 
-/** A row of which this plan bought nothing; what was bought before stays on its books. */
+/** Result of a row of which this plan bought nothing; what was bought earlier stays in its ledger. */
 export function unboughtResult(
   facts: RowFacts,
   outcome: RowOutcome,
@@ -106,8 +106,8 @@ function ledgerLine(
 }
 
 /**
- * The books with the line of this attempt: an attempt that is resumed again keeps one line. An answer that nobody was
- * asked for takes nothing off the books: it says nothing of what was sent under the key before.
+ * The ledger with the line of this attempt: an attempt that is resumed keeps one line. An unasked rejection removes
+ * nothing from the ledger: it proves nothing about what was sent under the key before.
  */
 function withAttempt(
   { ledger }: Pick<RowFacts, 'ledger'>,
@@ -169,7 +169,9 @@ function reasonOf(
   }
 }
 
-/** What attempts come to. An attempt that provably bought nothing costs nothing; one without a price is counted (C1.5). */
+/**
+ * Money of attempts. An attempt that provably bought nothing costs nothing; one without a price is counted (C1.5).
+ */
 export function ledgerMoney(ledger: readonly LedgerLine[]): MoneyTotals {
   return ledger.reduce((sum, { estimate, state }): MoneyTotals => {
     if (state === 'none') return sum;
@@ -179,12 +181,12 @@ export function ledgerMoney(ledger: readonly LedgerLine[]): MoneyTotals {
   }, NO_MONEY);
 }
 
-/** Whether the books already hold what an attempt under this key costs. */
+/** Whether the ledger already holds the cost of an attempt under this key. */
 export function isBooked(ledger: readonly LedgerLine[], creationKey: string): boolean {
   return ledger.some((line) => line.creationKey === creationKey && line.state !== 'none');
 }
 
-/** What rows add to the totals of their campaign. `was` is what the row came to before. */
+/** What rows add to the totals of their campaign. `was` is the earlier result of the row. */
 export function totalsOf(
   rows: readonly {
     readonly result: CampaignRowResult;

@@ -4,18 +4,18 @@ export interface RowSet {
   readonly index: string;
   readonly page: number;
   readonly generation: number;
-  /** How many rows these are. */
+  /** Number of rows in the set. */
   readonly size: number;
-  /** {@link packRows} of them. @default all of the page */
+  /** Row numbers, packed by {@link packRows}. @default all of the page */
   readonly rows?: string;
   /**
-   * Set where a batch had started them and handed them back, so that the journal knows what was bought: when it may have
-   * polled them last, in milliseconds of workflow time.
+   * Set when a batch had started the rows and handed them back, so that the journal has what was bought: when that
+   * batch may have polled them last, in milliseconds of workflow time.
    */
   readonly started?: number;
 }
 
-/** A set of row numbers of one page as hexadecimal digits, four rows each. */
+/** Encodes row numbers of one page as hexadecimal digits, four rows each. */
 export function packRows(rows: Iterable<number>): string {
   const nibbles: number[] = [];
   for (const row of rows) {
@@ -51,7 +51,7 @@ export function rowNumbers({ rows, size }: RowSet): readonly number[] {
   return rows === undefined ? Array.from({ length: size }, (_, row) => row) : [...unpackRows(rows)];
 }
 
-/** These rows of the page of a set; undefined for none. @param started as in {@link RowSet} */
+/** The subset of a set with these row numbers; undefined for none. @param started as in {@link RowSet} */
 export function partOf(set: RowSet, rows: readonly number[], started?: number): RowSet | undefined {
   const { index, page, generation } = set;
   if (rows.length === 0) return undefined;
@@ -65,7 +65,7 @@ export function partOf(set: RowSet, rows: readonly number[], started?: number): 
   };
 }
 
-/** What is left of sets without the rows in others. */
+/** The sets without the rows of `others`. */
 export function without(sets: readonly RowSet[], others: readonly RowSet[]): RowSet[] {
   return sets.flatMap((set) => {
     const gone = new Set(others.filter((other) => isSamePage(set, other)).flatMap(rowNumbers));
@@ -84,7 +84,7 @@ function isSamePage(a: RowSet, b: RowSet): boolean {
   return a.index === b.index && a.page === b.page;
 }
 
-/** The first rows of a set, and the rest where there are more. */
+/** Splits a set into its first `most` rows and the rest, if any. */
 export function splitRows(set: RowSet, most: number): readonly [RowSet, RowSet | undefined] {
   if (set.size <= most) return [set, undefined];
   const [rows, { started }] = [rowNumbers(set), set];

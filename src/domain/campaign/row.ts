@@ -4,20 +4,25 @@ import { type ArtifactRef, type PaidOperation, type PaidRequest } from '../reque
 import { type ReportedFacts } from '../poll-answers';
 import { type ErrorKind } from '../video-task';
 
-/** One valid row of a manifest, as it stands in a page. Holds the prompt: pages are artifacts and enter no history. */
+/**
+ * One valid row of a manifest, as stored in a page. Contains the prompt: pages are artifacts and enter no history.
+ */
 export interface CampaignRow {
-  /** Place in the manifest, from 0, blank lines not counted: the identity of the row within one manifest. */
+  /** Index in the manifest, from 0, blank lines not counted: the identity of the row within one manifest. */
   readonly row: number;
   /** Line in the manifest, from 1, for messages. */
   readonly line: number;
   /** Column `id`, else {@link contentKey}: never the line number, so that a manifest may be sorted or extended. */
   readonly key: string;
-  /** SHA-256 of the call, lower-case hexadecimal: tells whether a row that was bought has changed since. */
+  /** SHA-256 of the call, lower-case hexadecimal: shows whether a row that was bought has changed since. */
   readonly content: string;
   readonly call: PaidRequest;
   /** Credential name; absent: that of the campaign. */
   readonly account?: string;
-  /** By the price rule when the page was planned, in micro-units of the campaign's currency; null means unknown (C1.5). */
+  /**
+   * By the price rule when the page was planned, in micro-units of the campaign's currency; null means unknown
+   * (C1.5).
+   */
   readonly estimate: number | null;
   /** First attempt of this row in this page: attempts before it were made by an earlier plan. */
   readonly attempt: number;
@@ -25,7 +30,7 @@ export interface CampaignRow {
   readonly rebought?: true;
   /** Bought before with another text, and not to be bought again: ends as `changed`. */
   readonly changed?: true;
-  /** What an earlier plan's pages came to, when this row is resumed again. */
+  /** Result of an earlier plan, when this row is resumed. */
   readonly was?: {
     readonly outcome: RowOutcome;
     readonly ledger: readonly LedgerLine[];
@@ -39,7 +44,7 @@ export interface CampaignPage {
   readonly rows: readonly CampaignRow[];
 }
 
-/** What a row came to; the words of single calls, and three of campaigns. */
+/** Outcome of a row: the outcomes of single calls, and two of campaigns. */
 export type RowOutcome =
   | 'completed'
   | 'failed'
@@ -69,7 +74,7 @@ export const ROW_OUTCOMES: readonly RowOutcome[] = [
   'changed',
 ];
 
-/** One attempt of a row on the books. Every attempt has its own creation key. */
+/** One attempt of a row in its ledger. Every attempt has its own creation key. */
 export interface LedgerLine {
   readonly attempt: number;
   readonly creationKey: string;
@@ -80,15 +85,15 @@ export interface LedgerLine {
   readonly state: Billing['state'];
 }
 
-/** One line of the results. No prompt and no address; the service's words only in `message`. */
+/** One line of the results. No prompt and no address; text of the service only in `message`. */
 export interface CampaignRowResult {
   readonly row: number;
   readonly line: number;
   readonly key: string;
   readonly content: string;
-  /** Number of the plan that brought it: an older one never replaces a newer. */
+  /** Number of the plan that produced it: an older result never replaces a newer one. */
   readonly generation: number;
-  /** Page and place in the page of that generation. */
+  /** Page, and index in the page, of that generation. */
   readonly page: number;
   readonly index: number;
   readonly operation: PaidOperation;
@@ -123,7 +128,7 @@ export interface CampaignRowResult {
   readonly polls: number;
 }
 
-/** The key of a row without an `id`: its content, and which of the rows with that content it is. */
+/** Key of a row without an `id`: its content, and its index among the rows with that content. */
 export function contentKey(content: string, occurrence: number): string {
   return `${content.slice(0, 20)}.${occurrence}`;
 }

@@ -1,15 +1,15 @@
-/** A batch as far as slots go. */
+/** The slots and the open rows of a batch. */
 export interface SlotHolder {
-  /** What it was given before. */
+  /** Slots that it has. */
   readonly slots: number;
   /** Rows of it that are in flight, or may be as soon as it has slots. */
   readonly left: number;
 }
 
 /**
- * Shares the concurrency of a campaign among its batches: the oldest first, so that it ends soon. Rows of a batch only
- * become fewer, so that it never has more in flight than its slots, nor than it has rows left; what is beyond that is free,
- * and not taken from it: an order is history of two workflows.
+ * Shares the concurrency of a campaign among its batches, the oldest first, so that it ends soon. The rows of a batch
+ * only become fewer, so it never has more in flight than its slots or its remaining rows. Slots beyond those
+ * rows count as free but are not taken from it, because an order adds history to two workflows.
  * @returns slots in the order of the batches; what they can use of them is never more than the concurrency
  */
 export function shareSlots(holders: readonly SlotHolder[], concurrency: number): number[] {
@@ -21,7 +21,7 @@ export function shareSlots(holders: readonly SlotHolder[], concurrency: number):
     if (less > 0) slots[at] = (used[at] as number) - less;
     room += less;
   }
-  // A few slots wait for more of them, unless they are all that a batch lacks.
+  // Fewer slots than `worth` are granted only when they are all that a batch lacks.
   const worth = Math.ceil(concurrency / 100);
   holders.forEach(({ left }, at) => {
     const held = used[at] as number;

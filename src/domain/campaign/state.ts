@@ -3,12 +3,12 @@ import { type ActiveRow } from './messages';
 import { type CampaignPlan, type RowSelection } from './plan';
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 
-/** Answer of the query `campaign_state`, while it runs and while its history is kept. Times are ISO 8601. */
+/** Answer of the query `campaign_state`, during the run and while the history is kept. Times are ISO 8601. */
 export interface CampaignState {
   readonly campaign: string;
   readonly phase: 'planning' | 'running' | 'paused' | 'stopping' | 'done';
   readonly startedAt: string;
-  /** Null until the manifest was read. */
+  /** Null until the manifest has been read. */
   readonly plan: CampaignPlan | null;
   /** Rows by outcome, earlier runs under this id included. */
   readonly counts: RowCounts;
@@ -20,9 +20,9 @@ export interface CampaignState {
   readonly money: MoneyTotals;
   /** Null without a budget. */
   readonly budget: BudgetState | null;
-  /** Rows that ended per minute, lately; null while too few have. */
+  /** Rows per minute that ended recently; null while there are too few. */
   readonly rowsPerMinute: number | null;
-  /** Only when it can be computed: something ends, nothing is paused. */
+  /** Set only when it can be computed: rows end and nothing is paused. */
   readonly etaAt: string | null;
   readonly active: readonly ActiveRow[];
   /** Batches that are open. */
@@ -32,7 +32,7 @@ export interface CampaignState {
   readonly notes: readonly string[];
 }
 
-/** Answer of the query `batch_state`, which a batch knows and its campaign is told of now and then. */
+/** Answer of the query `batch_state`; reports give it to the campaign from time to time. */
 export interface BatchState {
   /** The rows that have been under way for the longest. */
   readonly active: readonly ActiveRow[];
@@ -41,16 +41,16 @@ export interface BatchState {
 /** A budget in micro-units of its currency: `spent`, `reserved`, `review` and `free` add up to `total`. */
 export interface BudgetState {
   readonly total: Money;
-  /** Paid for results that are there. */
+  /** Paid for existing results. */
   readonly spent: number;
-  /** Taken for rows under way, and for tasks that still run. */
+  /** Reserved for rows under way and for tasks that are still running. */
   readonly reserved: number;
-  /** May have been charged: a person looks (`needs_review`). */
+  /** May have been charged: a person has to check (`needs_review`). */
   readonly review: number;
   readonly free: number;
 }
 
-/** Rows under way that a person is shown. */
+/** Number of rows under way that are shown. */
 export const SHOWN_ROWS = 5;
 
 export interface BatchView {
@@ -73,7 +73,7 @@ export interface CampaignResult {
   readonly counts: RowCounts;
   readonly currency: string | null;
   readonly money: MoneyTotals;
-  /** Null without one. */
+  /** Null without a budget. */
   readonly budget: BudgetState | null;
   readonly results: ResultsRef;
   readonly startedAt: string;
@@ -81,8 +81,8 @@ export interface CampaignResult {
 }
 
 /**
- * Inputs of the Updates of a campaign. `pause`, `resume` and `cancel` take none; `resumeRows` retries rows or goes on with
- * them; `adopt` and `declareLost` settle a row that was set aside and take it up again.
+ * Inputs of the Updates of a campaign. `pause`, `resume` and `cancel` take none; `resumeRows` retries or resumes
+ * rows; `adopt` and `declareLost` settle a row that was set aside and resume it.
  */
 export interface CampaignUpdates {
   readonly setConcurrency: { readonly concurrency: number };
@@ -109,6 +109,6 @@ export interface CampaignUpdates {
 export interface CampaignUpdateResult {
   readonly accepted: boolean;
   readonly message: string;
-  /** Rows that were resumed again, where the Update does so. */
+  /** Number of rows that were resumed, where the Update does so. */
   readonly rows?: number;
 }

@@ -9,7 +9,7 @@ import { type SandboxCore } from './sandbox-core';
 import { jsonReply } from './reply';
 import { type SandboxTaskPatch, statusAt } from './tasks';
 
-/** What tests and demos ask the sandbox itself, without credentials, under {url}/_sandbox. */
+/** Routes for tests and demos under {url}/_sandbox; they need no credentials. */
 export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
   const config = { silent: true };
   const body = (request: { body: unknown }): unknown => JSON.parse(String(request.body));

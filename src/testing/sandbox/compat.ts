@@ -9,14 +9,14 @@ import { failureFields, type FailureKind } from './task-failure';
 import { mergeRecord, progressOf, type SandboxTask, statusAt, usageOf, videoSpecOf } from './tasks';
 
 /*
- * What published clients send is put into the form that `strict` wants and then validated by it: other fields are ignored,
- * names and order of parts are free, but the limits of the model's configuration hold as ever.
+ * Requests of published clients are converted to the form that `strict` expects and then validated by it: other fields
+ * are ignored, names and order of parts are free, but the limits of the model's configuration still apply.
  */
 
 const generationFields = ['model', 'prompt', 'size', 'quality', 'n', 'response_format'];
 const imageNames = ['image', 'image[]'];
 
-/** Breaches in a create, as `compatCreate` made it. */
+/** Violations in a create that `compatCreate` converted. */
 export function validateCompatVideo(body: JsonObject): Violation[] {
   const model = sandboxModels.models.find((one) => one.id === body.model);
   const video = model?.kind === 'video' ? model : undefined;
@@ -39,12 +39,12 @@ export function validateCompatVideo(body: JsonObject): Violation[] {
   return found;
 }
 
-/** Breaches in a generation, as `compatGeneration` made it. */
+/** Violations in a generation that `compatGeneration` converted. */
 export function validateCompatGeneration(body: JsonObject): Violation[] {
   return validateGeneration(picked(body, generationFields), sandboxModels);
 }
 
-/** Breaches in an edit, whatever the order of its parts and the names of its images. */
+/** Violations in an edit, regardless of the order of its parts and the names of its images. */
 export function validateCompatEdit(parts: readonly SandboxPart[]): Violation[] {
   const texts = parts.filter((part) => part.kind === 'field' && generationFields.includes(part.name));
   const images = parts.filter((part) => part.kind === 'file' && imageNames.includes(part.name));
@@ -65,17 +65,17 @@ function picked(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));
 }
 
-/** What the record of a task depends on beside the task. */
+/** What the record of a task depends on besides the task. */
 interface CompatRecordContext {
-  /** `minimal`: the keys of the published videos API and no others. */
+  /** `minimal`: exactly the keys of the published videos API. */
   records: 'minimal' | 'full';
   linkTtlMs: number;
   links: () => CompatLinks;
 }
 
 /**
- * The record of a task in `compat` mode: every key of the published videos API is there, null where it has no value;
- * then what services of this family add: a result URL, usage, `task_id`.
+ * The record of a task in `compat` mode: every key of the published videos API, null without a value, and what services
+ * of this family add: a result URL, usage, `task_id`.
  */
 export function compatRecord(task: SandboxTask, now: number, context: CompatRecordContext): JsonObject {
   const dialect = dialectOf(task.model);
@@ -109,7 +109,7 @@ export function compatRecord(task: SandboxTask, now: number, context: CompatReco
 
 /**
  * The fields of a multipart body as published clients write them: `a[]` and repeated names are lists, `a[b]` is a field
- * of an object; a file is known by its type, size and hash.
+ * of an object; a file is represented by its type, size and hash.
  */
 export function formFields(parts: readonly SandboxPart[]): JsonObject {
   const body: JsonObject = {};
@@ -146,18 +146,18 @@ function withoutNulls(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** Numbers that arrived as texts. */
+/** Converts numbers that were sent as strings. */
 function numbers(body: JsonObject, names: readonly string[]): JsonObject {
   const texts = names.filter((name) => typeof body[name] === 'string' && /^\d{1,9}$/.test(body[name]));
   return Object.fromEntries(texts.map((name) => [name, Number(body[name])]));
 }
 
-/** An own field whatever its name, `__proto__` included. */
+/** Sets an own property, even for the name `__proto__`. */
 function set(body: JsonObject, name: string, value: unknown): void {
   Object.defineProperty(body, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** The published shape: both fields, both texts. */
+/** The published shape: `code` and `message`, both strings. */
 const published: Record<FailureKind, { code: string; message: string }> = {
   moderation: { code: 'moderation_blocked', message: 'The request was blocked by our moderation system.' },
   capacity: { code: 'ServerOverloaded', message: 'The service is overloaded, try again later.' },
@@ -166,7 +166,7 @@ const published: Record<FailureKind, { code: string; message: string }> = {
   unknown: { code: 'video_generation_failed', message: 'An unexpected error occurred.' },
 };
 
-/** What writes the fields of a failed record of a model in `compat` mode; `turn` walks through varied shapes. */
+/** Writes the fields of a failed record of a model in `compat` mode; `turn` selects one of the varied shapes. */
 export function compatFailure(model: string): (kind: FailureKind, turn: number) => JsonObject {
   return dialectOf(model).failures === 'published'
     ? (kind) => ({ error: { ...published[kind] } })

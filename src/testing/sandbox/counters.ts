@@ -3,14 +3,14 @@ import { sha256 } from './request-log';
 
 export interface OperationCounter {
   received: number;
-  /** Answered as asked; of paid calls: accepted, also when the reply was lost. */
+  /** Requests with a status below 400; for paid calls: accepted work, also when the reply was lost. */
   accepted: number;
   rejected: number;
-  /** Bytes of reply bodies that were handed to the network. */
+  /** Bytes of reply bodies that were sent. */
   bytes: number;
 }
 
-/** What the sandbox received and really accepted. Survives a restart with a data directory. */
+/** Requests that the sandbox received and accepted. Survives a restart with a data directory. */
 export interface SandboxCounters {
   operations: Record<SandboxOperation, OperationCounter>;
   creates: { received: number; accepted: number };

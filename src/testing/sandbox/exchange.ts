@@ -10,14 +10,14 @@ import { sha256, shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
 import { type SandboxFinish, type SandboxPart, type SandboxRequest } from './sandbox-request';
 
-/** Of every request that is under way, in any sandbox of this process. */
+/** The exchange of every request in progress, in any sandbox of this process. */
 const exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();
 
-/** One request and its reply: owns the log entry and the counters of it. */
+/** One request and its reply; writes its log entry and updates the counters. */
 export class Exchange {
   readonly entry: SandboxRequest;
   body: Buffer = Buffer.alloc(0);
-  /** Model that the request is about, once it is known: it decides the dialect of `compat` mode. */
+  /** Model of the request, once known; it selects the dialect in `compat` mode. */
   model = '';
 
   constructor(
@@ -37,14 +37,14 @@ export class Exchange {
     return new URL(this.request.raw.url ?? '/', 'http://sandbox').searchParams;
   }
 
-  /** Takes over the body that fastify has read. */
+  /** Stores the body that fastify has read. */
   takeBody(body: Buffer): void {
     this.body = body;
     this.entry.bodyBytes = body.length;
     this.entry.bodySha256 = sha256(body);
   }
 
-  /** The JSON object of the body; undefined when there is none. */
+  /** The body as a JSON object; undefined when it is not one. */
   json(): JsonObject | undefined {
     try {
       const value: unknown = JSON.parse(this.body.toString('utf8'));
@@ -55,7 +55,7 @@ export class Exchange {
     }
   }
 
-  /** Counts the reply and sends it, through the fault if it is one of the transport. */
+  /** Counts the reply and sends it; a fault of the transport is applied. */
   async send(reply: SandboxReply, fault?: FaultAction): Promise<void> {
     const counter = this.core.counters.operations[this.entry.operation];
     const paid = ['create', 'generate', 'edit'].includes(this.entry.operation);
@@ -67,7 +67,7 @@ export class Exchange {
     this.core.touch();
   }
 
-  /** Notes how the request ended; the first note wins. */
+  /** Records how the request ended; only the first call counts. */
   finish(how: SandboxFinish): void {
     this.entry.finished ??= how;
   }
@@ -90,8 +90,8 @@ export class Exchange {
 }
 
 /**
- * Gives every request of an origin, unknown paths included, its log entry before the body is read, and takes the
- * bodies over unparsed. Routes whose config says `silent` (the admin ones) stay out of the log.
+ * Creates the log entry of every request of an origin, unknown paths included, before the body is read, and leaves the
+ * bodies unparsed. Routes with `silent` in their config (the admin routes) are not logged.
  */
 export function openExchanges(app: FastifyInstance, core: SandboxCore, origin: 'api' | 'media'): void {
   app.removeAllContentTypeParsers();
@@ -161,7 +161,7 @@ export function apiRoute(
   });
 }
 
-/** Reads a multipart body part by part, in the order of the wire; undefined when the body is of another type. */
+/** Reads a multipart body part by part, in the order sent; undefined when the body is of another type. */
 async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined> {
   const { request, entry } = exchange;
   if (!request.isMultipart()) return undefined;
@@ -199,7 +199,7 @@ async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined>
   return parts;
 }
 
-/** As `readParts`; a body that breaks off is answered with a 400 and makes 'unreadable'. */
+/** As `readParts`, but answers an incomplete body with a 400 and returns 'unreadable'. */
 export async function readPartsOrRefuse(
   exchange: Exchange,
 ): Promise<SandboxPart[] | undefined | 'unreadable'> {
@@ -214,8 +214,8 @@ export async function readPartsOrRefuse(
 }
 
 /**
- * The body of a create: JSON, in `compat` mode also multipart, put into the names and types of the contract. Undefined
- * when it is neither; 'unreadable' when it broke off and was answered.
+ * The body of a create with the names and types of the contract: JSON, in `compat` mode also multipart. Undefined when
+ * it is neither; 'unreadable' when it was incomplete and has been answered.
  */
 export async function readBody(exchange: Exchange): Promise<JsonObject | undefined | 'unreadable'> {
   if (exchange.core.options.mode === 'strict') return exchange.json();

@@ -1,6 +1,6 @@
 import { type JsonObject } from './json-value';
 
-/** What is known of a request when faults are looked up. */
+/** The properties of a request that fault rules match. */
 interface FaultSubject {
   operation: SandboxOperation;
   prompt?: string | undefined;
@@ -10,20 +10,20 @@ interface FaultSubject {
 
 interface OpenRule {
   rule: FaultRule;
-  /** Matching requests that pass before the next one that the rule applies to. */
+  /** Number of matching requests that pass before the rule applies again. */
   pass: number;
   left: number;
 }
 
-/** What happens to one request: the delays of all matching delay rules and the first other action. */
+/** The faults of one request: the sum of all matching delays and the first other action. */
 interface FaultVerdict {
   delayMs: number;
   action?: FaultAction;
 }
 
 /**
- * The fault rules in force, each used up as its `skip` and `times` say. The first match wins; rules for one task come
- * before the others and are found by its id, so that thousands of tasks with faults of their own stay cheap.
+ * The active fault rules; `skip`, `every` and `times` limit each. The first match wins. Rules for one task come before
+ * the others and are indexed by task id, so that lookup stays fast with thousands of tasks that have their own faults.
  */
 export class FaultBook {
   private open: OpenRule[] = [];
@@ -48,7 +48,7 @@ export class FaultBook {
     return [...[...this.byTask.values()].flat(), ...this.open].map((one) => one.rule);
   }
 
-  /** True, and used up, when a `reset_early` rule without further conditions is next for this operation. */
+  /** Uses the first `reset_early` rule without further conditions for this operation; true when it applies now. */
   takeEarlyReset(operation: SandboxOperation): boolean {
     const early = this.open.find((one) => isEarly(one.rule) && one.rule.operation === operation);
     return early !== undefined && this.use(early);
@@ -117,10 +117,10 @@ export const SANDBOX_OPERATIONS = [
   'unknown',
 ] as const;
 
-/** What a request to the sandbox is: the operation under which it is logged, counted and matched by fault rules. */
+/** The operation under which a request is logged, counted and matched by fault rules. */
 export type SandboxOperation = (typeof SANDBOX_OPERATIONS)[number];
 
-/** A reply in full: JSON `body`, or `raw` text with its `contentType` (default text/plain). */
+/** A complete reply: JSON `body`, or `raw` text with its `contentType` (default text/plain). */
 export interface ReplyFault {
   status: number;
   headers?: Record<string, string>;
@@ -134,20 +134,20 @@ export type LostReply = 'reset' | 'close' | 'stall' | 'stall_body' | 'cut_body';
 
 /** What a matching rule does to the request. */
 export type FaultAction =
-  /** Answered like this; nothing is accepted. */
+  /** Sends this reply; nothing is accepted. */
   | ({ type: 'status' } & ReplyFault)
   /** The task or image is accepted and counted, then this reply is sent. */
   | ({ type: 'accept_then_status' } & ReplyFault)
-  /** The body is read, the work accepted or not, then RST, FIN, silence, or half a reply. */
+  /** Reads the body, accepts the work or not, then sends RST, FIN, nothing, or half a reply. */
   | { type: 'lose_reply'; accepted: boolean; how: LostReply }
-  /** RST before the body is read. Rules with promptIncludes, model or taskId cannot match that early. */
+  /** Sends RST before the body is read. Rules with promptIncludes, model or taskId cannot match that early. */
   | { type: 'reset_early' }
   /** Waits before the reply; combines with the next matching rule. */
   | { type: 'delay'; ms: number }
   | { type: 'slow_body'; bytesPerSecond: number }
-  /** Content-Length says more than is sent. */
+  /** Content-Length is larger than what is sent. */
   | { type: 'cut_body'; afterBytes: number; how: 'reset' | 'close' }
-  /** A short file whose Content-Length agrees with it. */
+  /** A truncated file with a matching Content-Length. */
   | { type: 'truncate'; bytes: number }
   /** Status 200 and video/mp4 (image/png for images), but an error page as the body. */
   | { type: 'json_page' }
@@ -157,9 +157,9 @@ export type FaultAction =
   | { type: 'redirect'; location: string; status?: number }
   /** Poll: merged into the record; null removes a field. */
   | { type: 'record'; patch: JsonObject }
-  /** Poll: the task fails for good from here on. `error` may have any shape. */
+  /** Poll: the task fails permanently. `error` may have any shape. */
   | { type: 'task_fails'; error?: unknown; progress?: number }
-  /** Poll: the record says this status word. */
+  /** Poll: the record has this status value. */
   | { type: 'status_word'; status: string };
 
 /** One line of a fault script. All given conditions must hold. */
@@ -168,11 +168,11 @@ export interface FaultRule {
   promptIncludes?: string;
   model?: string;
   taskId?: string;
-  /** Matching requests that pass unharmed first. @default 0 */
+  /** Number of matching requests that pass first. @default 0 */
   skip?: number;
-  /** Of those that follow, one of so many: 500 is a fault of 0.2 %. @default 1 */
+  /** After `skip`, every Nth matching request gets the fault: 500 is 0.2 %. @default 1 */
   every?: number;
-  /** How often the rule applies; 0 = for ever. @default 1 */
+  /** How often the rule applies; 0 means without limit. @default 1 */
   times?: number;
   action: FaultAction;
 }

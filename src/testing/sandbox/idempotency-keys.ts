@@ -10,14 +10,14 @@ interface PaidRequest {
 }
 
 interface KnownCall {
-  /** The parts of a form, which every client cuts with a boundary of its own; else the digest of the body. */
+  /** The digest of the body; for multipart, the parts, because the boundary differs between equal requests. */
   readonly content: string;
   readonly taskId: string | null;
   readonly reply: Promise<SandboxReply>;
   isOver: boolean;
 }
 
-/** Paid calls by the key that they carried, where the sandbox looks at keys. */
+/** Paid calls by their idempotency key, in the modes that read keys. */
 export class IdempotencyKeys {
   private readonly calls = new Map<string, KnownCall>();
 
@@ -25,7 +25,7 @@ export class IdempotencyKeys {
     this.calls.clear();
   }
 
-  /** Accepts a call, or answers it as the one before under its key: 409 while that is in progress, 422 for another body. */
+  /** Accepts a call, or repeats the reply of the first call with its key: 409 while that runs, 422 for another body. */
   async accept(
     { entry, core, request }: PaidRequest,
     accept: () => Promise<SandboxReply>,

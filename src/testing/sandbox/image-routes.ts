@@ -13,7 +13,7 @@ import { answerReadCall } from './read-call';
 import { requestValidators } from './request-validator';
 import { type SandboxCore } from './sandbox-core';
 
-/** Generate and edit images, and fetch the results (contract 2.3 to 2.5 and 4). */
+/** Routes that generate and edit images and serve the results (contract 2.3 to 2.5 and 4). */
 export function addImageRoutes(app: FastifyInstance, core: SandboxCore): void {
   apiRoute(
     app,
@@ -62,7 +62,7 @@ interface ImageCall {
   inputs: string[];
 }
 
-/** Accepts at once; the promise waits for the time that the work takes and holds the reply. */
+/** Accepts immediately; resolves to the reply after the running time of the model. */
 async function acceptImages(
   exchange: Exchange,
   operation: 'generate' | 'edit',
@@ -95,7 +95,7 @@ async function acceptImages(
   return jsonReply(200, { created: Math.floor(createdAt / 1000), data, ...usage });
 }
 
-/** One dialect writes every key, null where it has no value, and its addresses without the origin. */
+/** Dialects with flat errors write every key, null without a value, and addresses without the origin. */
 function compatItem(item: { url?: string; b64_json?: string }, core: SandboxCore, model: string): JsonObject {
   if (dialectOf(model).errors !== 'flat') return item;
   const url = item.url === undefined ? null : item.url.replace(new URL(core.url).origin, '');
@@ -132,7 +132,7 @@ function fileName(): string {
   return `${randomBytes(12).toString('hex')}.png`;
 }
 
-/** A size asked for, else the tier of the model. */
+/** The requested size, else the default of the model. */
 function sizeOf(size: unknown, model: string): { width: number; height: number } {
   const match = /^(\d+)x(\d+)$/.exec(textOf(size));
   if (match !== null) return { width: Number(match[1]), height: Number(match[2]) };

@@ -2,8 +2,9 @@ import { createSandbox } from './sandbox';
 import { type SandboxOptions } from './options';
 
 /**
- * @module A sandbox as a process: options as JSON in SANDBOX_OPTIONS or the first argument, one JSON line with the
- * addresses on stdout, SIGTERM or SIGINT ends it, and so does the end of stdin unless SANDBOX_DETACHED is set.
+ * @module Runs a sandbox as a process. Takes its options as JSON from SANDBOX_OPTIONS or the first argument and prints
+ * one JSON line with the addresses. Ends on SIGTERM and SIGINT; if SANDBOX_OPTIONS is set and SANDBOX_DETACHED is not,
+ * also at the end of stdin.
  */
 async function main(): Promise<void> {
   const options = JSON.parse(process.env.SANDBOX_OPTIONS ?? process.argv[2] ?? '{}') as SandboxOptions;

@@ -6,8 +6,8 @@ import { type SandboxCore, serverOptions } from './sandbox-core';
 import { taskVideo } from './task-video';
 
 /**
- * The second origin, on a port of its own: serves videos by signed, expiring links. It is an external host, so a
- * key or a cookie that arrives here is a breach of the contract (section 5, rule 3).
+ * The second origin, on its own port: serves videos through signed, expiring links. It represents an external host, so
+ * a key or a cookie that arrives here violates the contract (section 5, rule 3).
  */
 export function createMediaOrigin(core: SandboxCore): FastifyInstance {
   const app = fastify(serverOptions);

@@ -1,4 +1,4 @@
-/** All that decides the bytes of a generated video: equal specs give equal bytes, also after a restart. */
+/** Determines the bytes of a generated video: equal specs give equal bytes, also after a restart. */
 export interface VideoSpec {
   kind: 'video';
   model: string;
@@ -8,7 +8,7 @@ export interface VideoSpec {
   aspectRatio: string;
 }
 
-/** All that decides the bytes of a generated image. */
+/** Determines the bytes of a generated image. */
 export interface ImageSpec {
   kind: 'image';
   model: string;
@@ -32,7 +32,7 @@ const ratios: Record<string, [number, number]> = {
   '21:9': [21, 9],
 };
 
-/** Units of 20 pixels and less: the picture is scaled down, so that encoding stays cheap. */
+/** Pixels per unit of the aspect ratio; the picture is scaled down to keep encoding cheap. */
 const units: Record<string, number> = { '480p': 16, '720p': 20, '1080p': 24, '4K': 28 };
 
 /** Size of the encoded video in pixels; both sides are even. */

@@ -15,8 +15,8 @@ export interface RenderedMedia {
 const cacheBytes = 192 * 1024 * 1024;
 
 /**
- * Renders media on first need and keeps the latest, so that polls and range requests never encode again.
- * Compiled, it renders in a thread; as TypeScript under a test runner in the process itself.
+ * Renders media on first use and caches the most recently used, so that polls and range requests do not encode again.
+ * Compiled code renders in a worker thread; TypeScript under a test runner renders in the process itself.
  */
 export class MediaStore {
   private cache = new Map<string, RenderedMedia>();
@@ -39,7 +39,7 @@ export class MediaStore {
     return running;
   }
 
-  /** Starts rendering ahead of the request that will need it. */
+  /** Starts rendering before the request that needs it. */
   warm(spec: MediaSpec): void {
     this.get(spec).catch(() => undefined);
   }
@@ -105,7 +105,7 @@ export interface GeneratedFile {
   createdAt: number;
 }
 
-/** Makes and checks the expiring links of the media origin. */
+/** Signs and checks the expiring links of the media origin. */
 export class LinkSigner {
   constructor(private readonly secret: string) {}
 
@@ -132,26 +132,26 @@ type Shape = Pick<VideoSpec, 'resolution' | 'aspectRatio'>;
 const shortSides: Record<string, number> = { '480p': 480, '720p': 720, '1080p': 1080, '4K': 2160 };
 const EVERY_RATIO = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'];
 
-/** Every resolution with every aspect ratio; each has a size of its own. */
+/** Every resolution with every aspect ratio; no two have the same size. */
 const shapes = Object.keys(shortSides).flatMap((resolution) =>
   EVERY_RATIO.map((aspectRatio): Shape => ({ resolution, aspectRatio })),
 );
 
-/** What the published videos API calls `size`, for a resolution and an aspect ratio: WIDTHxHEIGHT, both even. */
+/** The `size` of the published videos API for a resolution and an aspect ratio: WIDTHxHEIGHT, both even. */
 export function nominalSize({ resolution, aspectRatio }: Shape): string {
   const short = shortSides[resolution] ?? 480;
-  // A ratio in words has no numbers; the published API still calls it by a size.
+  // An aspect ratio without numbers is treated as 16:9.
   const [, width = 16, height = 9] = /^([1-9]\d*):([1-9]\d*)$/.exec(aspectRatio)?.map(Number) ?? [];
   const long = Math.round((short * Math.max(width, height)) / Math.min(width, height) / 2) * 2;
   return width >= height ? `${long}x${short}` : `${short}x${long}`;
 }
 
-/** Resolution and aspect ratio of a `size`; undefined when no model could make it. */
+/** Resolution and aspect ratio of a `size`; undefined when it matches none. */
 export function readNominalSize(size: string): Shape | undefined {
   return shapes.find((shape) => nominalSize(shape) === size);
 }
 
-/** The sizes that a model with these resolutions and EVERY_RATIO can make; without a list every one counts. */
+/** The sizes that these resolutions and aspect ratios give; a missing list means all values. */
 export function nominalSizes(resolutions?: readonly string[], aspectRatios?: readonly string[]): string[] {
   return shapes
     .filter((one) => resolutions?.includes(one.resolution) ?? true)

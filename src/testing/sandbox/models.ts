@@ -1,7 +1,7 @@
 /**
  * The models that the sandbox serves, as the live model configuration document.
- * Durations, resolutions, prices and reference forms differ on purpose, so that nothing about one model can be
- * assumed for another (C2.1.5, C2.3.7). No polling profile is below the contract's 3 s (contract 8).
+ * Durations, resolutions, prices and reference forms differ on purpose, so that a client cannot assume for one model
+ * what holds for another (C2.1.5, C2.3.7). No polling profile is below the contract's 3 s (contract 8).
  */
 export const sandboxModels: SandboxModelDocument = {
   version: 1,
@@ -105,13 +105,13 @@ export const sandboxModels: SandboxModelDocument = {
   ],
 };
 
-/** What a model does that no configuration announces: its speed, its records and how it hands out content. */
+/** Behaviour of a model that the configuration does not announce: speed, records and delivery of content. */
 export interface ModelBehaviour {
   queuedMs: number;
   runningMs: number;
   /** Contract 2.2: progress can be absent, stay 0 until 100, or grow. */
   progress: 'absent' | 'zero_until_done' | 'growing';
-  /** Contract 4: the content endpoint answers itself or redirects; here the redirect leaves the origin. */
+  /** Contract 4: the content endpoint sends the file or redirects; here the redirect goes to another origin. */
   content: 'direct' | 'redirect';
   /** Status of the content endpoint while the task is not completed. */
   notReadyStatus: 400 | 404 | 409;
@@ -153,12 +153,12 @@ const byModel = new Map<string, Partial<ModelBehaviour>>([
   ['image-2 4K', { queuedMs: 0, runningMs: 400 }],
 ]);
 
-/** Behaviour of a model; a model that is not listed behaves like a general one. */
+/** Behaviour of a model; a model that is not listed has the general behaviour. */
 export function behaviourOf(model: string): ModelBehaviour {
   return { ...general, ...byModel.get(model) };
 }
 
-/** How one kind of reference goes on the wire (contract 2.1: names and forms are model-specific). */
+/** How one kind of reference is sent (contract 2.1: names and forms are model-specific). */
 export interface SandboxReference {
   kind: 'image' | 'video' | 'audio';
   field: string;

@@ -8,18 +8,18 @@ import { type GeneratedFile } from './media-store';
 import { type ResultLinks, type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /**
- * How requests are validated and answered. `strict` refuses and records every violation of the contract; `compat` takes what
- * published clients send and answers as services of this family do, each model in a dialect of its own.
+ * How requests are validated and answered. `strict` refuses and records every violation of the contract. `compat`
+ * accepts what published clients send and answers as services of this family do; each model has its own dialect.
  */
 export type SandboxMode = 'strict' | 'compat';
 
 /**
- * What the header `Idempotency-Key` of a paid call means. `honoured`: calls with one key are one purchase, and each is
- * answered with it. `claimed`: keys are looked at, and every call is a purchase all the same.
+ * How the header `Idempotency-Key` of a paid call is treated. `honoured`: all calls with one key are one purchase and
+ * get its reply. `claimed`: keys are read and checked, but every call is a purchase of its own.
  */
 export type SandboxIdempotency = 'ignored' | 'honoured' | 'claimed';
 
-/** Options of the sandbox service. All of them are plain JSON, so that they can cross a process boundary. */
+/** Options of the sandbox service. They are plain JSON, so that they can be passed to another process. */
 export interface SandboxOptions {
   /** Port of the API. @default 0, a free one */
   port?: number;
@@ -27,34 +27,34 @@ export interface SandboxOptions {
   mediaPort?: number;
   /** @default '127.0.0.1' */
   host?: string;
-  /** Keys that are let in. @default ['sandbox-key'] */
+  /** API keys that have access. @default ['sandbox-key'] */
   apiKeys?: string[];
-  /** Keys that are known but have no access: 403 (contract 5). @default [] */
+  /** API keys that are known but have no access: 403 (contract 5). @default [] */
   forbiddenKeys?: string[];
   /** @default 'strict' */
   mode?: SandboxMode;
-  /** Kept in memory: a restarted sandbox knows no keys. @default 'ignored' */
+  /** Keys are kept in memory and are lost on restart. @default 'ignored' */
   idempotency?: SandboxIdempotency;
   /**
-   * `minimal` records hold id, status and progress only (contract 4); in `compat` mode the keys of the published videos
-   * API and no others.
+   * `minimal` records hold id, status and progress only (contract 4); in `compat` mode they hold exactly the keys of
+   * the published videos API.
    * @default 'full'
    */
   records?: 'minimal' | 'full';
   /** Path prefix of the base address, for example '/proxy/media' (C0.2). @default '' */
   pathPrefix?: string;
-  /** Replaces the time in the queue and in progress of every model, in milliseconds. */
+  /** Overrides the queued and running times of every model, in milliseconds. */
   timing?: { queuedMs?: number; runningMs?: number };
   /** How long signed links and generated files live, in milliseconds. @default 900000 */
   linkTtlMs?: number;
   faults?: FaultRule[];
   /** JSON file with an array of fault rules, added after `faults`. */
   faultFile?: string;
-  /** Directory for tasks, counters, generated files and `requests.jsonl`: a restarted sandbox goes on there. */
+  /** Directory for tasks, counters, generated files and `requests.jsonl`; a restarted sandbox continues from it. */
   dataDir?: string;
   /**
-   * For load tests: `shared` is one video per model and duration instead of one per task; `stamped` the same picture, but
-   * bytes of its own for each task.
+   * For load tests: `shared` renders one video per model and duration instead of one per task; `stamped` uses the same
+   * picture but gives each task different bytes.
    * @default 'per_task'
    */
   videos?: 'per_task' | 'shared' | 'stamped';
@@ -81,7 +81,7 @@ export interface ResolvedSandboxOptions {
   log: boolean;
 }
 
-/** Fills in the defaults and reads the fault file. Throws for an unknown mode or when the file is no JSON array. */
+/** Fills in the defaults and reads the fault file. Throws for an unknown mode or a file without a JSON array. */
 export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSandboxOptions {
   const prefix = (options.pathPrefix ?? '').replace(/\/+$/, '');
   return {
@@ -115,7 +115,7 @@ function readFaultFile(path: string | undefined): FaultRule[] {
   return rules as FaultRule[];
 }
 
-/** One line of `accepted.jsonl`: what must not be forgotten, written before the reply is sent. */
+/** One line of `accepted.jsonl`, written before the reply is sent so that accepted work survives a crash. */
 type AcceptedLine =
   | { type: 'task'; task: SandboxTask }
   | { type: 'patch'; id: string; patch: SandboxTaskPatch }
@@ -128,13 +128,13 @@ type AcceptedLine =
       files: GeneratedFile[];
     };
 
-/** The directory of a sandbox that outlives its process; without a path nothing is kept. */
+/** The data directory of a sandbox; without a path nothing is kept. */
 export class DataDir {
   constructor(private readonly path: string | undefined) {
     if (path !== undefined) mkdirSync(path, { recursive: true });
   }
 
-  /** The secret of signed links, so that links survive a restart. */
+  /** The secret that signs links; it is stored so that links survive a restart. */
   secret(): string {
     const fresh = randomBytes(32).toString('hex');
     if (this.path === undefined) return fresh;
@@ -148,7 +148,7 @@ export class DataDir {
       appendFileSync(join(this.path, 'accepted.jsonl'), `${JSON.stringify(line)}\n`);
   }
 
-  /** All lines; a last line that a killed process left unfinished is skipped. */
+  /** All lines. A line that a killed process left unfinished is skipped. */
   accepted(): AcceptedLine[] {
     return (this.read('accepted.jsonl') ?? '').split('\n').flatMap((line) => {
       try {
@@ -171,7 +171,7 @@ export class DataDir {
     return text === undefined ? undefined : (JSON.parse(text) as SandboxCounters);
   }
 
-  /** Forgets what was accepted and counted. */
+  /** Removes all accepted lines. */
   clear(): void {
     if (this.path === undefined) return;
     writeFileSync(join(this.path, 'accepted.jsonl'), '');
@@ -188,22 +188,22 @@ export interface CompatLinks extends ResultLinks {
   dataUrl: string;
 }
 
-/** The words and shapes of one service of this family (`compat` mode). The contract shows none of them. */
+/** Status values and reply shapes of one service of this family (`compat` mode). The contract defines none of them. */
 interface Dialect {
   statusWords: Record<SandboxStatus, string>;
   /** `{error: {…}}`, `{code, message, data}`, or `{detail: [{loc, msg, type}]}`. */
   errors: 'nested' | 'flat' | 'detail';
-  /** Failed tasks carry `{error: {code, message}}` as published, or shapes that vary. */
+  /** `published`: failed tasks carry `{error: {code, message}}`. `varied`: their shape varies. */
   failures: 'published' | 'varied';
   /** Status of a poll that answers with the record of a failed task. */
   failedPollStatus: number;
-  /** Where the result URL stands, if anywhere. */
+  /** Fields that hold the result URL, if any. */
   result(links: CompatLinks): JsonObject;
   /** True when `result` needs the video itself. */
   embedsVideo: boolean;
 }
 
-/** What the published client knows: its four words, nested errors, no result URL. */
+/** The dialect of the published client: four status values, nested errors, no result URL. */
 const published: Dialect = {
   statusWords: { queued: 'queued', in_progress: 'in_progress', completed: 'completed', failed: 'failed' },
   errors: 'nested',
@@ -270,12 +270,12 @@ const byModel = new Map<string, Partial<Dialect>>([
   ['image-2 4K', { errors: 'flat' }],
 ]);
 
-/** Dialect of a model; a model that is not listed, or none, speaks the published one. */
+/** Dialect of a model; the published one for a model that is not listed. */
 export function dialectOf(model: string): Dialect {
   return { ...published, ...byModel.get(model) };
 }
 
-/** Every status word that any dialect says, sorted. */
+/** Every status value of every dialect, sorted. */
 export function allStatusWords(): string[] {
   const words = [...byModel.keys()].flatMap((model) => Object.values(dialectOf(model).statusWords));
   return [...new Set(words)].sort();

@@ -9,13 +9,13 @@ export interface PaidCall {
   model: string;
   prompt: string;
   violations: Violation[];
-  /** Accepts the work, at once and for good; the promise is the normal reply. */
+  /** Accepts the work immediately and permanently; resolves to the normal reply. */
   accept(): Promise<SandboxReply>;
 }
 
 /**
- * Answers a paid call: credentials, then the contract, then the faults that the prompt asks for, then the fault
- * rules. Whatever happens to the reply, the log entry and the counters say whether the work was accepted.
+ * Answers a paid call: checks the credentials, then the contract, then applies the directives of the prompt, then the
+ * fault rules. The log entry and the counters record whether the work was accepted, even when the reply is lost.
  */
 export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promise<void> {
   exchange.entry.violations.push(...call.violations.map((one) => one.message));
@@ -50,13 +50,13 @@ export function refuseCredentials(exchange: Exchange): SandboxReply | undefined 
   }
 }
 
-/** The 400 of the first breach; all of them are in the log. */
+/** The 400 reply for the first violation; the log holds all of them. */
 export function refuseViolations([first]: Violation[]): SandboxReply | undefined {
   if (first === undefined) return undefined;
   return errorReply(400, first.message, { param: first.param, code: first.code ?? 'invalid_parameter' });
 }
 
-/** Waits; 0 does not even yield. */
+/** Waits; 0 returns without a timer. */
 export async function wait(ms: number): Promise<void> {
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 }

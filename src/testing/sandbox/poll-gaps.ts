@@ -1,4 +1,4 @@
-/** Time from one poll of a task to the next, in milliseconds. Null while there were none. */
+/** Times between two polls of the same task, in milliseconds; null before the first. */
 export interface SandboxPollGaps {
   gaps: number;
   p50: number | null;
@@ -10,7 +10,7 @@ export interface SandboxPollGaps {
 const STEP_MS = 10;
 const STEPS = 12_000;
 
-/** How often tasks are polled: a histogram, so that a hundred thousand tasks cost no more than ten. */
+/** Histogram of the times between polls; its size does not depend on the number of polls. */
 export class PollGaps {
   private readonly last = new Map<string, number>();
   private readonly counts = new Uint32Array(STEPS + 1);
@@ -28,12 +28,12 @@ export class PollGaps {
     this.max = Math.max(this.max, gap);
   }
 
-  /** A task that is polled no more. */
+  /** Drops a task that is not polled again. */
   forget(taskId: string): void {
     this.last.delete(taskId);
   }
 
-  /** Counts anew from here; gaps that are open now are still measured. */
+  /** Resets the histogram; gaps that have already started are still counted. */
   begin(): void {
     this.counts.fill(0);
     this.gaps = this.max = 0;

@@ -10,23 +10,23 @@ import { type SandboxAddresses } from './sandbox';
 import { type SandboxRequest } from './sandbox-request';
 import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
-/** Options of a sandbox in a process of its own. */
+/** Options of {@link startSandboxProcess}. */
 export interface SandboxProcessOptions extends SandboxOptions {
-  /** The child stays when this process goes away. @default false */
+  /** The child keeps running when this process ends. @default false */
   detached?: boolean;
 }
 
-/** A sandbox in a process of its own. */
+/** A sandbox that runs in its own process. */
 export interface SandboxProcess extends SandboxAddresses {
   pid: number;
   admin: SandboxAdmin;
-  /** SIGTERM; resolves when the process is gone. */
+  /** Sends SIGTERM; resolves when the process has ended. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a sandbox in a process of its own and waits until it listens. Without `detached` the child ends with this
- * process, however that ends. Throws when the package is not built or the child ends before it listens.
+ * Starts a sandbox in its own process and waits until it listens. Without `detached` the child ends with this process,
+ * even when this process is killed. Throws when the package is not built or the child ends before it listens.
  */
 export async function startSandboxProcess(options: SandboxProcessOptions = {}): Promise<SandboxProcess> {
   const { detached = false, ...sandbox } = options;
@@ -61,7 +61,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
   });
 }
 
-/** The compiled entry: beside this file, or below lib when this file runs as TypeScript under a test runner. */
+/** The compiled entry point: next to this file, or in lib when this file runs as TypeScript under a test runner. */
 function mainFile(): string {
   if (__filename.endsWith('.js')) return join(__dirname, 'main.js');
   let root = __dirname;
@@ -71,7 +71,7 @@ function mainFile(): string {
   return file;
 }
 
-/** Asks a running sandbox what it saw and tells it how to misbehave. Every method rejects when it cannot be reached. */
+/** Reads the state of a running sandbox and controls its faults. Every method rejects when it cannot be reached. */
 export class SandboxAdmin {
   constructor(private readonly adminUrl: string) {}
 
@@ -81,12 +81,12 @@ export class SandboxAdmin {
     return this.call('GET', `/requests${query}`);
   }
 
-  /** @param options.prompts false leaves `acceptedByPromptHash` empty, which has an entry for every prompt */
+  /** @param options.prompts false omits the entries of `acceptedByPromptHash`, of which there is one per prompt */
   counters({ prompts = true }: { prompts?: boolean } = {}): Promise<SandboxCounters> {
     return this.call('GET', prompts ? '/counters' : '/counters?prompts=none');
   }
 
-  /** Times between polls of one task; `begin` counts anew from here. */
+  /** Times between two polls of the same task; `begin` resets the statistics after this reading. */
   pollGaps(options: { begin?: boolean } = {}): Promise<SandboxPollGaps> {
     return this.call('GET', `/poll-gaps${options.begin === true ? '?begin' : ''}`);
   }
@@ -99,7 +99,7 @@ export class SandboxAdmin {
     await this.call('DELETE', '/faults');
   }
 
-  /** Forgets everything, back to the faults of the options. */
+  /** Deletes all state and restores the faults of the options. */
   async reset(): Promise<void> {
     await this.call('POST', '/reset');
   }
@@ -113,7 +113,7 @@ export class SandboxAdmin {
     await this.call('PATCH', `/tasks/${encodeURIComponent(id)}`, patch);
   }
 
-  /** Lets stalled replies go on; the number of them. */
+  /** Completes stalled replies; returns their number. */
   async releaseStalled(): Promise<number> {
     return (await this.call<{ released: number }>('POST', '/release')).released;
   }

@@ -1,7 +1,7 @@
 import { type FaultAction } from './faults';
 import { type FailureKind } from './task-failure';
 
-/** What the directives of one prompt ask for. */
+/** The effects of the directives in one prompt. */
 export interface DirectiveEffects {
   /** Applied once to the paid call that carries the prompt. */
   onSubmit: FaultAction[];
@@ -12,7 +12,7 @@ export interface DirectiveEffects {
   fails?: FailureKind;
   queuedMs?: number;
   runningMs?: number;
-  /** Images only: the form of the results whatever was asked (C2.3.6). */
+  /** Images only: form of the results, regardless of `response_format` (C2.3.6). */
   resultForm?: 'url' | 'b64_json';
   /** Images only: number of results instead of `n` (C2.5.2). */
   resultCount?: number;
@@ -28,7 +28,7 @@ interface Directive {
 
 const seconds = (text: string | undefined): number => Math.round(Number(text ?? 0) * 1000);
 
-/** Every directive that a prompt may carry in square brackets. A prompt may carry several. */
+/** Every directive that a prompt may contain in square brackets. A prompt may contain several. */
 export const promptDirectives: readonly Directive[] = [
   {
     pattern: /^fail:(moderation|capacity|invalid|quota|unknown)$/,
@@ -132,7 +132,7 @@ export const promptDirectives: readonly Directive[] = [
   },
 ];
 
-/** Reads the directives of a prompt; unknown words in brackets are left alone. */
+/** Reads the directives of a prompt; unknown words in brackets are ignored. */
 export function readDirectives(prompt: string): DirectiveEffects {
   const effects: DirectiveEffects = { onSubmit: [], onContent: [], onPoll: [] };
   for (const [, word] of prompt.matchAll(/\[([a-z][^\]]{1,60})\]/g)) {

@@ -8,15 +8,15 @@ export interface ReadCall {
   taskId?: string | undefined;
   model?: string | undefined;
   prompt?: string | undefined;
-  /** Media type that error pages pretend to be. */
+  /** Content-Type that error pages are sent with. */
   mediaType: string;
-  /** Status of a `not_ready` fault without one of its own. */
+  /** Status of a `not_ready` fault that does not set one. */
   notReady?: number;
   /** The normal reply; `fault` may change the record. */
   reply(fault: FaultAction | undefined): SandboxReply | Promise<SandboxReply>;
 }
 
-/** Answers a request that changes nothing, through the fault rules. */
+/** Answers a request that changes nothing and applies the fault rules. */
 export async function answerReadCall(exchange: Exchange, call: ReadCall): Promise<void> {
   const { taskId, model, prompt } = call;
   exchange.model = model ?? '';

@@ -72,7 +72,7 @@ type FillRectangle = (x: number, y: number, width: number, height: number) => vo
 export const characterAdvance = 4;
 export const lineAdvance = 7;
 
-/** ImageCalls one line of text; a glyph is 3 x 5 squares of `scale` pixels, letters without a glyph are boxes. */
+/** Draws one line of text. A glyph is 3 x 5 squares of `scale` pixels; a character without a glyph is a box. */
 export function drawText(text: string, x: number, y: number, scale: number, fill: FillRectangle): void {
   [...text.toUpperCase()].forEach((letter, position) => {
     const rows = glyphs[letter] ?? unknownGlyph;
@@ -85,7 +85,7 @@ export function drawText(text: string, x: number, y: number, scale: number, fill
   });
 }
 
-/** Breaks text into lines of at most `columns` characters, at blanks where there are any. */
+/** Breaks text into lines of at most `columns` characters, at spaces where possible. */
 export function wrapText(text: string, columns: number, lines: number): string[] {
   const result: string[] = [];
   let rest = text.replaceAll(/\s+/g, ' ').trim();
@@ -100,7 +100,7 @@ export function wrapText(text: string, columns: number, lines: number): string[]
 
 type Colour = readonly [number, number, number];
 
-/** ImageCalls a PNG of exactly the size of the spec: text, and one coloured block per input file, in their order. */
+/** Renders a PNG of exactly the size of the spec, with text and one coloured block per input file, in order. */
 export function renderImage(spec: ImageSpec): Buffer {
   const { width, height } = spec;
   const pixels = Buffer.alloc(width * height * 3);
@@ -129,7 +129,7 @@ export function renderImage(spec: ImageSpec): Buffer {
   return encodePng(pixels, width, height);
 }
 
-/** Colour of the block that stands for an input file: the first three bytes of its SHA-256. */
+/** Colour of the block that represents an input file: the first three bytes of its SHA-256. */
 export function inputColour(hash: string): Colour {
   const bytes = Buffer.from(hash.slice(0, 6), 'hex');
   return [bytes[0] ?? 0, bytes[1] ?? 0, bytes[2] ?? 0];

@@ -9,8 +9,8 @@ type Encoder = typeof encoderModule;
 let encoder: Encoder | undefined;
 
 /**
- * Loads the encoder. Its WebAssembly loader installs process-wide handlers that turn every unhandled rejection of
- * the host program into an abort: they are taken away again.
+ * Loads the encoder and removes the process-wide handlers that its WebAssembly loader installs: they would turn every
+ * unhandled rejection of the host program into an abort.
  */
 function loadEncoder(): Encoder {
   if (encoder !== undefined) return encoder;
@@ -32,7 +32,7 @@ export async function encodeVideo(spec: VideoSpec): Promise<Buffer> {
   output.width = width;
   output.height = height;
   output.frameRate = framesPerSecond;
-  // The muxer writes no table of key frames, which tells players that every frame is one: so every frame must be.
+  // The muxer writes no table of key frames. Players then treat every frame as a key frame, so every frame must be one.
   output.groupOfPictures = 1;
   output.speed = 8;
   output.quantizationParameter = 30;
@@ -50,7 +50,7 @@ export async function encodeVideo(spec: VideoSpec): Promise<Buffer> {
   return bytes;
 }
 
-/** What is the same in every frame: a tint of its own for each prompt, a gradient, and the text. */
+/** The part that all frames share: a tint that depends on the prompt, a gradient, and the text. */
 function stillPicture(spec: VideoSpec, width: number, height: number): Uint8Array {
   const tint = Buffer.from(sha256(spec.prompt + spec.model), 'hex');
   const area = width * height;
@@ -101,8 +101,8 @@ const containers = ['moov', 'trak', 'mdia'];
 const dated = ['mvhd', 'tkhd', 'mdhd'];
 
 /**
- * Clears the creation and modification times of an MP4, in place. The encoder writes the clock into them, but equal
- * specs must give equal bytes: the strong ETag of a file stays the same when it is encoded again.
+ * Clears the creation and modification times of an MP4, in place. The encoder writes the current time, but equal specs
+ * must give equal bytes, so that the strong ETag stays the same when a file is encoded again.
  */
 function withoutTimes(bytes: Buffer, start = 0, end = bytes.length): Buffer {
   for (let at = start; at + 8 <= end;) {

@@ -5,7 +5,7 @@ import { type FaultAction, type LostReply, type ReplyFault } from './faults';
 import { type RenderedMedia } from './media-store';
 import { type SandboxFinish, type SandboxRequest } from './sandbox-request';
 
-/** A request that waits for its reply. */
+/** A request without a reply yet. */
 interface Unanswered {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -15,11 +15,11 @@ interface Unanswered {
     /** Continuations of stalled replies. */
     readonly stalled: Set<() => void>;
   };
-  /** Notes how the request ended. */
+  /** Records how the request ended. */
   finish(how: SandboxFinish): void;
 }
 
-/** Writes a reply to the network, or what a fault leaves of it. Resolves when the sandbox is done with it. */
+/** Sends a reply, changed by the fault if there is one. Resolves when nothing more is sent for now. */
 export async function sendReply(
   exchange: Unanswered,
   reply: SandboxReply,
@@ -42,7 +42,7 @@ export async function sendReply(
   });
 }
 
-/** Loses the reply after the request was read. A stalled one goes on when the sandbox is told to release it. */
+/** Loses the reply after the request was read. A stalled reply continues after `releaseStalled`. */
 async function lose(exchange: Unanswered, reply: SandboxReply, how: LostReply): Promise<void> {
   const socket = exchange.request.raw.socket;
   const half = Math.floor(reply.body.length / 2);
@@ -69,7 +69,7 @@ async function lose(exchange: Unanswered, reply: SandboxReply, how: LostReply): 
   }
 }
 
-/** Sends fewer bytes than Content-Length says, then RST or FIN. */
+/** Sends fewer bytes than Content-Length announces, then RST or FIN. */
 async function cut(
   exchange: Unanswered,
   reply: SandboxReply,
@@ -84,7 +84,7 @@ async function cut(
     socket.destroySoon();
     return;
   }
-  // An RST overtakes bytes that the peer has not read yet; leave the kernel a moment to hand them over.
+  // An RST discards bytes that the peer has not read yet, so give it a moment to read them.
   setTimeout(() => socket.resetAndDestroy(), 50);
 }
 
@@ -124,16 +124,16 @@ async function write(exchange: Unanswered, bytes: Buffer): Promise<void> {
   });
 }
 
-/** A reply before it meets the network. */
+/** A reply before it is sent. */
 export interface SandboxReply {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** What the body says, when it is an error of the sandbox's own: `compat` mode says it in other shapes. */
+  /** The fields of an error of the sandbox itself; `compat` mode writes them in other shapes. */
   error?: ErrorFields;
 }
 
-/** An error in the words of the widely used APIs. */
+/** Error fields as widely used APIs name them. */
 interface ErrorFields {
   message: string;
   type: string;
@@ -154,7 +154,7 @@ export function jsonReply(
   };
 }
 
-/** An error in the shape of the widely used APIs; the contract shows none (section 7). */
+/** An error in the shape of widely used APIs; the contract defines none (section 7). */
 export function errorReply(
   status: number,
   message: string,
@@ -165,7 +165,7 @@ export function errorReply(
   return { ...jsonReply(status, { error }), error };
 }
 
-/** The same error in another shape: flat, or as a list of details. A reply that is no error stays as it is. */
+/** The same error in another shape: flat, or as a list of details. Other replies are returned unchanged. */
 export function inErrorShape(reply: SandboxReply, shape: 'nested' | 'flat' | 'detail'): SandboxReply {
   if (reply.error === undefined || shape === 'nested') return reply;
   const { message, param, code, type } = reply.error;
@@ -212,8 +212,8 @@ const page = JSON.stringify({
 const html = '<!doctype html><html><head><title>502</title></head><body><h1>Bad gateway</h1></body></html>';
 
 /**
- * The reply that a fault puts in the place of the normal one; undefined when the fault changes the record or the
- * transport only. `mediaType` is what a page pretends to be, `notReady` the status of content that is not there yet.
+ * The reply that a fault sends instead of the normal one; undefined when the fault changes only the record or the
+ * transport. `mediaType` is the Content-Type of an error page, `notReady` the status of content that is not ready.
  */
 export function replaceReply(
   action: FaultAction,

@@ -12,7 +12,7 @@ const longest = 8_192;
 const kept =
   /^(content-type|content-length|transfer-encoding|accept|accept-encoding|range|if-range|user-agent|expect|connection)$|idempoten|request-id|client-token/;
 
-/** Requests in order of arrival, the last 50,000 in memory, all of them in `requests.jsonl` when there is a directory. */
+/** Requests in order of arrival: the last 50,000 in memory, all in `requests.jsonl` if there is a data directory. */
 export class RequestLog {
   private entries: SandboxRequest[] = [];
   private seq = 0;
@@ -58,7 +58,7 @@ export class RequestLog {
   }
 }
 
-/** Keeps what came as it came: most entries of a busy sandbox are never looked at. */
+/** Parses address and headers only on access, because most entries of a busy sandbox are never read. */
 class LoggedRequest implements SandboxRequest {
   readonly at = Date.now();
   readonly method: string;

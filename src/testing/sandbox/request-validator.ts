@@ -12,7 +12,7 @@ import { sandboxModels } from './models';
 import { type SandboxMode } from './options';
 import { type SandboxPart } from './sandbox-request';
 
-/** What a mode of the sandbox says about requests. */
+/** Validates the requests of one mode. */
 export interface RequestValidator {
   video(exchange: Exchange, body: JsonObject | undefined): Violation[];
   generation(exchange: Exchange, body: JsonObject | undefined): Violation[];
@@ -42,7 +42,7 @@ const strict: RequestValidator = {
   },
 };
 
-/** Takes what published clients send. */
+/** Accepts what published clients send. */
 const compat: RequestValidator = {
   video: (exchange, body) =>
     body === undefined || !exchange.request.isMultipart()
@@ -56,7 +56,7 @@ const compat: RequestValidator = {
   read: () => [],
 };
 
-/** The validate of each mode. */
+/** The validator of each mode. */
 export const requestValidators: Record<SandboxMode, RequestValidator> = { strict, compat };
 
 function validateJson(exchange: Exchange, body: JsonObject | undefined): Violation[] {

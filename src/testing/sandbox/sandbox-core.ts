@@ -9,7 +9,7 @@ import { readDirectives } from './prompt-directives';
 import { RequestLog, sha256 } from './request-log';
 import { type SandboxTask, type SandboxTaskPatch } from './tasks';
 
-/** Everything that the routes of one sandbox share. */
+/** State that the routes of one sandbox share. */
 export class SandboxCore {
   readonly log: RequestLog;
   readonly faults = new FaultBook();
@@ -38,7 +38,7 @@ export class SandboxCore {
     this.counters = this.restore();
   }
 
-  /** Keeps a new task for good, before anything is answered. */
+  /** Stores a new task before the reply is sent. */
   acceptTask(task: Omit<SandboxTask, 'turn'>): SandboxTask {
     const whole: SandboxTask = { ...task, turn: this.turns };
     this.data.append({ type: 'task', task: whole });
@@ -61,7 +61,7 @@ export class SandboxCore {
     this.touch();
   }
 
-  /** Changes a task; undefined when there is none with this id. */
+  /** Changes a task; returns undefined when the id is unknown. */
   patchTask(id: string, patch: SandboxTaskPatch): SandboxTask | undefined {
     const task = this.tasks.get(id);
     if (task === undefined) return undefined;
@@ -69,7 +69,7 @@ export class SandboxCore {
     return Object.assign(task, patch);
   }
 
-  /** The next of the faults that the prompt itself asks for; each is used once per prompt and operation. */
+  /** The next fault that the prompt's directives request; each is used once per prompt and operation. */
   takeDirective(operation: string, prompt: string): FaultAction | undefined {
     for (const [position, action] of readDirectives(prompt).onSubmit.entries()) {
       const key = sha256(`${operation}\n${position}\n${prompt}`);
@@ -80,7 +80,7 @@ export class SandboxCore {
     return undefined;
   }
 
-  /** Lets every stalled reply go on; the number of them. */
+  /** Completes every stalled reply; returns their number. */
   releaseStalled(): number {
     const waiting = [...this.stalled];
     this.stalled.clear();
@@ -88,7 +88,7 @@ export class SandboxCore {
     return waiting.length;
   }
 
-  /** Forgets tasks, images, requests, counters and faults, back to the faults of the options. */
+  /** Deletes tasks, images, requests, counters and faults, then restores the faults of the options. */
   reset(): void {
     this.releaseStalled();
     this.tasks.clear();
@@ -105,7 +105,7 @@ export class SandboxCore {
     this.data.saveCounters(this.counters);
   }
 
-  /** Counters are written a little later: a poll must not cost a file. Accepted calls are on disk already. */
+  /** Saves the counters after a delay, not on every poll. Accepted calls are already on disk. */
   touch(): void {
     if (this.options.dataDir === undefined) return;
     this.saving ??= setTimeout(() => {
@@ -129,7 +129,7 @@ export class SandboxCore {
     const bound = { taskId: task.id };
     this.faults.add(effects.onPoll.map((fault) => ({ ...bound, operation: 'poll', ...fault })));
     for (const fault of effects.onContent) {
-      // Only the origin that hands out the bytes can cut them; an expired file is gone from both.
+      // Only the origin that sends the bytes can cut them; an expired file is missing on both.
       const operation = fault.action.type === 'cut_body' && !direct ? 'media' : 'content';
       this.faults.add([{ ...bound, operation, ...fault }]);
       if (fault.action.type === 'expired') this.faults.add([{ ...bound, operation: 'media', ...fault }]);
@@ -159,7 +159,7 @@ export class SandboxCore {
   }
 }
 
-/** Options of both servers: long ids, large uploads, connections that outlive a poll interval, a quick close. */
+/** Options of both servers: long ids, large uploads, keep-alive beyond a poll interval, immediate close. */
 export const serverOptions = {
   bodyLimit: 512 * 1024 * 1024,
   forceCloseConnections: true,

@@ -16,7 +16,7 @@ export interface SandboxPart {
 /** How a request ended on the wire. */
 export type SandboxFinish = 'sent' | 'reset' | 'stalled' | 'cut' | 'client_gone';
 
-/** One request as the sandbox saw it. Keys, cookies and signatures are never kept. */
+/** One request as the sandbox received it. Keys, cookies and signatures are never stored. */
 export interface SandboxRequest {
   seq: number;
   /** Arrival, Unix time in milliseconds. */
@@ -25,11 +25,11 @@ export interface SandboxRequest {
   operation: SandboxOperation;
   method: string;
   path: string;
-  /** Query parameters; the value of a signature reads 'masked'. */
+  /** Query parameters; the value of a signature is replaced by 'masked'. */
   query: Record<string, string>;
-  /** Headers that a test may want to see, by lower-case name. */
+  /** Headers of interest to tests, by lower-case name. */
   headers: Record<string, string>;
-  /** Names of all headers that came. */
+  /** Names of all headers. */
   headerNames: string[];
   authorization: 'none' | 'valid' | 'invalid' | 'forbidden';
   cookie: boolean;
@@ -44,7 +44,7 @@ export interface SandboxRequest {
   /** True when the paid call was accepted, also when the reply was lost afterwards. */
   accepted: boolean;
   taskId?: string;
-  /** What in this request breaks the contract. */
+  /** The contract violations of this request. */
   violations: string[];
   finished?: SandboxFinish;
 }
@@ -52,8 +52,8 @@ export interface SandboxRequest {
 const localPath = /^(file:|[a-z]:[\\/]|\\\\|~\/|\.{1,2}\/|\/(?!\/))/i;
 
 /**
- * Names of the fields that hold something like a local path (contract 2.4: never in JSON), as dotted paths.
- * `skip` names top-level fields whose text is free, or base64, which may begin with a slash.
+ * Dotted paths of the fields whose value resembles a local path (contract 2.4: never in JSON).
+ * `skip` names top-level fields with free text, or with Base64, which may begin with a slash.
  */
 export function localPathFields(value: unknown, skip: readonly string[], at = ''): string[] {
   if (typeof value === 'string') return localPath.test(value) ? [at] : [];

@@ -16,13 +16,13 @@ export interface SandboxAddresses {
   mediaUrl: string;
   /** The live model configuration document. */
   modelsUrl: string;
-  /** What `SandboxAdmin` talks to. */
+  /** The address that `SandboxAdmin` uses. */
   adminUrl: string;
 }
 
-/** A sandbox in this process. */
+/** A sandbox that runs in this process. */
 export interface Sandbox extends SandboxAddresses {
-  /** Stops both servers; stalled connections are destroyed. */
+  /** Stops both servers and destroys stalled connections. */
   close(): Promise<void>;
 }
 

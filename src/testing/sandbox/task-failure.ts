@@ -3,7 +3,7 @@ import { type JsonObject } from './json-value';
 /** Kinds of failure that a prompt directive can ask for. */
 export type FailureKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unknown';
 
-/** Fields that a failed record carries. The contract shows no shape (2.2), so the shapes vary on purpose. */
+/** Fields that a failed record carries. The contract defines no shape (2.2), so they vary on purpose. */
 const shapes: Record<FailureKind, JsonObject[]> = {
   moderation: [
     { error: { code: 'moderation_blocked', message: 'The request was blocked by our moderation system.' } },
@@ -44,7 +44,7 @@ const shapes: Record<FailureKind, JsonObject[]> = {
   ],
 };
 
-/** The fields of a failed record of this kind; `turn` walks through the shapes. */
+/** The fields of a failed record of this kind; `turn` selects one of the shapes. */
 export function failureFields(kind: FailureKind, turn: number): JsonObject {
   const list = shapes[kind];
   return { ...list[turn % list.length] };

@@ -1,7 +1,7 @@
 import { type SandboxCore } from './sandbox-core';
 import { type ResultLinks, type SandboxTask } from './tasks';
 
-/** Every address under which the video of a task can be had; the signed one lives `linkTtlMs` from now on. */
+/** Every address of a task's video; the signed one expires after `linkTtlMs`. */
 export function linksOf(core: SandboxCore, task: SandboxTask): ResultLinks {
   const path = `/files/${encodeURIComponent(task.id)}.mp4`;
   const contentPath = `${core.options.pathPrefix}/v1/videos/${encodeURIComponent(task.id)}/content`;

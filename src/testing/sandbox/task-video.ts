@@ -3,13 +3,13 @@ import { type RenderedMedia } from './media-store';
 import { type SandboxCore } from './sandbox-core';
 import { type SandboxTask, videoSpecOf } from './tasks';
 
-/** The video of a task: a picture of its own, or as `videos` says. */
+/** The video of a task; the option `videos` decides whether it is shared. */
 export async function taskVideo(core: SandboxCore, task: SandboxTask): Promise<RenderedMedia> {
   const media = await core.media.get(specOf(core, task));
   return core.options.videos === 'stamped' ? stamped(media, task.id) : media;
 }
 
-/** Starts encoding ahead of the request that will need it. */
+/** Starts encoding before the request that needs it. */
 export function warmTaskVideo(core: SandboxCore, task: SandboxTask): void {
   core.media.warm(specOf(core, task));
 }
@@ -18,7 +18,7 @@ function specOf(core: SandboxCore, task: SandboxTask): ReturnType<typeof videoSp
   return videoSpecOf(task, core.options.videos !== 'per_task');
 }
 
-/** The same picture with a box behind it that players skip: no two tasks have the same bytes. */
+/** Appends an MP4 box that players skip, so that no two tasks have the same bytes. */
 function stamped({ bytes }: RenderedMedia, taskId: string): RenderedMedia {
   const mark = sha256(taskId);
   const box = Buffer.alloc(8 + 32);

@@ -5,14 +5,14 @@ import { behaviourOf, type ModelBehaviour, sandboxModels } from './models';
 
 export type SandboxStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 
-/** A video task as the sandbox keeps it. Its status follows from the clock. */
+/** A video task as the sandbox stores it. Its status is computed from the clock. */
 export interface SandboxTask {
   id: string;
-  /** Number of the task since the data directory was made, from 0. */
+  /** Sequence number of the task in the data directory, from 0. */
   turn: number;
   model: string;
   prompt: string;
-  /** The create request as it came, without prompt and long strings. */
+  /** The create request as received, without prompt and long strings. */
   request: JsonObject;
   /** Unix time in milliseconds. */
   createdAt: number;
@@ -20,7 +20,7 @@ export interface SandboxTask {
   runningMs: number;
   /** Present when the task fails at the end of its run: the fields of its failed record. */
   failure?: JsonObject;
-  /** Overrides what the clock says. */
+  /** Overrides the status that follows from the clock. */
   status?: SandboxStatus;
   /** Progress of a failed record. */
   failedProgress?: number;
@@ -51,7 +51,7 @@ function shareAt(task: SandboxTask, now: number): number {
   return Math.max(0, Math.min(99, Math.floor((run / Math.max(1, task.runningMs)) * 100)));
 }
 
-/** A new opaque id of at most 32 characters; a colon in some of them shows who does not encode ids in paths. */
+/** A new opaque id of at most 32 characters; some contain a colon, to find clients that do not encode ids in paths. */
 export function newTaskId(model: string): string {
   const styles: Record<ModelBehaviour['idStyle'], () => string> = {
     plain: () => `video_${randomBytes(12).toString('hex')}`,
@@ -68,7 +68,7 @@ export interface ResultLinks {
   contentPath: string;
 }
 
-/** Where the result URL stands (contract 2.2: the name of the field is not shown). Walked through by task number. */
+/** Locations of the result URL (contract 2.2 does not name the field); tasks use them in turn. */
 const linkFields: ((links: ResultLinks) => JsonObject)[] = [
   ({ signed }) => ({ url: signed }),
   ({ signed }) => ({ output_url: signed }),
@@ -110,7 +110,7 @@ export function mergeRecord(record: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(merged).filter(([name]) => patch[name] !== null));
 }
 
-/** What the generated video of a task looks like; fields not asked for get the model's first value. */
+/** The spec of a task's video; a field that was not requested gets the first value of the model. */
 export function videoSpecOf(task: SandboxTask, shared: boolean): VideoSpec {
   const model = sandboxModels.models.find((one) => one.id === task.model);
   const first = model?.kind === 'video' ? model : undefined;

@@ -5,7 +5,7 @@ import { type SandboxImageModel, type SandboxModelDocument } from './models';
 
 const optional = ['size', 'quality', 'n', 'response_format'];
 
-/** Breaches of contract 2.3 and of the model's configuration in a generation body. */
+/** Violations of contract 2.3 and of the model's configuration in a generation body. */
 export function validateGeneration(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
   const found = [...validateText(body, 'model'), ...validateText(body, 'prompt')];
   for (const [name, value] of Object.entries(body)) {
@@ -25,7 +25,7 @@ export function validateGeneration(body: JsonObject, catalog: SandboxModelDocume
   return [...found, ...validateValues(body, model)];
 }
 
-/** Breaches of contract 2.4 and of the model's configuration in the parts of an edit. */
+/** Violations of contract 2.4 and of the model's configuration in the parts of an edit. */
 export function validateEdit(parts: SandboxPart[], catalog: SandboxModelDocument): Violation[] {
   const fields: JsonObject = Object.fromEntries(
     parts.filter((part) => part.kind === 'field').map((part) => [part.name, part.value ?? '']),
@@ -64,7 +64,7 @@ function findImageModel(id: unknown, catalog: SandboxModelDocument): SandboxImag
   return model?.kind === 'image' ? model : undefined;
 }
 
-/** Names, kinds, numbers and order of the parts. */
+/** Checks names, kinds, counts and order of the parts. */
 function validateParts(parts: SandboxPart[]): Violation[] {
   const found: Violation[] = [];
   const firstFile = parts.findIndex((part) => part.kind === 'file');

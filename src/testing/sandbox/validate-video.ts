@@ -4,7 +4,7 @@ import { localPathFields } from './sandbox-request';
 
 const known = ['model', 'prompt', 'duration', 'seconds', 'resolution', 'aspect_ratio'];
 
-/** Breaches of contract 2.1 and of the model's configuration in a create body. */
+/** Violations of contract 2.1 and of the model's configuration in a create body. */
 export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): Violation[] {
   const found = [...validateText(body, 'model'), ...validateText(body, 'prompt')];
   for (const [name, value] of Object.entries(body)) {
@@ -36,7 +36,7 @@ export function validateVideo(body: JsonObject, catalog: SandboxModelDocument): 
   return found;
 }
 
-/** A required text that is not empty. */
+/** Checks a required, non-empty string. */
 export function validateText(body: JsonObject, name: string): Violation[] {
   const value = body[name];
   const good = typeof value === 'string' && value.trim() !== '';
@@ -102,14 +102,14 @@ function hasForm(text: string, reference: SandboxReference): boolean {
 
 function isBase64(text: string): boolean {
   if (text.length < 16 || text.length % 4 !== 0) return false;
-  // No pattern over megabytes: what is not of the alphabet does not survive the round trip.
+  // A round trip instead of a regular expression, which would be slow on megabytes.
   return Buffer.from(text, 'base64').toString('base64') === text;
 }
 
-/** One breach of the contract in a request. */
+/** One violation of the contract in a request. */
 export interface Violation {
   message: string;
-  /** The field at fault. */
+  /** The field that violates it. */
   param?: string;
   code?: string;
 }

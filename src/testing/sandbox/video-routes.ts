@@ -67,13 +67,13 @@ function readTask(mediaType: string, reply: TaskReply): (exchange: Exchange, id:
   };
 }
 
-/** Contract 7: an id that cannot be one gives 400, an id that could be gives 404. */
+/** Contract 7: 400 for a malformed id, 404 for an unknown one. */
 function noSuchTask(id: string): SandboxReply {
   const possible = /^[A-Za-z0-9:_-]{8,64}$/.test(id);
   return errorReply(possible ? 404 : 400, 'No such task.', { param: 'task_id', code: 'task_not_found' });
 }
 
-/** Makes a task of a create request that was validated, at once and for good. */
+/** Creates and stores the task of a validated create request. */
 export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
   const model = textOf(body.model);
   const prompt = textOf(body.prompt);
@@ -94,7 +94,7 @@ export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
   });
 }
 
-/** The record of a task as a poll sees it now; faults of the record change it, for good or this once. */
+/** The current record of a task. Faults change it for this reply, or permanently (`task_fails`). */
 async function pollReply({ core }: Exchange, task: SandboxTask, fault?: FaultAction): Promise<SandboxReply> {
   const compat = core.options.mode === 'compat';
   if (fault?.type === 'task_fails') {
@@ -107,7 +107,7 @@ async function pollReply({ core }: Exchange, task: SandboxTask, fault?: FaultAct
   const status = statusAt(task, now);
   core.pollGaps.polled(task.id, now);
   if (status === 'completed' || status === 'failed') core.pollGaps.forget(task.id);
-  // Encoding starts when completion is first seen, so that the download finds the file ready.
+  // Encoding starts at the first poll after completion, so that the file is ready for the download.
   if (status === 'completed') warmTaskVideo(core, task);
   const shown = await writeRecord(core, task, now);
   if (fault?.type === 'status_word') return jsonReply(200, { ...shown, status: fault.status });
@@ -115,7 +115,7 @@ async function pollReply({ core }: Exchange, task: SandboxTask, fault?: FaultAct
   return jsonReply(httpStatus, fault?.type === 'record' ? mergeRecord(shown, fault.patch) : shown);
 }
 
-/** The video of a completed task, or a redirect to it (contract 4); before that an error. */
+/** The video of a completed task or a redirect to it (contract 4); an error while it is not completed. */
 async function contentReply(exchange: Exchange, task: SandboxTask): Promise<SandboxReply> {
   const { core } = exchange;
   const behaviour = behaviourOf(task.model);
@@ -132,7 +132,7 @@ async function contentReply(exchange: Exchange, task: SandboxTask): Promise<Sand
   if (behaviour.content === 'redirect') {
     const headers = {
       location: linksOf(core, task).signed,
-      // A cookie that must stay on this origin: the media origin reports it when it arrives there.
+      // The client must not send this cookie to the media origin, which reports it as a violation.
       'set-cookie': 'sandbox_session=1; Path=/; HttpOnly',
     };
     return { status: 302, headers, body: Buffer.alloc(0) };

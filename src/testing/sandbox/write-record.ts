@@ -6,7 +6,7 @@ import { type SandboxTask, statusAt, taskRecord } from './tasks';
 import { linksOf } from './task-links';
 import { taskVideo } from './task-video';
 
-/** The record of a task at a time (Unix milliseconds), as the mode of the sandbox writes it. */
+/** The record of a task at a time (Unix milliseconds), in the form of the sandbox's mode. */
 export async function writeRecord(core: SandboxCore, task: SandboxTask, now: number): Promise<JsonObject> {
   const { mode, records, linkTtlMs } = core.options;
   if (mode === 'strict') return taskRecord(task, now, records, () => linksOf(core, task));

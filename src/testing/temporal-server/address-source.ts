@@ -1,10 +1,10 @@
 import { type AddressSource, type Environment } from './resolve';
 
 /**
- * The server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read by @temporalio/envconfig, or null when neither is set.
- * A profile that merely exists in the default file does not count: nobody asked for it.
- * @throws Error when the profile is asked for but cannot be read or has no address: starting another server
- * instead would run somebody's work in the wrong place.
+ * The server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read with @temporalio/envconfig; null if neither is set.
+ * A profile in the default file is not used unless TEMPORAL_PROFILE names it.
+ * @throws Error when the named profile cannot be read or has no address: starting another server instead would run
+ * workflows on the wrong server.
  */
 export async function addressSource(env: Environment): Promise<AddressSource | null> {
   const foundBy = env['TEMPORAL_ADDRESS']

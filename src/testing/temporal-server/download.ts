@@ -17,9 +17,9 @@ const BUILD_TIMEOUT_MS = 15 * 60_000;
 const BUILD_DIR_PREFIX = 'build-';
 
 /**
- * Builds the pinned CLI with the Go toolchain into `cacheDir` and returns its path. The binary appears there only
- * when it is complete; of several processes one builds and the others wait for it.
- * @throws Error with the reason when there is no `go`, or the build fails.
+ * Builds the pinned CLI with the Go toolchain into `cacheDir` and returns its path. The binary is moved there only when
+ * it is complete; if several processes call this, one builds and the others wait.
+ * @throws Error with the reason when `go` is missing or the build fails.
  */
 export async function goInstall(
   cacheDir: string,
@@ -51,7 +51,7 @@ export async function goInstall(
   }
 }
 
-/** Only called with the lock held: whoever made these directories is gone. */
+/** Call only with the lock held: the processes that created these directories have ended. */
 async function removeAbandonedBuilds(cacheDir: string): Promise<void> {
   for (const name of await readdir(cacheDir)) {
     if (!name.startsWith(BUILD_DIR_PREFIX)) continue;
@@ -79,19 +79,19 @@ async function runGo(go: string, env: Environment): Promise<void> {
   throw new Error(code === null ? 'the build was stopped' : `the build failed: ${last}`);
 }
 
-/** The SDK sets no limit of its own; a firewall that swallows packets must not stop the search for ever. */
+/** The SDK has no timeout of its own; a firewall that drops packets must not block the search forever. */
 const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
 
 /**
- * Path of the CLI that the TypeScript SDK downloads for its own version, fetched into `cacheDir` when it is not there.
- * The SDK offers no download alone: it also starts a server, which is stopped again.
- * @throws Error with the reason when the download fails; where its host cannot be reached that is at once.
+ * Path of the CLI that the TypeScript SDK downloads for its own version into `cacheDir`; an existing file is reused.
+ * The SDK cannot download without starting a server, so the server is stopped afterwards.
+ * @throws Error with the reason when the download fails; immediately when its host cannot be reached.
  */
 export async function sdkDownload(cacheDir: string): Promise<string> {
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');
   const manifest = await readFile(require.resolve('@temporalio/testing/package.json'), 'utf8');
   const { version } = JSON.parse(manifest) as { version: string };
-  // The SDK's own naming of the file (sdk-core, ephemeral_server).
+  // The file name that the SDK uses (sdk-core, ephemeral_server).
   const suffix = process.platform === 'win32' ? '.exe' : '';
   const file = path.join(cacheDir, `temporal-sdk-typescript-${version}${suffix}`);
   if (await isExecutableFile(file)) return file;
@@ -104,7 +104,7 @@ export async function sdkDownload(cacheDir: string): Promise<string> {
   const outcome = await Promise.race([
     started.then(
       (environment) => environment.teardown(),
-      // Downloaded but slow to start is still downloaded: the file decides, not the start.
+      // The server may be too slow to start after the download; only the file counts.
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
     ),
     delay(DOWNLOAD_TIMEOUT_MS, new Error(`not finished within ${DOWNLOAD_TIMEOUT_MS / 60_000} minutes`), {

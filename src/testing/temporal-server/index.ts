@@ -1,5 +1,5 @@
 /**
- * Finds, starts and stops a real Temporal server for tests, the demo and `dev`. Never imported by workflow code or by
+ * Finds, starts and stops a real Temporal server for tests, the demo and `dev`. Not imported by workflow code or by
  * a production worker.
  * @module
  */

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** The owner touches its lock this often, for readers on other hosts that cannot see its process. */
+/** How often the owner touches its lock, for readers on other hosts, which cannot check its process. */
 const TOUCH_MS = 5_000;
 const FOREIGN_STALE_MS = 60_000;
 const RETRY_MS = 200;
@@ -15,33 +15,33 @@ interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly identity: string | null;
-  /** Process that handed the lock over. */
+  /** Process that transferred the lock. */
   readonly starter?: { readonly pid: number; readonly identity: string | null };
 }
 
 /** A lock that is held. */
 export interface OwnerLock {
   /**
-   * Hands the lock to another process of this host: it stays held as long as that one lives.
-   * @throws Error when the lock is no longer ours.
+   * Transfers the lock to another process of this host; it stays held while that process runs.
+   * @throws Error when the lock is held by another owner now.
    */
   transfer(pid: number): Promise<void>;
-  /** Gives the lock up; does nothing when it is no longer ours. */
+  /** Releases the lock; does nothing when it is held by another owner now. */
   release(): Promise<void>;
 }
 
 /** Options of {@link acquireOwnerLock}. */
 export interface OwnerLockOptions {
-  /** Longest wait in milliseconds for a living owner. */
+  /** Longest wait in milliseconds for a running owner. */
   readonly waitMs: number;
-  /** Called once, when there is a living owner to wait for. */
+  /** Called once, when the wait for a running owner starts. */
   readonly onWait?: (ownerPid: number) => void;
 }
 
 /**
- * Takes a lock file that belongs to a process; the lock of a process that is gone is taken over.
- * @throws LockHeldError when a living owner keeps it for longer than `waitMs`; at once when it was handed to that
- * owner by a process that lives.
+ * Acquires a lock file that belongs to a process. The lock of a process that no longer runs is taken over.
+ * @throws LockHeldError when a running owner keeps it for longer than `waitMs`; immediately when the process that
+ * transferred it to that owner still runs.
  */
 export async function acquireOwnerLock(file: string, options: OwnerLockOptions): Promise<OwnerLock> {
   const until = Date.now() + options.waitMs;
@@ -56,7 +56,7 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
       continue;
     }
     const pid = owner === 'unreadable' ? 0 : owner.pid;
-    // A child whose starter lives stays for as long as it is wanted; only an orphan is about to end.
+    // A child whose starter runs can keep the lock indefinitely; only an orphan is about to end.
     const attended = owner !== 'unreadable' && owner.starter !== undefined && (await runs(owner.starter));
     if (attended || Date.now() >= until) throw new LockHeldError(pid);
     if (!told) options.onWait?.(pid);
@@ -65,7 +65,7 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
   }
 }
 
-/** The lock belongs to a process that lives. */
+/** The lock belongs to a running process. */
 export class LockHeldError extends Error {
   override readonly name = 'LockHeldError';
   constructor(readonly ownerPid: number) {
@@ -77,7 +77,7 @@ async function describe(nonce: string, pid: number): Promise<Owner> {
   return { nonce, host: hostname(), pid, identity: await processIdentity(pid) };
 }
 
-/** Creates the lock with its content in one step: a reader never sees a half-written owner. */
+/** Creates the lock with its content atomically, so that a reader never reads a partly written owner. */
 async function claim(file: string, owner: Owner): Promise<boolean> {
   const draft = `${file}.${randomUUID()}`;
   await writeFile(draft, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
@@ -130,8 +130,8 @@ async function runs(process: { readonly pid: number; readonly identity: string |
 }
 
 /**
- * Moves the dead owner's lock aside. Between our look and the move another process may have taken over: what was
- * moved is then put back, without overwriting.
+ * Moves the dead owner's lock aside. If another process acquired the lock between the read and the move, the lock is
+ * put back, without overwriting.
  */
 async function removeStale(file: string, seen: Owner | 'unreadable'): Promise<void> {
   const aside = `${file}.${randomUUID()}`;
@@ -177,8 +177,8 @@ function held(file: string, nonce: string): OwnerLock {
 const run = promisify(execFile);
 
 /**
- * A text that stays the same while the process lives and differs for a later process of the same id, or null when
- * no such process runs. Ids alone are not enough: a container that starts again hands out the same small numbers.
+ * A string that is constant while the process runs and differs for a later process with the same id; null when no such
+ * process runs. The id alone is not enough: a restarted container assigns the same small numbers again.
  */
 export async function processIdentity(pid: number): Promise<string | null> {
   if (!exists(pid)) return null;
@@ -198,7 +198,7 @@ async function linuxIdentity(pid: number): Promise<string | null> {
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
       readFile(`/proc/${pid}/stat`, 'utf8'),
     ]);
-    // The command in parentheses may hold blanks: count the fields behind it. State is the 3rd, start time the 22nd.
+    // The command in parentheses may contain spaces: count the fields after it. State is the 3rd, start time the 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? null : `${boot.trim()}/${fields[19]}`;
   } catch {

@@ -6,24 +6,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Environment, type ExecutableSource } from './resolve';
 import { probeNamespace, type ServerArguments, serverArguments } from './start';
 
-/** Everything that one launch needs. */
+/** Settings of one launch. */
 export interface Launch extends ServerArguments {
   readonly executable: ExecutableSource;
   readonly env: Environment;
   readonly logFile: string;
   readonly retentionSeconds: number;
-  /** Called before the server is waited for; a rejection stops it. */
+  /** Called with the process id before the wait for the server; a rejection stops the server. */
   readonly onSpawn?: (pid: number) => Promise<void>;
 }
 
-/** A server that answers. */
+/** A running server that answers gRPC calls. */
 export interface LaunchedServer {
   readonly process: ServerProcess;
   readonly address: string;
   readonly retention: string;
 }
 
-/** Why a launch gave no server; `slow` and `port` are worth another try. */
+/** A launch failed; after `slow` and `port` another try may succeed. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';
   constructor(
@@ -35,11 +35,11 @@ export class LaunchError extends Error {
 }
 
 const RETRY_MS = 50;
-/** A child that could not bind the port has ended long before this. */
+/** Longest wait for the banner; a child that cannot bind the port ends long before. */
 const BANNER_PATIENCE_MS = 3_000;
 
 /**
- * Starts one server and waits until it answers gRPC with the namespace and retention that were asked for.
+ * Starts one server and waits until it answers gRPC calls with the requested namespace and retention.
  * @throws LaunchError when it ends early, cannot bind, or does not answer within `timeoutMs`; nothing is left running.
  */
 export async function launchServer(launch: Launch, timeoutMs: number): Promise<LaunchedServer> {
@@ -62,8 +62,8 @@ export async function launchServer(launch: Launch, timeoutMs: number): Promise<L
 }
 
 /**
- * The server prints its port after it has bound it. Without that line a foreign server on the same port could be
- * taken for ours while our child is still about to fail; another wording is accepted after a while.
+ * The server prints its port after binding it. Without this check, another server on the same port could be mistaken
+ * for the child while the child is about to fail. If the line does not come (other wording), the wait ends at `until`.
  */
 async function untilItListens(child: ServerProcess, port: number, until: number): Promise<void> {
   const banner = new RegExp(`^(Temporal )?Server:\\s+\\S+:${port}\\s*$`, 'm');
@@ -119,9 +119,9 @@ export interface ServerExit {
 /** Measured: 2.0 s from SIGTERM to the end of the server. */
 const GRACE_MS = 15_000;
 
-/** A `temporal server start-dev` of ours. */
+/** A `temporal server start-dev` that this process started. */
 class ServerProcess {
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<ServerExit>;
   readonly #child: ChildProcess;
   readonly #logFile: string;
@@ -138,8 +138,8 @@ class ServerProcess {
   }
 
   /**
-   * Starts the executable with its output appended to `logFile`: a file and no pipe, so that a parent that is busy
-   * or dead never blocks the server.
+   * Starts the executable and appends its output to `logFile`: a file instead of a pipe, so that a busy or dead parent
+   * does not block the server.
    * @throws Error when the executable cannot be started.
    */
   static async spawn(
@@ -153,7 +153,7 @@ class ServerProcess {
       const { size } = await log.stat();
       const child = spawn(executable, args, {
         env: withoutClientSettings(env),
-        // Its own process group: Ctrl-C must reach the server after the workers have drained, through stop().
+        // Its own process group: on Ctrl-C the workers drain first, then stop() ends the server.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
         windowsHide: true,
@@ -174,14 +174,14 @@ class ServerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What this process (not an earlier one with the same file) has logged. */
+  /** The output of this process, without that of earlier ones in the same file. */
   async log(): Promise<string> {
     const { size } = await stat(this.#logFile);
     if (size <= this.#logOffset) return '';
     return (await readFile(this.#logFile)).subarray(this.#logOffset).toString('utf8');
   }
 
-  /** Ends the process and waits for it; `kill` spares the orderly way, for a server that keeps nothing. */
+  /** Ends the process and waits for it; `kill` skips the graceful shutdown, for a server without a database file. */
   async stop(how: 'terminate' | 'kill'): Promise<void> {
     if (!this.isRunning) return;
     this.#child.ref();
@@ -195,16 +195,16 @@ class ServerProcess {
 }
 
 /**
- * TEMPORAL_* is meant for clients; some of it (TEMPORAL_ENV, TEMPORAL_TLS…) changes what the CLI does. MEDIA_* holds the
- * key, which no server needs (C5.4a).
+ * Removes TEMPORAL_* variables, which are for clients (TEMPORAL_ENV, TEMPORAL_TLS… change what the CLI does), and
+ * MEDIA_* variables, which contain the API key that no server needs (C5.4a).
  */
 function withoutClientSettings(env: Environment): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:TEMPORAL|MEDIA)_/.test(name)));
 }
 
 /**
- * Runs in a Node process of its own. Its standard input is a pipe from us: a line means that we stopped the server
- * ourselves, an end without one that we were killed.
+ * Runs in its own Node process. Its standard input is a pipe from the parent: a line means that the server has ended,
+ * the end of the pipe without a line means that the parent has died.
  */
 const SCRIPT = `
 const pid = Number(process.argv[1]);
@@ -217,19 +217,19 @@ process.stdin.on('close', () => {
   setInterval(() => { if (!kill(0)) process.exit(0); }, 100);
 });`;
 
-/** Watches over a child that must not outlive this process. */
+/** Ends a child that must not outlive this process. */
 interface Guardian {
-  /** The child has ended: the guardian goes without touching anything. */
+  /** Ends the guardian without a signal to the child, which has already ended. */
   release(): void;
 }
 
 /**
- * Stops the process `pid` (SIGTERM, after 10 s SIGKILL) when this process ends without calling `release`, a SIGKILL
- * included. The operating system closes the pipe in every case, so that no heartbeat is needed.
+ * Stops the process `pid` (SIGTERM, after 10 s SIGKILL) when this process ends without calling `release`, even by
+ * SIGKILL. The operating system closes the pipe in every case, so no heartbeat is needed.
  */
 export function guard(pid: number): Guardian {
   const child = spawn(process.execPath, ['-e', SCRIPT, String(pid)], {
-    // Its own process group: Ctrl-C in a terminal must not end the guardian before its work is done.
+    // Its own process group, so that Ctrl-C in a terminal does not end the guardian first.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { PATH: process.env['PATH'] },
@@ -238,14 +238,14 @@ export function guard(pid: number): Guardian {
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
   child.unref();
-  // The pipe alone must not keep our event loop alive.
+  // The pipe must not keep the event loop alive.
   (child.stdin as unknown as { unref?: () => void }).unref?.();
   return { release: () => child.stdin.end('released\n') };
 }
 
 const LOOPBACK = '127.0.0.1';
 
-/** A port of 127.0.0.1 that was free a moment ago: whoever uses it must be ready to try another one. */
+/** A port of 127.0.0.1 that was free a moment ago; the caller must be prepared to try another one. */
 export async function freePort(): Promise<number> {
   const server = await listen(0);
   const address = server.address();
@@ -255,7 +255,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether nobody listens on that port of 127.0.0.1. */
+/** Whether the port of 127.0.0.1 can be bound. */
 export async function isPortFree(port: number): Promise<boolean> {
   try {
     const server = await listen(port);

@@ -21,7 +21,7 @@ import { goInstall, sdkDownload } from './download';
 export interface ResolveTemporalServerOptions {
   /** @default process.env */
   readonly env?: Environment;
-  /** Told what is tried, what was found, and before anything slow begins. @default nothing */
+  /** Called for each step and its result, and before slow work starts. @default no reports */
   readonly onProgress?: ProgressListener;
   /** Whether building the CLI with Go is allowed. @default true */
   readonly allowBuild?: boolean;
@@ -29,7 +29,7 @@ export interface ResolveTemporalServerOptions {
   readonly allowDownload?: boolean;
 }
 
-/** A step yields a path, or null when there is nothing to look at; it throws the reason why what it has is no use. */
+/** A search step. `find` returns a path, or null without a candidate; it throws when the candidate is unusable. */
 interface Step {
   readonly foundBy: ExecutableFinder;
   readonly label: string;

@@ -16,7 +16,7 @@ export interface ServerConnectionOptions {
 /** Which step of the search produced a `temporal` executable (architecture: Temporal server). */
 export type ExecutableFinder = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'sdk-download' | 'go-install';
 
-/** A server that somebody else runs: we connect to it and never stop it. */
+/** A server that runs elsewhere; this package connects to it and never stops it. */
 export interface AddressSource {
   readonly kind: 'address';
   /** host:port */
@@ -30,15 +30,15 @@ export interface AddressSource {
 export interface ExecutableSource {
   readonly kind: 'executable';
   readonly path: string;
-  /** What `temporal --version` says, without the leading words. */
+  /** The output of `temporal --version`, without the leading words. */
   readonly version: string;
   readonly foundBy: ExecutableFinder;
 }
 
-/** Where a Temporal server comes from (architecture: Temporal server). */
+/** An existing server, or an executable that can start one (architecture: Temporal server). */
 export type TemporalServerSource = AddressSource | ExecutableSource;
 
-/** Environment variables as `process.env` has them. */
+/** Environment variables in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Receives one human-readable line without a line break. */
@@ -49,8 +49,8 @@ const run = promisify(execFile);
 const VERSION_TIMEOUT_MS = 20_000;
 
 /**
- * Runs `<file> --version` and returns what it says.
- * @throws Error with the reason when the file cannot be run, is no Temporal CLI, or carries a server that is too old.
+ * Runs `<file> --version` and returns the version.
+ * @throws Error with the reason when the file cannot be run, is not the Temporal CLI, or contains too old a server.
  */
 export async function cliVersion(file: string): Promise<string> {
   const { stdout } = await run(file, ['--version'], { timeout: VERSION_TIMEOUT_MS, windowsHide: true }).catch(
@@ -68,14 +68,14 @@ export async function cliVersion(file: string): Promise<string> {
   return version;
 }
 
-/** Absolute path of the first `temporal` on PATH that may be executed, or null. */
+/** Absolute path of the first executable file of this name on PATH, or null. */
 export async function findOnPath(
   name: string,
   env: Environment,
   platform: NodeJS.Platform = process.platform,
 ): Promise<string | null> {
   for (const dir of (env['PATH'] ?? env['Path'] ?? '').split(path.delimiter)) {
-    // An empty or relative entry means "here": whatever lies in the current folder is not to be run.
+    // Skip empty and relative entries: a file in the current directory must not be run.
     if (!path.isAbsolute(dir)) continue;
     const file = path.join(dir, platform === 'win32' ? `${name}.exe` : name);
     if (await isExecutableFile(file)) return file;
@@ -113,7 +113,7 @@ function isOlder(version: string, minimum: string): boolean {
   return false;
 }
 
-/** Directory that holds our built or downloaded `temporal` of the pinned version. */
+/** Cache directory of the built or downloaded `temporal` of the pinned version. */
 export function cliCacheDir(env: Environment, platform: NodeJS.Platform = process.platform): string {
   return path.join(userCacheDir(env, platform), 'temporal-media', 'cli', TEMPORAL_CLI_VERSION);
 }
@@ -124,7 +124,7 @@ export function executableName(platform: NodeJS.Platform = process.platform): st
 }
 
 function userCacheDir(env: Environment, platform: NodeJS.Platform): string {
-  // The XDG rules say that a relative path is to be ignored.
+  // The XDG specification says that a relative path must be ignored.
   const xdg = env['XDG_CACHE_HOME'];
   if (xdg && path.isAbsolute(xdg)) return xdg;
   const local = env['LOCALAPPDATA'];
@@ -133,28 +133,28 @@ function userCacheDir(env: Environment, platform: NodeJS.Platform): string {
 }
 
 /**
- * CLI tag that we build and cache: the newest that builds from a module proxy.
- * Later tags need a nested module that no proxy has.
+ * CLI tag that is built and cached: the newest one that builds from a module proxy.
+ * Later tags need a nested module that no proxy serves.
  */
 export const TEMPORAL_CLI_VERSION = 'v1.5.1';
 
 /** Go package of the CLI, pinned to {@link TEMPORAL_CLI_VERSION}. */
 export const TEMPORAL_CLI_PACKAGE = `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_CLI_VERSION}`;
 
-/** Oldest server inside a CLI that has update-with-start switched on. */
+/** Oldest server version in which update-with-start is enabled by default. */
 const MINIMUM_SERVER_VERSION = '1.28.0';
 
-/** One step of the search that gave nothing. */
+/** One step of the search that found nothing. */
 export interface FailedStep {
-  /** What was looked for, for instance `temporal on PATH`. */
+  /** What was searched, for instance `temporal on PATH`. */
   readonly step: string;
-  /** Why it gave nothing. */
+  /** Why it found nothing. */
   readonly reason: string;
   /** What the user can do to make this step succeed. */
   readonly remedy: string;
 }
 
-/** No step of the search for a Temporal server gave one; the message lists each with its reason and remedy (architecture: Temporal server). */
+/** No Temporal server was found; the message lists each step with reason and remedy (architecture: Temporal server). */
 export class TemporalServerNotFoundError extends Error {
   override readonly name = 'TemporalServerNotFoundError';
 

@@ -24,34 +24,34 @@ import {
 
 /** Options of {@link startTemporalServer}. */
 export interface StartTemporalServerOptions {
-  /** Directory of the database `temporal.db`; made when missing. @default in memory: nothing survives */
+  /** Directory of the database `temporal.db`; created when missing. @default none: the database is in memory */
   readonly dataDir?: string;
   /** Port of 127.0.0.1 for gRPC. @default a free one */
   readonly port?: number;
-  /** Web UI, on a free port or on the one given. @default false */
+  /** Web UI, on a free port or on the given one. @default false */
   readonly ui?: boolean | { readonly port: number };
   /** How long closed workflows are kept, like `72h` or `3d`; at least `1h`. @default '72h' */
   readonly retention?: string;
   /** @default TEMPORAL_NAMESPACE, else 'default' */
   readonly namespace?: string;
   readonly searchAttributes?: Readonly<Record<string, SearchAttributeTypeName>>;
-  /** Key to JSON value. */
+  /** Dynamic configuration: key to JSON value. */
   readonly dynamicConfig?: Readonly<Record<string, string>>;
   /** File that the server's output is appended to. @default `temporal.log` in dataDir, else a file removed by stop() */
   readonly logFile?: string;
   readonly onProgress?: ProgressListener;
   /** @default process.env */
   readonly env?: Environment;
-  /** What to run or connect to. @default what {@link resolveTemporalServer} finds */
+  /** The server to start or connect to. @default the result of {@link resolveTemporalServer} */
   readonly source?: TemporalServerSource;
 }
 
-/** A server that answers. */
+/** A running server that answers gRPC calls. */
 export interface RunningTemporalServer {
   /** host:port for gRPC. */
   readonly address: string;
   readonly namespace: string;
-  /** Credentials and TLS; empty for a server of ours. */
+  /** Credentials and TLS; empty for a server that this process started. */
   readonly connection: ServerConnectionOptions;
   readonly uiUrl?: string;
   /** Retention that DescribeNamespace reports, like `72h`. */
@@ -59,24 +59,24 @@ export interface RunningTemporalServer {
   readonly pid?: number;
   readonly startedByUs: boolean;
   readonly source: TemporalServerSource;
-  /** Resolves when the process of a server of ours ends, expected or not. */
+  /** Resolves when the process of a server that was started here ends, for any reason. */
   readonly exited?: Promise<ServerExit>;
-  /** Stops a server of ours and waits for its end; does nothing to any other. May be called twice. */
+  /** Stops a server that was started here and waits for its end; does nothing to any other. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** The SDK's own launcher gives up after 5 s, which a loaded machine exceeds now and then. */
+/** The SDK's own launcher gives up after 5 s, which is not always enough on a loaded machine. */
 const FIRST_START_MS = 15_000;
 const SECOND_START_MS = 45_000;
 const PORT_TRIES = 5;
-/** A server whose starter was killed needs a moment to end; the next start waits for it. */
+/** A server whose parent process was killed needs time to end; the next start waits for it. */
 const DATA_DIR_WAIT_MS = 20_000;
 
 /**
  * Starts a Temporal server through {@link resolveTemporalServer}, or connects to the one that the environment names.
  * The server does not outlive this process.
- * @throws TemporalServerNotFoundError when there is no server to be had.
- * @throws RangeError for a retention that is none.
+ * @throws TemporalServerNotFoundError when no server can be found or started.
+ * @throws RangeError for an invalid retention.
  * @throws Error when the port or the data directory is in use, or the server does not come up.
  */
 export async function startTemporalServer(
@@ -145,7 +145,7 @@ async function start(
       env,
       logFile,
       retentionSeconds: seconds,
-      // From its first moment the server, not its starter, uses the database.
+      // The server uses the database, so it owns the lock as soon as it runs.
       ...(lock && { onSpawn: (pid: number) => lock.transfer(pid) }),
     }));
     const { process: child, address, retention } = launched;

@@ -6,7 +6,7 @@ import { type ServerConnectionOptions } from './resolve';
 export type SearchAttributeTypeName =
   'Text' | 'Keyword' | 'Int' | 'Double' | 'Bool' | 'Datetime' | 'KeywordList';
 
-/** What one `temporal server start-dev` is to be. */
+/** Settings of one `temporal server start-dev`. */
 export interface ServerArguments {
   readonly port: number;
   readonly uiPort?: number;
@@ -16,7 +16,7 @@ export interface ServerArguments {
   readonly dynamicConfig?: Readonly<Record<string, string>>;
 }
 
-/** The command line of `temporal` for it; everything is bound to 127.0.0.1. */
+/** The arguments of `temporal`; every port is bound to 127.0.0.1. */
 export function serverArguments(options: ServerArguments): string[] {
   const args = [
     'server',
@@ -48,7 +48,7 @@ const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
 /**
  * Seconds of a retention like `72h`, `3d` or `90m`.
- * @throws RangeError when the text is none, or is shorter than the hour that a Temporal namespace allows at least.
+ * @throws RangeError when the text is invalid, or shorter than one hour, the minimum of a Temporal namespace.
  */
 export function retentionSeconds(text: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
@@ -61,7 +61,7 @@ export function retentionSeconds(text: string): number {
   return seconds;
 }
 
-/** The shortest of our notations that is exact: `259200` → `72h`. */
+/** The retention in hours, minutes or seconds, in the largest unit that is exact: `259200` → `72h`. */
 export function formatRetention(seconds: number): string {
   for (const unit of ['h', 'm'] as const) {
     if (seconds % UNIT_SECONDS[unit] === 0) return `${seconds / UNIT_SECONDS[unit]}${unit}`;
@@ -69,10 +69,10 @@ export function formatRetention(seconds: number): string {
   return `${seconds}s`;
 }
 
-/** Bound of one gRPC call in milliseconds. */
+/** Deadline of one gRPC call in milliseconds. */
 const CALL_MS = 5_000;
 
-/** A server to talk to and the namespace that is wanted there. */
+/** The server to connect to and the namespace to describe. */
 interface ProbeTarget {
   readonly address: string;
   readonly namespace: string;
@@ -80,9 +80,9 @@ interface ProbeTarget {
 }
 
 /**
- * Asks the server for its system info and the namespace, and sets the namespace's retention when one is given.
+ * Calls GetSystemInfo and DescribeNamespace, and sets the namespace's retention first when one is given.
  * @returns the retention that DescribeNamespace reports afterwards, like `72h`.
- * @throws the gRPC error when the server does not answer within 5 s per call or does not know the namespace.
+ * @throws the gRPC error when a call takes longer than 5 s or the namespace does not exist.
  */
 export async function probeNamespace(target: ProbeTarget, setRetentionSeconds?: number): Promise<string> {
   const { Connection } = await import('@temporalio/client');

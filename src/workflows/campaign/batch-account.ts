@@ -1,17 +1,17 @@
 /**
- * What a batch may spend, in integer micro-units: the book says how much, the batch takes before it sends; what provably
- * bought nothing is given back. Without a budget everything fits.
+ * The money of a batch, in integer micro-units. The book grants an amount; the batch takes from it before each send and
+ * gives back what provably bought nothing. Without a budget there is no limit.
  */
 export class BatchAccount {
-  /** Creation keys of attempts that cost nothing, although the journal has them as bought. */
+  /** Creation keys of attempts that cost nothing, although the journal records them as bought. */
   readonly free = new Set<string>();
   private spent = 0;
-  /** Smallest estimate that did not fit of late. */
+  /** Smallest estimate that recently did not fit. */
   private lacked = 0;
 
   constructor(private grant: number | null) {}
 
-  /** Takes `cost` out of it. @returns whether it fitted */
+  /** Takes `cost` from the grant. @returns whether it fitted */
   take(cost: number): boolean {
     if (this.grant !== null && cost > 0 && this.spent + cost > this.grant) {
       this.lacked = Math.min(this.needs() ?? cost, cost);

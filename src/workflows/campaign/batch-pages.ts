@@ -2,31 +2,31 @@ import { type OpenedPage, type OpenedRow, type RowSpec } from '../../domain/camp
 import { type CreatedVideo } from '../../domain/paid-call';
 import { partOf, rowNumbers, type RowSet } from '../../domain/campaign/row-set';
 
-/** Rows of one page that this batch has. */
+/** The rows of one page that belong to this batch. */
 export class OpenSet {
   opened: OpenedPage | null = null;
   opening = false;
   private created = new Map<number, CreatedVideo>();
-  /** What was bought of it before is started. */
+  /** Whether rows that were bought before have been started. */
   sought = false;
   private readonly rows: readonly number[];
-  /** Place in `rows` of the first row that was not started; what was bought before is started ahead of it. */
+  /** Index into `rows` of the first row that was not started; rows that were bought before start ahead of it. */
   private next = 0;
   private readonly ahead = new Set<number>();
-  /** Rows whose results stand in a segment. */
+  /** Rows whose results are in a segment. */
   private readonly reported = new Set<number>();
 
   constructor(readonly set: RowSet) {
     this.rows = rowNumbers(set);
   }
 
-  /** What the journal has of it. */
+  /** Sets the page's rows and what the journal has of them. */
   open({ created = [], ...page }: OpenedPage): void {
     this.opened = page;
     this.created = new Map(created);
   }
 
-  /** The video of a row that was started before; once, because it is large. */
+  /** The video of a row that was started before. Returned only once, because it is large. */
   takeCreated(row: number): CreatedVideo | undefined {
     const created = this.created.get(row);
     this.created.delete(row);
@@ -73,7 +73,7 @@ export class OpenSet {
   }
 
   /**
-   * Rows without a result, those apart that the journal knows.
+   * Rows without a result; those that the journal may know are in separate sets.
    * @param isStarted whether a row that was started here may be bought
    * @param polledAt when they may have been polled last, in workflow time
    */
@@ -89,7 +89,7 @@ export class OpenSet {
   }
 }
 
-/** The pages of a batch, in the order in which it has them. */
+/** The pages of a batch, in the order of its row sets. */
 export class BatchPages {
   readonly all: readonly OpenSet[];
 

@@ -2,18 +2,18 @@ import { getExternalWorkflowHandle } from '@temporalio/workflow';
 import { SIGNAL } from '../../domain/names';
 import { type BatchReport } from '../../domain/campaign/messages';
 
-/** Between two reports at least; the first one; and a sign of life of a batch that may still buy, in milliseconds. */
+/** Minimum between two reports, delay of the first, maximum for a batch that may still buy, in milliseconds. */
 const PACE_MS = 1_000;
 const FIRST_MS = 3_000;
 const SIGN_OF_LIFE_MS = 120_000;
 
-/** The batch's side of the talk with its campaign: every report is its whole state. */
+/** Sends the reports of a batch to its campaign: every report is the whole state of the batch. */
 export class BatchParent {
   private lastAt: number;
   private dueAt: number;
   private sending = false;
   private n = 0;
-  /** Nobody was there for the last report: nothing more is started. */
+  /** The last report could not be delivered: nothing more is started. */
   gone = false;
 
   constructor(
@@ -25,15 +25,15 @@ export class BatchParent {
     this.dueAt = now + FIRST_MS;
   }
 
-  /** There is something that the campaign should know, at latest so many milliseconds after the last report. */
+  /** Requests a report, at the latest `withinMs` milliseconds after the last one. */
   notify(withinMs = PACE_MS): void {
     this.dueAt = Math.min(this.dueAt, this.lastAt + withinMs);
   }
 
   /**
    * Sends a report when one is due.
-   * @param buys whether it may still buy: then it shows now and then that it lives
-   * @returns when the next is due, in workflow time
+   * @param buys whether the batch may still buy: then a report is due at least every two minutes
+   * @returns when the next report is due, in workflow time
    */
   report(now: number, buys: boolean, make: (n: number) => BatchReport): number {
     if (this.sending || this.gone) return Infinity;
@@ -51,7 +51,7 @@ export class BatchParent {
     return this.sending;
   }
 
-  /** Of a report that follows all before it, those of a run that a reset has undone included: workflow time only goes on. */
+  /** A number above all earlier ones, also those of a run that a reset has undone: workflow time never goes back. */
   nextNumber(now: number): number {
     return Math.max(this.n + 1, now);
   }
@@ -60,7 +60,7 @@ export class BatchParent {
     try {
       await getExternalWorkflowHandle(this.campaign).signal(SIGNAL.campaignReport, report);
     } catch {
-      // Signals fail when nobody runs under that id: it was terminated, and this batch was not ended with it.
+      // The signal fails when no workflow runs under that id: the campaign was terminated, but not this batch.
       this.gone = true;
     }
     this.sending = false;

@@ -16,25 +16,25 @@ interface EndedRow {
   readonly endedAt: number;
 }
 
-/** Rows of one segment at most: its activity's input stays far below the limit of a payload. */
+/** Maximum rows of one segment; keeps the input of its activity far below the limit of a payload. */
 const SEGMENT_ROWS = 200;
-/** Enough rows to be worth a segment, or the oldest has waited so long: less where few rows end, and somebody watches. */
+/** Rows, or age of the oldest row, that make a segment; less with few rows, which a person may watch. */
 const WORTH_ROWS = 100;
 const WORTH_MS = 15_000;
 const FEW_WORTH_MS = 3_000;
 const FEW_ROWS = 50;
 
-/** Rows that ended, on their way into segments. */
+/** Collects ended rows and writes them as segments. */
 export class BatchResults {
   private ended: EndedRow[] = [];
-  /** Rows of the segment that is being written. */
+  /** Number of rows of the segment that is being written. */
   private writing = 0;
   private totals = NO_SEGMENTS;
   private worthMs = FEW_WORTH_MS;
 
   constructor(
     private readonly onChange: () => void,
-    /** A segment was written: the campaign should know. */
+    /** Called when a segment was written. */
     private readonly onSegment: () => void,
   ) {}
 
@@ -43,7 +43,7 @@ export class BatchResults {
     this.onChange();
   }
 
-  /** Starts a segment when there is enough, or when nothing else is left to wait for. */
+  /** Starts a segment when enough rows have ended, or when there is nothing else to wait for. */
   write(now: number, idle: boolean, inFlight: number): void {
     const oldest = this.ended[0];
     if (this.writing > 0 || oldest === undefined) return;
@@ -63,7 +63,7 @@ export class BatchResults {
     return this.writing > 0 || oldest === undefined ? null : oldest.endedAt + this.worthMs;
   }
 
-  /** Rows that have ended and stand in no segment yet. */
+  /** Rows that have ended and are in no segment yet. */
   unwritten(): number {
     return this.ended.length + this.writing;
   }
@@ -78,7 +78,7 @@ export class BatchResults {
     for (;;)
       try {
         const { sha256 } = await activities[ACTIVITY.recordRows]({ rows: results });
-        // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
+        // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
         results.length = 0;
         for (const { set, index } of rows) set.markReported(index);
         this.totals = addSegments(this.totals, { segments: [sha256], ...totalsOf(rows) });

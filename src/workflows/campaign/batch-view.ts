@@ -9,7 +9,7 @@ export function batchState({ rows }: BatchWork): BatchState {
   return { active: [...rows].slice(0, SHOWN_ROWS).map(activeRow) };
 }
 
-/** A row for a person who watches: no prompt, and a percentage only where the service sent one (C2.2.4). */
+/** A row for display: no prompt, and a percentage only where the service sent one (C2.2.4). */
 function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow {
   const progress = watch?.state.progress ?? null;
   return {
@@ -22,10 +22,10 @@ function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow
   };
 }
 
-/** Rows under way that a report names. */
+/** Number of active rows in a report. */
 const SAMPLE = 3;
 
-/** Everything that the campaign should know of a batch. */
+/** The state of a batch that the campaign needs. */
 export function batchReport(batch: BatchWork, n: number): BatchReport {
   const { account, input, rows, results } = batch;
   const needs = account.needs();
@@ -47,7 +47,7 @@ export function batchReport(batch: BatchWork, n: number): BatchReport {
   };
 }
 
-/** Micro-units that the rows of this batch may yet need beyond what it has. */
+/** Micro-units that the rows of this batch may still need beyond its grant. */
 function lacking({ rows, pages, account, input }: BatchWork): number {
   let wanted = 0;
   for (const row of rows)
@@ -61,7 +61,7 @@ function lacking({ rows, pages, account, input }: BatchWork): number {
 }
 
 /**
- * What the batch came to.
+ * The result of a batch.
  * @param polledAt when its rows may have been polled last, in workflow time
  */
 export function batchResult(batch: BatchWork, polledAt: number): BatchResult {
@@ -83,7 +83,7 @@ export function batchResult(batch: BatchWork, polledAt: number): BatchResult {
   };
 }
 
-/** Whether another batch finds in the journal what this one began of a row, and pays nothing for it. */
+/** Whether this batch may have started a row: the next batch finds it in the journal and pays nothing for it. */
 function isPaid(row: Row): boolean {
   return row.phase !== 'waiting' || isStarted(row) || row.create?.unknown !== undefined;
 }

@@ -11,12 +11,12 @@ import { BatchParent } from './batch-parent';
 import { BatchResults } from './batch-results';
 import { isBought, limitKeyOf, newRow, type Row } from './row';
 
-/** A segment is told at latest after this, in milliseconds. */
+/** A segment is reported within this time, in milliseconds. */
 const SEGMENT_REPORT_MS = 15_000;
-/** How long after the end of a wait it is still told: the next try needs a moment, and says it again. */
+/** How long a wait is reported after its end, in milliseconds: the next attempt may renew it. */
 const HELD_FOR_MS = 60_000;
 
-/** What the parts of a batch share: its rows, its orders, its money and its pace. */
+/** The state that the parts of a batch share: rows, orders, money and limits. */
 export class BatchWork {
   readonly payer: string;
   readonly size: number;
@@ -29,9 +29,9 @@ export class BatchWork {
   private readonly limits = new Map<string, AdaptiveLimit>();
   private held: CallWait | null = null;
   orders: BatchOrders;
-  /** Its account was closed, or its number is another run's: nothing of it is sent any more. */
+  /** Its account was closed, or another run owns the batch: it sends nothing more. */
   closed = false;
-  /** Since when it hands back, in workflow time; null while it does not. */
+  /** When it started to hand back, in workflow time; null before. */
   leavingSince: number | null = null;
   endedSinceReport = 0;
 
@@ -52,9 +52,9 @@ export class BatchWork {
     this.alarm = new Alarm(wake);
   }
 
-  /** A newer order replaces everything that was ordered before. */
+  /** Newer orders replace all earlier ones. */
   order(orders: BatchOrders): void {
-    // Anybody may send a signal: one that is no order changes nothing, and a throw here would hang the batch.
+    // Any client may send a signal: malformed orders are ignored, because a throw here would hang the batch.
     if (typeof orders?.n !== 'number' || orders.n <= this.orders.n) return;
     const { granted } = this.orders;
     this.orders = orders;
@@ -72,7 +72,7 @@ export class BatchWork {
     return row;
   }
 
-  /** The row is over; its result goes into the next segment. */
+  /** Ends a row; its result goes into the next segment. */
   end(row: Row, result: CampaignRowResult): void {
     this.rows.delete(row);
     this.endedSinceReport += 1;
@@ -81,7 +81,7 @@ export class BatchWork {
     this.results.add({ set, index, result, was: opened.was, estimate, endedAt: Date.now() });
   }
 
-  /** A row has to wait: news for the campaign unless others do already. Null: the service takes rows again. */
+  /** Records a wait of a row, and reports it unless others already wait. Null: the service accepts rows again. */
   hold(wait: CallWait | null): void {
     const isNews = wait !== null && this.heldNow(Date.now()) === null;
     this.held = wait;
@@ -92,7 +92,7 @@ export class BatchWork {
     return this.held !== null && now < this.held.until + HELD_FOR_MS ? this.held : null;
   }
 
-  /** Somebody else has closed the account of this batch, or runs under its number. */
+  /** Called when the account of this batch was closed, or another run owns the batch. */
   close(): void {
     this.closed = true;
     this.wake();
@@ -103,7 +103,7 @@ export class BatchWork {
   }
 
   mayBuy(): boolean {
-    // Without money only what is bought already goes on: everything else has ended.
+    // After the stop `budget` only bought rows continue: all others have ended.
     const { paused, stop } = this.orders;
     return !paused && stop !== 'cancel' && !this.isLeaving();
   }
@@ -124,7 +124,7 @@ export class BatchWork {
     return limit;
   }
 
-  /** What part of its slots the service takes, per (account, model); 1 where it takes all. */
+  /** The share of its slots that the service accepts, per (account, model); 1 where it accepts all. */
   limitShares(): LimitShares {
     const shares: { [accountModel: string]: number } = {};
     for (const [key, limit] of this.limits) {
@@ -141,19 +141,19 @@ export class BatchWork {
     return count;
   }
 
-  /** Rows at the service, and rows that have ended and stand in no segment yet. */
+  /** Rows at the service, and rows that have ended and are in no segment yet. */
   settling(): number {
     return this.inFlight() + this.results.unwritten();
   }
 
-  /** Rows that are not at the service, and have no result. */
+  /** Rows that are not at the service and have no result. */
   waiting(): number {
     let count = this.pages.unstarted();
     for (const { phase } of this.rows) if (phase === 'waiting') count += 1;
     return count;
   }
 
-  /** Rows that wait for the service hold money that nothing was bought for. */
+  /** Gives back the money of rows that wait for the service and have bought nothing. */
   dropReserved(): void {
     for (const row of this.rows)
       if (row.phase === 'waiting' && row.create?.unknown === undefined) {

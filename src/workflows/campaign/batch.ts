@@ -14,18 +14,18 @@ import { endUnbought } from './end-unbought';
 import { Starts } from './starts';
 import { Watches } from './watches';
 
-/** A history of so many bytes is full too: a server warns of one of 10 MB. What it suggests comes at half of this. */
+/** A history of this many bytes is full too: a server warns at 10 MB. It suggests a new run at half of this. */
 const MAX_BYTES = 8_000_000;
-/** Enough to poll and to fetch what was bought before: with fewer, batches would hand rows on and on. */
+/** Enough events to poll and download what was bought before: with fewer, batches would hand rows back endlessly. */
 const LEAST_EVENTS = 50;
-/** While image calls are open the history of a batch may become this many times as full as it should be. */
+/** While image calls are open, the history may become this many times as full as it should be. */
 const WITH_DRAWS = 1.5;
-/** How long a batch that leaves waits for downloads under way; the next one starts them again. */
+/** How long a batch that hands back waits for open downloads, in milliseconds; the next batch starts them again. */
 const PATIENCE_MS = 15_000;
-/** The part of a batch's rows that have to end before it reports again: their slots may go to other batches. */
+/** The share of a batch's rows that has to end before it reports again: their slots may go to other batches. */
 const STEP = 1 / 40;
 
-/** The loop of one batch. State changes by signals and by the ends of activities, each of which wakes {@link run}. */
+/** The loop of one batch. Signals and completed activities change its state, and each of them wakes {@link run}. */
 export class Batch {
   readonly work: BatchWork;
   private readonly watches: Watches;
@@ -33,7 +33,7 @@ export class Batch {
   private readonly imageCalls: ImageCalls;
   private dirty = true;
   private openedAt: { readonly events: number; readonly bytes: number } | null = null;
-  /** What was ordered when the journal was asked last whether this run is the batch. */
+  /** The stop order when the journal last confirmed that this run owns the batch. */
   private sureOf: BatchOrders['stop'];
   private asking = false;
   private reportedFew = false;
@@ -49,7 +49,7 @@ export class Batch {
     this.imageCalls = new ImageCalls(this.work);
   }
 
-  /** Works until every row has a result, or until what is left is handed back. */
+  /** Runs until every row has a result, or until the remaining rows are handed back. */
   async run(): Promise<BatchResult> {
     for (;;) {
       this.dirty = false;
@@ -71,7 +71,7 @@ export class Batch {
       if (!work.isLeaving()) this.adoptStarted(now);
       if (this.mayEndUnbought()) endUnbought(work, now);
     }
-    // After an outage what is finished is fetched first: links expire. Creates come last.
+    // After an outage finished videos are downloaded first, because links expire. Creates come last.
     if (!work.isLeaving() || work.isBuying()) this.watches.download(now);
     const needs = account.needs();
     if (!work.isLeaving()) {
@@ -91,14 +91,14 @@ export class Batch {
       this.reportedFew = true;
       parent.notify();
     }
-    // Nothing of it is under way that could give money back: the budget may be spent.
+    // Nothing in flight could give money back: the budget may be spent.
     const isStarved = work.account.needs() !== null && work.settling() === 0;
     if (isStarved && !this.reportedStarved) parent.notify();
     this.reportedStarved = isStarved;
     if (waiting === 0 && work.endedSinceReport >= Math.max(1, size * STEP)) parent.notify();
     const dueAt = work.results.dueAt();
     if (dueAt !== null) alarm.at(dueAt);
-    // What follows is told by the result, unless creates keep it: they may wait for a worker for a day.
+    // The result reports the rest, unless open creates delay it: they may wait a day for a worker.
     if (work.isLeaving() && !work.isBuying()) return;
     const buys = waiting > 0 && !work.orders.paused;
     const nextAt = parent.report(now, buys, (n) => {
@@ -111,13 +111,13 @@ export class Batch {
   private shouldLeave(): boolean {
     const { orders, parent, closed } = this.work;
     if (orders.handBack || parent.gone || closed) return true;
-    // An image call may take minutes, in which videos go on; no other begins meanwhile.
+    // An open image call may take minutes: videos continue, and no other image call starts meanwhile.
     return this.fullness() >= (this.imageCalls.areOpen() ? WITH_DRAWS : 1);
   }
 
-  /** How full its history is: 1 or more where it should leave. */
+  /** How full the history is; at 1 or more the batch should hand back. */
   private fullness(): number {
-    // Opening its pages must not end it: the batch after it would open them as well, and so on for ever.
+    // Opening the pages does not count: the next batch would have to open them again, and so on for ever.
     if (this.openedAt === null) return 0;
     const { events, bytes } = mark();
     const most = Math.max(LEAST_EVENTS, this.work.input.settings.eventsPerRun);
@@ -140,7 +140,7 @@ export class Batch {
       if (opened.closed === true) this.work.close();
       else open.open(opened);
     } catch (error) {
-      // Started anew by the next turn of the loop. A batch that is cancelled ends without it.
+      // The next turn of the loop opens the page again. A cancelled batch ends without it.
       await failedByHand(error).catch(unlessCancelled);
     } finally {
       open.opening = false;
@@ -156,8 +156,9 @@ export class Batch {
   }
 
   /**
-   * Whether rows may end as not bought: not before the journal has said, since that was ordered, that no other run of this
-   * batch has bought them. One that was reset by hand hears its orders again, and knows nothing of what it sent.
+   * Whether rows may end as not bought: only after the journal has confirmed, since the stop was ordered, that no other
+   * run of this batch has bought them. A batch that was reset by hand gets its orders again and does not know what it
+   * sent.
    */
   private mayEndUnbought(): boolean {
     const { orders, pages } = this.work;
@@ -182,14 +183,14 @@ export class Batch {
     }
   }
 
-  /** Rows that were started before come first, all at once: what is bought is paid for. */
+  /** Starts all rows that were started before, ahead of the others, because they are paid for. */
   private adoptStarted(now: number): void {
     for (const set of this.work.pages.all) {
       if (set.sought) continue;
       set.sought = true;
       for (const index of set.unstarted()) {
         const { started, bought = 0, changed } = set.row(index).opened;
-        // Of a row with another text only what is on no books: it is looked up to be put there.
+        // A row with a changed text is looked up only for attempts that are not on the books, to enter them.
         if (started === undefined || (changed === true && bought === 0)) continue;
         const row = this.work.begin(set, index, now);
         const created = set.takeCreated(index);
@@ -209,7 +210,7 @@ export class Batch {
       work.alarm.at(patientUntil);
       return false;
     }
-    // Nothing is polled from here on; a tick that is under way is waited for.
+    // No poll starts from here on; wait for a tick that is in progress.
     if (!this.watches.stop()) return false;
     work.dropReserved();
     return true;

@@ -13,7 +13,7 @@ import { ACTIVITY } from '../../domain/names';
 import { failedByHand } from '../timers';
 import { campaignBooksActivities } from '../proxies';
 
-/** Before the book is asked for again, when nobody could read it: doubled each time, because each try is history. */
+/** Pause in milliseconds before the book is read again, doubled each time: each attempt adds to the history. */
 const AGAIN_MS = 10_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
@@ -23,11 +23,11 @@ export interface BooksState {
   readonly book: BookEntry;
 }
 
-/** The campaign's side of its book: one move at a time, each a function of the newest entry in the journal. */
+/** The campaign's access to its book: one move at a time, each computed from the newest entry in the journal. */
 export class Books {
   private n: number | null;
   private book: BookEntry;
-  /** Batches that this campaign has opened. Others are of runs that a reset or a terminate has undone. */
+  /** Batches that this campaign has opened. Others belong to runs that a reset or a termination has undone. */
   private readonly mine = new Set<number>();
   private moves: Promise<unknown> = Promise.resolve();
   private underWay = 0;
@@ -50,7 +50,7 @@ export class Books {
     return this.underWay > 0;
   }
 
-  /** Micro-units that no batch may spend; null without a budget. */
+  /** Micro-units that are granted to no batch; null without a budget. */
   free(): number | null {
     return freeOf(this.book, this.budget());
   }
@@ -67,12 +67,12 @@ export class Books {
     return isClosed(this.book, batch);
   }
 
-  /** Open batches of runs that are gone, which may still send. */
+  /** Open batches of earlier runs, which may still send. */
   foreign(): number[] {
     return this.book.open.flatMap(([batch]) => (this.mine.has(batch) ? [] : [batch]));
   }
 
-  /** Makes one move, after those before it, as soon as the journal can be read. */
+  /** Makes one move, after all earlier ones, as soon as the journal can be read. */
   move(move: BookMove): Promise<KeptBooks> {
     this.underWay += 1;
     const made = this.moves.then(() => this.make(move));
@@ -80,7 +80,7 @@ export class Books {
     return made;
   }
 
-  /** What a batch has cost that nobody hears of any more: it sends nothing from here on. */
+  /** Counts the cost of a batch that no longer reports: it sends nothing from here on. */
   settle(batch: number, segments: readonly string[]): Promise<SettledBatch> {
     const { campaign } = this.input;
     const input: SettleBatchInput = { campaign, batch, segments };
@@ -88,7 +88,7 @@ export class Books {
     return this.available(() => settle(input));
   }
 
-  /** Micro-units that a book begins with. */
+  /** Micro-units with which a book starts. */
   before(): number {
     return this.input.before;
   }
@@ -99,7 +99,7 @@ export class Books {
 
   private async make(move: BookMove): Promise<KeptBooks> {
     const { campaign, before } = this.input;
-    const { keep } = this.activities(move.do === 'look' ? 'look into the book' : `${move.do} in the book`);
+    const { keep } = this.activities(move.do === 'look' ? 'read the book' : `${move.do} in the book`);
     const kept = await this.available(() =>
       keep({ campaign, before, known: this.n, budget: this.budget(), move }),
     );

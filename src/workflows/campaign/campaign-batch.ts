@@ -9,8 +9,8 @@ export const campaignOrdersSignal = defineSignal<[BatchOrders]>(SIGNAL.campaignO
 const batchStateQuery = defineQuery<BatchState>(QUERY.batchState);
 
 /**
- * Some rows of a campaign, up to 1,250: creates, polls, downloads and keeps results, with one poll loop for all. Started by
- * `runCampaign`, to which it returns what it did not finish. It never continues as new.
+ * Processes up to 1,250 rows of a campaign: creates, polls, downloads and records results, with one poll loop for all.
+ * Started by `runCampaign`, to which it returns the unfinished rows. It never continues as new.
  */
 export async function campaignBatch(input: BatchInput): Promise<BatchResult> {
   const batch = new Batch(input);

@@ -5,7 +5,7 @@ import { type ResultsRef } from '../../domain/campaign/results';
 import { type RowQueueState } from '../../domain/campaign/row-queue';
 import { type BooksState } from './books';
 
-/** What a campaign takes through its continue-as-new, with no batch open. Times are workflow time in milliseconds. */
+/** State of a campaign across a continue-as-new, with no batch open. Times are workflow time in milliseconds. */
 export interface CampaignCarried {
   readonly v: 1;
   readonly startedAt: number;
@@ -15,7 +15,7 @@ export interface CampaignCarried {
   /** Rows of all plans of this campaign. */
   readonly planned: number;
   readonly books: BooksState;
-  /** Micro-units on the books of earlier runs under this id: what a book begins with. */
+  /** Micro-units on the books of earlier runs under this id, with which a book starts. */
   readonly before: number;
   readonly limits: LimitShares;
   readonly ordersN: number;
@@ -23,13 +23,13 @@ export interface CampaignCarried {
   readonly budget: Money | null;
   readonly paused: boolean;
   readonly stop: 'budget' | 'cancel' | null;
-  /** Plans that are still to be made. */
+  /** Selections without a plan yet. */
   readonly selections: readonly RowSelection[];
   /** Generation of the first plan of this campaign; null before it. */
   readonly firstGeneration: number | null;
-  /** Estimate of the cheapest row that was skipped for want of money, in micro-units; null when none was. */
+  /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null when none was. */
   readonly cheapestSkipped: number | null;
-  /** What was skipped and what was free when skipped rows were resumed last; null before that. */
+  /** Skipped rows and free money when skipped rows were last resumed; null before that. */
   readonly round: { readonly skipped: number; readonly free: number } | null;
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];

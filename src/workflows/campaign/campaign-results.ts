@@ -8,8 +8,8 @@ export function noResults(): ResultsRef {
 }
 
 /**
- * Names segments in an index, so that one hash stands for many.
- * @returns what puts it in their place; segments may have come meanwhile
+ * Writes an index of segments, so that one hash replaces many.
+ * @returns a function that replaces them in the results, which may have got more segments meanwhile
  */
 export async function foldSegments(
   segments: readonly string[],

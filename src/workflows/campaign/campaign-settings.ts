@@ -3,13 +3,16 @@ import { type CampaignInput, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/
 import { milliseconds, queuesOf } from '../inputs';
 
 export const DEFAULT_CONCURRENCY = 100;
-/** Rows of one batch: enough that its one poll loop is worth it, and few enough that it ends soon. */
+/** Bounds for the rows of one batch: enough to make its poll loop worthwhile, and few enough that it ends soon. */
 const LEAST_ROWS = 100;
 const MOST_ROWS = 1_250;
 
-/** A batch hands back, and a campaign continues as new, at this much history: a replay takes seconds at most. */
+/** A batch hands back at this many history events: a replay takes seconds at most. */
 const BATCH_EVENTS = 3_000;
-/** No poll goes out while all batches hand back. At most a fourth are signals, of which a server takes 10,000 for a run. */
+/**
+ * A campaign continues as new at this many history events; not sooner, as no poll is sent while all batches hand back.
+ * At most a fourth are signals, of which a server accepts 10,000 per run.
+ */
 const CAMPAIGN_EVENTS = 16_000;
 
 const DEFAULT_WAIT_MS = 60 * 60_000;
@@ -30,15 +33,15 @@ export function eventsOfCampaign({ eventsPerRun }: CampaignInput): number {
   return eventsPerRun ?? CAMPAIGN_EVENTS;
 }
 
-/** Rows that the next batch takes at most. */
+/** Maximum rows of the next batch. */
 export function rowsOfBatch({ rowsPerBatch }: CampaignInput, concurrency: number): number {
   return rowsPerBatch ?? Math.min(MOST_ROWS, Math.max(LEAST_ROWS, 4 * concurrency));
 }
 
-/** Batches that may be open at a time: those that fill the concurrency, half as many whose last rows end, and a few more. */
+/** Maximum open batches: those that fill the concurrency, half as many whose last rows end, and a few more. */
 export function windowSize(input: CampaignInput, concurrency: number): number {
   return Math.ceil((1.5 * concurrency) / (input.rowsPerBatch ?? MOST_ROWS)) + 4;
 }
 
-/** Rows at hand below which another batch is opened. */
+/** Another batch is opened when open batches have fewer waiting rows than this. */
 export const FEW_AT_HAND = 150;

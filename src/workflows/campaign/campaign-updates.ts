@@ -31,7 +31,7 @@ export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [Campaign
 const yes = (message: string): CampaignUpdateResult => ({ accepted: true, message });
 const no = (message: string): CampaignUpdateResult => ({ accepted: false, message });
 
-/** What a person may do with a campaign while it runs. Set before the first await. */
+/** Sets the Update handlers of a running campaign. Call it before the first await. */
 export function acceptUpdates(campaign: Campaign): void {
   const change =
     (run: Simple): Simple =>
@@ -95,7 +95,7 @@ function raiseBudget(campaign: Campaign, input: Sent<CampaignUpdates['raiseBudge
   if (!Number.isSafeInteger(budget.microUnits) || budget.microUnits <= had.microUnits)
     return no('The new budget must be larger than the old one.');
   campaign.budget = budget;
-  // Rows that were given up for want of money are resumed again, also those of which it is still to be heard.
+  // Rows skipped for lack of money are resumed, including those that batches have not reported yet.
   const counts = campaign.allResults().counts;
   const skipped = campaign.stop === 'budget' || (counts.skipped_budget ?? 0) > 0;
   if (campaign.stop === 'budget') campaign.stop = null;
@@ -121,10 +121,10 @@ function resumeRows(campaign: Campaign, input: Sent<CampaignUpdates['resumeRows'
       rows: 0,
     };
   campaign.addSelection(select);
-  return { accepted: true, message: 'These rows are resumed again.', rows };
+  return { accepted: true, message: 'These rows are resumed.', rows };
 }
 
-/** What the planner understands; undefined for anything else, which would fail every plan. */
+/** A selection that the planner accepts; undefined for anything else, which would fail every plan. */
 function selectionOf(select: unknown): Exclude<RowSelection, { rows: 'missing' }> | undefined {
   const { rows, outcomes, keys } = (select ?? {}) as { readonly [field: string]: unknown };
   if (rows !== 'retry' && rows !== 'again') return undefined;
@@ -137,7 +137,7 @@ function selectionOf(select: unknown): Exclude<RowSelection, { rows: 'missing' }
   return texts.length === 0 ? undefined : { rows, outcomes, keys: texts };
 }
 
-/** The decision counts once it is in the journal; then the row is resumed under the key that it has. */
+/** The decision counts once it is in the journal; then the row is resumed under its existing key. */
 async function decide(
   campaign: Campaign,
   decision: UnconfirmedDecision,
@@ -164,11 +164,11 @@ async function decide(
       reason,
       decisionId: `${workflowId}/${runId}/${creationKey}/${decision}`,
     });
-    // Decided before, or its fate is known by now: the row is looked at again all the same.
+    // If it was decided before or its outcome is known by now, the row is resumed all the same.
     const settled = result.resolved || result.answer !== null;
     if (!settled) return no(result.message);
     campaign.addSelection({ rows: 'again', outcomes: ['unconfirmed', 'results_lost'], keys: [key] });
-    return result.resolved ? yes('Decided. The row is resumed again.') : no(result.message);
+    return result.resolved ? yes('Decided. The row is resumed.') : no(result.message);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return no('No worker could carry the decision out in time. It may be in the journal: send it again.');

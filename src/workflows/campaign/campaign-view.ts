@@ -61,7 +61,7 @@ export function campaignWaits({ window, books }: Campaign): readonly CallWait[] 
   return [...new Map(waits.flatMap((held) => (held === null ? [] : [[held.why, held] as const]))).values()];
 }
 
-/** The four parts of a budget. What results do not show yet, or no batch has told, is reserved. */
+/** The four parts of a budget. Costs that are not in the results, and grants without a report, are reserved. */
 function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): BudgetState | null {
   if (budget === null) return null;
   const total = budget.microUnits;
@@ -77,7 +77,7 @@ function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): B
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** What the campaign came to. */
+/** The result of a campaign. */
 export function campaignResult(
   campaign: Campaign,
   outcome: CampaignResult['outcome'],

@@ -18,15 +18,15 @@ import { foldSegments, noResults } from './campaign-results';
 import { batchSettings, DEFAULT_CONCURRENCY, eventsOfCampaign } from './campaign-settings';
 import { type Wanted, Window } from './window';
 
-/** Segments are named by an index once there are so many. */
+/** An index replaces segments once there are this many. */
 const FOLD_AT = 100;
-/** A run is left behind at this much history whatever it has done: the server ends one of 51,200 events or 50 MB. */
+/** A run continues as new at this much history in any case: the server ends one of 51,200 events or 50 MB. */
 const MOST_EVENTS = 40_000;
 const MOST_BYTES = 30_000_000;
-/** How often the book is looked at: another run of this campaign may have written since. */
+/** How often the book is read, in milliseconds: another run of this campaign may have written since. */
 const LOOK_MS = 150_000;
 
-/** Everything that a campaign knows and decides: its plans, its money, and how its batches are to be. */
+/** State and decisions of a campaign: its plans, its money and its batches. */
 export class Campaign {
   readonly queue: RowQueue;
   readonly books: Books;
@@ -37,13 +37,13 @@ export class Campaign {
   private reports: BatchReport[] = [];
   private dirty = true;
   private folding = false;
-  /** A batch has come back in this run. */
+  /** A batch was closed in this run. */
   private hasClosed = false;
   private lookAt: number;
-  /** A plan is being made for rows that are resumed again. */
+  /** A plan is being made for rows that are resumed. */
   planning = false;
   plan: CampaignPlan | null;
-  /** Of closed batches. */
+  /** Results of closed batches. */
   results: ResultsRef;
   concurrency: number;
   budget: CampaignCarried['budget'];
@@ -106,15 +106,15 @@ export class Campaign {
     this.dirty = true;
   }
 
-  /** A signal of a batch. Kept until the loop comes to it: handlers only enqueue. */
+  /** Handles a report signal of a batch. It only enqueues; the loop processes the report. */
   onReport(report: BatchReport): void {
-    // Anybody may send a signal: a throw here would hang the campaign.
+    // Any client may send a signal: a throw here would hang the campaign.
     if (typeof report?.n !== 'number' || !Array.isArray(report.results?.segments)) return;
     this.reports.push(report);
     this.wake();
   }
 
-  /** Lets batches work until every row has a result, a new plan is wanted, or this run should be left behind. */
+  /** Runs batches until every row has a result, a new plan is wanted, or this run should continue as new. */
   async run(): Promise<'done' | 'plan' | 'handover'> {
     if (!this.books.known) await this.books.move({ do: 'look' });
     for (;;) {
@@ -139,31 +139,31 @@ export class Campaign {
     }
   }
 
-  /** Names all segments in indexes. */
+  /** Replaces the remaining segments by an index. */
   async finish(): Promise<void> {
     if (this.results.segments.length > 0) await this.fold();
   }
 
-  /** Rows are resumed again, once no earlier wish is under way: the same row never stands in two plans. */
+  /** Resumes rows once no earlier selection is in progress: the same row is never in two plans. */
   addSelection(select: RowSelection): void {
     const text = JSON.stringify(select);
     if (this.selections.every((other) => JSON.stringify(other) !== text)) this.selections.push(select);
     this.wake();
   }
 
-  /** Nothing more is bought; what runs is collected. */
+  /** Stops buying; what runs is collected. */
   cancel(): void {
     this.stopFor('cancel');
     this.look();
   }
 
-  /** Batches of a run that a reset has undone are found now, and not in a while. */
+  /** Reads the book now, to find batches of a run that a reset has undone. */
   look(): void {
     this.lookAt = 0;
     this.wake();
   }
 
-  /** A plan that was not refused: its rows are given out. */
+  /** Adds a plan that was not refused: its rows go into the queue. */
   addPlan(plan: CampaignPlan, select: RowSelection): void {
     this.plan = plan;
     this.firstGeneration ??= plan.generation;
@@ -180,7 +180,7 @@ export class Campaign {
     if (takesSkipped(select)) this.cheapestSkipped = null;
   }
 
-  /** Results so far: of closed batches, and what those that are open have told. */
+  /** Results so far: of closed batches, and from the reports of open ones. */
   allResults(): ResultsRef {
     return this.window
       .all()
@@ -196,7 +196,7 @@ export class Campaign {
     const [selection] = this.selections;
     if (selection === undefined || this.planning) return false;
     if (this.queue.size() === 0 && this.window.isIdle()) return true;
-    // What was given up for want of money is looked for at the end: batches may still be giving up more of it.
+    // Rows skipped for lack of money are planned at the end: batches may still skip more of them.
     if (isOfSkipped(selection)) return false;
     const first = this.firstGeneration ?? 0;
     return !this.queue.hasLaterThan(first) && !this.window.hasLaterThan(first);
@@ -250,8 +250,8 @@ export class Campaign {
   private shouldLeave(): boolean {
     const { historyLength, historySize } = workflowInfo();
     if (historyLength >= MOST_EVENTS || historySize >= MOST_BYTES) return true;
-    // A run that leaves before a batch has come back would do nothing but open it, and the next one the same. What the
-    // server suggests comes far earlier, and no poll goes out while all batches hand back.
+    // A run that ended before any batch was closed would only open batches, and the next run the same. The server
+    // suggests to continue as new far earlier, and no poll is sent while all batches hand back.
     return this.hasClosed && historyLength >= eventsOfCampaign(this.input);
   }
 
@@ -260,11 +260,11 @@ export class Campaign {
       this.lookAt = now + LOOK_MS;
       void this.books.move({ do: 'look' });
     }
-    // The end of a move wakes the loop: the look that is due is made then.
+    // The end of a move wakes the loop, which then reads the book if that is due.
     this.alarm.at(Math.min(this.lookAt > now ? this.lookAt : Infinity, this.window.nextAt()));
   }
 
-  /** A batch was closed: what it has told belongs to the campaign. */
+  /** Adds the results of a closed batch to those of the campaign. */
   private take(results: SegmentTotals): void {
     this.hasClosed = true;
     this.results = withSegments(this.results, results);
@@ -281,7 +281,7 @@ export class Campaign {
   }
 
   /**
-   * Money that came back after rows were skipped buys some of them, as long as the cheapest fits and a round buys any.
+   * Resumes skipped rows when money came back, as long as the cheapest fits and each round buys some.
    * @returns whether there is another round to plan
    */
   private hasAnotherRound(): boolean {

@@ -19,20 +19,20 @@ import { type BatchWork } from './batch-work';
 import { isBatchClosed } from './batch-closed';
 import { creationKeyOf, isStarted, type Row } from './row';
 
-/** What one row's create came to: settled, to be tried again at `until`, looked up and not bought, or not allowed any more. */
+/** One row's create: settled, to be tried again at `until`, looked up and not bought, or no longer allowed. */
 export type RowStep =
   Exclude<CreateStep, { do: 'reconcile' }> | { readonly do: 'absent' } | { readonly do: 'closed' };
 
 export interface RowAnswer {
   readonly step: RowStep;
-  /** The answer that led to it: a refusal for now names the time before which nothing may be sent. */
+  /** The answer behind the step: a refusal for now names the time before which nothing may be sent. */
   readonly answer: CreateVideoAnswer;
 }
 
 /**
- * One group of creates, each row by the rules of create-once: its own key, send attempt and claim. A lost
+ * Sends one group of creates, each row by the rules of create-once: its own key, send attempt and claim. A lost
  * group is reconciled row by row, so that only rows whose claim holds an intent stay unconfirmed. Never throws.
- * @param onRow told once for each row, as soon as its fate is known
+ * @param onRow called once for each row, as soon as its step is known
  */
 export async function createRows(
   rows: readonly Row[],
@@ -43,10 +43,10 @@ export async function createRows(
   const scheduledAt = new Date().toISOString();
   const answers = await sendGroup(rows, states, settings, payer);
   const open: Promise<void>[] = [];
-  // Promises only where something is waited for (docs/adr/0011).
+  // Promises only where something is awaited (docs/adr/0011).
   const known = rows.map((row, index) => {
     const state = states[index] as CreateOnceState;
-    // A worker of another version may answer fewer rows: nobody knows what it did for the others.
+    // A worker of another version may answer fewer rows: the outcome of the others is unknown.
     const got = 'lost' in answers ? answers.lost : (answers.all[index] ?? UNANSWERED);
     const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
     if (step === undefined)
@@ -57,7 +57,7 @@ export async function createRows(
       );
     return step;
   });
-  // All reconciliations are ordered before the first row goes on: histories have their commands in this order.
+  // All reconciliations are scheduled before the first row continues: histories have their commands in this order.
   rows.forEach((row, index) => {
     const step = known[index];
     if (step !== undefined) onRow(row, step);
@@ -103,16 +103,16 @@ async function sendGroup(
   );
   const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(sent, {
     limitMs: createScheduleToCloseMs(DEFAULT_START_LIMIT_MS) + CREATE_TIMEOUTS.raceMarginMs,
-    // Then the journal is asked, which knows how long each sender may take.
+    // Then the reconciliation reads the journal, which knows how long each sender may take.
     afterCancelMs: CREATE_TIMEOUTS.httpBudgetMs + CREATE_TIMEOUTS.raceMarginMs,
     summary: 'limit of the creates',
   });
-  // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
+  // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
   asked.length = 0;
   return first === 'lost' ? { lost: NO_ANSWER } : first;
 }
 
-/** What an answer comes to; undefined when it has to be reconciled first. */
+/** The step that follows an answer; undefined when it has to be reconciled first. */
 function stepOf(
   row: Row,
   state: CreateOnceState,
@@ -140,7 +140,7 @@ async function reconciled(
   senders: SenderTrace,
 ): Promise<RowAnswer> {
   const found = await reconcile(row, state, settings, got, senders);
-  // What the send itself left as evidence says more than a look that found nothing out.
+  // The evidence of the send itself says more than a reconciliation that found nothing.
   const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
   const step = stepOf(row, state, keepsOwn ? got : found, true);
   if (step === undefined) throw new Error('media.reconcileCreate answered "pending"');
@@ -148,8 +148,8 @@ async function reconciled(
 }
 
 /**
- * An attempt that was started before, and of which the journal says that nothing came. A worker that could not look says
- * nothing, nor does a fence: what was sent after it stands in the next send attempt.
+ * Whether the journal says that an attempt which was started before bought nothing. A worker that could not read the
+ * journal proves nothing, nor does a fence: what was sent after it is in the next send attempt.
  */
 function isAbsent(row: Row, answer: CreateVideoAnswer): boolean {
   if (!isStarted(row) || row.create?.unknown !== undefined) return false;

@@ -6,10 +6,11 @@ import { type BatchSettings } from '../../domain/campaign/messages';
 import { downloadVideoActivity, downloadVideosActivity } from '../proxies';
 
 /**
- * Fetches some videos: one try for all in one activity, then an activity of its own, with all its tries, for each that
+ * Downloads several videos: one attempt for all in one activity, then an activity of its own with retries for each that
  * needs more, never before the time that the service asked for (C8.7). Never throws.
- * @param onVideo told once for each video, as soon as its end is known; null where no worker could finish its download
- * @param onTried told when the common try is over: others need not wait for those that need more
+ * @param onVideo called once for each video, as soon as its result is known; null if no worker could finish the
+ * download
+ * @param onTried called when the common attempt is over: others need not wait for the videos that need more
  */
 export async function downloadRows(
   videos: readonly VideoTask[],
@@ -22,7 +23,7 @@ export async function downloadRows(
   const open: Promise<void>[] = [];
   videos.forEach((video, index) => {
     const result = results[index];
-    // Promises only where something is waited for (docs/adr/0011).
+    // Promises only where something is awaited (docs/adr/0011).
     if (result) onVideo(index, result);
     else {
       const one = downloadOne(video, queues.download, waitMs?.[index] ?? 0);
@@ -42,10 +43,10 @@ async function tryAll(
     return await fetch({ videos: asked });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    // Its worker was lost, or is of a version that does not know it: each video is tried by itself.
+    // The worker was lost, or is of a version without this activity: each video gets an activity of its own.
     return { results: [] };
   } finally {
-    // The SDK keeps what an activity was called with until the run ends (docs/adr/0011).
+    // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
     asked.length = 0;
   }
 }

@@ -4,19 +4,19 @@ import { type CampaignRowResult } from '../../domain/campaign/row';
 import { type BatchWork } from './batch-work';
 import { creationKeyOf, factsOf, isStarted, type Row } from './row';
 
-/** Pause before another attempt: doubled each time, up to the longest. */
+/** Pause before another attempt, in milliseconds: doubled each time, up to the longest. */
 const FIRST_PAUSE_MS = 15_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
 /**
- * The attempt is over: the row ends, or waits for another attempt under a key of its own. Only what the service had no
- * room for is tried again by itself; moderation, wrong requests and quota are final (C3.7).
+ * Ends an attempt: the row ends, or waits for another attempt under a key of its own. Only a lack of capacity at the
+ * service is retried automatically; moderation, wrong requests and quota are final (C3.7).
  */
 export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | ImageOutcome): void {
   const now = Date.now();
   const result = rowResult(factsOf(batch.input.campaign, row), outcome, now);
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
-  // Under a budget an attempt without a price would be bought for nothing.
+  // Under a budget, an attempt without a price would not be counted.
   const priced = batch.account.granted() === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;
   const isOver = !priced || !isWorthAnother(outcome) || made >= batch.input.settings.maxAttempts;
@@ -30,7 +30,7 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   Object.assign(row, {
     phase: 'waiting',
     attempt: row.attempt + 1,
-    // Another attempt that was started before is looked up at once.
+    // The next attempt was started before: it is looked up at once.
     notBefore: goesOn ? 0 : Math.max(now + pause, notBeforeOf(outcome)),
     cost: 0,
     create: null,
@@ -42,13 +42,13 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   });
 }
 
-/** Whether it cost nothing although the journal has it as bought, by this batch or another. */
+/** Whether it cost nothing although the journal records it as bought, by this batch or another. */
 function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
   if (outcome.outcome === 'rejected') return outcome.reason === 'declared_lost';
   return outcome.outcome === 'failed';
 }
 
-/** Another text of this row was bought under its keys by a campaign that ended before it had a result. */
+/** Whether another text of this row was bought under its keys, by a campaign that ended before it had a result. */
 function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResult): boolean {
   const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
   return isConflict && isStarted(row) && ledger.some(({ state }) => state !== 'none');
@@ -65,7 +65,7 @@ function isWorthAnother(outcome: VideoOutcome | ImageOutcome): boolean {
   }
 }
 
-/** The service's own time, never shortened (C8.7). */
+/** The time that the service asked for, never shortened (C8.7). */
 function notBeforeOf(outcome: VideoOutcome | ImageOutcome): number {
   return outcome.outcome === 'rejected' && outcome.notBefore !== undefined
     ? Date.parse(outcome.notBefore)

@@ -5,12 +5,12 @@ import { type BatchWork } from './batch-work';
 import { creationKeyOf, factsOf, isStarted, isBought, type Row } from './row';
 
 /**
- * No money, or cancelled: rows that are not bought end. Without money, what is bought already goes on; cancelled, what
- * was bought and has no result yet.
+ * Ends rows that are not bought when the budget is spent or the campaign is cancelled. Without money, bought rows
+ * continue; after a cancellation, only those that were bought and have no result yet.
  */
 export function endUnbought(batch: BatchWork, now: number): void {
   const { stop } = batch.orders;
-  // A batch that leaves gives back what has not ended: what the journal has of it by now, the next one looks up.
+  // A batch that hands back returns unfinished rows: the next one looks them up in the journal.
   if (stop === null || batch.isLeaving()) return;
   const ends = (row: Row) =>
     stop === 'cancel'
@@ -23,7 +23,7 @@ export function endUnbought(batch: BatchWork, now: number): void {
   }
 }
 
-/** Attempts of it were bought of which no results tell: they are collected, whatever the row came to before. */
+/** Whether attempts were bought that are in no results: they are collected, whatever the row's earlier outcome. */
 function hasUnbooked({ opened }: Row): boolean {
   return (opened.bought ?? 0) > 0;
 }
@@ -33,25 +33,24 @@ function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number)
   const { was } = row.opened;
   const unknown = row.create?.unknown;
   if (unknown === undefined) batch.account.giveBack(row.cost);
-  // Sent, and nobody knows: that no more is wanted does not make it unbought.
+  // It was sent and its outcome is unknown: a stop order does not make it unbought.
   if (unknown !== undefined)
     endOrRetry(batch, row, outcomes.unconfirmed(unknown, creationKeyOf(batch.input.campaign, row)));
   else if (row.last !== null) batch.end(row, row.last);
-  else if (was !== undefined)
-    batch.end(row, unboughtResult(facts, was.outcome, 'It was not resumed again.', now));
+  else if (was !== undefined) batch.end(row, unboughtResult(facts, was.outcome, 'It was not resumed.', now));
   else if (stop === 'cancel')
     batch.end(row, unboughtResult(facts, 'cancelled', 'The campaign was cancelled.', now));
   else batch.end(row, unboughtResult(facts, 'skipped_budget', 'The budget was spent.', now));
 }
 
 /**
- * Nothing is in the journal of the last attempt that was started before: it is bought now. One that the books hold never
- * is, whatever the journal has forgotten: its row stays what it was.
+ * Buys the last attempt that was started before when the journal has nothing of it. An attempt on the books is never
+ * bought again, even if the journal has lost it: its row keeps its earlier outcome.
  */
 export function buyOrKeep(batch: BatchWork, row: Row): void {
   const { was } = row.opened;
   if (was === undefined || !isBought(batch.input.campaign, row)) {
-    // Nothing of the looks is left: the money for it is not taken yet.
+    // Drop the state of the lookups: the money for it is not taken yet.
     Object.assign(row, { phase: 'waiting', started: -1, create: null });
     return;
   }

@@ -10,10 +10,10 @@ import { generateImageOf } from './images';
 import { type BatchWork } from './batch-work';
 import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './row';
 
-/** Image calls of one batch that are open at a time: each takes a minute and a place in the worker. */
+/** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
 const OPEN_IMAGE_CALLS = 25;
 
-/** Image rows: set aside when their page is read, then one activity each. */
+/** Runs image rows: they are set aside when their page is read, then get one activity each. */
 export class ImageCalls {
   private open = 0;
 
@@ -44,7 +44,7 @@ export class ImageCalls {
   }
 
   private hasMoney(row: Row): boolean {
-    // A row that waited for the service has its money already.
+    // A row that waited for the service already has its money.
     if (row.create !== null || row.cost > 0) return true;
     const cost = costOf(this.batch.input.campaign, row);
     if (!this.batch.account.take(cost)) return false;
@@ -52,7 +52,7 @@ export class ImageCalls {
     return true;
   }
 
-  /** Nothing came of it yet: it keeps its money and its place. */
+  /** Lets a row without a result wait with its money and position, or returns the outcome that ends it. */
   private waitOrEnd(row: Row, got: WaitingImage): ImageOutcome | undefined {
     const { batch } = this;
     const state = row.create ?? beginCreate(creationKeyOf(batch.input.campaign, row), Date.now());
@@ -97,7 +97,7 @@ export class ImageCalls {
   }
 }
 
-/** A call that was started before, and of which nothing came. */
+/** Whether a call that was started before bought nothing. */
 function isAbsent(outcome: ImageOutcome): boolean {
   return outcome.outcome === 'rejected' && ['not_sent', 'retry_later'].includes(outcome.reason);
 }

@@ -6,7 +6,7 @@ import { campaignImageActivity } from '../proxies';
 import { type BatchWork } from './batch-work';
 import { creationKeyOf, isStarted, type Row } from './row';
 
-/** One image row: a plain activity with its own retries, as for single images. Never throws. */
+/** Runs one image row: a plain activity with its own retries, as for single images. Never throws. */
 export function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
   const { campaign, settings } = input;
   const { account, policy, queues } = settings;

@@ -2,7 +2,7 @@ import { CAMPAIGN_KEYS, type CampaignInput } from '../../domain/campaign/plan';
 import { unknownKey } from '../../domain/known-keys';
 import { milliseconds } from '../inputs';
 
-/** Why a campaign cannot begin; undefined when it can. A throw in workflow code would hang it, so clients ask first. */
+/** Why a campaign cannot start; undefined when it can. Clients check first: a throw in workflow code would hang it. */
 export function inputIssue(input: CampaignInput): string | undefined {
   const unknown = unknownKey(input, CAMPAIGN_KEYS);
   if (unknown !== undefined) return unknown.message;
@@ -23,7 +23,7 @@ export function inputIssue(input: CampaignInput): string | undefined {
   if (input.waitFor !== undefined && milliseconds(input.waitFor) === undefined)
     return 'waitFor must be a duration such as "1h" or milliseconds.';
   const { priority, fairnessWeight, budget } = input;
-  // The server refuses the start of a batch for these, again and again.
+  // With invalid values the server would refuse every start of a batch.
   if (priority !== undefined && !(Number.isInteger(priority) && priority >= 0))
     return 'priority must be a whole number from 1 to 5.';
   if (fairnessWeight !== undefined && !(Number.isFinite(fairnessWeight) && fairnessWeight >= 0))

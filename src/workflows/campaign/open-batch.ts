@@ -9,9 +9,9 @@ export interface OpenBatch {
   slots: number;
   report: BatchReport | null;
   reportedAt: number;
-  /** When it was there last: it reported, or took orders. */
+  /** When it last reported or received orders. */
   acknowledgedAt: number;
-  /** What it was told last. */
+  /** The last orders that it was sent, as text. */
   sentOrders: string;
   telling: boolean;
   handBack: boolean;
@@ -37,7 +37,7 @@ export function openBatch(batch: number, rows: readonly RowSet[], now: number): 
   };
 }
 
-/** Rows that are in flight or may be soon, as far as it has sentOrders: rows that wait for money leave their slots to others. */
+/** Rows that are in flight or may be soon, by its last report: rows that wait for money leave their slots to others. */
 export function leftOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
   if (report === null) return size;
   return report.needs === null ? report.inFlight + report.waiting : report.inFlight;
@@ -47,12 +47,12 @@ export function waitingOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>):
   return report === null ? size : report.waiting;
 }
 
-/** Whether a report tells of every row that was told of before: that of a batch which was reset by hand may know of fewer. */
+/** Whether a report has every ended row of the last one: after a reset by hand, a batch may report fewer. */
 export function isWholeReport(report: BatchReport, before: Pick<OpenBatch, 'report'>): boolean {
   return without(before.report?.ended ?? [], report.ended).length === 0;
 }
 
-/** Rows of one that is gone of which it has told no result: any of them may be bought, and have been polled until now. */
+/** Rows without a reported result of a batch that is gone: any may be bought, and have been polled until now. */
 export function leftByGone({ rows, report }: Pick<OpenBatch, 'rows' | 'report'>, now: number): RowSet[] {
   return without(rows, report?.ended ?? []).map((set) => ({ ...set, started: now }));
 }

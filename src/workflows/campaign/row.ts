@@ -9,7 +9,7 @@ import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/r
 import { rowCreationKey } from '../../domain/creation-key';
 import { type OpenSet } from './batch-pages';
 
-/** One row in flight. Changed in place: a batch has hundreds of them and one thread. Times are workflow time in milliseconds. */
+/** One row in flight. Mutable: a batch has hundreds of them and one thread. Times are workflow time in milliseconds. */
 export interface Row {
   readonly set: OpenSet;
   readonly index: number;
@@ -18,20 +18,20 @@ export interface Row {
   readonly startedAt: number;
   phase: RowPhase;
   attempt: number;
-  /** Nothing is created for it before. */
+  /** Earliest time of the next create. */
   notBefore: number;
-  /** Taken for this attempt, in micro-units. */
+  /** Money taken for this attempt, in micro-units. */
   cost: number;
   /** The last attempt that was found in the journal; -1 when there is none. */
   started: number;
   create: CreateOnceState | null;
   created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings' | 'mayBeOwed'> | null;
-  /** What is known of the wait; the poll loop brings it up to date. */
+  /** State of the wait; the poll loop updates it. */
   watch: { readonly state: WatchState } | null;
   record: PolledRecord | null;
-  /** Attempts that are over, of earlier plans too. */
+  /** Finished attempts, including those of earlier plans. */
   ledger: readonly LedgerLine[];
-  /** What the attempt before came to, should there be no other. */
+  /** Result of the previous attempt, for the case that no other follows. */
   last: CampaignRowResult | null;
 }
 
@@ -57,7 +57,7 @@ export function newRow(set: OpenSet, index: number, now: number): Row {
   };
 }
 
-/** When the last attempt of it that was started was sent, in milliseconds: a hand back gives no video more time. */
+/** When its last started attempt was sent, in milliseconds: a hand-back gives no video more time. */
 export function sinceOf({ since }: Pick<OpenedRow, 'since'>): number | undefined {
   return since === undefined ? undefined : Date.parse(since);
 }
@@ -76,7 +76,7 @@ export function isBought(campaign: string, row: Row): boolean {
   return isBooked(row.ledger, creationKeyOf(campaign, row));
 }
 
-/** What this attempt takes out of the account. */
+/** Money that this attempt takes from the account. */
 export function costOf(campaign: string, row: Row): number {
   return isBought(campaign, row) ? 0 : (row.spec.estimate ?? 0);
 }
@@ -95,7 +95,7 @@ export function factsOf(campaign: string, row: Row): RowFacts {
   };
 }
 
-/** Calls of one model by one account share a limit: it is the service that has no room. */
+/** Calls of one model by one account share a limit, because the capacity of the service limits them. */
 export function limitKeyOf(row: Row): string {
   return `${row.spec.account ?? ''} ${row.spec.model}`;
 }

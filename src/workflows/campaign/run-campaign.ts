@@ -27,8 +27,9 @@ const PLAN_FAILED = 'The manifest could not be planned: no worker could read it 
 export const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignReport);
 
 /**
- * Buys every row of a manifest once, waits for all of them and keeps what came. The workflow id is the id of
- * the campaign and part of every creation key: the same id never buys a row twice. Every way it ends by itself is a value.
+ * Buys every row of a manifest once, waits for all of them and keeps the results. The workflow id is the id of the
+ * campaign and part of every creation key: the same id never buys a row twice. It returns a value when it ends by
+ * itself, unless its input is invalid or its first plan fails.
  */
 export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
   const issue = inputIssue(input);
@@ -42,7 +43,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   const root = CancellationScope.current();
   if (root.consideredCancelled) campaign.cancel();
   void root.cancelRequested.catch(() => campaign.cancel());
-  // What is bought is collected and kept, whatever becomes of whoever started it.
+  // A cancellation does not stop the collection of what is bought.
   return CancellationScope.nonCancellable(async () => {
     for (;;) {
       const selection = campaign.isNextSelectionFree() ? campaign.selections.shift() : undefined;
@@ -62,7 +63,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
       phase = 'done';
       await campaign.finish();
       await condition(allHandlersFinished);
-      // Somebody may have asked for more in this very moment.
+      // An Update may have added a selection meanwhile.
       if (campaign.selections.length === 0 && campaign.plan !== null)
         return campaignResult(
           campaign,
@@ -73,7 +74,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   });
 }
 
-/** A large manifest takes a minute to read: orders, money and rows go out meanwhile. */
+/** Plans beside the running batches, which go on meanwhile: a large manifest takes a minute to read. */
 async function planBeside(campaign: Campaign, select: RowSelection): Promise<void> {
   campaign.planning = true;
   const plan = await makePlan(campaign, select);
@@ -82,7 +83,7 @@ async function planBeside(campaign: Campaign, select: RowSelection): Promise<voi
   campaign.wake();
 }
 
-/** What runs goes on, whatever is wrong with what was asked for besides. */
+/** A plan that failed or was refused becomes a note; the campaign continues. */
 function takePlan(campaign: Campaign, plan: CampaignPlan | null, select: RowSelection): void {
   if (plan === null || plan.refused !== undefined) campaign.notes.push(plan?.refused?.message ?? PLAN_FAILED);
   else campaign.addPlan(plan, select);

@@ -1,13 +1,13 @@
 import { type VideoTask } from '../../domain/video-task';
 
 /**
- * Values that most rows of a batch have in common, each kept once: what activities answer is read anew for every row, and
- * a batch holds hundreds of them. There are as many as a campaign has models, accounts and prices.
+ * Values that most rows of a batch have in common, each kept once: activity results are decoded separately for every
+ * row, and a batch holds hundreds of them. There are as many as a campaign has models, accounts and prices.
  */
 export class SharedValues {
   private readonly known = new Map<string, unknown>();
 
-  /** A value that is equal, as JSON, to every other one that was asked for with the same content. */
+  /** The first value that was passed with the same JSON. */
   of<T extends string | object | null>(value: T): T {
     if (value === null) return value;
     const key = JSON.stringify(value);
@@ -16,7 +16,7 @@ export class SharedValues {
   }
 
   task(video: VideoTask): VideoTask {
-    // Named one by one: an object that is copied by a spread takes half as much again.
+    // Fields are listed one by one: a copy by a spread takes 50% more memory.
     return {
       taskId: video.taskId,
       model: this.of(video.model),

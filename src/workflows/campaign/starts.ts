@@ -8,21 +8,21 @@ import { buyOrKeep } from './end-unbought';
 import { costOf, creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './row';
 import { type Watches } from './watches';
 
-/** Creates per activity at most; fewer than `WORTH` wait a moment for company. */
+/** Maximum creates per activity; fewer than `WORTH` wait up to `COMPANY_MS` for more. */
 const GROUP = 25;
 const WORTH = 10;
 const COMPANY_MS = 2_000;
-/** For so many rows of a batch one group may be open: enough for 150 creates a second, and few that a cancellation finds waiting. */
+/** Rows of a batch per open group: enough for 150 creates a second, with few waiting at a cancellation. */
 const ROWS_PER_GROUP = 300;
-/** Under a cap so many creates are open as go out in this time: enough to use it up, and few that a cancellation finds waiting. */
+/** Under a cap, open creates are those of this time (ms): enough to use it, with few waiting at a cancellation. */
 const CAPPED_MS = 2_000;
-/** Rows that were started before are looked up together: nothing is sent for them, so that they share no fate. */
+/** Maximum rows of one lookup: it sends nothing, so that rows that were started before can share a large group. */
 const LOOKED_UP = 500;
 
-/** Takes rows out of pages and sends their creates, few groups at a time: starts are paced by the service's answers. */
+/** Takes rows from pages and sends their creates, few groups at a time: the service's answers pace the starts. */
 export class Starts {
   private sending = 0;
-  private lenientClient = false;
+  private isLookingUp = false;
   private lastAt = 0;
 
   constructor(
@@ -60,7 +60,7 @@ export class Starts {
   }
 
   private lookUp(now: number): void {
-    if (this.lenientClient) return;
+    if (this.isLookingUp) return;
     const found: Row[] = [];
     for (const row of this.batch.rows) {
       if (found.length >= LOOKED_UP) break;
@@ -69,9 +69,9 @@ export class Starts {
       else found.push(row);
     }
     if (found.length === 0) return;
-    this.lenientClient = true;
+    this.isLookingUp = true;
     void this.send([found]).finally(() => {
-      this.lenientClient = false;
+      this.isLookingUp = false;
       this.batch.wake();
     });
   }
@@ -102,7 +102,7 @@ export class Starts {
         if (limit.opensAt() > now) batch.alarm.at(limit.opensAt());
         return false;
       }
-      // A row that waited for the service has its money already.
+      // A row that waited for the service already has its money.
       if (row.create === null && row.cost === 0) {
         const cost = costOf(batch.input.campaign, row);
         if (!batch.account.take(cost)) return false;
@@ -118,7 +118,8 @@ export class Starts {
       if (row.spec.operation !== 'create_video' || picked.length >= wanted) continue;
       if (fits(row)) picked.push(row);
     }
-    // Rows that cannot start now are set aside, so that other models and cheaper rows go on; but not the whole batch.
+    // Rows that cannot start now are set aside, so that other models and cheaper rows continue; but not the whole
+    // batch.
     while (picked.length < wanted && waiting < Math.max(GROUP, batch.orders.slots)) {
       const next = batch.pages.nextRow();
       if (next === undefined) break;
@@ -172,7 +173,7 @@ export class Starts {
     }
   }
 
-  /** Of an attempt that was started before nothing came: the one after it is there, or this was the last. */
+  /** An attempt that was started before bought nothing: another one follows it, or it was the last. */
   private onAbsent(row: Row, { sendAttempt, account, estimate, mayBeOwed }: RowAnswer['answer']): void {
     if (row.attempt >= row.started) return buyOrKeep(this.batch, row);
     const key = creationKeyOf(this.batch.input.campaign, row);
@@ -183,7 +184,7 @@ export class Starts {
   }
 }
 
-/** A video that was started before, of which the journal has not said yet what came of it. */
+/** Whether this is a video that was started before and still has to be looked up in the journal. */
 function isLookedUp(row: Row): boolean {
   const isVideo = row.spec.operation === 'create_video';
   return row.phase === 'waiting' && isVideo && isStarted(row) && row.create?.unknown === undefined;

@@ -10,14 +10,14 @@ import { type BatchWork } from './batch-work';
 import { limitKeyOf, type Row, sinceOf } from './row';
 import { SharedValues } from './shared-values';
 
-/** Videos per download activity, and how many such activities are open at a time. */
+/** Videos per download activity, and the maximum of such activities that are open. */
 const GROUP = 25;
 const OPEN_GROUPS = 4;
 
-/** 4 s give or take 0.2 in the band of 3 to 5 s: enough to keep batches out of step, and no row waits for the end of the band. */
+/** 4 s ± 0.2 s in the band of 3 to 5 s: enough to keep batches out of step, and no row waits until its end. */
 const POLL_BAND_MARGIN = 0.4;
 
-/** Rows whose task exists: polled by one loop for all, then downloaded in groups. */
+/** Rows whose task exists: one loop polls them all, then they are downloaded in groups. */
 export class Watches {
   private readonly loop: PollLoop;
   private readonly queue: Row[] = [];
@@ -35,7 +35,7 @@ export class Watches {
     });
   }
 
-  /** A task that was just created. */
+  /** Starts to watch a task that was created, now or before. */
   begin(row: Row, created: CreatedVideo, now: number): void {
     const video = this.shared.task(created.video);
     row.created = {
@@ -49,20 +49,20 @@ export class Watches {
     const since = (isHandedBack ? sinceOf(row.opened) : undefined) ?? now;
     const deadlineAt = since + this.batch.input.settings.waitForMs;
     const { firstPollSeconds, minSeconds } = video.polling;
-    // Another batch may have polled what was bought before, and it may be ready (C8.2).
+    // A task that was bought before may be ready, and another batch may just have polled it (C8.2).
     const firstPollAt = created.sent
       ? now + firstPollSeconds * 1000
       : Math.max(now, (polledAt ?? now) + minSeconds * 1000);
     this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt, lastStatus: created.status }));
   }
 
-  /** Whether every poll of late failed: the service is away, and nothing new is bought meanwhile. */
+  /** Whether all recent polls failed: the service is unavailable, and nothing new is bought meanwhile. */
   serviceIsAway(): boolean {
     const states = this.loop.states().filter(({ lastPollAt, errors }) => lastPollAt !== null || errors > 0);
     return states.length > 0 && states.every(({ errors }) => errors > 0);
   }
 
-  /** Videos that wait to be fetched. */
+  /** Videos that wait for their download. */
   backlog(): number {
     return this.queue.length;
   }
@@ -78,7 +78,7 @@ export class Watches {
     }
   }
 
-  /** Stops the loop, at the end of its tick where one is under way. @returns whether it has */
+  /** Stops the loop, at the end of its tick when one is in progress. @returns whether it has stopped */
   stop(): boolean {
     this.loop.stop();
     return this.open === 0;
@@ -146,7 +146,7 @@ export class Watches {
   }
 }
 
-/** One row in the loop. Of a class, because a function of its own for each of thousands would be larger than what it knows. */
+/** One row in the loop. A class, because a closure for each of thousands of rows would take more memory. */
 class RowWatch implements Watcher {
   constructor(
     private readonly row: Row,

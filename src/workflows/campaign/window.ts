@@ -27,14 +27,14 @@ import { type campaignBatch } from './campaign-batch';
 import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, isWholeReport } from './open-batch';
 import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
 
-/** A batch that says nothing for so long is sent its orders again: one that is gone is noticed by that. */
+/** A batch that is silent for this long is sent its orders again, which detects one that is gone. In milliseconds. */
 const SILENT_MS = 150_000;
-/** How long the result of a batch that closed may take to come. */
+/** How long the result of a batch that closed may take to arrive, in milliseconds. */
 const RESULT_MS = 5_000;
-/** Of a batch that has few rows left, the part below which it may be asked for them. */
+/** Share of its rows up to which a batch may be ordered to hand back its last rows. */
 const FEW_LEFT = 0.3;
 
-/** What the campaign wants of its batches now. */
+/** What the campaign currently requires of its batches. */
 export interface Wanted {
   readonly concurrency: number;
   readonly createsPerSecond: number | null;
@@ -43,11 +43,11 @@ export interface Wanted {
   readonly rowPrice: number;
   readonly paused: boolean;
   readonly stop: 'budget' | 'cancel' | null;
-  /** The campaign leaves its run: everything is handed back. */
+  /** The campaign is about to continue as new: everything is handed back. */
   readonly leaves: boolean;
 }
 
-/** The batches that are open: fed from the queue, shared the slots, told what to do, and closed in the book. */
+/** The open batches: gives them rows of the queue, slots, money and orders, and closes them in the book. */
 export class Window {
   private readonly open = new Map<number, OpenBatch>();
   private readonly settling = new Set<number>();
@@ -61,24 +61,24 @@ export class Window {
     private readonly queue: RowQueue,
     private readonly books: Books,
     private limits: LimitShares,
-    /** Orders are numbered over resets of the campaign too: workflow time only goes on. */
+    /** Number of the last orders; it rises even after a reset of the campaign: workflow time never goes back. */
     private n: number,
     private readonly onChange: () => void,
     private readonly onClosed: (results: SegmentTotals) => void,
   ) {}
 
-  /** A report replaces what its batch has told before. One of a batch that is not of this window has to end. */
+  /** Handles a report, which replaces the earlier ones of its batch. A batch that is not in this window has to end. */
   hear(report: BatchReport, now: number): void {
     const open = this.open.get(report.batch);
     if (report.campaignRun !== this.campaignRun || open === undefined) return this.retire(report.batch);
-    // What it told before its end stands: what it had no result for is given to another one.
+    // After its end its last report is final: rows without a result in it go to another batch.
     if (open.end !== null || (open.report !== null && report.n <= open.report.n)) return;
     if (!isWholeReport(report, open)) return;
     Object.assign(open, { report, reportedAt: now, acknowledgedAt: now });
     this.limits = { ...this.limits, ...report.limits };
   }
 
-  /** One turn: closes what ended, opens what there is room for, and tells every batch what it should do. */
+  /** One turn: closes ended batches, opens new ones where there is room, and sends orders to every batch. */
   turn(now: number, wanted: Wanted): void {
     for (const batch of this.books.foreign()) void this.settleForeign(batch);
     for (const open of this.open.values()) {
@@ -96,14 +96,14 @@ export class Window {
     for (const open of this.open.values()) this.sendOrders(open, now, wanted);
   }
 
-  /** Whether nothing is open, and nothing of others is left to settle. */
+  /** Whether no batch is open, and no batch of another run is left to settle. */
   isIdle(): boolean {
     return this.open.size === 0 && !this.opening && this.settling.size === 0 && !this.books.isMoving();
   }
 
   /**
-   * Gives money to batches that wait for it. @returns whether the budget is spent: nothing that is in flight can give any
-   * back, and what is free fits no row that waits
+   * Gives money to batches that wait for it. @returns whether the budget is spent: nothing in flight can give money
+   * back, and the free money is too little for any waiting row
    */
   feed({ budget, stop }: Wanted): boolean {
     if (budget === null || stop !== null || this.open.size === 0) return false;
@@ -123,12 +123,12 @@ export class Window {
     return starved === this.open.size;
   }
 
-  /** Rows of open batches that have no result. */
+  /** Rows of open batches without a result. */
   remaining(): number {
     return this.all().reduce((sum, open) => sum + open.size - sizeOf(open.report?.ended ?? []), 0);
   }
 
-  /** Whether a batch has rows of a later plan than that of this number. */
+  /** Whether a batch has rows of a plan later than this generation. */
   hasLaterThan(generation: number): boolean {
     return this.all().some(({ rows }) => rows.some((set) => set.generation > generation));
   }
@@ -137,7 +137,7 @@ export class Window {
     return [...this.open.values()];
   }
 
-  /** When a silent batch has to be looked at, in workflow time: one that is told or closed wakes the campaign by itself. */
+  /** When to check a silent batch, in workflow time; one that is sent orders or ends wakes the campaign by itself. */
   nextAt(): number {
     const silent = this.all().filter(({ telling, end }) => !telling && end === null);
     return Math.min(...silent.map(({ acknowledgedAt }) => acknowledgedAt + SILENT_MS));
@@ -149,30 +149,30 @@ export class Window {
 
   private share(concurrency: number): void {
     const batches = [...this.open.values()];
-    // What waits for money leaves its slots to others, and has none of its own when the money comes.
+    // A batch that waits for money leaves its slots to others, and reserves none for when the money arrives.
     for (const open of batches) if (open.report?.needs) open.slots = Math.min(open.slots, leftOf(open));
     const holders = batches.map((open) => ({ slots: open.slots, left: leftOf(open) }));
     shareSlots(holders, concurrency).forEach((slots, at) => ((batches[at] as OpenBatch).slots = slots));
   }
 
-  /** Whether rows of the queue should be in a batch now, beside so many that are about to be. */
+  /** Whether rows of the queue should go into a batch now, in addition to `taken` rows that are about to. */
   private needsRows({ paused, stop, budget, rowPrice, concurrency }: Wanted, taken = 0): boolean {
     if (this.opening || !this.books.known || this.books.isMoving() || this.queue.size() === 0) return false;
-    // What is bought is polled on at once: it needs no slot that others have.
+    // Bought rows are polled at once: they need no slot of other rows.
     if (this.queue.hasStarted()) return true;
     if (paused && stop !== 'cancel') return false;
     if (this.open.size === 0 && taken === 0) return true;
-    // Rows of open batches that have no place yet: enough of them, and nothing waits for another batch to begin.
+    // Rows of open batches without a slot: while there are enough, no slot waits for another batch to start.
     const atHand = this.all().reduce((sum, open) => sum + leftOf(open), taken) - concurrency;
     if (atHand >= FEW_AT_HAND) return false;
     if (budget === null || stop !== null) return true;
-    // What is open may give money back: without any, another batch would give up its rows at once.
+    // Open batches may give money back: without any, another batch would skip its rows at once.
     return (
       (this.books.free() ?? 0) >= (taken + 1) * rowPrice && this.all().every(({ report }) => !report?.needs)
     );
   }
 
-  /** A few rows are not worth a poll loop of their own where others wait for a place. */
+  /** Orders the batch with the fewest rows left to hand them back: they are not worth a poll loop of their own. */
   private shedStragglers(): void {
     if (this.all().some(({ handBack, end }) => handBack || end !== null)) return;
     const few = this.all().filter((open) => waitingOf(open) === 0 && leftOf(open) <= FEW_LEFT * open.size);
@@ -180,7 +180,7 @@ export class Window {
     if (fewest !== undefined) (fewest as OpenBatch).handBack = true;
   }
 
-  /** As many batches as are needed, in one move: each of them waits for the journal. */
+  /** Opens as many batches as needed in one move, because each move waits for the journal. */
   private async openMore(wanted: Wanted): Promise<void> {
     const batches = this.takeBatches(wanted);
     this.opening = true;
@@ -191,7 +191,7 @@ export class Window {
       want: wanted.stop === null ? null : 0,
     });
     this.opening = false;
-    // Somebody else has written: the next turn settles what is not of this window.
+    // Another run has written to the book: the next turn settles the batches that are not of this window.
     if (opened === undefined) return this.queue.handBack(batches.flat());
     const added = opened.map((batch, place) => openBatch(batch, batches[place] ?? [], Date.now()));
     for (const open of added) this.open.set(open.batch, open);
@@ -230,7 +230,7 @@ export class Window {
             limits: this.limits,
           },
         ],
-        // Whoever terminates a campaign wants nothing more to be bought.
+        // After a campaign is terminated, nothing more may be bought.
         parentClosePolicy: ParentClosePolicy.TERMINATE,
         cancellationType: ChildWorkflowCancellationType.ABANDON,
         priority: {
@@ -244,7 +244,7 @@ export class Window {
         () => this.ended(open, 'gone'),
       );
     } catch {
-      // One with this id runs, of a book that is lost: its number is passed over.
+      // A workflow with this id runs, from a book that was lost: its number is skipped.
       this.ended(open, 'gone');
     }
     open.telling = false;
@@ -252,7 +252,7 @@ export class Window {
   }
 
   private ended(open: OpenBatch, end: BatchResult | 'gone'): void {
-    // One that another run has closed, or that was reset by hand, does not know of itself what it has cost and told.
+    // A batch that another run has closed, or that was reset by hand, does not know what it has cost and reported.
     const knows = end !== 'gone' && end.why !== 'closed' && isWholeReport(end.report, open);
     if (open.end === null && knows) open.report = end.report;
     open.end ??= knows ? end : 'gone';
@@ -269,7 +269,7 @@ export class Window {
     this.onChange();
   }
 
-  /** Puts what a batch has cost in the place of what it may spend: by its own account, or by what the journal knows of it. */
+  /** Replaces a batch's grant by its actual cost, from its own account or from the journal. */
   private async account(
     batch: number,
     end: BatchResult | 'gone',
@@ -285,7 +285,7 @@ export class Window {
     }
   }
 
-  /** A batch of a run that a reset or a terminate has undone: it sends nothing more, and what it has cost is counted. */
+  /** Settles a batch of a run that a reset or termination has undone: it sends no more, and its cost is counted. */
   private async settleForeign(batch: number): Promise<void> {
     if (this.settling.has(batch)) return;
     this.settling.add(batch);
@@ -305,7 +305,7 @@ export class Window {
     void this.signal(open.batch, orders).then(async (heard) => {
       if (heard) open.acknowledgedAt = Date.now();
       else {
-        // It closed. Its result may be on the way; after a reset nobody tells of it, and the journal knows what it bought.
+        // The batch closed. Its result may still arrive; after a reset none does, and the journal knows what it bought.
         await condition(() => open.end !== null, RESULT_MS);
         open.end ??= 'gone';
       }
@@ -320,7 +320,7 @@ export class Window {
     return { n: this.n, slots: open.slots, createsPerSecond, granted, paused, stop, handBack };
   }
 
-  /** A batch of which this campaign does not know hands back, to nobody. */
+  /** Orders a batch that this campaign does not know to hand back; its result is not awaited. */
   private retire(batch: unknown): void {
     if (typeof batch !== 'number' || !Number.isInteger(batch) || batch < 0) return;
     const nothing = { slots: 0, createsPerSecond: null, granted: 0, paused: true, stop: null } as const;

@@ -248,7 +248,7 @@ interface Asker {
   readonly asks: boolean;
 }
 
-/** The real decision, with the real way over send attempts that another clock has opened (src/activities/journal-send attempts.ts). */
+/** The real decision, with the real way over send attempts that another clock has opened (src/activities/send-attempts.ts). */
 export function decide(
   world: World,
   at: number,

@@ -72,7 +72,7 @@ function bodies(kind: string, fields: readonly string[]): fc.Arbitrary<JsonObjec
 }
 
 /** What the document lets through is what the sandbox lets through. */
-describe('requests: the OpenAPI document against the validate', () => {
+describe('requests: the OpenAPI document against the validators', () => {
   const agree = (
     mode: SandboxMode,
     schema: string,

@@ -18,18 +18,18 @@ const busy = { $ref: '#/components/responses/Busy' };
 const denied = { 401: error, 403: error, 429: busy, 503: busy, default: error };
 const taskId = { name: 'task_id', in: 'path', required: true, schema: { type: 'string', maxLength: 512 } };
 const range = { name: 'Range', in: 'header', schema: { type: 'string' } };
-/** Of the published variants there is one. */
+/** The only one of the published variants that exists. */
 const variant = { name: 'variant', in: 'query', schema: { enum: ['video'] } };
 const tag = { ETag: { schema: { type: 'string' } } };
 
-/** Bytes, or a part of them. */
+/** Replies with a whole file or a range of it. */
 const bytes = (mediaType: string): JsonObject => ({
   200: { description: 'The whole file.', headers: tag, content: { [mediaType]: {} } },
   206: { description: 'The range that was asked for.', headers: tag, content: { [mediaType]: {} } },
   416: { description: 'There is no such range.' },
 });
 
-/** The operations of contract 4, and the files that image replies point at (contract 2.5). */
+/** The operations of contract 4, and the files that image replies link to (contract 2.5). */
 function openapiPaths(mode: SandboxMode): JsonObject {
   const failed = {
     description: 'An error, or from some models the record of a failed task.',
@@ -122,11 +122,11 @@ const summaries: Record<SandboxMode, string> = {
 };
 
 /**
- * The OpenAPI 3.1 document of a mode. Requests follow from the model catalog, records and errors from the dialects;
- * what a schema cannot say (order of multipart parts, Base64 that decodes) is left out.
+ * The OpenAPI 3.1 document of a mode. Request schemas follow from the model catalog, records and errors from the dialects.
+ * Rules that a schema cannot express (order of multipart parts, Base64 that decodes) are left out.
  */
 export function openapiDocument(mode: SandboxMode, baseUrl = 'http://127.0.0.1:8088'): JsonObject {
-  // A copy: readers of such documents replace references in place.
+  // A copy, because tools that read such documents resolve references in place.
   return structuredClone({
     openapi: '3.1.1',
     info: {

@@ -28,7 +28,7 @@ const detail = object({ detail: { type: 'array', items: entry, minItems: 1 } }, 
   title: 'detail',
 });
 
-/** The body of an error reply; the contract shows none (section 7). */
+/** The body of an error reply; the contract defines none (section 7). */
 export function errorSchema(mode: SandboxMode): JsonSchema {
   return mode === 'strict' ? nested : { oneOf: [nested, flat, detail] };
 }

@@ -1,9 +1,9 @@
 import { type JsonSchema, ref } from './json-schema';
 
-/** What `localPathFields` looks for (contract 2.4); JSON Schema patterns know no flag for lower and upper case. */
+/** The pattern of `localPathFields` (contract 2.4); JSON Schema patterns have no flag to ignore case. */
 const localPath = '^([Ff][Ii][Ll][Ee]:|[A-Za-z]:[\\\\/]|\\\\\\\\|~/|\\.{1,2}/|/(?!/))';
 
-/** A text that is no local path. */
+/** A string that is not a local path. */
 export const noLocalPath: JsonSchema = { type: 'string', not: { pattern: localPath } };
 
 const inside = [
@@ -13,7 +13,7 @@ const inside = [
   { type: 'object', additionalProperties: ref('AnyValue') },
 ];
 
-/** Schemas for free fields, by name: any JSON without a local path in it, with or without null at the top. */
+/** Schemas of free fields: any JSON that contains no local path; `FreeValue` excludes null at the top level. */
 export const freeSchemas: Record<string, JsonSchema> = {
   NoLocalPath: noLocalPath,
   AnyValue: { anyOf: inside },

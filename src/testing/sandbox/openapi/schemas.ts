@@ -27,7 +27,7 @@ export function imageGenerationSchema(mode: SandboxMode): JsonSchema {
   };
 }
 
-/** The parts of an edit (contract 2.4). Their order is not shown here: text parts come first, `model` before all. */
+/** The parts of an edit (contract 2.4). A schema cannot express their order: `model`, other text parts, files. */
 export function imageEditSchema(mode: SandboxMode): JsonSchema {
   const several = { type: 'array', items: ref('File') };
   return {
@@ -102,7 +102,7 @@ const url: JsonSchema = { type: 'string', minLength: 1 };
 const percent = { type: 'number', minimum: 0, maximum: 100 };
 const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] });
 
-/** Seconds, tokens or a cost; absent for some models, which does not mean free. */
+/** Seconds, tokens or a cost. Some models report none, which does not mean that they are free. */
 const usage: JsonSchema = {
   anyOf: [
     object({ duration_seconds: integer }, ['duration_seconds']),
@@ -111,14 +111,14 @@ const usage: JsonSchema = {
   ],
 };
 
-/** The contract shows no shape of an error: object, text or null, or fields of other names beside it. */
+/** The contract defines no shape: an object, a string or null in `error`, or fields with other names. */
 const failure = {
   error: { type: ['object', 'string', 'null'] },
   failureCode: text,
   fail_reason: text,
 };
 
-/** Every place of the result URL; at most one of them is there (contract 2.2: its name is not shown). */
+/** Every location of the result URL, at most one per record (contract 2.2 does not name the field). */
 const links = {
   url,
   output_url: url,
@@ -136,7 +136,7 @@ const links = {
 
 const id: JsonSchema = { type: 'string', minLength: 1, maxLength: 32 };
 
-/** The record of a task (contract 2.2). Only id and status are there whatever the options of the sandbox. */
+/** The record of a task (contract 2.2). Only id and status are present with all options of the sandbox. */
 export function videoRecordSchema(mode: SandboxMode): JsonSchema {
   return mode === 'strict' ? strictRecord : compatRecord;
 }
@@ -176,7 +176,7 @@ const published = {
   status: { enum: allStatusWords() },
 };
 
-/** Every key of the published videos API is there. */
+/** Contains every key of the published videos API. */
 const compatRecord = object(
   { ...published, ...failure, ...links, task_id: id, usage: orNull(usage) },
   Object.keys(published),
@@ -211,7 +211,7 @@ function strictCreate(model: SandboxVideoModel): JsonSchema {
   );
 }
 
-/** Published clients: numbers as texts, nulls, `size`, and fields that the model does not know. */
+/** Accepts what published clients send: numbers as strings, nulls, `size`, and fields that the model does not have. */
 function compatCreate(model: SandboxVideoModel): JsonSchema {
   const numbers = model.durations ?? [];
   const duration: JsonSchema =
@@ -230,7 +230,7 @@ function compatCreate(model: SandboxVideoModel): JsonSchema {
       size: { enum: [...nominalSizes(model.resolutions, model.aspectRatios), null] },
       resolution: orNull(choice(model.resolutions)),
       aspect_ratio: orNull(choice(model.aspectRatios)),
-      // Base64 may begin with a slash: such a field cannot be told from a path by its looks.
+      // Base64 may begin with a slash, so the pattern for local paths cannot be applied to these fields.
       ...Object.fromEntries(base64Fields(model).map((name) => [name, {}])),
     },
     ['model', 'prompt'],
@@ -254,7 +254,7 @@ function choice(choices: string[] | undefined): JsonSchema {
   return choices === undefined ? { ...noLocalPath, minLength: 1 } : { type: 'string', enum: choices };
 }
 
-/** At least 16 characters, padded, and nothing left over in the last ones. */
+/** At least 16 characters, padded, with zero bits after the last byte. */
 const base64 =
   '(?:[A-Za-z0-9+/]{4}){3,}(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/]{4})';
 

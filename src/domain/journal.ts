@@ -291,12 +291,15 @@ export function isPaid(answer: RecordedAnswer | undefined): boolean {
   return answer?.outcome === 'created' || answer?.outcome === 'completed';
 }
 
-/** Whether this send attempt may have cost something: it was bought, or its fate is unknown and not declared lost. */
+/**
+ * Whether this send attempt may have cost something: it was bought, or its fate is unknown and it was not declared lost.
+ * A decision to send again leaves its fate unknown.
+ */
 export function mayHaveCost(view: SendAttemptView): boolean {
   if (isPaid(view.outcome?.answer)) return true;
   if (!isOpenFate(view)) return false;
   const { resolution } = view;
-  return !resolution || isPaid(resolution.answer ?? undefined);
+  return !resolution || resolution.decision === 'resubmit' || isPaid(resolution.answer ?? undefined);
 }
 
 /**

@@ -1,20 +1,20 @@
 import { nearNames } from '../domain/near-names';
 
-/** What a row orders, as a manifest says it. */
+/** The operation of a row, as written in a manifest. */
 export type ManifestOperation = 'video' | 'image' | 'edit';
 
 export const MANIFEST_OPERATIONS: readonly ManifestOperation[] = ['video', 'image', 'edit'];
 
 export interface ManifestColumn {
   readonly name: string;
-  /** Other names that mean the same. */
+  /** Other names of the column. */
   readonly aliases: readonly string[];
-  /** Rows that may have a value here. */
+  /** Operations whose rows may have a value in this column. */
   readonly operations: readonly ManifestOperation[];
   readonly formats: readonly ('csv' | 'jsonl')[];
-  /** `NAME:WIRE_FIELD` is a column too: `always` only so, `may` also so. */
+  /** Whether a column is named `NAME:WIRE_FIELD`: `may` allows it, `always` requires it. */
   readonly suffix: 'none' | 'may' | 'always';
-  /** One sentence for people; also the documentation. */
+  /** Short description, also used in the documentation. */
   readonly about: string;
 }
 
@@ -34,8 +34,8 @@ const FILES = 'artifact:sha256/HASH of a stored file, or file:PATH relative to t
 const SOURCES = `https:// addresses, ${FILES}`;
 
 /**
- * Everything that a row of a manifest can say: the one table of it. Names are read without regard to case. In CSV an
- * empty cell says nothing; several sources in one cell are separated by `|` (a `|` in an address is written `%7C`).
+ * All columns of a manifest. Names are not case-sensitive. In CSV an empty cell is no value; several sources in one
+ * cell are separated by `|` (a `|` in an address is written `%7C`).
  */
 export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   column(
@@ -82,17 +82,17 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   }),
 ];
 
-/** A column as it stands over its cells or in an object. */
+/** A column that a CSV header or a JSON object names. */
 export interface NamedColumn {
   readonly column: ManifestColumn;
   /** Wire field after the colon. */
   readonly suffix?: string;
-  /** Under which a row may have one value only. */
+  /** Identifies the column; a row may have only one value for a key. */
   readonly key: string;
 }
 
 export interface UnknownColumn {
-  /** Null where it may be a text that nobody should see. */
+  /** The name to show; null when it may be private text. */
   readonly shown: string | null;
   readonly near: readonly string[];
 }
@@ -103,7 +103,7 @@ const BY_NAME = new Map(
 
 /** Longest name of a wire field. */
 const SUFFIX = /^[^\s|]{1,64}$/;
-/** A word, no sentence: a file without a header has its first prompt where names should be. */
+/** A column name that may be shown. In a file without a header, the first prompt is read as a column name. */
 const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
 
 export function columnOf(written: string, format: 'csv' | 'jsonl'): NamedColumn | UnknownColumn {
@@ -128,7 +128,7 @@ export function columnOf(written: string, format: 'csv' | 'jsonl'): NamedColumn 
   };
 }
 
-/** The nearest known one, or all; an alias by the name that it stands for. */
+/** The nearest known column, by its main name instead of an alias; all columns when none is near. */
 function nearColumns(name: string, known: readonly string[], format: 'csv' | 'jsonl'): string[] {
   const names = [...BY_NAME].filter(([, one]) => one.formats.includes(format) && one.suffix !== 'always');
   const near = nearNames(

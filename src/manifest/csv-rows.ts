@@ -10,12 +10,12 @@ import {
   unknownColumnMessage,
 } from './manifest-row';
 
-/** One column of the header; null for one without a name. */
+/** One column of the header; null for a column without a name. */
 type HeaderCell = (NamedColumn & { readonly written: string }) | null;
 
 /**
- * Rows of CSV as spreadsheets save it; comma, semicolon or tab as the header has it. Rows without any value are none.
- * A row that breaks the rules of quoting ends the reading, because nobody can tell where the next one begins.
+ * Rows of CSV as spreadsheets save it; the header determines comma, semicolon or tab. Skips rows without any value. A
+ * row with invalid quoting ends the reading, because the start of the next row is then unknown.
  * @param text with lines that end in `\n`
  */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
@@ -37,8 +37,8 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Mani
 }
 
 /**
- * Records as csv-parse finds them. Taken from its callback and not from its end as a stream: that would drop the records
- * before a mistake, and with them the number of its line.
+ * Records of csv-parse. Uses its callback instead of its output stream, which would drop the records before an error
+ * and with them the line number of the error.
  */
 async function* parseCells(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string[]> {
   let records: string[][] = [];
@@ -66,7 +66,7 @@ async function* parseCells(text: AsyncIterable<string>, delimiter: string): Asyn
       yield* take();
       if (failure !== undefined) throw failure.error;
     }
-    // Nothing comes out at the other end; it is read so that the stream finishes.
+    // The output stream is empty; it is read so that the stream finishes.
     parser.resume();
     parser.end();
     await finished(parser).catch(() => undefined);
@@ -77,10 +77,10 @@ async function* parseCells(text: AsyncIterable<string>, delimiter: string): Asyn
   }
 }
 
-/** `sep=;` in the first line is what spreadsheets leave for each other. */
+/** `sep=;` in the first line: spreadsheets use it to name the separator. */
 const SEPARATOR_LINE = /^sep=([,;\t|])\n/i;
 
-/** Finds out by the first line that has something, outside of quotes. */
+/** Determines the delimiter from a `sep=` line, else from the first line that is not empty, outside quotes. */
 async function readDelimiter(text: AsyncIterable<string>): Promise<{
   readonly delimiter: string;
   readonly rest: AsyncIterable<string>;
@@ -124,7 +124,7 @@ function readHeader(cells: readonly string[], line: number): readonly HeaderCell
     }
     known += 1;
     if (seen.has(column.key))
-      issues.push({ line, column: column.key, message: `${column.key} is there twice.` });
+      issues.push({ line, column: column.key, message: `${column.key} is given twice.` });
     seen.add(column.key);
     return { ...column, written: written.trim() };
   });
@@ -150,7 +150,7 @@ function rowOf(cells: readonly string[], header: readonly HeaderCell[], line: nu
   return { line, values, issues };
 }
 
-/** What csv-parse says, without the text that it met. */
+/** The error of csv-parse, without text of the manifest. */
 function unreadable({ code }: CsvError, line: number): ManifestUnreadableError {
   switch (code) {
     case 'CSV_MAX_RECORD_SIZE':
@@ -163,7 +163,7 @@ function unreadable({ code }: CsvError, line: number): ManifestUnreadableError {
       );
     default:
       return new ManifestUnreadableError(
-        `The row of line ${line} has a quote in the wrong place: a cell with quotes stands in quotes, and those inside are doubled.`,
+        `The row of line ${line} has a quote in the wrong place: enclose a cell with quotes in quotes, and double those inside.`,
       );
   }
 }

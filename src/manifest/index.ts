@@ -1,6 +1,6 @@
 /**
- * Manifests of campaigns: reading, validating and planning them, and reading results again. For activities, the command
- * line and reports; knows no Temporal and sends nothing.
+ * Manifests of campaigns: reading, validating and planning them, and reading their results. For activities, the command
+ * line and reports; does not depend on Temporal and sends nothing.
  *
  * @module
  */

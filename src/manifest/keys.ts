@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { contentKey } from '../domain/campaign/row';
 
-/** Slots in use before the table doubles. */
+/** Share of slots in use at which the table doubles. */
 const FULL = 0.75;
 
 /**
- * Numbers by 64-bit hash, in typed arrays: open addressing with linear probing, doubling when three quarters are in use.
- * A slot takes 8 bytes and 4 for each column, so that a row costs 1.33 to 2.67 times that, and half as much again while
- * it doubles: 16 to 32 bytes with one column. Nothing is ever removed.
+ * Numbers by 64-bit hash, in typed arrays: open addressing with linear probing, doubling when three quarters are in
+ * use. A slot takes 8 bytes and 4 for each column, so that a row takes 1.33 to 2.67 times that, and half as much again
+ * while the table doubles: 16 to 32 bytes with one column. Keys are never removed.
  */
 export class KeyTable {
   #size: number;
@@ -31,7 +31,7 @@ export class KeyTable {
     return this.#used;
   }
 
-  /** Value of one column; 0 when the key is not there. */
+  /** Value of one column; 0 when the table does not have the key. */
   get(key: KeyHash, column = 0): number {
     return this.#columns[column]?.[this.#slotOf(key)] ?? 0;
   }
@@ -54,7 +54,7 @@ export class KeyTable {
     });
   }
 
-  /** Where the key is, or the free slot where it would be. */
+  /** Slot of the key, or the free slot for it. */
   #slotOf({ high, low }: KeyHash): number {
     const first = this.#columns[0];
     let slot = low & (this.#size - 1);
@@ -83,16 +83,16 @@ export class KeyTable {
 }
 
 /**
- * Gives every row its key and finds those that are there twice. Keeps 64 bits of each key and content, no text: 16 to 32
- * bytes per row with an id, twice that without (see {@link KeyTable}).
+ * Assigns every row its key and detects duplicate keys. Keeps 64 bits of each key and content, no text: 16 to 32 bytes
+ * per row with an id, twice that without (see {@link KeyTable}).
  */
 export class RowKeys {
   /** Line of the first row with a key. */
   readonly #lines = new KeyTable();
-  /** Rows without an id, by content. */
+  /** Number of rows without an id, by content. */
   readonly #occurrences = new KeyTable();
 
-  /** @returns the key, or the line of the row that has it already */
+  /** @returns the key, or the line of the earlier row with this key */
   keyOf(
     id: string | undefined,
     content: string,
@@ -106,7 +106,7 @@ export class RowKeys {
     return { key };
   }
 
-  /** Which of the rows with this content it is, from 0: the rows around it do not matter. */
+  /** The key from the content and its occurrence, counted from 0; independent of the rows with other contents. */
   #contentKey(content: string): string {
     const hash = keyHash(content);
     const occurrence = this.#occurrences.get(hash);
@@ -121,7 +121,7 @@ export interface KeyHash {
   readonly low: number;
 }
 
-/** For tables of many keys: among a million, two share their 64 bits once in thirty million manifests. */
+/** For tables of many keys: with a million keys, two have the same 64 bits in one of thirty million manifests. */
 export function keyHash(key: string): KeyHash {
   const digest = hash('sha256', key, 'hex');
   return { high: parseInt(digest.slice(0, 8), 16), low: parseInt(digest.slice(8, 16), 16) };

@@ -2,23 +2,23 @@ import { type JsonValue } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type NamedColumn } from './columns';
 
-/** Characters of one row: a cell that is larger holds no prompt. */
+/** Most characters of one row; a larger cell cannot be a prompt. */
 export const MAX_ROW_CHARACTERS = 256 * 1024;
 
 export interface ManifestValue extends NamedColumn {
-  /** As the manifest names it. */
+  /** The column name as written in the manifest. */
   readonly written: string;
-  /** A text out of CSV, any JSON out of JSON lines; never empty. */
+  /** Text from CSV, any JSON from JSON lines; never empty. */
   readonly value: JsonValue;
 }
 
-/** One row as it stands in the manifest, not validated yet. */
+/** One row of the manifest, not yet validated. */
 export interface ManifestRow {
   /** From 1. */
   readonly line: number;
   /** By {@link NamedColumn.key}. */
   readonly values: ReadonlyMap<string, ManifestValue>;
-  /** What is wrong with its form. */
+  /** Issues of its form. */
   readonly issues: readonly ManifestIssue[];
 }
 

@@ -11,13 +11,13 @@ import {
 } from './manifest-row';
 import { linesOf } from './text-lines';
 
-/** Bytes that tell what a file is. */
+/** Bytes that are read to detect the format of a file. */
 const HEAD = 4096;
 
 /**
  * The text of a manifest as spreadsheets save it: UTF-8 with or without a byte order mark, UTF-16 with one. Every line
- * ends in `\n`, also inside quotes, so that a file says the same whoever saved it.
- * @throws ManifestUnreadableError for what is no text
+ * end becomes `\n`, also inside quotes, so that the content does not depend on the program that saved the file.
+ * @throws ManifestUnreadableError for bytes that are not text
  */
 export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -32,13 +32,13 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
     } catch {
       const near = line + newlinesIn(readablePart(chunk, decoder?.encoding));
       throw new ManifestUnreadableError(
-        `The manifest is no UTF-8 text near line ${near}. Save it as "CSV UTF-8" or as Unicode text.`,
+        `The manifest is not valid UTF-8 near line ${near}. Save it as "CSV UTF-8" or as Unicode text.`,
       );
     }
     const nul = text.indexOf('\0');
     if (nul >= 0) {
       const near = line + newlinesIn(text.slice(0, nul));
-      throw new ManifestUnreadableError(`The manifest has NUL characters near line ${near}: it is no text.`);
+      throw new ManifestUnreadableError(`The manifest has NUL characters near line ${near}: it is not text.`);
     }
     if (pendingReturn) text = `\r${text}`;
     pendingReturn = !last && text.endsWith('\r');
@@ -63,7 +63,7 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
   yield decode(head ?? Buffer.alloc(0), true);
 }
 
-/** What of a piece can be read before the first bytes that are no text. */
+/** The text of a chunk before its first invalid bytes. */
 function readablePart(chunk: Uint8Array, encoding: string | undefined): string {
   return new TextDecoder(encoding).decode(chunk).split('\ufffd', 1)[0] ?? '';
 }
@@ -87,12 +87,12 @@ function decoderFor(head: Buffer): TextDecoder {
     );
   if (head.subarray(0, HEAD).includes(0))
     throw new ManifestUnreadableError(
-      'The manifest is no text: it has NUL bytes. UTF-16 needs its byte order mark; UTF-8 is best.',
+      'The manifest is not text: it has NUL bytes. UTF-16 needs its byte order mark; UTF-8 is best.',
     );
   return make('utf-8');
 }
 
-/** Rows of JSON lines: one object in each line; empty lines are no rows. */
+/** Rows of JSON lines: one object in each line; empty lines are skipped. */
 export async function* jsonlRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
   for await (const { line, content } of linesOf(text)) {
     if (content === null) {
@@ -112,7 +112,7 @@ function rowOf(line: number, content: string): ManifestRow {
     object = undefined;
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    const message = 'The line is no JSON object. Each line is one object, and no object has several lines.';
+    const message = 'The line is not a JSON object. Each line is one object, and no object spans several lines.';
     return { line, values, issues: [{ line, column: null, message }] };
   }
   for (const [written, value] of Object.entries(object as { [name: string]: JsonValue })) {
@@ -131,12 +131,12 @@ function rowOf(line: number, content: string): ManifestRow {
   return { line, values, issues };
 }
 
-/** The manifest as a whole cannot be read. The message names a line at most, never a text of it. */
+/** The manifest as a whole cannot be read. The message may name a line, but never includes its text. */
 export class ManifestUnreadableError extends Error {
   override readonly name = 'ManifestUnreadableError';
 }
 
-/** The header names columns that no row can have: every row would be wrong. */
+/** The header names unknown columns, which would make every row invalid. */
 export class ManifestHeaderError extends Error {
   override readonly name = 'ManifestHeaderError';
 
@@ -145,7 +145,7 @@ export class ManifestHeaderError extends Error {
   }
 }
 
-/** The live model configuration cannot be read now; nothing can be validated without it. */
+/** The live model configuration cannot be read now; rows cannot be validated without it. */
 export class ModelsDownError extends Error {
   override readonly name = 'ModelsDownError';
 
@@ -157,7 +157,9 @@ export class ModelsDownError extends Error {
   }
 }
 
-/** A JSON document of ours out of the store. @throws ArtifactError when it is not there or not what its name says */
+/**
+ * Reads a JSON document of this package from the store. @throws ArtifactError when it is missing or has another hash
+ */
 export async function readJson<T>(store: Pick<ArtifactStore, 'read'>, sha256: string): Promise<T> {
   const bytes = await buffer(await store.read({ sha256 }));
   return JSON.parse(bytes.toString('utf8')) as T;

@@ -4,10 +4,10 @@ import { ModelsDownError } from './manifest-text';
 
 export type ModelKind = ModelEntry['kind'];
 
-/** Models that are remembered; a manifest with more names than that asks for each. */
+/** Most cached models; the configuration is read again for each further name. */
 const MOST = 10_000;
 
-/** What the configuration says of each model, asked once: all rows of a manifest are validated by the same words. */
+/** Caches the configuration of each model, so that all rows of a manifest are validated by the same version. */
 export class ModelSnapshot {
   readonly #known = new Map<string, ModelLookup>();
 
@@ -15,7 +15,7 @@ export class ModelSnapshot {
 
   /** @throws ModelsDownError */
   async lookup(model: string, kind?: ModelKind): Promise<ModelLookup> {
-    // A refusal names the models of one kind, an entry is the same for both.
+    // A refusal lists the models of one kind; an entry is the same for both kinds.
     const refusalKey = `${kind ?? ''} ${model}`;
     const known = this.#known.get(model) ?? this.#known.get(refusalKey);
     if (known !== undefined) return known;

@@ -5,17 +5,17 @@ import { type ManifestIssue, PAGE_ROWS, type PlanIndex, SHOWN_ISSUES } from '../
 import { type CampaignPage, type CampaignRow } from '../domain/campaign/row';
 import { type ArtifactRef } from '../domain/request';
 
-/** Where pages go; a dry run gives one that keeps nothing. */
+/** The store for pages; a dry run passes one that stores nothing. */
 export type PlanSink = Pick<ArtifactStore, 'putBuffer' | 'putStream'>;
 
-/** Pages that are written at a time: each waits for the disk. */
+/** Pages that are written concurrently, because each waits for the disk. */
 const AT_ONCE = 8;
-/** Characters after which a page is closed early: long prompts must not make it a burden for whoever opens it. */
+/** Characters after which a page is closed early, so that long prompts do not make it too large for its readers. */
 const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
 
 const JSON_TYPE = { mediaType: 'application/json' };
 
-/** Writes rows into pages of {@link PAGE_ROWS} and then the index of them. Holds eight pages at most. */
+/** Writes rows into pages of {@link PAGE_ROWS} and then their index. Holds at most eight pages in memory. */
 export class PageWriter {
   readonly #pages: { sha256: string; rows: number }[] = [];
   readonly #open = new Set<Promise<void>>();
@@ -27,7 +27,7 @@ export class PageWriter {
 
   constructor(private readonly sink: PlanSink) {}
 
-  /** Rows so far. */
+  /** Rows added so far. */
   get planned(): number {
     return this.#planned;
   }
@@ -40,7 +40,7 @@ export class PageWriter {
     if (this.#rows.length >= PAGE_ROWS || this.#characters >= MAX_PAGE_CHARACTERS) await this.#close();
   }
 
-  /** Everything is in the store when this resolves. */
+  /** Resolves when everything is in the store. */
   async finish(): Promise<{ readonly index: ArtifactRef; readonly pages: number }> {
     if (this.#rows.length > 0) await this.#close();
     await this.settle();
@@ -49,7 +49,7 @@ export class PageWriter {
     return { index: await this.sink.putBuffer(jsonBytes(index), JSON_TYPE), pages: this.#pages.length };
   }
 
-  /** Waits for what is being written, whatever becomes of it. */
+  /** Waits until all writes have ended, successfully or not. */
   async settle(): Promise<void> {
     await Promise.all(this.#open);
   }
@@ -57,7 +57,7 @@ export class PageWriter {
   async #close(): Promise<void> {
     const page = this.#number++;
     const rows = this.#rows;
-    // Not by way of an object: the rows are texts already.
+    // Concatenated, because the rows are already serialised.
     const envelope: Omit<CampaignPage, 'rows'> = { v: 1, page };
     const text = `${JSON.stringify(envelope).slice(0, -1)},"rows":[${rows.join(',')}]}`;
     this.#rows = [];
@@ -68,7 +68,7 @@ export class PageWriter {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Never rejects: a failure is thrown to whoever adds next. */
+  /** Never rejects: the next `add` or `finish` throws the failure. */
   async #write(page: number, rows: number, bytes: Buffer): Promise<void> {
     try {
       const { sha256 } = await this.sink.putBuffer(bytes, JSON_TYPE);
@@ -105,19 +105,19 @@ export class IssueLog {
       if (this.#first.length < SHOWN_ISSUES) this.#first.push(issue);
       this.#file ??= this.#begin();
       const { stream, stored } = this.#file;
-      // A store that fails does not read on: then its error is what happened.
+      // A store that fails stops reading; `stored` then rejects with its error.
       if (!stream.write(`${JSON.stringify(issue)}\n`)) await Promise.race([once(stream, 'drain'), stored]);
     }
   }
 
-  /** The artifact of all of them; null when there is none. */
+  /** The artifact with all issues; null when there are none. */
   async finish(): Promise<ArtifactRef | null> {
     if (this.#file === undefined) return null;
     this.#file.stream.end();
     return this.#file.stored;
   }
 
-  /** Lets go of what was not finished. */
+  /** Discards an unfinished artifact. */
   async abandon(): Promise<void> {
     this.#file?.stream.destroy();
     await this.#file?.stored.catch(() => undefined);
@@ -126,7 +126,7 @@ export class IssueLog {
   #begin(): { readonly stream: PassThrough; readonly stored: Promise<ArtifactRef> } {
     const stream = new PassThrough();
     const stored = this.sink.putStream(stream, { mediaType: 'application/jsonl' });
-    // Whoever adds or finishes hears of it.
+    // Avoids an unhandled rejection; `add` and `finish` still throw the error.
     stored.catch(() => undefined);
     return { stream, stored };
   }

@@ -15,26 +15,26 @@ import { type IsBought, type IsFirstText, PreviousResults } from './previous-res
 import { createSourceLookup } from './sources';
 
 export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'> {
-  /** The bytes of the manifest from their beginning; asked twice with a sample. */
+  /** Opens the manifest from its first byte; called twice with `sample`. */
   readonly open: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>;
   readonly format?: 'csv' | 'jsonl';
   readonly models: Pick<ModelSource, 'lookup'>;
-  /** Holds artifacts that rows name, and earlier results. */
+  /** Store with the artifacts that rows name, and with earlier results. */
   readonly store: Pick<ArtifactStore, 'read' | 'has'>;
-  /** Takes pages, index and issues; a dry run gives one that keeps nothing. */
+  /** Receives pages, index and issues; a dry run passes one that stores nothing. */
   readonly sink: PlanSink;
-  /** A file beside the manifest as an artifact; undefined when it cannot be read or is no media. @default none is read */
+  /** Stores a file beside the manifest; undefined when it is unreadable or not media. @default no file is read */
   readonly file?: (path: string) => Promise<ArtifactRef | undefined>;
-  /** Whether there is a credential of this name. @default every name passes */
+  /** Whether there is a credential with this name. @default true for every name */
   readonly knowsAccount?: (name: string) => boolean;
-  /** Whether what is bought is written down. Without that nothing may be sent: a batch that is repeated would buy again. @default true */
+  /** Whether purchases are recorded. If not, nothing may be sent: a repeated batch would buy again. @default true */
   readonly hasJournal?: boolean;
-  /** Asked of rows that have a result and that nobody asks for. @default nobody can say */
+  /** Called for rows with a result for which the plan orders no new attempt. @default unknown */
   readonly isBought?: IsBought;
-  /** Asked of rows that were bought with a text that no results name. @default nobody can say */
+  /** Called for bought rows whose results do not have the text that was bought. @default unknown */
   readonly isFirstText?: IsFirstText;
   readonly signal?: AbortSignal;
-  /** Told now and then. */
+  /** Called at intervals. */
   readonly onProgress?: (progress: PlanProgress) => void;
 }
 
@@ -45,16 +45,15 @@ export interface PlanProgress {
   readonly rows: number;
 }
 
-/** Rows after which others may run and cancellation is looked at. */
+/** Rows after which the planner yields to the event loop and checks cancellation. */
 const SLICE = 200;
-/** Keys that a plan names. */
+/** Most keys of changed rows that a plan names. */
 const SHOWN_KEYS = 20;
 
 /**
- * Reads a manifest of any size, validates every row by one state of the model configuration, joins it with earlier results
- * and writes pages of what is to be done. The same for a worker and for a dry run; sends nothing.
- * Memory does not grow with prompts: 16 to 32 bytes per row with an id, twice that without, 32 to 64 more for each row
- * with an earlier result.
+ * Reads a manifest of any size, validates every row by one version of the model configuration, joins it with earlier
+ * results and writes pages with the rows to run. Used by workers and dry runs; sends nothing. Memory does not grow with
+ * prompts: 16 to 32 bytes per row with an id, twice that without, 32 to 64 more for each row with an earlier result.
  * @throws ModelsDownError, ArtifactError, and the reason of `signal`
  */
 export async function planManifest(options: PlanManifestOptions): Promise<CampaignPlan> {
@@ -73,7 +72,7 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
   const sources = createSourceLookup(store, options.file ?? (() => Promise.resolve(undefined)));
   const digests: string[] = [];
 
-  /** One reading of the manifest: the rows, validated and joined. */
+  /** Reads the manifest once: its rows, validated and joined with earlier results. */
   async function* reading(): AsyncGenerator<ValidatedRow> {
     const digest = createHash('sha256');
     const bytes = await options.open();
@@ -125,14 +124,14 @@ async function* hashed(
   }
 }
 
-/** What a plan comes to, row by row. */
+/** Builds a plan row by row. */
 class PlanWork {
   threshold = Infinity;
   readonly #issues: IssueLog;
   readonly #pages: PageWriter;
   readonly #tally = new PlanTally();
   readonly #changedKeys: string[] = [];
-  /** A row relies on the credential of the campaign. */
+  /** Whether a row uses the credential of the campaign. */
   #needsAccount = false;
   #counts = { rows: 0, done: 0, left: 0, invalid: 0, changed: 0, taken: 0 };
 
@@ -172,7 +171,7 @@ class PlanWork {
       if (hasTask) this.#tally.addStarted(price);
       if (row.was !== undefined) this.#tally.addBooked(row.was.ledger);
     }
-    // Nothing will be sent: what follows is only read for more issues.
+    // Nothing will be sent: the remaining rows are only read for more issues.
     if (this.options.onInvalid === 'fail' && this.#counts.invalid > 0) return;
     await this.#pages.add(row);
   }
@@ -244,16 +243,16 @@ class PlanWork {
 const NO_JOURNAL: PlanRefusal = {
   reason: 'no_journal',
   message:
-    'The worker has no create journal (journal: "none"), so nobody could tell which rows were bought before. Give it one: a folder or a store that all workers of the task queue share.',
+    'The worker has no create journal (journal: "none"), so it cannot know which rows were bought before. Give it one: a folder or a store that all workers of the task queue share.',
 };
 
-/** Where a key stands in an order that depends on nothing but the key: 52 bits of its hash. */
+/** Rank of a key in an order that depends only on the key: 52 bits of its hash. */
 function sampleRank(key: string): number {
   const { high, low } = keyHash(key);
   return high * 2 ** 20 + (low >>> 12);
 }
 
-/** Rank of the last row of a sample of this size; 8 bytes per row that could be taken. */
+/** Rank of the last row of a sample of this size; uses 8 bytes per row that could be taken. */
 async function sampleThreshold(rows: AsyncIterable<ValidatedRow>, size: number): Promise<number> {
   let ranks = new Float64Array(1024);
   let count = 0;

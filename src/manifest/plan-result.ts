@@ -6,22 +6,22 @@ import { ledgerMoney } from '../domain/campaign/row-result';
 import { type PaidRequest } from '../domain/request';
 import { emptyIndex, type PlanSink } from './page-writer';
 
-/** Models that a plan names; the rest is summed up in one line. */
+/** Most models that a plan names; the others are combined in one line. */
 const MOST_MODELS = 100;
-/** Stands for the models that are not named. */
+/** Name of the line for all other models. */
 const OTHER_MODELS = '(other models)';
-/** Names in a message. */
+/** Most names in a message. */
 const SHOWN = 5;
 
-/** What may be bought comes to, by model; rows whose attempt is bought already stand beside it. */
+/** Sums the estimates of a plan by model; rows whose attempt is already bought are counted separately. */
 export class PlanTally {
   readonly #models = new Map<string, PlannedModel>();
-  /** By currency; the price of an attempt that is bought already says nothing about a budget. */
+  /** By currency; the price of an attempt that is already bought does not count against a budget. */
   readonly #started = new Map<string, { readonly rows: number; readonly estimate: number }>();
   #startedRows = 0;
   #booked = NO_MONEY;
   readonly #currencies = new Set<string>();
-  /** Rows that a limit leaves for later count for what is refused, not for the sum. */
+  /** Includes rows that a limit leaves for later: they count for refusals, not for the sum. */
   readonly #unpricedModels = new Set<string>();
 
   /** @param now false for a row that a limit leaves for later */
@@ -42,7 +42,7 @@ export class PlanTally {
     });
   }
 
-  /** A row whose attempt is bought already. */
+  /** Adds a row whose attempt is already bought. */
   addStarted(estimate: Money | null): void {
     this.#startedRows += 1;
     if (estimate === null) return;
@@ -50,7 +50,7 @@ export class PlanTally {
     this.#started.set(estimate.currency, { rows: rows + 1, estimate: sum + estimate.microUnits });
   }
 
-  /** Earlier attempts of a row that is planned. */
+  /** Adds the earlier attempts of a planned row. */
   addBooked(ledger: readonly LedgerLine[]): void {
     this.#booked = addMoney(this.#booked, ledgerMoney(ledger));
   }
@@ -80,7 +80,7 @@ export class PlanTally {
     return [...this.#currencies, ...this.#started.keys()][0] ?? null;
   }
 
-  /** Why these prices allow no plan. */
+  /** Why no plan is possible with these prices; undefined when one is. */
   refusal(budget: Money | undefined): PlanRefusal | undefined {
     const currencies = [...this.#currencies].sort();
     if (currencies.length > 1)
@@ -107,7 +107,7 @@ export class PlanTally {
   }
 }
 
-/** A plan of which nothing comes, because the manifest could not be read to its end. */
+/** An empty, refused plan, because the manifest could not be read to its end. */
 export async function refusedPlan(
   { generation }: Pick<CampaignPlan, 'generation'>,
   manifest: string | undefined,

@@ -13,7 +13,7 @@ import { keyHash, type KeyHash, KeyTable } from './keys';
 import { readSegment, resultSegments } from './results';
 import { LeastRecent } from './sources';
 
-/** Outcomes that are not final: `missing` takes these rows up again. */
+/** Outcomes that are not final: the selection `missing` resumes these rows. */
 const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([
   'still_running',
   'content_unavailable',
@@ -23,7 +23,7 @@ const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([
   'changed',
 ]);
 
-/** Reasons of a rejection after which the same call may be taken later. */
+/** Reasons of a rejection after which the same call may be accepted later. */
 const TEMPORARY_REASONS: ReadonlySet<string> = new Set([
   'retry_later',
   'not_sent',
@@ -39,15 +39,15 @@ function isTemporaryRejection({ outcome, reason }: Pick<CampaignRowResult, 'outc
 }
 
 type ResumeRows =
-  /** Has a result, and this plan does not touch it. */
+  /** Has a result, which this plan keeps. */
   | { readonly kind: 'stands' }
-  /** Has no result, and this plan asks for rows that have one. */
+  /** Has no result, and this plan selects only rows that have one. */
   | { readonly kind: 'not_asked' }
   | ({
       readonly kind: 'taken';
-      /** This attempt may have been bought already: nothing new is ordered unless it turns out that it was not. */
+      /** This attempt may have been bought: nothing is ordered again unless it proves not to have been. */
       readonly mayBeBought: boolean;
-      /** This attempt has a task: it costs nothing more. */
+      /** This attempt has a task: it has no further cost. */
       readonly hasTask: boolean;
     } & Pick<CampaignRow, 'attempt' | 'rebought' | 'changed' | 'was'>);
 
@@ -55,23 +55,23 @@ export interface ResumeRules {
   readonly campaign: string;
   readonly select: RowSelection;
   readonly rebuyChanged: boolean;
-  /** @default nobody can say */
+  /** @default unknown */
   readonly isBought?: IsBought;
-  /** @default nobody can say */
+  /** @default unknown */
   readonly isFirstText?: IsFirstText;
 }
 
-/** Whether the attempt that would follow those on the books of a row, or a later one, was bought all the same. */
+/** Whether the attempt after the last one in the ledger of a row, or a later one, was bought. */
 export type IsBought = (
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
 ) => Promise<boolean>;
 
-/** Whether this is the text that was bought first under the key of a row, where no results tell which one that was. */
+/** Whether this text was the first one bought under the key of a row; for rows whose results do not show it. */
 export type IsFirstText = (row: Identity) => Promise<boolean>;
 
 type Identity = Pick<CampaignRow, 'key' | 'content' | 'call' | 'account'>;
 
-/** Whether a plan has a row, and at which attempt it goes on. Never gives a creation key of another text to a row. */
+/** Whether a plan includes a row, and with which attempt. Never gives a row the creation key of another text. */
 export async function resumeRows(
   identity: Identity,
   previous: PreviousRow | undefined,
@@ -83,15 +83,15 @@ export async function resumeRows(
       ? { kind: 'taken', attempt: 0, mayBeBought: false, hasTask: false }
       : { kind: 'not_asked' };
   const known = previous.hasContent(content);
-  // All results saw another text than the one that was bought: words that come back must not be bought again.
+  // All results are for other texts than the bought one: when the row returns to that text, it is not bought again.
   const isFirst = known === undefined && previous.bought && (await isFirstText?.(identity)) === true;
   const sameText = known === true || isFirst;
   const changed = previous.bought && !sameText;
   const rebought = changed || (sameText && previous.rebought);
   const isTaken = isAsked(key, previous, changed, select);
   const isHeld = changed && !rebuyChanged;
-  // Where nobody orders a new attempt, one may be paid for all the same: a campaign bought it and ended before the row had
-  // another result. Of a completed row only another text is ever bought.
+  // A paid attempt may exist although this plan orders none: a campaign bought it and ended before the row had another
+  // result. Not for a completed row with the same text: only another text is ever bought for it.
   const isOver = previous.outcome === 'completed' && sameText;
   const ask = (!isTaken || isHeld) && !isOver ? isBought : undefined;
   if (!isTaken && ask === undefined) return { kind: 'stands' };
@@ -126,7 +126,7 @@ function isAsked(key: string, previous: PreviousRow, changed: boolean, select: R
   }
 }
 
-/** The last attempt of this very text: attempts of another one have other creation keys. */
+/** The last attempt with this text: attempts with other texts have other creation keys. */
 function lastAttempt(
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
@@ -141,36 +141,36 @@ function lastAttempt(
 }
 
 /**
- * Whether the row goes on under the key of its last attempt, so that nothing is bought twice. A rejection without a look
- * into the journal says nothing about what was sent under that key before.
+ * Whether the row continues with the creation key of its last attempt, so that nothing is bought twice. A rejection
+ * that was made without reading the journal does not show what was sent under that key before.
  */
 function keepsAttempt(
   last: LedgerLine,
   { outcome, temporary }: Pick<PreviousRow, 'outcome' | 'temporary'>,
   select: RowSelection,
 ): boolean {
-  // The journal opens another send attempt under the same key where that is proven to cost nothing (ADR 3).
+  // The journal opens another send attempt under the same key when the previous one is proved to cost nothing (ADR 3).
   if (outcome === 'rejected' && temporary) return true;
   if (select.rows === 'retry') return false;
-  // Between two attempts: the one on the books is over.
+  // The row was between two attempts: the last one in the ledger is over.
   if (outcome === 'skipped_budget') return false;
   if (outcome === 'cancelled') return last.state !== 'none';
   if (select.rows === 'again') return true;
   return outcome !== 'rejected' && last.state !== 'none';
 }
 
-/** What a row came to before, without its text. */
+/** The previous result of a row, without its text. */
 export interface PreviousRow {
   readonly outcome: RowOutcome;
-  /** An attempt of it may have been bought. */
+  /** An attempt of the row may have been bought. */
   readonly bought: boolean;
-  /** Refused for now: the same call may be taken later. */
+  /** Rejected temporarily: the same call may be accepted later. */
   readonly temporary: boolean;
-  /** Whether the last line that is not `changed` has this content; undefined when there is none. */
+  /** Whether the last line that is not `changed` has this content; undefined without such a line. */
   hasContent(content: string): boolean | undefined;
-  /** That line belongs to a text that was bought after another one. */
+  /** That line is for a text that was bought after another one. */
   readonly rebought: boolean;
-  /** The whole line that counts. */
+  /** Reads the whole line of the result. */
   read(): Promise<CampaignRowResult>;
 }
 
@@ -178,18 +178,18 @@ const BOUGHT = 0x10;
 const TEMPORARY = 0x20;
 const REBOUGHT = 0x40;
 const HAS_BASIS = 0x80;
-/** Bits of the outcome. */
+/** Mask of the outcome. */
 const OUTCOME = 0x0f;
 /** The flags share 32 bits with the generation. */
 const FLAG_BITS = 256;
-/** Lines of segments that stay in memory for the rows that are resumed next. */
+/** Most lines of segments that are cached for the rows that are resumed next. */
 const KEPT_LINES = 4_000;
 
 const contentBits = (content: string): number => parseInt(content.slice(0, 8), 16);
 
 /**
- * The results of earlier plans, found by key: 24 bytes per slot of a {@link KeyTable}, 32 to 64 per row. Ledgers stay in
- * the store and are read for the rows that are resumed.
+ * The results of earlier plans by key: 24 bytes per slot of a {@link KeyTable}, 32 to 64 per row. Ledgers stay in the
+ * store and are read only for the rows that are resumed.
  */
 export class PreviousResults {
   /** Columns: segment + 1, line in it, generation and flags, content. */
@@ -203,8 +203,8 @@ export class PreviousResults {
   ) {}
 
   /**
-   * Reads all of them once. @param onLines told after every segment how many lines were read
-   * @throws ArtifactError when one is missing: a row that was bought must never look new
+   * Reads all segments once. @param onLines called after every segment with its number of lines
+   * @throws ArtifactError when a segment is missing, because a bought row must never look new
    */
   static async load(
     store: Pick<ArtifactStore, 'read'>,
@@ -230,7 +230,7 @@ export class PreviousResults {
     if (known && result.generation < Math.floor(state / FLAG_BITS)) return;
     let basis = known ? state & (REBOUGHT | HAS_BASIS) : 0;
     let content = this.#table.get(hash, 3);
-    // A line `changed` says what was not bought: what was bought stands in the line before it.
+    // The text of a `changed` line was not bought; the line before it has the text that was.
     if (result.outcome !== 'changed') {
       basis = HAS_BASIS | (isRebought(this.campaign, result) ? REBOUGHT : 0);
       content = contentBits(result.content);
@@ -263,13 +263,13 @@ export class PreviousResults {
     const sha256 = this.#segments[segment] ?? '';
     const lines = await this.#lines.get(sha256, () => readSegment(this.store, sha256));
     const line = lines[this.#table.get(hash, 1)];
-    // Two keys with the same 64 bits: neither may take the other's purchases for its own.
+    // Two keys have the same 64 bits: neither row may use the purchases of the other.
     if (line?.key !== key) throw new Error('Two rows of the campaign cannot be told apart by their keys.');
     return line;
   }
 }
 
-/** By the line itself, or by the creation keys of its attempts. */
+/** According to the line itself, or to the creation keys of its attempts. */
 function isRebought(campaign: string, result: CampaignRowResult): boolean {
   const { key, content, ledger } = result;
   return (

@@ -2,11 +2,11 @@ import { csvRows } from './csv-rows';
 import { jsonlRows, manifestText, ManifestUnreadableError } from './manifest-text';
 import { type ManifestRow } from './manifest-row';
 
-/** Characters. */
+/** Most leading blanks of a manifest, in characters. */
 const MOST_BLANKS = 1024 * 1024;
 
 /**
- * Rows of a manifest of any size, one at a time: CSV or JSON lines, found by the first character unless told.
+ * Rows of a manifest of any size, one at a time: CSV or JSON lines, detected from the first character unless given.
  * @throws ManifestUnreadableError, ManifestHeaderError
  */
 export async function* readManifest(
@@ -19,7 +19,7 @@ export async function* readManifest(
     while (begin.trim() === '') {
       const next = await text.next();
       if (next.done === true) break;
-      // Blank pieces are kept for the line numbers, and a file of nothing else must not be.
+      // Leading blanks are kept for the line numbers, so their length is limited.
       begin += next.value;
       if (begin.length > MOST_BLANKS)
         throw new ManifestUnreadableError('The manifest begins with blanks only.');
@@ -35,7 +35,7 @@ export async function* readManifest(
       );
     yield* (format ?? (first === '{' ? 'jsonl' : 'csv')) === 'jsonl' ? jsonlRows(rest()) : csvRows(rest());
   } finally {
-    // Whoever stops early must not leave a file or a connection open.
+    // Closes the file or connection when the consumer stops early.
     await text.return(undefined);
   }
 }

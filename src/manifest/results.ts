@@ -7,13 +7,13 @@ import { readJson } from './manifest-text';
 
 type ReadableStore = Pick<ArtifactStore, 'read'>;
 
-/** SHA-256 of every segment, in order: those of the indexes, then those that no index names yet. */
+/** SHA-256 of every segment, in order: those in the indexes, then those that are not in an index yet. */
 export async function* resultSegments(store: ReadableStore, ref: ResultsRef): AsyncGenerator<string> {
   for (const index of ref.indexes) yield* (await readJson<ResultsIndex>(store, index)).segments;
   yield* ref.segments;
 }
 
-/** Lines of one segment, in order; verified before the first is used. A segment is what a batch wrote at once. */
+/** Lines of one segment, in order; the whole segment is verified first. A batch writes a segment at once. */
 export async function readSegment(
   store: ReadableStore,
   sha256: string,
@@ -26,8 +26,8 @@ export async function readSegment(
 }
 
 /**
- * Every line of the results of a campaign, in the order of their writing, one at a time. A row that was resumed again
- * has several: {@link latestResults} gives the one that counts.
+ * Every line of the results of a campaign, in the order in which they were written, one at a time. A row that was
+ * resumed has several lines: {@link latestResults} yields the valid one.
  * @throws ArtifactError when a segment is missing or damaged
  */
 export async function* readResults(store: ReadableStore, ref: ResultsRef): AsyncGenerator<CampaignRowResult> {
@@ -35,14 +35,14 @@ export async function* readResults(store: ReadableStore, ref: ResultsRef): Async
 }
 
 /**
- * One line for each row, in the order of their writing: of the highest generation, and of those the last. Reads the
- * segments twice and keeps 21 to 43 bytes per row (see {@link KeyTable}), so that a million rows need no more.
+ * The valid line of each row, in the order in which they were written: the last one of the highest generation. Reads
+ * the segments twice and keeps 21 to 43 bytes per row (see {@link KeyTable}), also for a million rows.
  */
 export async function* latestResults(
   store: ReadableStore,
   ref: ResultsRef,
 ): AsyncGenerator<CampaignRowResult> {
-  // Columns: ordinal of the line that counts, from 1, and its generation.
+  // Columns: ordinal of the valid line, from 1, and its generation.
   const table = new KeyTable(2);
   let ordinal = 0;
   for await (const { key, generation } of readResults(store, ref)) {

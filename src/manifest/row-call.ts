@@ -14,13 +14,13 @@ import { LONGEST_WORD, type RowValues } from './row-values';
 import { findSource, readSource, SOURCE_FORMS, type SourceLookup } from './sources';
 
 interface CallLookup extends SourceLookup {
-  /** What the configuration says that a model makes; undefined when it does not know the model. */
+  /** The kind of a model in the configuration; undefined for an unknown model. */
   kindOf(model: string): Promise<ModelKind | undefined>;
 }
 
 /**
- * The paid call that a row orders; undefined when something that it needs cannot be read. What a model allows is not
- * validated here. Nothing that the row does not say is put in (C2.1.6).
+ * The paid call of a row; undefined when a value cannot be read. Does not validate against the model. Adds no value
+ * that the row does not have (C2.1.6).
  */
 export async function readCall(values: RowValues, lookup: CallLookup): Promise<PaidRequest | undefined> {
   const model = required(values, 'model');
@@ -103,7 +103,7 @@ async function readImage(
     ...(size !== undefined && { size }),
     ...(quality !== undefined && { quality }),
     ...(n !== undefined && { n }),
-    // A word that is none of the two is validated with everything else.
+    // Other values are refused by the validation of the request.
     ...(responseFormat !== undefined && { responseFormat: responseFormat as 'url' }),
   };
   if (operation === 'image') return { operation: 'generate_image', request };
@@ -114,7 +114,7 @@ async function readImage(
   return { operation: 'edit_image', request: edit };
 }
 
-/** Names of wire fields: no sentence that somebody put into the wrong place. */
+/** Names of wire fields; does not match a sentence that was put there by mistake. */
 const FIELD_NAME = /^[^\s|]{1,64}$/;
 
 function readFields(values: RowValues): { readonly [name: string]: JsonValue } | undefined {
@@ -125,7 +125,7 @@ function readFields(values: RowValues): { readonly [name: string]: JsonValue } |
       if (read === undefined)
         values.issue(
           key,
-          'This begins like JSON and is none. A text with brackets is written as a JSON text.',
+          'This looks like JSON but is invalid. Write a text with brackets as a JSON string.',
         );
       else fields.push([suffix, read]);
     }
@@ -143,7 +143,7 @@ function readFields(values: RowValues): { readonly [name: string]: JsonValue } |
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
-/** What is deeper is no setting of a model, and would be too deep for whoever reads it. */
+/** Deepest nesting of a field: model options need less, and readers of deeper values could fail. */
 const MOST_LEVELS = 32;
 
 function isDeeperThan(value: JsonValue, levels: number): boolean {
@@ -151,7 +151,7 @@ function isDeeperThan(value: JsonValue, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, levels - 1));
 }
 
-/** JSON where it is JSON, else the text itself. */
+/** The JSON value of a text, else the text; undefined for invalid JSON. */
 function fieldValue(value: JsonValue): JsonValue | undefined {
   if (typeof value !== 'string') return value;
   const text = value.trim();
@@ -164,7 +164,7 @@ function fieldValue(value: JsonValue): JsonValue | undefined {
 
 const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
 const NO_SOURCE =
-  'This is no source: an address, an artifact, or a file below the place of the manifest is one.';
+  'This is not a source: give an address, an artifact, or a file below the folder of the manifest.';
 
 /** All references of a row, in the order of its columns. */
 export async function readReferences(values: RowValues, lookup: SourceLookup): Promise<VideoReference[]> {
@@ -208,7 +208,7 @@ async function readList(values: RowValues, lookup: SourceLookup): Promise<VideoR
   return references;
 }
 
-/** Images or the mask of an edit. */
+/** The images or the mask of an edit. */
 async function readImages(
   values: RowValues,
   key: 'images' | 'mask',

@@ -2,15 +2,15 @@ import { type JsonValue } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type ManifestRow, type ManifestValue } from './manifest-row';
 
-/** Most issues of one row that are told. */
+/** Most issues that are reported for one row. */
 const MOST_ISSUES = 20;
-/** Allowed values that one issue names. */
+/** Most allowed values that one issue lists. */
 const MOST_ALLOWED = 30;
 const LONGEST_ALLOWED = 80;
-/** Characters of a value that is no prompt; as long as an id may be. */
+/** Most characters of a value other than a prompt; equal to the longest id. */
 export const LONGEST_WORD = 128;
 
-/** Takes typed values out of a row and collects what is wrong with them. No message holds a value of the row. */
+/** Reads typed values from a row and collects their issues. No message includes a value of the row. */
 export class RowValues {
   readonly issues: ManifestIssue[];
 
@@ -26,7 +26,7 @@ export class RowValues {
     return this.row.values.values();
   }
 
-  /** As the manifest names it, or as it would. */
+  /** The column name as written in the manifest, or the key. */
   nameOf(key: string): string {
     return this.row.values.get(key)?.written ?? key;
   }
@@ -43,7 +43,7 @@ export class RowValues {
     });
   }
 
-  /** A word or a few, without the blanks around it: it enters histories, so a text in the wrong place is refused. */
+  /** A short, trimmed text: it is written into histories, so longer text is refused. */
   text(key: string): string | undefined {
     const text = this.exactText(key)?.trim();
     if (text === undefined || text.length <= LONGEST_WORD) return text;
@@ -51,7 +51,7 @@ export class RowValues {
     return undefined;
   }
 
-  /** Text with its blanks: a model id or a prompt is sent exactly as it is given (C0.3). */
+  /** Text with its blanks: a model id or a prompt is sent exactly as given (C0.3). */
   exactText(key: string): string | undefined {
     const found = this.get(key);
     if (found === undefined) return undefined;
@@ -60,7 +60,7 @@ export class RowValues {
     return undefined;
   }
 
-  /** A whole number, of at least 1. */
+  /** A whole number of at least 1. */
   whole(key: string): number | undefined {
     const found = this.get(key);
     if (found === undefined) return undefined;
@@ -77,7 +77,7 @@ export class RowValues {
   }
 }
 
-/** One or several: a list, or a text with `|` between them. */
+/** One or several values: a list, or a text with `|` between them. */
 export function severalOf(value: JsonValue): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   if (typeof value !== 'string') return [value];

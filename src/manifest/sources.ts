@@ -11,7 +11,7 @@ import {
   sha256OfArtifactUri,
 } from '../domain/request';
 
-/** Where bytes come from, as a manifest says it; not looked up yet. */
+/** A source as written in a manifest; not resolved yet. */
 type WrittenSource =
   | { readonly url: string }
   | { readonly sha256: string }
@@ -20,7 +20,7 @@ type WrittenSource =
 
 export const SOURCE_FORMS: readonly string[] = ['https://…', 'artifact:sha256/HASH', 'file:PATH'];
 
-/** A text, or an object with one of url, artifact and file; undefined for anything else. */
+/** Reads a text, or an object with one of url, artifact and file; undefined for anything else. */
 export function readSource(value: JsonValue | undefined): WrittenSource | undefined {
   if (typeof value === 'string') return readText(value.trim());
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -46,7 +46,7 @@ function readArtifact(uri: string): WrittenSource | undefined {
   return sha256 === undefined ? undefined : { sha256 };
 }
 
-/** Only below where the manifest stands: no root, no drive, no way up. */
+/** Accepts only paths below the folder of the manifest: no root, no drive, no `..`. */
 function readFile(path: string): WrittenSource | undefined {
   const steps = path.split(/[\\/]/);
   const outside = isAbsolute(path) || /^([a-z]:|[\\/]|~)/i.test(path) || steps.includes('..');
@@ -54,17 +54,17 @@ function readFile(path: string): WrittenSource | undefined {
   return path === '' || outside || /[\0-\x1f]/.test(path) ? undefined : { file: path };
 }
 
-/** Looks up what a manifest only names. */
+/** Resolves the sources that a manifest names. */
 export interface SourceLookup {
-  /** An artifact of the store by its hash; undefined when it is not there. */
+  /** An artifact of the store by its hash; undefined when it is missing. */
   artifact(sha256: string): Promise<ArtifactRef | undefined>;
-  /** A file beside the manifest, as an artifact: its content is then part of the row's identity. */
+  /** A file beside the manifest, as an artifact, so that its content is part of the row's identity. */
   file(path: string): Promise<ArtifactRef | undefined>;
 }
 
 type FoundSource = { readonly source: MediaSource } | { readonly message: string };
 
-/** @param kind what the bytes must be; not known of an address */
+/** @param kind required kind of the bytes; not checked for an address */
 export async function findSource(
   written: WrittenSource,
   kind: ReferenceKind,
@@ -79,7 +79,7 @@ export async function findSource(
     return {
       message:
         'file' in written
-          ? 'There is no such file to read, or it is no image, video or audio by its bytes. Paths are relative to the manifest; a worker reads only below its MEDIA_INPUT_ROOTS.'
+          ? 'The file cannot be read, or its bytes are not an image, video or audio. Paths are relative to the manifest; a worker reads only below its MEDIA_INPUT_ROOTS.'
           : "The artifact is not in this worker's store.",
     };
   }
@@ -88,12 +88,12 @@ export async function findSource(
   return { source: { artifact } };
 }
 
-/** Sources that are remembered: rows of a campaign share theirs. */
+/** Most cached sources: rows of a campaign often share them. */
 const KEPT = 10_000;
 
 /**
- * Looks sources up once each. Of an artifact the media type is what its bytes say.
- * @param file a file beside the manifest, stored; undefined when there is none to read
+ * Resolves each source once. The media type of an artifact is detected from its bytes.
+ * @param file stores a file beside the manifest; undefined when it cannot be read
  */
 export function createSourceLookup(
   store: Pick<ArtifactStore, 'read' | 'has'>,
@@ -135,14 +135,14 @@ async function describe(
 }
 
 /**
- * Keeps what was read lately, up to a weight; what was not asked for the longest goes first. Two who ask for the same at
- * the same time share one reading; one that failed is not kept.
+ * A cache of read values with a limited total weight; the least recently used one is removed first. Concurrent requests
+ * for a key share one read; a failed read is not cached.
  */
 export class LeastRecent<T> {
   readonly #kept = new Map<string, { readonly value: Promise<T>; weight: number }>();
   #weight = 0;
 
-  /** @param most sum of the weights that stay; a single value may weigh more */
+  /** @param most largest total weight; a single value may exceed it */
   constructor(
     private readonly most: number,
     private readonly weigh: (value: T) => number,

@@ -1,6 +1,6 @@
 import { MAX_ROW_CHARACTERS } from './manifest-row';
 
-/** Lines with their numbers; null for one that is too long. */
+/** Lines with their numbers; `content` is null for a line that is too long. */
 export async function* linesOf(
   text: AsyncIterable<string>,
 ): AsyncGenerator<{ readonly line: number; readonly content: string | null }> {

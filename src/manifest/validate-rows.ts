@@ -15,14 +15,14 @@ import { readCall } from './row-call';
 import { RowValues } from './row-values';
 import { type SourceLookup } from './sources';
 
-/** A row whose form is right: what it orders and who it is. */
+/** A row with a valid form: its identity and its call. */
 interface ReadRow {
   readonly line: number;
   readonly key: string;
   readonly content: string;
   readonly call: PaidRequest;
   readonly account?: string;
-  /** What the model configuration has against it; empty means nothing. */
+  /** Issues by the model configuration; empty when the call is allowed. */
   readonly modelIssues: readonly ManifestIssue[];
 }
 
@@ -33,7 +33,7 @@ interface RowValidator {
   knowsAccount(name: string): boolean;
 }
 
-/** Reads one row and validates its form. Issues name columns, allowed values and the row's id, never a text of the row. */
+/** Reads one row and validates its form. Issues include columns, allowed values and the row's id, never its texts. */
 async function validateRow(
   row: ManifestRow,
   validate: RowValidator,
@@ -76,7 +76,7 @@ async function validateRow(
   };
 }
 
-/** SHA-256 of what is ordered: operation, model, the fields that were given, files by their bytes, and the credential. */
+/** SHA-256 of the order: operation, model, the given fields, files by their bytes, and the credential. */
 export function contentOf(call: PaidRequest, account: string | undefined): string {
   return hash('sha256', fingerprintText(call, account ?? null), 'hex');
 }
@@ -91,7 +91,7 @@ function readId(values: RowValues): string | undefined {
   return undefined;
 }
 
-/** Fields of a request and the columns that say them. */
+/** Columns of request fields with other names. */
 const COLUMN_OF: { readonly [field: string]: string } = {
   durationSeconds: 'duration',
   aspectRatio: 'aspect_ratio',
@@ -117,7 +117,7 @@ function columnKey(values: RowValues, path: string): string {
     return values.get(key) === undefined ? 'fields' : key;
   }
   if (path !== 'references') return COLUMN_OF[path] ?? path;
-  // The columns that give references, where one of them must be meant.
+  // The issue names the column with references if there is only one.
   const given = [...values.all()].filter(({ column }) => /_reference$|^references$/.test(column.name));
   return given.length === 1 ? (given[0]?.key ?? path) : path;
 }
@@ -132,7 +132,7 @@ export type ValidatedRow =
       readonly call: PaidRequest;
       /** Null means unknown. */
       readonly price: Money | null;
-      /** Bought already: what it costs is on the books. */
+      /** Already bought: its cost is in the ledger. */
       readonly hasTask: boolean;
     };
 
@@ -169,7 +169,7 @@ export async function* validatedRows(
       continue;
     }
     const { attempt, rebought, changed, was, mayBeBought, hasTask } = taken;
-    // What was bought is collected, whatever the configuration has come to say since.
+    // A bought attempt is collected even if the configuration no longer allows it.
     if (read.modelIssues.length > 0 && !mayBeBought) {
       yield { kind: 'invalid', issues: read.modelIssues };
       continue;

@@ -68,8 +68,8 @@ type TunnelOptions = Pick<ConnectionSettings, 'connections' | 'connectTimeoutMs'
   Pick<ProxyAgent.Options, 'pipelining' | 'allowH2' | 'headersTimeout' | 'bodyTimeout'>;
 
 /**
- * Connections inside tunnels (CONNECT) through a proxy, also for http: the send marker proves that nothing was sent only
- * inside a tunnel (failure model: row 21). Throws for an invalid proxy address; the error may include it.
+ * Connections inside tunnels (CONNECT) through a proxy, also for http: only inside a tunnel does the send marker prove
+ * that nothing was sent (failure model: row 21). Throws for an invalid proxy address; the error may include it.
  */
 function proxyTunnel(proxy: string, { connectTimeoutMs: timeout, ...options }: TunnelOptions): Dispatcher {
   const uri = new URL(proxy);
@@ -102,8 +102,8 @@ const TUNNEL_CODES: { readonly [code: string]: string } = {
 };
 
 /**
- * Sockets to the proxy. Replaces the error codes of a proxy that closes the connection on CONNECT: undici attributes the
- * original codes to an expired keep-alive socket and would retry in a loop without a pause. Retries are up to the caller.
+ * Sockets to the proxy. Replaces the error codes of a proxy that closes the connection on CONNECT: undici attributes
+ * the original ones to an expired keep-alive socket and would retry without a pause. Retries are up to the caller.
  */
 class ProxyPool extends Pool {
   override connect(options: ConnectTo): Promise<Dispatcher.ConnectData>;

@@ -9,7 +9,7 @@ export interface ContentHeaders {
   readonly contentEncoding: string | null;
 }
 
-/** Only characters that are usual in ETags: the value is written into heartbeats, where text and URLs are not allowed. */
+/** Only characters that are usual in ETags: the value is written into heartbeats, which must not hold text or URLs. */
 const STRONG_ETAG = /^"[\w.:;,+/=~-]{0,255}"$/;
 
 export function contentHeaders(headers: HeaderValues): ContentHeaders {

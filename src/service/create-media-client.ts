@@ -91,7 +91,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
       return getVideo(caller, () => pool().bare, taskId, within, signal);
     },
     contentUrl: (taskId) => {
-      if (!isUsableTaskId(taskId)) throw new TypeError('This is no task id of a service.');
+      if (!isUsableTaskId(taskId)) throw new TypeError('This is not a task id of a service.');
       return apiUrl(baseUrl, 'videos', taskId, 'content');
     },
     cleanPage: async (page) => (await redactor()).page(page),

@@ -148,7 +148,7 @@ function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-/** Most tasks whose last reply is kept, and longest body, in bytes, that is: one with embedded images is read each time. */
+/** Most tasks whose last reply is kept, and longest such body in bytes: one with embedded images is read each time. */
 const MOST_TASKS = 50_000;
 const LONGEST = 2_048;
 

@@ -1,7 +1,7 @@
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import { environmentConnections } from './connections';
 
-/** Longest wait for a tunnel or a connection, for headers and inside a body; a caller's signal limits the total time. */
+/** Longest wait for a connection or tunnel, for headers and inside a body; a caller's signal limits the total time. */
 const CONNECTION = {
   purpose: 'models',
   connections: 1,

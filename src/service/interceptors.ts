@@ -3,7 +3,7 @@ import { contentLength } from './content-headers';
 import { networkCode } from './network-error';
 import { type HeaderValues } from './retry-after';
 
-/** Passes every event on. undici's own decorator fails at a second response start, and 103 is one. */
+/** Forwards every event. undici's own decorator fails at a second response start, such as one after a 103. */
 export class PassingHandler implements Dispatcher.DispatchHandler {
   constructor(protected readonly inner: Dispatcher.DispatchHandler) {}
 
@@ -33,23 +33,23 @@ export class PassingHandler implements Dispatcher.DispatchHandler {
 }
 
 /**
- * A reply that came whole stays whole. Where a reader is slower than its socket, undici pauses at the last byte, and then
- * takes a connection that is closed behind it for one that was lost (7.30, unless the reply said that it closes): a video
- * would be loaded again, and images that are paid for would be gone. Told by Content-Length alone (RFC 9112, 6.3).
+ * Completes a reply whose body has arrived in full. When a reader is slower than its socket, undici pauses at the last
+ * byte and reports a connection that closes after it as lost (7.30, unless the reply announces the close): a video
+ * would be downloaded again, and paid images would be lost. Decided by Content-Length alone (RFC 9112, 6.3).
  */
 export const wholeReply: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
   dispatch(options, new WholeReplyHandler(handler));
 
-/** The other side hung up; not what we end ourselves. */
+/** Codes of a close by the other side, not by this client. */
 const CLOSED: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET']);
 
 class WholeReplyHandler extends PassingHandler {
-  /** Bytes of the body that are still to come. */
+  /** Bytes of the body that have not arrived. */
   #left = Infinity;
 
   override onResponseStart(...event: Parameters<PassingHandler['onResponseStart']>): void {
     const [, statusCode, headers] = event;
-    // An interim reply has no body, whatever it says.
+    // An interim reply has no body, whatever its headers.
     this.#left = statusCode < 200 ? Infinity : lengthOf(headers);
     super.onResponseStart(...event);
   }
@@ -66,16 +66,16 @@ class WholeReplyHandler extends PassingHandler {
   }
 }
 
-/** Infinity when the length is not said, or not meant: a transfer coding ends by itself. */
+/** Infinity without Content-Length, or with a transfer coding, which overrides it. */
 function lengthOf(headers: HeaderValues): number {
   return headers['transfer-encoding'] === undefined ? (contentLength(headers) ?? Infinity) : Infinity;
 }
 
 /**
- * Ends a request whose reply does not begin although interim replies (1xx) do come: each of them starts undici's own
- * timer anew, so that a service that drips them would hold a GET for ever. A silence after the last one is still
- * undici's to end, so that a request waits for at most twice its limit. Costs no timer.
- * @param headersTimeoutMs for requests that name no `headersTimeout` of their own
+ * Ends a request that gets interim replies (1xx) but no reply: each interim reply restarts undici's timer, so that a
+ * slow sequence of them could keep a GET open indefinitely. undici's timer still ends the wait after the last one, so
+ * that a request waits for at most twice its limit. Needs no timer.
+ * @param headersTimeoutMs for requests without their own `headersTimeout`
  */
 export function interimLimit(headersTimeoutMs: number): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
@@ -93,7 +93,7 @@ class InterimLimitHandler extends PassingHandler {
   }
 
   override onRequestStart(...event: Parameters<PassingHandler['onRequestStart']>): void {
-    // Only now: the wait for a free socket is not the service's.
+    // Excludes the wait for a free socket.
     this.#startedAt = performance.now();
     super.onRequestStart(...event);
   }

@@ -1,4 +1,4 @@
-/** What an error of the network means before a request left: a public word, and whether waiting can help. */
+/** A network error before a request was sent: a public cause, and whether a later try can succeed. */
 export interface UnsentCause {
   readonly cause: string;
   readonly permanent: boolean;
@@ -55,7 +55,7 @@ export function unsentCause(error: unknown): UnsentCause {
   };
 }
 
-/** The code of a network error, also of one inside an AggregateError or a cause; `unknown` when it has none. */
+/** The code of a network error, also from inside an AggregateError or a cause; `unknown` when it has none. */
 export function networkCode(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'unknown';
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };

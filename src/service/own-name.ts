@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * A link to a loopback name of the port where the service itself is, under the name by which the service is
- * configured; any other address stays as it is. A service in a container or behind a tunnel names itself `127.0.0.1`
- * where people wrote `localhost`: one port of one machine is one service. The link is asked for where the key goes
- * anyway, so that nothing else on this machine is ever contacted or told the key (C5.3).
+ * Rewrites a link to a loopback name with the service's port to the host name in the configuration; returns any other
+ * address unchanged. A service in a container or behind a tunnel may call itself `127.0.0.1` although it is configured
+ * as `localhost`. The rewritten link has the origin that receives the key anyway, so that no other service on this
+ * machine is contacted or gets the key (C5.3).
  */
 export function underOwnName(url: URL, own: URL): URL {
   const same = url.protocol === own.protocol && url.port === own.port;

@@ -10,13 +10,15 @@ export interface PaidCall {
   readonly headers: { readonly [name: string]: string };
   readonly body: string | FormData;
   readonly maxReplyBytes: number;
-  /** Milliseconds that are left for the whole exchange. */
+  /** Milliseconds left for the whole exchange. */
   readonly budgetMs: number;
   readonly connectionFactory: ConnectionFactory;
   readonly onSend?: () => void;
 }
 
-/** What one exchange came to. The marker alone tells `not_sent` from `lost` (failure model: What a client can prove). */
+/**
+ * Result of one exchange. Only the marker separates `not_sent` from `lost` (failure model: What a client can prove).
+ */
 export type PaidExchange =
   | ({ readonly kind: 'not_sent' } & UnsentCause)
   | {
@@ -30,10 +32,10 @@ export type PaidExchange =
       readonly body: BoundedBody;
     };
 
-/** Set just before the first byte of a request may leave; after the end of its time, or `close`, nothing leaves any more. */
+/** Set just before the first byte of a request may leave. Blocks the send after `endsAt` or after `close`. */
 class SendMarker {
   sent = false;
-  /** A process that was stopped while it connected finds its timers late: it asks the clock itself (row 10). */
+  /** Read from the clock, because timers fire late in a process that was suspended while it connected (row 10). */
   tooLate = false;
   private closed = false;
 
@@ -59,7 +61,7 @@ class SendMarker {
     try {
       this.onSend();
     } catch {
-      // Whoever wants to know of the send must not be able to stop it half-way.
+      // An error of the callback must not interrupt the send.
     }
     return true;
   }
@@ -79,8 +81,8 @@ class MarkingHandler extends PassingHandler {
 }
 
 /**
- * Sends one request on a connection of its own and reads the reply, within the budget. No retry, no redirect, no
- * cancellation signal: once it is sent, only the reply or the clock ends it. Never throws.
+ * Sends one request on its own connection and reads the reply, within the budget. No retry, no redirect, no
+ * cancellation signal: after the send, only the reply or the time limit ends it. Never throws.
  */
 export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
   const endsAt = performance.now() + call.budgetMs;
@@ -115,7 +117,7 @@ export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
       headers: { ...call.headers },
       body: call.body,
     });
-    // A loser of the race may still fail when its client is destroyed.
+    // The request may still fail after it lost the race, when its client is destroyed.
     request.catch(() => undefined);
     const reply = await Promise.race([request, expired]);
     if (reply === 'expired') return marker.sent ? { kind: 'lost', cause: 'timeout_after_send' } : TOO_LATE;
@@ -143,7 +145,7 @@ const TOO_LATE: PaidExchange = {
   message: 'The time for this call was over before it could be sent.',
 };
 
-/** A length mismatch before there is a reply: the head itself holds two of them, or was never understood. */
+/** A length mismatch before there is a reply: the head has two different lengths, or could not be parsed. */
 const GARBLED: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',

@@ -2,19 +2,19 @@ import { type JsonValue } from '../domain/json';
 import { asNumber, asObject, asText, field, type JsonRecord } from './task-error';
 import { phaseOf, statusWord } from './record-words';
 
-/** Gateways wrap what they got, as an object or as a text, and some of them twice. */
+/** Gateways wrap the reply that they receive, as an object or as text, and some of them twice. */
 const MAX_DEPTH = 8;
 const MAX_VALUES = 500;
 const MAX_TEXT = 16_384;
 
-/** Words that bodies of errors use for themselves. */
+/** Status values that error bodies also use. */
 const OF_ERRORS = /^(?:error|fail|failure|unknown)$/;
 
 /**
- * The record of a task wherever it stands in a reply that is none itself: inside an error, a result or a text. It must
- * name this task; or it is the only record there, is failed, and can be nothing else than a record: the id that the
- * service behind a gateway has for a task is another one. So nobody else's video and no error body is taken for it, nor an
- * attempt that failed within the record of a task that goes on.
+ * Finds the record of a task inside a reply that is not a record: in an error, a result or text. The record must have
+ * the id of this task; or it must be the only record in the reply, be failed, and have fields that error bodies lack,
+ * because the service behind a gateway uses another id. This excludes the video of another task, an error body, and a
+ * failed attempt inside the record of a task that continues.
  */
 export function recordWithin(reply: JsonValue | undefined, taskId: string): JsonRecord | undefined {
   const values = objectsIn(reply);
@@ -31,7 +31,7 @@ export function recordWithin(reply: JsonValue | undefined, taskId: string): Json
   return isOfTask ? undefined : only;
 }
 
-/** Whether it has what records have and bodies of errors have not. */
+/** Whether it has fields that records have and error bodies do not. */
 export function isMarked(value: JsonRecord): boolean {
   return (
     /^video(?:$|[._])/i.test(asText(field(value, 'object')) ?? '') ||
@@ -39,7 +39,7 @@ export function isMarked(value: JsonRecord): boolean {
   );
 }
 
-/** Whether its word of a state is one that no body of an error has. */
+/** Whether its status value is one that no error body uses. */
 export function isDecisive(value: JsonRecord): boolean {
   return !OF_ERRORS.test(wordIn(value));
 }
@@ -52,7 +52,7 @@ function hasStatus(value: JsonRecord): boolean {
   return typeof field(value, 'status') === 'string';
 }
 
-/** Every object in it, from the outside to the inside. */
+/** Every object in the reply, outermost first. */
 function objectsIn(reply: JsonValue | undefined): JsonRecord[] {
   const found: JsonRecord[] = [];
   const queue: { readonly value: JsonValue | undefined; readonly depth: number }[] = [
@@ -74,7 +74,7 @@ function insideOf(value: JsonValue | undefined): JsonValue[] {
   return typeof value === 'object' && value !== null ? Object.values(value).slice(0, MAX_VALUES) : [];
 }
 
-/** A text that is JSON, or words of a gateway around it. */
+/** The JSON object in a text, with or without text of a gateway around it. */
 function jsonIn(text: string): JsonValue[] {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');

@@ -3,8 +3,8 @@ import { type TaskPhase } from '../domain/poll-answers';
 import { asObject, field, type JsonRecord } from './task-error';
 
 /**
- * Where services of this family put the result, in order of likelihood (test/fixtures/wire, C2.2.7). A new name is one line here;
- * a dot leads into an object.
+ * Fields in which services of this family return the result, most likely first (test/fixtures/wire, C2.2.7). A new name
+ * is one entry here; a dot separates nested fields.
  */
 export const RESULT_URL_PLACES: readonly string[] = [
   'url',
@@ -24,9 +24,9 @@ export const RESULT_URL_PLACES: readonly string[] = [
 ];
 
 const MAX_URLS = 16;
-/** Longest URL that is tried; a `data:` URL holds the whole file. */
+/** Longest URL that is accepted; a `data:` URL, which contains the whole file, may be longer. */
 const MAX_LENGTH = 16_384;
-/** Roots of a server's own disk: a path below them is no address (test/fixtures/wire). */
+/** Directories of the server's disk: a path below them is not an address (test/fixtures/wire). */
 const DISK =
   /^\/(?:tmp|var|home|root|mnt|srv|opt|usr|etc|data|app|workspace|work|users|private|volumes|storage|nfs)\//i;
 
@@ -39,8 +39,8 @@ export function resultUrlsOf(record: JsonRecord, baseUrl: string): string[] {
 }
 
 /**
- * An address as a service writes it, made absolute: a path of the API keeps the base's prefix, other paths belong
- * to the origin. Undefined for what is no address, such as a path on the server's disk.
+ * Makes an address of a reply absolute: a path of the API is relative to the base address, other paths are relative to
+ * its origin. Undefined for text that is not an address, such as a path on the server's disk.
  */
 export function resolveResultUrl(text: string, baseUrl: string): string | undefined {
   const value = text.trim();
@@ -67,7 +67,7 @@ function textsAt(record: JsonRecord, place: string): string[] {
   return textsOf(value);
 }
 
-/** A text, a list of texts, or objects that hold a `url`. */
+/** The texts in a text, a list of texts, or objects with a `url`. */
 function textsOf(value: JsonValue | undefined): string[] {
   if (typeof value === 'string') return value.trim() === '' ? [] : [value];
   if (Array.isArray(value))
@@ -77,8 +77,8 @@ function textsOf(value: JsonValue | undefined): string[] {
 }
 
 /**
- * Every status word that services of this family are known to send (test/fixtures/wire), in lower case with underscores. Only
- * these decide anything (C2.2.2). A new word is one line here.
+ * All status values that services of this family are known to send (test/fixtures/wire), in lower case with
+ * underscores. Other values determine nothing (C2.2.2). A new value is one entry here.
  */
 export const STATUS_WORDS: { readonly [word: string]: Exclude<TaskPhase, 'unknown'> } = {
   queued: 'queued',
@@ -109,13 +109,13 @@ export const STATUS_WORDS: { readonly [word: string]: Exclude<TaskPhase, 'unknow
   deleted: 'failed',
 };
 
-/** A map, because a service may send `constructor`. */
+/** A Map, because a service may send `constructor`. */
 const PHASE_OF: ReadonlyMap<string, TaskPhase> = new Map(Object.entries(STATUS_WORDS));
 
-/** Longest status word that is reported, in characters. */
+/** Longest status value that is reported, in characters. */
 const MAX_WORD = 64;
 
-/** The word as it is reported: lower case, without blanks around it or control characters, capped. */
+/** A status value as it is reported: lower case, trimmed, without control characters, capped. */
 export function statusWord(value: string): string {
   return value
     .slice(0, MAX_WORD * 4)
@@ -125,7 +125,7 @@ export function statusWord(value: string): string {
     .slice(0, MAX_WORD);
 }
 
-/** Meaning of a status word; `unknown` is reported and is not final (C2.2.2). Blanks and dashes count as underscores. */
+/** Phase of a status value; `unknown` is reported and is not final (C2.2.2). Blanks and dashes count as underscores. */
 export function phaseOf(word: string): TaskPhase {
   return PHASE_OF.get(word.replace(/[ -]/g, '_')) ?? 'unknown';
 }

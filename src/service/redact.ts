@@ -1,44 +1,44 @@
-/** Removes from foreign text what must never be kept or shown (contract 5.4, C5.4a to C5.4c). */
+/** Removes from external text everything that must never be stored or shown (contract 5.4, C5.4a to C5.4c). */
 export interface Redactor {
   /** One line, at most `maxLength` characters (default 500), without keys, addresses, paths and data. */
   text(value: string, maxLength?: number): string;
   /**
-   * A code, a status word, a name or a fact: kept where an error's text may not be (architecture: Stores). A sentence is no name,
-   * and may be a prompt that is echoed: `[text]`. At most `maxLength` characters (default 100).
+   * A code, a status value, a name or a fact, for stores that must not contain error texts (architecture: Stores). A
+   * sentence, which may be an echoed prompt, becomes `[text]`. At most `maxLength` characters (default 100).
    */
   name(value: string, maxLength?: number): string;
-  /** Scheme, host and port of a URL; nothing else of it is ever shown. */
+  /** Scheme, host and port of a URL; no other part of it is ever shown. */
   url(value: string): string;
-  /** A page that is kept as it came, byte for byte, but for keys, cookies and signed addresses. */
+  /** A page with all its bytes, except for keys, cookies and signed addresses. */
   page(bytes: Buffer): Buffer;
   /**
-   * Whether a secret of this worker, or an address with a query, is in it: what must stay as it is (an id, an ETag)
-   * cannot be cleaned. A secret as short as a word counts only where it is the whole value: `vid` in `video_9f` is no
-   * key that was echoed, and a paid task must not be lost for it.
+   * Whether a value contains a secret of this worker, or an address with a query: for values that must not be altered
+   * (an id, an ETag). A secret as short as a word must be the whole value: `vid` in `video_9f` is not an echoed key,
+   * and a paid task must not be lost for it.
    */
   holdsSecret(value: string): boolean;
 }
 
 const MAX_LENGTH = 500;
-/** Keys of test services are words, which stand in ids by themselves; a key that opens anything is longer. */
+/** Keys of test services are words that may also occur in ids; real keys are longer than this. */
 const LONGEST_WORD = 11;
 const MAX_NAME = 100;
-/** Cleaned names that are kept; a service that sends more of them has them cleaned each time. */
+/** Largest number of cached names; further names are redacted each time. */
 const KEPT_NAMES = 1_000;
-/** A status word or a public name of a model has fewer; a prompt seldom. */
+/** Status values and public model names have at most this many words; prompts usually have more. */
 const MAX_NAME_WORDS = 4;
-/** Scripts without blanks between words say a sentence in this many characters. */
+/** In scripts without blanks between words, a text longer than this, in characters, counts as a sentence. */
 const MAX_FOREIGN_NAME = 16;
-/** Work is bounded before any pattern runs. */
+/** Longest text that the patterns process, in characters. */
 const MAX_INPUT = 16_384;
 
-/** What stands before a key in a sentence or a record. */
+/** The label before a key in a sentence or a record. */
 const LABEL = String.raw`\b([\w.-]{0,40}(?:(?:api|access)[ _-]?key|token|secret|signature|password|credential|x-amz-[\w-]{1,40}|sig))`;
-/** Between the two, also in the words of a service: `Incorrect API key provided: …`. */
+/** A verb between label and value, as in `Incorrect API key provided: …`. */
 const VERB = String.raw`(?:\s+(?:provided|given|is|was))?`;
 const VALUE = String.raw`[^\s"'<>,;&]`;
 
-/** Keys of well-known services begin alike, and may stand alone. */
+/** Keys of well-known services have fixed prefixes and are recognised without a label. */
 const WELL_KNOWN =
   /\b(?:AIza[\w-]{10,}|gsk_\w{6,}|A[KS]IA[A-Z0-9]{12,}|gh[oprsu]_\w{16,}|github_pat_\w{16,}|xox[a-z]-[\w-]{6,})/g;
 
@@ -48,7 +48,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bbearer\s+[^\s"'<>,;]{6,}/gi, '[removed]'],
   [/\bhttps?%3a%2f%2f[^\s"'<>]*/gi, '[address]'],
   [new RegExp(`${LABEL}(["']?${VERB}\\s*[:=]\\s*["']?)${VALUE}+`, 'gi'), '$1$2[removed]'],
-  // Without a sign between them, a value is what has a digit: "the password is required" stays.
+  // Without `:` or `=` between them, a value must have a digit: "the password is required" stays.
   [new RegExp(`${LABEL}(${VERB}\\s+["'(]?)(?=${VALUE}{0,200}\\d)${VALUE}{6,}`, 'gi'), '$1$2[removed]'],
   [WELL_KNOWN, '[removed]'],
   [/\bsk-[\w-]{6,}/g, '[removed]'],
@@ -65,7 +65,7 @@ const QUOTED_PATH = /(["'`])(?:file:|~\/|\.{1,2}\/|\/(?!v1\/)|[a-z]:[\\/]|\\\\)[
 const ADDRESS = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>`]*/gi;
 const SCHEMELESS = /(?<![\w:/])\/\/[\w.-]+\.[a-z]{2,}[^\s"'<>`]*/gi;
 
-/** What is signed or opens a door in a page, also where JSON has escaped its slashes. */
+/** Credentials and signed addresses in a page, also with the escaped slashes of JSON. */
 const PAGE_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:authorization|proxy-authorization|set-cookie|cookie)["']?\s*[:=][^\n\r<]*/gi, '[removed]'],
   [/\b[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){2}[^\s"'<>`]*[?@][^\s"'<>`]*/gi, '[address]'],
@@ -74,7 +74,7 @@ const PAGE_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b([\w.-]{0,40}(?:signature|x-amz-[\w-]{1,40}|sig)["']?\s*[:=]\s*["']?)[^\s"'<>,;&]+/gi, '$1[removed]'],
 ];
 
-/** A redactor that also knows the secrets of this worker. It keeps them in memory only. */
+/** A redactor that also removes the secrets of this worker, which it keeps in memory only. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const usable = [...secrets].filter((secret) => secret.length >= 3);
   const known = patternOf(usable.flatMap(formsOf));
@@ -82,7 +82,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   const withoutSecrets = (value: string): string =>
     known === undefined ? value : value.replace(known, '[removed]');
   const text = (value: string, maxLength = MAX_LENGTH): string => {
-    // Status words and codes come with every poll: no other pattern can match in one short word.
+    // Fast path for the status values and codes of every poll: no other pattern can match one short word.
     if (/^\w{1,40}$/.test(value))
       return capped(withoutSecrets(value.replace(WELL_KNOWN, '[removed]')), maxLength);
     let clean = withoutSecrets(bounded(value));
@@ -98,7 +98,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     const clean = text(value, maxLength);
     return isSentence(clean) ? '[text]' : clean;
   };
-  /** Names of models, resolutions and states come with every poll, and are few. */
+  /** Cache: every poll has names of models, resolutions and states, and there are few of them. */
   const names = new Map<string, string>();
 
   return {
@@ -115,7 +115,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     },
     url: (value) => capped(withoutSecrets(originOf(value)), MAX_LENGTH),
     page: (bytes) => {
-      // Latin-1 keeps every byte, whatever the encoding of the page is.
+      // Latin-1 preserves every byte, whatever the encoding of the page is.
       let page = withoutSecrets(bytes.toString('latin1'));
       for (const [pattern, replacement] of PAGE_PATTERNS) page = page.replace(pattern, replacement);
       return Buffer.from(page, 'latin1');
@@ -127,7 +127,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   };
 }
 
-/** More words than a name has: it may be a prompt that is echoed (C5.4c). */
+/** Whether a text has more words than a name: it may be an echoed prompt (C5.4c). */
 export function isSentence(value: string): boolean {
   return (
     value.split(' ').length > MAX_NAME_WORDS ||
@@ -135,14 +135,14 @@ export function isSentence(value: string): boolean {
   );
 }
 
-/** Case is not looked at: a status word comes in lower case, an encoding in either. */
+/** Ignores case: status values are in lower case, encodings in either. */
 function patternOf(forms: readonly string[]): RegExp | undefined {
   if (forms.length === 0) return undefined;
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'gi');
 }
 
-/** The ways in which a service echoes a key: as it is, in a URL, in JSON, in hex, in Base64 behind other bytes. */
+/** The forms in which a service may echo a key: unchanged, in a URL, in JSON, in hex, in Base64 after other bytes. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const each = (form: (byte: string) => string): string =>
@@ -162,10 +162,10 @@ function formsOf(secret: string): string[] {
   return [...new Set(all)].filter((form) => form.length >= 3);
 }
 
-/** As Base64 in a row of other bytes: three ways to begin, without the letters that neighbours decide too. */
+/** Base64 of a secret among other bytes: its three alignments, without the letters that also depend on those bytes. */
 function base64Forms(bytes: Buffer): string[] {
   const whole = bytes.toString('base64').replace(/=+$/, '');
-  // Of a short secret too little would be left, and it would be found everywhere.
+  // The rest of a short secret would be too short and would match everywhere.
   if (bytes.length < 8) return [whole];
   return [
     whole,
@@ -196,7 +196,7 @@ function originOf(value: string): string {
   }
 }
 
-/** A cut text loses its last word too: it may be the first half of a key. */
+/** Truncates a long text before its last, possibly incomplete word, which may be a part of a key. */
 function bounded(value: string): string {
   if (value.length <= MAX_INPUT) return value;
   let end = MAX_INPUT;

@@ -6,21 +6,21 @@ import { type Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { type JsonValue, parseOwnJson } from '../domain/json';
 
-/** Bytes of a reply that are in memory at most, until the whole of it is wanted. */
+/** Most bytes of a reply in memory, until `whole` reads all of it. */
 const IN_MEMORY = 4 * 1024 * 1024;
-/** Tiny chunks are copied together: as objects of their own they would take a hundred times their bytes. */
+/** Tiny chunks are merged: as separate objects they would take a hundred times their size. */
 const SMALLEST_BLOCK = 1024;
 const LARGEST_BLOCK = 64 * 1024;
-/** Of a reply that did not come whole, this much is enough to tell a person what it was. */
+/** Bytes to keep of an incomplete reply: enough for a person to identify it. */
 const BEGINNING = 1024 * 1024;
 
 /**
- * Collects a reply of unknown length. Beyond a few megabytes it waits in a file without a name, so that a reply that
- * never ends costs disk and not memory. Without a usable disk it stays in memory: a paid reply is worth more.
+ * Collects a reply of unknown length. Beyond a few megabytes it writes to an unlinked file, so that an endless reply
+ * uses disk instead of memory. Without a usable disk the reply stays in memory, because a paid reply must not be lost.
  */
 export class ReplyBytes {
   #blocks: Buffer[] = [];
-  /** Blocks that went to the disk are filled again: the collector of garbage would be late. */
+  /** Blocks that were written to disk are reused: garbage collection would free them too late. */
   #spare: Buffer[] = [];
   #room = 0;
   #held = 0;
@@ -32,23 +32,23 @@ export class ReplyBytes {
     return this.#onDisk + this.#held;
   }
 
-  /** Keeps a copy; undefined when the next chunk may come at once. */
+  /** Stores a copy; undefined when the next chunk may be added without waiting. */
   add(chunk: Uint8Array): Promise<void> | undefined {
     this.#keep(chunk);
     return this.#held >= IN_MEMORY && this.#diskWorks ? this.#flush() : undefined;
   }
 
-  /** Everything. Rejects when the disk does not give it back. */
+  /** All bytes. Rejects when the disk cannot be read. */
   async whole(): Promise<Buffer> {
     return this.#first(this.size);
   }
 
-  /** Everything when it is little, else a beginning. Rejects when the disk does not give it back. */
+  /** All bytes when they are in memory, else the first ones. Rejects when the disk cannot be read. */
   async beginning(): Promise<Buffer> {
     return this.#first(this.#onDisk === 0 ? this.size : BEGINNING);
   }
 
-  /** Lets go of the file. Never rejects. */
+  /** Closes the file. Never rejects. */
   async close(): Promise<void> {
     await this.#file?.close().catch(() => undefined);
   }
@@ -112,7 +112,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
     done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
-/** Open and without a name: gone with the process, whatever ends it. */
+/** An open, unlinked file: the system removes it with the process, however the process ends. */
 async function namelessFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `.temporal-media-${randomUUID()}`);
   const handle = await open(path, 'wx+', 0o600);
@@ -125,9 +125,9 @@ async function namelessFile(): Promise<FileHandle> {
   }
 }
 
-/** What could be read of a reply's body. Never thrown. */
+/** The part of a reply's body that could be read. Returned, never thrown. */
 export interface BoundedBody {
-  /** The bytes read; at most the limit. Of a long body that did not come whole, its beginning. */
+  /** The bytes read, at most the limit. For a long incomplete body, its beginning. */
   readonly bytes: Buffer;
   /** `complete`, or why the rest is missing. */
   readonly end: 'complete' | 'too_large' | 'too_late' | 'broken';
@@ -135,11 +135,11 @@ export interface BoundedBody {
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Time in milliseconds from now within which the whole body must be there. */
+  /** Time in milliseconds from now within which the whole body must arrive. */
   readonly withinMs: number;
 }
 
-/** Reads a body up to a number of bytes and a moment; what is over is cut off and the stream destroyed. */
+/** Reads a body up to a size and a time limit; drops the rest and destroys the stream. */
 export async function readBoundedBody(body: Readable, limits: BodyLimits): Promise<BoundedBody> {
   const kept = new ReplyBytes();
   let late = false;
@@ -162,7 +162,7 @@ export async function readBoundedBody(body: Readable, limits: BodyLimits): Promi
     return await cut(late ? 'too_late' : 'broken');
   } finally {
     clearTimeout(timer);
-    // A destroyed body still reports the end of its socket: nobody is left to hear it.
+    // A destroyed body still emits the error of its socket; nothing handles it.
     body.on('error', () => undefined).destroy();
     await kept.close();
   }
@@ -170,13 +170,13 @@ export async function readBoundedBody(body: Readable, limits: BodyLimits): Promi
 
 /** Deepest nesting that is read; real replies have less than ten levels. */
 const MAX_DEPTH = 64;
-/** Most values that are read; real replies have less than a thousand. As objects they take far more than their text. */
+/** Most values that are read; real replies have less than a thousand. Objects take far more memory than their text. */
 const MAX_VALUES = 100_000;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The JSON value of a body, a byte order mark tolerated; undefined when it is none, nests too deep or has too many values. */
+/** The JSON value of a body, with or without a byte order mark; undefined when invalid, too deep or too large. */
 export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
   if (isTooMuch(bytes)) return undefined;
   try {
@@ -187,7 +187,7 @@ export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
   }
 }
 
-/** Runs over the brackets outside of strings; strings are skipped whole, so that 256 MiB of Base64 cost little. */
+/** Counts brackets and commas outside strings; skips strings as a whole, so that 256 MiB of Base64 cost little. */
 function isTooMuch(bytes: Buffer): boolean {
   let depth = 0;
   let values = 0;
@@ -210,7 +210,7 @@ function isTooMuch(bytes: Buffer): boolean {
   return false;
 }
 
-/** Index of the quote that closes the string opened at `start`; -1 when none does, which no JSON parser accepts. */
+/** Index of the quote that closes the string opened at `start`; -1 when there is none, which is invalid JSON. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
     let slashes = 0;
@@ -220,14 +220,13 @@ function endOfString(bytes: Buffer, start: number): number {
   return -1;
 }
 
-/** What a text may grow by when it is unpacked: replies grow about tenfold, a bomb a thousandfold. */
+/** Largest ratio of decompressed to compressed size: replies have about 10, a decompression bomb has 1000. */
 const MAX_RATIO = 32;
 const ALWAYS_ALLOWED = 256 * 1024;
 
 /**
- * The bytes of a small API reply without its content encoding. We ask for none, but some gateways compress all the
- * same, and a paid reply must not be lost for that. Undefined for an unknown encoding, more than `maxBytes`, or what only
- * a bomb holds.
+ * Decodes a small API reply. Requests ask for no encoding, but some gateways compress anyway, and a paid reply must not
+ * be lost for that reason. Undefined for an unknown encoding, more than `maxBytes`, or a decompression bomb.
  */
 export function decodedBody(bytes: Buffer, encoding: string, maxBytes: number): Buffer | undefined {
   const plausible = Math.max(ALWAYS_ALLOWED, bytes.length * MAX_RATIO);

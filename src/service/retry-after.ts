@@ -1,18 +1,17 @@
-/** Header values as they come from the wire: a repeated header is an array. */
+/** Header values as undici returns them: a repeated header is an array. */
 export type HeaderValues = { readonly [name: string]: string | readonly string[] | undefined };
 
-/** `retry-after`, `retry-after-ms` and what gateways make of them, such as `x-provider-retry-after` (test/fixtures/wire). */
+/** `retry-after`, `retry-after-ms` and variants of gateways such as `x-provider-retry-after` (test/fixtures/wire). */
 const NAME = /^(?:[a-z0-9-]{1,60}-)?retry-after(-ms|-seconds)?$/;
 const NUMBERS = /^\d+(?:\.\d+)?(?:\s*,\s*\d+(?:\.\d+)?)*$/;
-/** Last moment that a Date can hold. */
+/** Latest time that a Date can represent. */
 const END_OF_TIME = 8_640_000_000_000_000;
 
 /**
- * How long the service asks us to stay away, in milliseconds from now; undefined when it asked for nothing that can be
- * understood (C8.7). A date is read against the reply's own `Date`: how far apart two clocks are says nothing about the
- * wait. Without one it is read against `nowMs`. Zero and a date in the past are valid and give 0; a negative number, an exponent, an
- * empty or any other text is not understood. Of several values the longest counts. A valid value is never made
- * smaller, except that the moment it names always stays one that a Date can hold.
+ * The wait that the service asks for, in milliseconds from now; undefined without a valid value (C8.7). A date is
+ * relative to the `Date` of the reply, so that a clock difference does not change the wait, and without one to `nowMs`.
+ * Zero and a date in the past are valid and give 0; a negative number, an exponent, empty or any other text is invalid.
+ * Of several values the longest counts. A valid value is only reduced so that a Date can represent the end of the wait.
  */
 export function parseRetryAfter(headers: HeaderValues, nowMs: number): number | undefined {
   const sentAt = repliedAt(headers, nowMs) ?? nowMs;
@@ -24,7 +23,7 @@ export function parseRetryAfter(headers: HeaderValues, nowMs: number): number | 
   return longest === undefined ? undefined : Math.min(longest, END_OF_TIME - nowMs);
 }
 
-/** Whether the service asks for another try at all, also where nobody can tell when. */
+/** Whether the service asks for another try, also when the time is unreadable. */
 export function asksToRetry(headers: HeaderValues): boolean {
   return valuesIn(headers).some(({ text }) => text !== '');
 }
@@ -38,7 +37,7 @@ function valuesIn(headers: HeaderValues): { readonly text: string; readonly mill
   });
 }
 
-/** Of a repeated header the first: a proxy adds its own behind it. */
+/** The first value of a repeated `Date` header: a proxy appends its own. */
 function repliedAt(headers: HeaderValues, nowMs: number): number | undefined {
   const [, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'date') ?? [];
   const text = typeof value === 'string' ? value : value?.[0];
@@ -78,7 +77,7 @@ export function dateMs(text: string, nowMs: number): number | undefined {
   return undefined;
 }
 
-/** Two digits that would be more than 50 years ahead mean the last such year (RFC 9110, 5.6.7). */
+/** A two-digit year more than 50 years ahead means the most recent year with these digits (RFC 9110, 5.6.7). */
 function fullYear(twoDigits: number, nowMs: number): number {
   const thisYear = new Date(nowMs).getUTCFullYear();
   const year = Math.floor(thisYear / 100) * 100 + twoDigits;
@@ -96,7 +95,7 @@ function utc(
   if (hours > 23 || minutes > 59 || seconds > 60) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), MONTHS.indexOf(String(month).toLowerCase()), Number(day));
-  // A day that the month does not have has become another one.
+  // Date changes a day that the month does not have.
   if (date.getUTCDate() !== Number(day)) return undefined;
   return date.setUTCHours(hours, minutes, seconds);
 }

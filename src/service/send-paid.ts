@@ -24,10 +24,10 @@ import { toFormData } from './wire-edit';
 export interface PaidRoute<Accepted> {
   readonly segments: readonly string[];
   readonly maxReplyBytes: number;
-  /** What a 2xx body must hold; undefined makes the call unconfirmed with `unreadable` as the cause. */
+  /** Reads a 2xx body; undefined makes the call unconfirmed with `unreadable` as the cause. */
   readonly read: (json: JsonValue, reply: AcceptedReply) => Accepted | undefined;
   readonly unreadable: string;
-  /** Said where a service that got JSON seems to want a form. */
+  /** Added to the message when the service seems to require a form instead of JSON. */
   readonly wantsForm?: string;
 }
 
@@ -37,11 +37,11 @@ interface AcceptedReply {
   readonly redactor: Credentials['redactor'];
 }
 
-/** Header names that a policy may not take for its key. */
+/** Header names that a policy must not use for its idempotency key. */
 const TAKEN =
   /^(?:authorization|cookie|host|connection|content-.*|transfer-encoding|accept.*|user-agent|expect|te|trailer|upgrade|proxy-.*)$/i;
 
-/** One paid call from body to result: sent at most once, never throws for the network or the service. */
+/** Makes one paid call: sends it at most once, never throws for a failure of the network or the service. */
 export async function sendPaid<Accepted>(
   caller: ApiCaller,
   route: PaidRoute<Accepted>,
@@ -123,8 +123,8 @@ function conclude<Accepted>(
 }
 
 /**
- * A refusal of JSON as such: by its status, by its words, or because it misses what every create has. What the service
- * accepted in a form it has not seen here: nothing follows from this but a sentence.
+ * Adds a hint to the message of a refusal that concerns JSON as such: by its status, by its text, or because it reports
+ * fields as missing that every create has. Changes nothing but the message.
  */
 function withFormHint<Accepted>(
   result: Accepted | PaidFailure,
@@ -175,7 +175,7 @@ function idempotencyHeader({ policy, idempotencyKey }: PaidSendOptions): Record<
   return usable ? { [name.toLowerCase()]: idempotencyKey } : 'unusable';
 }
 
-/** A key source that hangs must not hold a create for ever: nothing was sent yet. */
+/** Limits the wait for the key: a source that hangs must not block a create indefinitely. Nothing was sent yet. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -194,8 +194,8 @@ export interface ImageReply {
 }
 
 /**
- * Reads the image response (contract 2.5): both kinds of items whatever was asked for, in order, none left out
- * (C2.3.6, C2.5.2). Undefined when there is no `data` array: then nobody knows what happened to a paid call.
+ * Reads the image response (contract 2.5): both kinds of items whatever was requested, in order, none omitted
+ * (C2.3.6, C2.5.2). Undefined when there is no `data` array: then the result of a paid call is unknown.
  */
 export function readImageReply(
   json: JsonValue | undefined,
@@ -234,12 +234,15 @@ function readItem(item: JsonValue, baseUrl: string): ImageItem {
     : { kind: 'url', url: resolved };
 }
 
-/** The create reply (C4.6): only its own `id` counts, and an id that fits into no path is none (row 33). */
+/**
+ * Reads the create reply (C4.6): only its own `id` counts, and an id that cannot be part of a path is invalid (row 33).
+ */
 export function readVideoReply(json: JsonValue, reply: AcceptedReply): VideoAccepted | undefined {
   const record = asObject(json);
   const taskId = field(record, 'id');
   if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return undefined;
-  // An id goes into histories and paths as it is: what must not stand there makes it none (C5.4a to C5.4c).
+  // Histories and paths contain the id unchanged: an id with content that they must not have is invalid (C5.4a to
+  // C5.4c).
   if (reply.redactor.holdsSecret(taskId) || isSentence(taskId)) return undefined;
   const status = statusWord(asText(field(record, 'status')) ?? '');
   return {
@@ -252,7 +255,7 @@ export function readVideoReply(json: JsonValue, reply: AcceptedReply): VideoAcce
   };
 }
 
-/** Headers that help a person to find one request in the logs of a service, and hold nothing secret. */
+/** Headers that identify a request in the logs of a service and contain no secrets. */
 const ALLOWED: readonly string[] = [
   'x-request-id',
   'request-id',
@@ -266,7 +269,7 @@ const ALLOWED: readonly string[] = [
   'retry-after',
 ];
 
-/** Written in words of their own, which a name is not. */
+/** Times have more words than a name, so they are not redacted as names. */
 const TIME = /^(?:[A-Z][a-z]{2,8}, )?[\w: .-]{1,40}$/;
 const TIMES: ReadonlySet<string> = new Set(['date', 'retry-after']);
 

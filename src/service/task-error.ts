@@ -5,7 +5,7 @@ import { type Redactor } from './redact';
 
 /** Longest code that is kept, in characters. */
 const MAX_CODE = 100;
-/** An error inside an error inside an error: gateways wrap what they got. */
+/** Deepest nesting of errors that is read: gateways wrap the errors that they receive. */
 const MAX_DEPTH = 4;
 
 const CODE_FIELDS = ['code', 'failureCode', 'failure_code', 'error_code', 'errorCode', 'reason'] as const;
@@ -22,22 +22,22 @@ const TEXT_FIELDS = [
   'title',
   'error_description',
 ] as const;
-/** Where an error hides another one. */
+/** Fields in which an error may contain another one. */
 const INNER_FIELDS = ['error', 'errors', 'detail', 'data', 'failure', 'last_error'] as const;
-/** What flat bodies put under `code` when nothing is wrong. */
+/** Values of `code` in flat bodies without an error. */
 const NO_CODE = /^(?:0|200|ok|success|null|none)$/i;
 
 interface Found {
   readonly codes: string[];
   readonly types: string[];
   readonly texts: string[];
-  /** Signals for the kind that nobody called a code. */
+  /** Signals for the kind that are not in a code field. */
   readonly hints: string[];
 }
 
 /**
- * Reads an error of any shape (test/fixtures/wire, C2.2.8, C7.13): `error` of a record, or the body of an HTTP reply as JSON
- * value or text. Never throws; what cannot be read is `unknown` with nulls. `httpStatus` is only a last resort.
+ * Reads an error of any shape (test/fixtures/wire, C2.2.8, C7.13): `error` of a record, or the body of an HTTP reply as
+ * JSON value or text. Never throws; an unreadable error is `unknown` with nulls. `httpStatus` is a last resort.
  */
 export function readTaskError(
   value: JsonValue | undefined,
@@ -47,7 +47,7 @@ export function readTaskError(
   const found: Found = { codes: [], types: [], texts: [], hints: [] };
   collect(value, found, 0);
   const text = found.texts.join(' ').slice(0, 4096);
-  // A status that a gateway repeats says less than the code of what it wraps.
+  // The code of the wrapped error is more specific than a status that a gateway repeats.
   const code = found.codes.find((one) => !/^[45]\d\d$/.test(one)) ?? found.codes[0] ?? found.types[0];
   const message = found.texts[0] === undefined ? '' : redactor.text(found.texts[0]);
   return {
@@ -82,12 +82,12 @@ function collectText(text: string, found: Found, depth: number): void {
     return;
   }
   found.texts.push(trimmed);
-  // A plain string may be nothing but a code.
+  // A plain string may be a code.
   if (/^[A-Za-z][A-Za-z0-9]*(?:[._-][A-Za-z0-9]+)*$/.test(trimmed) && trimmed.length <= MAX_CODE)
     found.hints.push(trimmed);
 }
 
-/** `{detail: [{loc, msg, type}]}` of a framework's validation, or a plain list of errors. */
+/** `{detail: [{loc, msg, type}]}` of a validation framework, or a plain list of errors. */
 function collectList(list: readonly JsonValue[], found: Found, depth: number): void {
   const places: string[] = [];
   for (const item of list.slice(0, 10)) {
@@ -111,7 +111,7 @@ function collectObject(record: JsonRecord, found: Found, depth: number): void {
   // The inner error is the more specific one.
   for (const name of INNER_FIELDS) {
     const inner = field(record, name);
-    // As texts, `detail` is a message of its own and `data` is anything.
+    // As text, `detail` is a message (see TEXT_FIELDS) and `data` may be anything.
     if (typeof inner === 'object' || (typeof inner === 'string' && name !== 'data' && name !== 'detail'))
       collect(inner, found, depth + 1);
   }
@@ -142,7 +142,7 @@ function tryParse(text: string): JsonValue | undefined {
   }
 }
 
-/** Reads single values of a foreign JSON text with tolerance: numbers as strings and the other way round, null = absent. */
+/** Reads single values of external JSON tolerantly: numbers as strings and strings as numbers, null = absent. */
 
 export type JsonRecord = { readonly [name: string]: JsonValue };
 
@@ -150,7 +150,7 @@ export function asObject(value: JsonValue | undefined): JsonRecord | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
-/** An own field, so that `__proto__` and `constructor` of the text or of Object are never read by accident. */
+/** Reads own fields only, so that `__proto__` and `constructor` of Object are never read by accident. */
 export function field(record: JsonRecord | undefined, name: string): JsonValue | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? (record[name] ?? undefined) : undefined;
 }

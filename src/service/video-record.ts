@@ -6,10 +6,10 @@ import { idsOf, isDecisive, isMarked } from './record-within';
 import { type Redactor } from './redact';
 import { phaseOf, resultUrlsOf, statusWord } from './record-words';
 
-/** Largest `usage` that is kept, in characters of JSON: it crosses into histories. */
+/** Largest `usage` that is kept, in characters of JSON: it is written into histories. */
 const MAX_USAGE = 4096;
 const MAX_FACT = 200;
-/** Unix times above this are milliseconds; it is a time in the year 5138 otherwise. */
+/** Unix times above this are milliseconds; in seconds, it is a time in the year 5138. */
 const LARGEST_SECONDS = 1e11;
 const EARLIEST = Date.UTC(2001, 8, 9);
 const LATEST = Date.UTC(2200, 0, 1);
@@ -27,7 +27,7 @@ const ERROR_FIELDS = [
   'failure',
   'last_error',
 ] as const;
-/** Too general to be read when one of the others is there. */
+/** General fields, read only when none of `ERROR_FIELDS` is present. */
 const GENERAL_ERROR_FIELDS = ['code', 'message', 'detail', 'reason'] as const;
 
 /** Fields of the actual duration, most exact first; numbers may arrive as texts. */
@@ -40,9 +40,9 @@ export interface ReadContext {
 }
 
 /**
- * Reads a task record of any shape (contract 2.2, C2.2.2 to C2.2.8, C9.2); undefined when the value is no record.
- * Unknown fields are ignored, null is absent, nothing is invented: without a number there is no progress, without a
- * status word the phase is `unknown` and the word is empty.
+ * Reads a task record of any shape (contract 2.2, C2.2.2 to C2.2.8, C9.2); undefined when the value is not a record.
+ * Unknown fields are ignored, null is absent, and no value is made up: without a number there is no progress, without a
+ * status value the phase is `unknown` and the status is empty.
  */
 export function readVideoRecord(json: JsonValue | undefined, context: ReadContext): VideoReading | undefined {
   const found = recordIn(json);
@@ -75,9 +75,9 @@ export function readVideoRecord(json: JsonValue | undefined, context: ReadContex
 }
 
 /**
- * Whether the body of an error reply is a full record: an id and a status word that is known (test/fixtures/wire: a poll of
- * a failed task may answer with a non-2xx). `{"status": "error", "message": …}` alone is an error body, also with the id
- * of a request beside it.
+ * Whether the body of an error reply is a full record: an id and a known status value (test/fixtures/wire: a poll of a
+ * failed task may answer with a non-2xx). `{"status": "error", "message": …}` alone is an error body, also with the id
+ * of a request.
  */
 export function looksLikeRecord(json: JsonValue | undefined, taskId?: string): boolean {
   const found = recordIn(json);
@@ -89,7 +89,7 @@ export function looksLikeRecord(json: JsonValue | undefined, taskId?: string): b
   return taskId === undefined || ids.includes(taskId) || isDecisive(found) || isMarked(found);
 }
 
-/** The object itself, or the one that a gateway put under `data`. */
+/** The object itself, or the one under `data`, where some gateways put it. */
 function recordIn(json: JsonValue | undefined): JsonRecord | undefined {
   const top = asObject(json);
   if (top === undefined || isRecord(top)) return top;
@@ -104,7 +104,7 @@ function isRecord(value: JsonRecord): boolean {
   );
 }
 
-/** C2.2.3: only a finite number from 0 to 100, or a text that is exactly one. */
+/** C2.2.3: only a finite number from 0 to 100, or the text of one. */
 function progressOf(record: JsonRecord): number | undefined {
   const progress = asNumber(field(record, 'progress'));
   if (progress === undefined || progress < 0 || progress > 100) return undefined;
@@ -112,8 +112,8 @@ function progressOf(record: JsonRecord): number | undefined {
 }
 
 /**
- * Until when the result is kept: Unix time in seconds or milliseconds, or a date in words of ISO 8601. An expiry before
- * the task was made or done says nothing.
+ * Time at which the result expires: Unix time in seconds or milliseconds, or an ISO 8601 date. An expiry before the
+ * creation or completion of the task is ignored.
  */
 function expiryOf(record: JsonRecord): string | undefined {
   const at = timeOf(field(record, 'expires_at'));
@@ -121,7 +121,7 @@ function expiryOf(record: JsonRecord): string | undefined {
   return at === undefined || (doneAt !== undefined && at <= doneAt) ? undefined : new Date(at).toISOString();
 }
 
-/** Milliseconds since the Unix epoch, of times that a service of today can mean. */
+/** Milliseconds since the Unix epoch; undefined outside the plausible range. */
 function timeOf(value: JsonValue | undefined): number | undefined {
   const number = asNumber(value);
   const text = number === undefined && typeof value === 'string' ? value.trim() : '';
@@ -143,8 +143,8 @@ function usageOf(record: JsonRecord, redactor: Redactor): JsonValue | undefined 
 }
 
 /**
- * `usage` as it came, when it is small enough to be kept; absent never means free (C1.9). Its texts are cleaned: it is
- * kept in side-cars and records of submissions, where no key and no signed URL may be (C5.4a, C5.4b).
+ * Keeps a small enough `usage`; absent never means free (C1.9). Its texts are redacted, because sidecars and records of
+ * submissions must not contain keys or signed URLs (C5.4a, C5.4b).
  */
 export function readUsage(usage: JsonValue, redactor: Redactor): JsonValue | undefined {
   const text = JSON.stringify(usage);
@@ -161,7 +161,7 @@ function cleaned(value: JsonValue, redactor: Redactor): JsonValue {
   );
 }
 
-/** What the service says it made; never mixed with what was requested (C2.2.5). */
+/** The properties of the result that the service reports; never mixed with the requested ones (C2.2.5). */
 function reportedFacts(record: JsonRecord, redactor: Redactor): ReportedFacts | undefined {
   const model = asText(field(record, 'model'));
   const resolution = asText(field(record, 'resolution'));

@@ -3,10 +3,10 @@ import { type ImageGenerationRequest } from '../domain/request';
 import { holdsLocalPath } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
 
-/** Fields of one request under their wire names, in the order in which they are sent. */
+/** Fields of one request by their wire names, in the order in which they are sent. */
 export type WireFields = Record<string, JsonValue>;
 
-/** Fields that a request has a place of its own for; given as raw fields they would contradict it. */
+/** Wire fields that a request sets with its own options; as raw fields they could contradict them. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'prompt',
@@ -30,7 +30,9 @@ export function imageFields(request: ImageGenerationRequest): WireFields {
   };
 }
 
-/** Merges the caller's raw fields: never over a field that is there, never a local path (architecture: Models, C2.4.6). */
+/**
+ * Merges the caller's raw fields; refuses to replace a field and to add a local path (architecture: Models, C2.4.6).
+ */
 export function addRawFields(
   fields: WireFields,
   raw: { readonly [name: string]: JsonValue } | undefined,
@@ -58,16 +60,16 @@ const LOCAL_PATH =
 export interface WireJsonBody {
   readonly kind: 'json';
   readonly json: { readonly [name: string]: JsonValue };
-  /** Exactly the text that is sent. */
+  /** The exact text that is sent. */
   readonly text: string;
   /** Lowercase hexadecimal SHA-256 of the UTF-8 bytes of `text`. */
   readonly bodyHash: string;
 }
 
-/** Bytes that the worker can read: a file of this machine, or a buffer. The path never leaves the worker. */
+/** Bytes that the worker can read: a file on this machine, or a buffer. The path never leaves the worker. */
 type WireFileSource = { readonly path: string } | { readonly data: Uint8Array };
 
-/** A file that is ready to be sent; the media type comes from its bytes (C2.5.5). */
+/** A file that is ready to be sent; the media type is detected from its bytes (C2.5.5). */
 export interface WireFile {
   readonly source: WireFileSource;
   readonly mediaType: string;
@@ -84,11 +86,11 @@ export type WirePart =
 export interface WireMultipartBody {
   readonly kind: 'multipart';
   readonly parts: readonly WirePart[];
-  /** Lowercase hexadecimal SHA-256 over part names, values and file hashes; no boundary and no path in it. */
+  /** Lowercase hexadecimal SHA-256 over part names, values and file hashes, without boundary and paths. */
   readonly bodyHash: string;
 }
 
-/** A body, or why there is none: nothing was sent. */
+/** A body, or why none could be built; nothing was sent. */
 export type WireBuild<Body> =
   | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };

@@ -12,12 +12,12 @@ import {
 } from './wire-body';
 import { filePart, multipartBody, textPart } from './wire-parts';
 
-/** Parts that only files may fill (C2.4.4, C2.4.5). */
+/** Parts that must be files (C2.4.4, C2.4.5). */
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'image[]', 'mask']);
 
 /**
- * The parts of POST /v1/images/edits (contract 2.4): text first with `model` in front, then `image` for one file or
- * `image[]` for several in the caller's order, then `mask`. File names are neutral, media types come from the bytes.
+ * The parts of POST /v1/images/edits (contract 2.4): text parts with `model` first, then `image` for one file or
+ * `image[]` for several in the caller's order, then `mask`. File names are generic, media types come from the bytes.
  */
 export function wireEditBody(
   request: ImageEditRequest,
@@ -43,7 +43,7 @@ export function wireEditBody(
   return { ok: true, body: multipartBody(parts) };
 }
 
-/** The parts as a form that streams its files from where they are: 300 MB cost no memory. */
+/** A form that streams its files from their location: 300 MB use no memory. */
 export async function toFormData(body: WireMultipartBody): Promise<FormData> {
   const form = new FormData();
   for (const part of body.parts) {

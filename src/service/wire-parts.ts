@@ -17,12 +17,12 @@ const EXTENSIONS: { readonly [mediaType: string]: string } = {
   'audio/wav': 'wav',
 };
 
-/** A field as one part; whatever is no text is sent as JSON. */
+/** A field as one part; a value that is not text is sent as JSON. */
 export function textPart(name: string, value: JsonValue): WirePart {
   return { kind: 'text', name, value: typeof value === 'string' ? value : JSON.stringify(value) };
 }
 
-/** The file name is neutral: a name of the user's is private. */
+/** The file name is generic, because the user's file names are private. */
 export function filePart(name: string, stem: string, file: WireFile): WirePart {
   return { kind: 'file', name, fileName: `${stem}.${EXTENSIONS[file.mediaType] ?? 'bin'}`, file };
 }
@@ -31,7 +31,7 @@ export function multipartBody(parts: readonly WirePart[]): WireMultipartBody {
   return { kind: 'multipart', parts, bodyHash: hashOf(parts) };
 }
 
-/** One line per part in canonical JSON: the same request has the same hash whatever boundary it is sent with. */
+/** One line per part in canonical JSON, so that the hash does not depend on the boundary. */
 function hashOf(parts: readonly WirePart[]): string {
   const lines = parts.map((part) =>
     JSON.stringify(

@@ -16,10 +16,10 @@ import {
 } from './wire-body';
 import { filePart, multipartBody, textPart } from './wire-parts';
 
-// The bodies of the three paid calls are made from one place.
+// This module exports the bodies of all three paid calls.
 export { wireEditBody } from './wire-edit';
 
-/** A reference whose source is at hand: its bytes, or an address that the service fetches by itself. */
+/** A reference with its bytes, or with an address that the service fetches itself. */
 export interface ResolvedReference {
   readonly kind: ReferenceKind;
   readonly field?: string;
@@ -28,9 +28,9 @@ export interface ResolvedReference {
 }
 
 /**
- * The body of POST /v1/videos: JSON, or a form where the model's configuration says that its service takes nothing else.
- * The wire's names are written here and nowhere else; what was not given is left out (C2.1.6), and a reference goes under
- * the field and in the form of the configuration only (C2.1.5).
+ * The body of POST /v1/videos: JSON, or a form when the model's configuration requires one. The only place that maps
+ * options to wire names. Options that are not given are omitted (C2.1.6); the field and form of a reference come from
+ * the configuration only (C2.1.5).
  */
 export async function wireVideoBody(
   request: VideoRequest,
@@ -53,7 +53,7 @@ export async function wireVideoBody(
   return { ok: true, body: model?.createForm === 'multipart' ? formBody(fields, files) : jsonBody(fields) };
 }
 
-/** Text parts first, files after; a list is one part per value, under the very name of the configuration. */
+/** Text parts first, then files; a list becomes one part per value, with the exact name from the configuration. */
 function formBody(fields: WireFields, files: readonly WirePart[]): WireMultipartBody {
   const texts = Object.entries(fields).flatMap(([name, value]) =>
     Array.isArray(value) ? value.map((one) => textPart(name, one)) : [textPart(name, value)],
@@ -61,7 +61,7 @@ function formBody(fields: WireFields, files: readonly WirePart[]): WireMultipart
   return multipartBody([...texts, ...files]);
 }
 
-/** The JSON of POST /v1/images/generations: the fields of the widely used images API and nothing of ours (C1.4). */
+/** The JSON of POST /v1/images/generations: only the fields of the widely used images API (C1.4). */
 export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<WireJsonBody> {
   const fields = imageFields(request);
   const issues = addRawFields(fields, request.fields);
@@ -136,7 +136,7 @@ function mappingOf(
   };
 }
 
-/** The reference in the form that the model wants; undefined when the source cannot give it. */
+/** The reference in the form that the model requires; undefined when the source cannot provide it. */
 async function referenceValue(
   { source }: ResolvedReference,
   { form }: ReferenceMapping,
@@ -158,7 +158,7 @@ function wrongForm(index: number, { form }: ReferenceMapping): ValidationIssue {
     message:
       form === 'url'
         ? 'The model takes references as URLs only; a file cannot be sent to it.'
-        : 'The model takes the bytes of a reference, and this source has none at hand.',
+        : 'The model takes the bytes of a reference, and this source does not provide them.',
     allowed: form === 'url' ? ['url'] : ['artifact', 'file'],
   };
 }

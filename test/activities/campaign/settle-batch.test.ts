@@ -74,6 +74,23 @@ describe('media.settleBatch', () => {
     expect(await books.settle(0, [segment])).toEqual(settled);
   });
 
+  it('[C7.10] counts a request that a person has sent again: the first one may have been accepted as well', async () => {
+    await open();
+    await books.started(0, 0);
+    await books.ended(0, answers.unconfirmed(0));
+    await books.journal.putResolution(books.key(0), 0, {
+      v: 1,
+      decision: 'resubmit',
+      decisionId: 'd',
+      by: 'ada',
+      reason: 'r',
+      at: inSeconds(0),
+      answer: null,
+    });
+    expect(await books.settle(0)).toEqual({ spent: PRICE, free: [] });
+    expect(await freeOf(0)).toBeNull();
+  });
+
   it('waits for a send that is on its way, and for nothing else', async () => {
     await open();
     await books.started(0, 0, { sendWindowEnd: inSeconds(60) });

@@ -112,7 +112,8 @@ function rowOf(line: number, content: string): ManifestRow {
     object = undefined;
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    const message = 'The line is not a JSON object. Each line is one object, and no object spans several lines.';
+    const message =
+      'The line is not a JSON object. Each line is one object, and no object spans several lines.';
     return { line, values, issues: [{ line, column: null, message }] };
   }
   for (const [written, value] of Object.entries(object as { [name: string]: JsonValue })) {

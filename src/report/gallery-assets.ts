@@ -1,6 +1,6 @@
 /**
- * The script of the gallery. Pages opened from disk may not fetch: data/index.js sets `gallery`, each data/page-….js
- * calls `galleryPage(name, [[outcome, model, card], …])`, where a card is the escaped HTML of the page's own template.
+ * The script of the gallery. Pages opened from disk cannot use fetch: data/index.js sets `gallery`, each data/page-….js
+ * calls `galleryPage(name, [[outcome, model, card], …])`, where a card is the escaped HTML of the page's template.
  */
 export const GALLERY_SCRIPT = `'use strict';
 (() => {
@@ -10,7 +10,7 @@ export const GALLERY_SCRIPT = `'use strict';
   const cards = document.getElementById('cards');
   const isIndex = document.body.dataset.page === '';
 
-  // Pages beside this one.
+  // Links to the previous and the next page.
   const here = gallery.pages.findIndex(([name]) => name === document.body.dataset.page);
   if (here >= 0)
     for (const pager of document.querySelectorAll('.pager'))
@@ -24,7 +24,7 @@ export const GALLERY_SCRIPT = `'use strict';
         pager.append(link);
       }
 
-  // A video that comes into sight loads its first picture; one that leaves unplayed lets go of it.
+  // A visible video loads its first frame; one that leaves the view unplayed releases it.
   const sight = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       if (isIntersecting === (target.preload === 'metadata') || !target.paused || target.currentTime > 0) continue;
@@ -38,7 +38,7 @@ export const GALLERY_SCRIPT = `'use strict';
     for (const video of document.querySelectorAll('video')) if (video !== target) video.pause();
   }, true);
 
-  // Keys: on a card, not in a control of its own.
+  // Keyboard: applies to cards, not inside form controls.
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, select, textarea')) return;
     const card = event.target.closest('.card');
@@ -128,7 +128,7 @@ export const GALLERY_SCRIPT = `'use strict';
     busy = false;
     if (mine !== run) return showMore();
     say();
-    // Still in sight: nobody will be told that it came into it.
+    // The button is still visible, so the observer does not fire again.
     requestAnimationFrame(() => {
       if (!more.hidden && more.getBoundingClientRect().top < innerHeight + AHEAD) showMore();
     });
@@ -157,7 +157,7 @@ export const GALLERY_SCRIPT = `'use strict';
     showMore();
   };
   const choose = (change) => {
-    // At once: the address tells of it only later, and a second choice may come before.
+    // Set immediately: hashchange fires later, and a second choice may come first.
     wanted = { ...wanted, ...change };
     const next = new URLSearchParams();
     for (const [name, value] of Object.entries(wanted)) if (value !== '') next.set(name, value);
@@ -176,7 +176,7 @@ export const GALLERY_SCRIPT = `'use strict';
 })();
 `;
 
-/** The style sheet of the gallery: light and dark by the reader's own setting. */
+/** The style sheet of the gallery: light or dark by the reader's setting. */
 export const GALLERY_STYLE = `:root {
   color-scheme: light dark;
   --ground: #f5f6f8; --card: #ffffff; --text: #16191f; --soft: #5b6472; --line: #dfe3e9; --accent: #3157d5;

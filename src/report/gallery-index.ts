@@ -13,7 +13,7 @@ interface Part {
   readonly groups: RowGroups;
 }
 
-/** What the template of the first page shows; `campaign` is its title. */
+/** Values for the template of the first page; `campaign` is its title. */
 interface IndexView {
   readonly campaign: string;
   readonly [name: string]: unknown;
@@ -26,7 +26,7 @@ interface Tile {
   readonly hint: string;
 }
 
-/** Writes the first page, the data that every page navigates by, and the files that all pages share. */
+/** Writes the first page, the data for navigation and filters, and the files that all pages share. */
 export async function writeGalleryIndex(
   folder: ReportFolder,
   facts: ReportFacts,
@@ -105,7 +105,7 @@ function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
   ];
 }
 
-/** With a budget the amounts add up to it. */
+/** With a budget, the amounts add up to its total. */
 function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile[] {
   const of = budget?.total.currency ?? currency;
   const amount = (name: string, microUnits: number, tone: Tile['tone'], hint: string): Tile => ({
@@ -147,7 +147,7 @@ function ofTone(counts: RowCounts, tone: Tone): number {
 
 const WIDTH = 1_000;
 
-/** Widths as attributes: the policy of the page allows no inline style. */
+/** Widths are attributes, because the page's Content-Security-Policy forbids inline styles. */
 function bar({ counts, remaining, plan }: ReportFacts): {
   readonly bar: readonly { tone: Tone; x: number; width: number }[];
   readonly barLabel: string;

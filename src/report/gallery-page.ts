@@ -12,13 +12,13 @@ export interface GalleryPageOptions {
   readonly currency: string | null;
 }
 
-/** File name without its ending: `page-0001`, and `page-0001-2` for a second part. */
+/** File name without its extension: `page-0001`, and `page-0001-2` for a second part. */
 export function partName(page: number, part: number): string {
   return `page-${pageNumber(page)}${part === 0 ? '' : `-${part + 1}`}`;
 }
 
 /**
- * Writes the HTML of a page and its data for the filters. Files with the same content are left alone.
+ * Writes the HTML of a page and its data for the filters. Does not rewrite files whose content is unchanged.
  * @returns how many of the page's parts changed
  */
 export async function writeGalleryPage(
@@ -76,7 +76,7 @@ async function writePart(
   return { isNew: isNew || isNewData, unplanned };
 }
 
-/** JSON that is also a script of any age, and harmless where somebody pastes it into a page. */
+/** JSON that is also valid in JavaScript of any version and safe inside an HTML page. */
 export function scriptJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>\u2028\u2029]/g,

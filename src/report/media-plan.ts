@@ -2,14 +2,14 @@ import { inOrder, pagesOnDisk, type PageRows, readPage } from './page-rows';
 import { isPlaceOf, type MediaLayout, mediaNames } from './media';
 import { type ReportFolder } from './report-folder';
 
-/** Where the media of rows go, as far as other rows have a say in it. */
+/** Paths of media, as far as they depend on other rows. */
 export interface MediaPlan {
-  /** Pages with media that have another name by now, because of a row of another page. */
+  /** Pages with media that have a new name because of a row of another page. */
   readonly renamed: readonly number[];
   namesOf(rows: PageRows): ReadonlyMap<string, readonly string[]>;
 }
 
-/** In one folder all rows share the names; in folders of pages those of a page do. */
+/** Names must be unique among all rows of the report in one folder, and among the rows of a page in page folders. */
 export async function planMedia(folder: ReportFolder, layout: MediaLayout): Promise<MediaPlan> {
   if (layout === 'page_folders') return { renamed: [], namesOf: (rows) => mediaNames(inOrder(rows), layout) };
   const pages = new Map<number, PageRows>();

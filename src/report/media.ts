@@ -8,19 +8,19 @@ import { type ArtifactRef } from '../domain/request';
 import { pageNumber, pageOf, type PageRows, type ReportRow } from './page-rows';
 import { type ReportFolder } from './report-folder';
 
-/** Files that are copied side by side: most of the time of a small one is waiting for the disk. */
+/** Files that are copied concurrently: a small file mostly waits for the disk. */
 const AT_ONCE = 8;
 
 interface FetchedMedia {
   readonly written: number;
   readonly missing: number;
-  /** Paths that no row uses any more, because another row made their name ambiguous. */
+  /** Paths that are no longer used, because another row made their name ambiguous. */
   readonly left: readonly string[];
   /** Whether a row changed. */
   readonly changed: boolean;
 }
 
-/** Copies the media of a page that the folder does not have. What the store cannot give is left for the next refresh. */
+/** Copies missing media of a page into the folder. The next refresh tries again to copy those that the store lacks. */
 export async function fetchMedia(
   store: ArtifactStore,
   folder: ReportFolder,
@@ -73,14 +73,14 @@ async function fetchOne(
 }
 
 /**
- * How media lie in a report. `one_folder`: `media/KEY.mp4`, `media/KEY-2.png` for the second of several. `page_folders`:
- * `media/0001/KEY~0.mp4`, `media/0001/KEY~0~2.png`.
+ * Paths of media in a report. `one_folder`: `media/KEY.mp4`, `media/KEY-2.png` for the second of several.
+ * `page_folders`: `media/0001/KEY~0.mp4`, `media/0001/KEY~0~2.png`.
  */
 export type MediaLayout = 'one_folder' | 'page_folders';
 
-/** Rows of a campaign whose media a person can look through in one folder. */
+/** Most rows of a campaign with all media in one folder, so that a person can browse it. */
 const MOST_IN_ONE_FOLDER = 1_000;
-/** Files of one row in one folder: with 200 rows of a plan in a page no folder of a page holds more than 1,000 files. */
+/** Most files of one row in one folder: with 200 rows of a plan per page, no page folder has more than 1,000 files. */
 const FILES_PER_ROW = 5;
 
 export function layoutFor(rows: number): MediaLayout {
@@ -88,9 +88,9 @@ export function layoutFor(rows: number): MediaLayout {
 }
 
 /**
- * Where the media of rows go that share folders: all rows of a report in one folder, else those of a page. By key.
- * Depends on the rows alone, never on the order in which they came; never on a prompt or a word of the service. `~` is in
- * no safe name, so that what is told apart by it is never the name of another row.
+ * Paths of the media of rows that share folders, by key: all rows of a report in one folder, else those of a page.
+ * Depends only on the rows, not on their order, and never on a prompt or a text of the service. A safe name never
+ * contains `~`, so that a name with it never equals the name of another row.
  */
 export function mediaNames(
   rows: readonly ReportRow[],
@@ -108,17 +108,17 @@ export function mediaNames(
   );
 }
 
-/** The name for a content whose own name is taken by another content. */
+/** The path for a file whose own path is taken by other content. */
 function nextToOther(path: string, sha256: string): string {
   return path.replace(/\.([a-z0-9]+)$/, `~${sha256.slice(0, 12)}.$1`);
 }
 
-/** Whether this is where a file of such a name lies: under its name, or beside another content that has it. */
+/** Whether `have` is a valid path of the file: its own path, or the one next to other content that took it. */
 export function isPlaceOf(have: string, path: string, sha256: string): boolean {
   return have === path || have === nextToOther(path, sha256);
 }
 
-/** Names that a row has for itself, as file systems see them that do not tell `A` from `a`. */
+/** Names that a row uses, in lower case for file systems that are not case-sensitive. */
 function claims(result: CampaignRowResult, layout: MediaLayout): string[] {
   const name = safeName(result.key);
   const stems = result.artifacts.map((_artifact, index) => stem(result, layout, name, index));

@@ -1,15 +1,15 @@
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 
-/** Cards of one page of the gallery; page N holds the rows from N * 200 of the manifest. */
+/** Cards of one page of the gallery; page N has the rows from N * 200 of the manifest. */
 export const PAGE_CARDS = 200;
 
-/** A row with what the report made of it. */
+/** A result with its files in the report. */
 export interface ReportRow {
   readonly result: CampaignRowResult;
-  /** Relative paths of its media, in the order of its artifacts; null for one that the store could not give. */
+  /** Relative paths of its media, in the order of its artifacts; null for one that was not in the store. */
   readonly files?: readonly (string | null)[];
-  /** Media of results that this one replaced and that were fetched; they are in the way where they have its names. */
+  /** Fetched media of the results that this one replaced; they are moved where they have the same path. */
   readonly replaced?: readonly ReplacedFile[];
 }
 
@@ -18,7 +18,7 @@ export interface ReplacedFile {
   readonly sha256: string;
 }
 
-/** Latest rows of one page by their key. */
+/** Latest rows of one page by key. */
 export type PageRows = Map<string, ReportRow>;
 
 export function pageOf({ row }: { readonly row: number }): number {
@@ -53,14 +53,14 @@ export async function writePage(folder: ReportFolder, page: number, rows: PageRo
   );
 }
 
-/** By their place in the manifest; two keys share one only after the manifest was rearranged. */
+/** By their index in the manifest; two keys have the same index only after the manifest was reordered. */
 export function inOrder(rows: PageRows): ReportRow[] {
   return [...rows.values()].sort(
     ({ result: a }, { result: b }) => a.row - b.row || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0),
   );
 }
 
-/** Pages that have rows, in order, whatever the state says. */
+/** Pages with rows in the folder, in order, independently of the state file. */
 export async function pagesOnDisk(folder: ReportFolder): Promise<number[]> {
   const names = await folder.list(`${STATE_FOLDER}/pages`);
   return names

@@ -15,20 +15,20 @@ import { ReportError, type ReportFolder } from './report-folder';
 import { type ReportOptions } from './report-options';
 import { type ReportState, shortHash } from './report-state';
 
-/** Pages in memory at a time: rows end roughly in the order of the manifest, so that few are open at once. */
+/** Most pages in memory: rows end roughly in the order of the manifest, so that few pages are open at once. */
 const OPEN_PAGES = 96;
 
 /**
- * Puts results into pages: for one key the line with the highest generation stands, of equal ones the later.
- * Memory does not grow with the rows; only where rows of several plans meet, the place of each key is kept.
+ * Puts results into pages: for each key it keeps the line with the highest generation, and of equal ones the later.
+ * Memory does not grow with the rows, except that with several plans the page of each key is kept in memory.
  */
 class ResultsMerger {
-  /** Pages that any line belonged to, in this refresh. */
+  /** Pages that changed or had a line in this refresh. */
   readonly touched = new Set<number>();
   readonly #open = new Map<number, { readonly rows: PageRows; dirty: boolean }>();
   #places: Map<string, number> | null = null;
 
-  /** @param rowGeneration highest generation that is in the pages */
+  /** @param rowGeneration highest generation in the pages */
   constructor(
     private readonly folder: ReportFolder,
     public rowGeneration: number,
@@ -50,12 +50,12 @@ class ResultsMerger {
     opened.dirty = true;
   }
 
-  /** Writes what is open. */
+  /** Writes all open pages. */
   async flush(): Promise<void> {
     for (const page of [...this.#open.keys()]) await this.#close(page);
   }
 
-  /** A key whose row stood elsewhere in an earlier manifest. @returns what it left there, unless that is newer */
+  /** Removes the key from the page of an earlier manifest. @returns the row removed there, or `newer` if it is newer */
   async #leaveOtherPage(result: CampaignRowResult, page: number): Promise<ReportRow | undefined | 'newer'> {
     if (this.rowGeneration === 0) return undefined;
     this.#places ??= await this.#readPlaces();
@@ -100,7 +100,7 @@ class ResultsMerger {
   }
 }
 
-/** Media of earlier results that are no part of this one. */
+/** Media of earlier results that are not in this one. */
 function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefined): ReplacedFile[] {
   const fetched = (before?.files ?? []).flatMap((path, index) => {
     const sha256 = before?.result.artifacts[index]?.sha256;
@@ -110,12 +110,12 @@ function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefi
   return [...(before?.replaced ?? []), ...fetched].filter(({ sha256 }) => !now.has(sha256));
 }
 
-/** A JSON artifact of ours, whole. Prompts may be in it: errors say nothing of its text. */
+/** Reads a JSON artifact of this package. It may contain prompts, so errors do not include its text. */
 async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promise<T> {
   return parse<T>(await readText(store, sha256));
 }
 
-/** The rows of a segment in their order; verified before the first is used. */
+/** The rows of a segment in order; the whole segment is verified first. */
 export async function readSegment(
   store: ArtifactStore,
   sha256: string,
@@ -124,12 +124,12 @@ export async function readSegment(
   return lines.map((line) => {
     const row = parse<CampaignRowResult>(line);
     if (!Number.isSafeInteger(row.row) || row.row < 0 || typeof row.key !== 'string')
-      throw new ReportError('unreadable', 'A line of the results is none.');
+      throw new ReportError('unreadable', 'A line of the results is not a result.');
     return row;
   });
 }
 
-/** Segments that are not known yet, in order; an index whose segments are all known is not opened. */
+/** Segments that are not merged yet, in order; does not open an index whose segments are all merged. */
 async function* newSegments(
   store: ArtifactStore,
   results: ResultsRef,
@@ -154,16 +154,16 @@ function parse<T>(text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new ReportError('unreadable', 'An artifact of the campaign is no JSON.');
+    throw new ReportError('unreadable', 'An artifact of the campaign is not JSON.');
   }
 }
 
-/** What the state says of the results from now on, and the pages that have new ones. */
+/** The new state of the results, and the pages with new ones. */
 interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
   readonly touched: ReadonlySet<number>;
 }
 
-/** Puts the rows of unknown segments into their pages. */
+/** Puts the rows of new segments into their pages. */
 export async function mergeSegments(
   folder: ReportFolder,
   { store, results, signal }: Pick<ReportOptions, 'store' | 'results' | 'signal'>,
@@ -194,10 +194,10 @@ export async function mergeSegments(
   };
 }
 
-/** Pages of plans in memory at a time. */
+/** Most pages of plans in memory. */
 const OPEN_PLAN_PAGES = 16;
 
-/** What rows asked for: it stands in the pages of their plan and nowhere in the results. */
+/** Planned rows with their calls, which are in the pages of their plan but not in the results. */
 export class PlannedRows {
   readonly #indexes = new Map<number, PlanIndex | null>();
   readonly #pages = new Map<string, CampaignPage | null>();
@@ -207,7 +207,7 @@ export class PlannedRows {
     private readonly plans: readonly PlanAddress[],
   ) {}
 
-  /** Undefined when its plan is not known or not in the store any more. */
+  /** Undefined when the plan is unknown or no longer in the store. */
   async find({ generation, page, index, key }: CampaignRowResult): Promise<CampaignRow | undefined> {
     const sha256 = (await this.#index(generation))?.pages[page]?.sha256;
     if (sha256 === undefined) return undefined;

@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path';
 import { systemCode, toArtifactError } from '../artifacts/artifact-store';
 import { ensureDirectory, removeIfThere, syncDirectory } from '../artifacts/durable-file';
 
-/** Folder inside a report that holds what the next refresh needs; no part of what is handed on. */
+/** Folder inside a report with the state for the next refresh; not part of a zipped report. */
 export const STATE_FOLDER = '.report';
 
-/** Whether a name is what `fetchTo` gives to a file that it has not finished. */
+/** Whether a name is that of an unfinished file of `fetchTo`. */
 export function isMediaPart(name: string): boolean {
   return /\.[0-9a-f]{12}\.part$/.test(name);
 }
 
 /**
- * The files of a report. Whatever has its final name is complete: it is written below `.report/tmp`, synced and renamed.
+ * The files of a report. A file with its final name is complete: it is written below `.report/tmp`, synced and renamed.
  * Paths are relative to the folder, with slashes.
  */
 export class ReportFolder {
@@ -25,7 +25,7 @@ export class ReportFolder {
     return join(this.root, ...relative.split('/'));
   }
 
-  /** Deletes what a killed refresh left behind. Only for the holder of the lock. */
+  /** Deletes the temporary files of a killed refresh. Only for the holder of the lock. */
   async begin(): Promise<void> {
     await rm(this.path(`${STATE_FOLDER}/tmp`), { recursive: true, force: true });
     await mkdir(this.path(`${STATE_FOLDER}/tmp`), { recursive: true });
@@ -49,7 +49,7 @@ export class ReportFolder {
     }
   }
 
-  /** @returns false when the file has this content already and was left alone */
+  /** @returns false when the file already has this content and was not written */
   async write(relative: string, content: string): Promise<boolean> {
     const before = await this.read(relative);
     if (before === content) return false;
@@ -57,7 +57,7 @@ export class ReportFolder {
     return true;
   }
 
-  /** Writes a file of any size piece by piece. */
+  /** Writes a file of any size in pieces. */
   async stream(
     relative: string,
     pieces: AsyncIterable<string | Uint8Array> | Iterable<string>,
@@ -80,7 +80,7 @@ export class ReportFolder {
     }
   }
 
-  /** Gives a file another name, unless something has that name: then it was moved before. Only for the holder of the lock. */
+  /** Renames a file unless the target exists: then it was renamed before. Only for the holder of the lock. */
   async moveAside(relative: string, to: string): Promise<void> {
     const target = this.path(to);
     try {
@@ -103,13 +103,13 @@ export class ReportFolder {
   }
 }
 
-/** What a report puts beside its state: files of these names in a folder without one belong to somebody else. */
+/** Files that a report writes; in a folder without a state folder, such files do not belong to a report. */
 const OURS = /^(index\.html|results\.(jsonl|csv)|summary\.json|assets|data|media|page-[0-9-]+\.html)$/;
 const OWNER = `${STATE_FOLDER}/campaign.json`;
 
 /**
  * Opens the folder for the report of this campaign, and marks it before anything else is written.
- * @throws ReportError when it holds something else; nothing was changed then
+ * @throws ReportError when it has other content; nothing was changed then
  */
 export async function claimFolder(root: string, campaign: string): Promise<ReportFolder> {
   try {
@@ -133,20 +133,20 @@ export async function claimFolder(root: string, campaign: string): Promise<Repor
   }
 }
 
-/** Why a report could not be written; public words. */
+/** Why a report could not be written; public codes. */
 type ReportErrorCode =
-  /** Another process writes this report now. */
+  /** Another process is writing this report. */
   | 'busy'
-  /** The folder holds files that are no report of ours. */
+  /** The folder has files that do not belong to a report. */
   | 'folder_occupied'
   /** The folder is the report of another campaign. */
   | 'other_campaign'
   /** A result or the folder's own state cannot be read. */
   | 'unreadable'
-  /** The file of a zip is there already. */
+  /** The zip file already exists. */
   | 'file_exists';
 
-/** Error of a report. The message holds no path and no prompt (C5.4c). */
+/** Error of a report. The message contains no path and no prompt (C5.4c). */
 export class ReportError extends Error {
   override readonly name = 'ReportError';
 

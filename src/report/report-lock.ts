@@ -5,11 +5,11 @@ import { systemCode } from '../artifacts/artifact-store';
 import { publishIfAbsent, removeIfThere } from '../artifacts/durable-file';
 import { ReportError } from './report-folder';
 
-/** A lock of another machine that nobody touched for this long, in milliseconds, belongs to a process that is gone. */
+/** Time without a touch, in milliseconds, after which the process of another machine's lock counts as ended. */
 const FORGOTTEN_MS = 10 * 60_000;
 const TOUCH_MS = 60_000;
 
-/** Sole right to write one report: two refreshes at once could put an older page over a newer one. */
+/** Exclusive lock on one report: of two concurrent refreshes, one could replace a newer page with an older one. */
 export interface ReportLock {
   release(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export async function lockReport(path: string): Promise<ReportLock> {
   throw new ReportError('busy', 'Another process writes this report now.');
 }
 
-/** With its owner in it from the first moment: one without would hold for a minute after a kill. */
+/** Creates the lock together with its owner: a lock without one would stay valid for a minute after a kill. */
 async function take(path: string): Promise<boolean> {
   const id = randomBytes(8).toString('hex');
   const draft = `${path}.${id}`;
@@ -50,7 +50,7 @@ function held(path: string): ReportLock {
   };
 }
 
-/** Only one process wins the rename. What it took by mistake, the fresh lock of another, is put back. */
+/** Only one process succeeds with the rename. If it moved the new lock of another process, it restores that lock. */
 async function putAside(path: string, forgotten: string): Promise<boolean> {
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   try {
@@ -66,13 +66,13 @@ async function putAside(path: string, forgotten: string): Promise<boolean> {
   }
 }
 
-/** The text of a lock whose owner is gone; null while it holds. */
+/** The text of a lock whose owner has ended; null while the lock is valid. */
 async function forgottenLock(path: string): Promise<string | null> {
   try {
     const age = Date.now() - (await stat(path)).mtimeMs;
     const text = await readFile(path, 'utf8');
     const owner = parse(text);
-    // Without an owner: an earlier version was killed between creating the lock and writing into it.
+    // No owner: an earlier version was killed between creating the lock and writing into it.
     const bound = owner === null ? TOUCH_MS : FORGOTTEN_MS;
     const isGone = owner !== null && owner.host === hostname() && !isAlive(owner.pid);
     return isGone || age > bound ? text : null;

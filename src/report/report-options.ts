@@ -8,16 +8,16 @@ import {
 } from '../domain/campaign/results';
 import { type BudgetState } from '../domain/campaign/state';
 
-/** What the campaign says about itself; times are ISO 8601, money is in micro-units. */
+/** State of the campaign; times are ISO 8601, money is in micro-units. */
 export interface ReportFacts {
   readonly campaign: string;
   readonly state: 'running' | 'done';
-  /** When this was so: an older one never replaces a newer. */
+  /** Time of this state: an older state never replaces a newer one. */
   readonly asOf: string;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   readonly counts: RowCounts;
-  /** Rows without a result; null when that is not known. */
+  /** Rows without a result; null when unknown. */
   readonly remaining: number | null;
   readonly currency: string | null;
   readonly money: MoneyTotals;
@@ -29,15 +29,15 @@ export interface ReportFacts {
 export interface ReportOptions {
   /** The store that the workers of the campaign write to. */
   readonly store: ArtifactStore;
-  /** Folder of the report; made when it is absent. */
+  /** Folder of the report; created when absent. */
   readonly out: string;
   readonly results: ResultsRef;
   readonly facts: ReportFacts;
-  /** Further plans of the campaign; those of `results`, of `facts` and of earlier refreshes are known anyway. */
+  /** Further plans of the campaign, besides those of `results`, of `facts` and of earlier refreshes. */
   readonly plans?: readonly PlanAddress[];
-  /** Told after each page of the gallery. */
+  /** Called after each page of the gallery. */
   readonly onProgress?: (progress: ReportProgress) => void;
-  /** Stops after the page that is being written; what is written stays, the next refresh goes on. */
+  /** Stops after the current page; written files stay, and the next refresh continues. */
   readonly signal?: AbortSignal;
 }
 
@@ -47,7 +47,7 @@ interface ReportProgress {
   readonly files: number;
 }
 
-/** What a refresh did. */
+/** Result of a refresh. */
 export interface ReportSummary {
   /** Absolute path of the folder. */
   readonly directory: string;
@@ -61,19 +61,19 @@ export interface ReportSummary {
   readonly pagesWritten: number;
   /** Media files that this refresh copied. */
   readonly filesWritten: number;
-  /** Media files that the store could not give; the next refresh tries again. */
+  /** Media files that were not in the store; the next refresh tries again. */
   readonly filesMissing: number;
-  /** False when the folder already told of a newer state: rows were added, its totals stayed. */
+  /** False when the folder already had a newer state: rows were added, but its totals were kept. */
   readonly newest: boolean;
 }
 
-/** Facts of a campaign with the number of the plan that they are about. */
+/** Facts of a campaign with the number of their plan. */
 export interface DatedFacts {
   readonly generation: number;
   readonly facts: ReportFacts;
 }
 
-/** Whether `a` tells of the same or a later state than `b`. */
+/** Whether `a` is the same state as `b` or a later one. */
 export function isNewer(a: DatedFacts, b: DatedFacts | null): boolean {
   if (b === null) return true;
   if (a.generation !== b.generation) return a.generation > b.generation;

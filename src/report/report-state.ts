@@ -8,18 +8,18 @@ import { type TablesState } from './tables';
 /** Rows of a page by outcome and model. */
 export type RowGroups = readonly (readonly [outcome: RowOutcome, model: string, rows: number])[];
 
-/** What the rows of one page come to. */
+/** Totals of the rows of one page. */
 export interface PageFacts {
   readonly rows: number;
-  /** Media that the store could not give. */
+  /** Media that were not in the store. */
   readonly missing: number;
-  /** Rows whose plan was not known, so that their prompts are not shown. */
+  /** Rows whose plan was unknown, so that their prompts are not shown. */
   readonly unplanned: number;
-  /** Parts of at most 200 cards: more than one only where a manifest was rearranged between two plans. */
+  /** Parts of at most 200 cards: more than one only when the manifest was reordered between two plans. */
   readonly parts: readonly RowGroups[];
 }
 
-/** What a refresh must know of those before it. Written last: all that it names is in the folder. */
+/** State of earlier refreshes. Written last, so that everything that it names is in the folder. */
 export interface ReportState {
   readonly v: 1;
   readonly campaign: string;
@@ -27,15 +27,15 @@ export interface ReportState {
   readonly segments: readonly string[];
   readonly indexes: readonly string[];
   readonly plans: readonly PlanAddress[];
-  /** Pages by their number, from 0. */
+  /** Pages by number, from 0. */
   readonly pages: { readonly [page: string]: PageFacts };
-  /** Newest state of the campaign that was told. */
+  /** Newest state of the campaign that was given. */
   readonly newest: DatedFacts | null;
   /** Highest generation of a row. */
   readonly rowGeneration: number;
-  /** Digest of templates and currency: pages are made again when it changes. */
+  /** Digest of templates and currency: pages are written again when it changes. */
   readonly look: string;
-  /** Kept from the first rows on, so that no file is there twice when the campaign grows; null before them. */
+  /** Fixed from the first rows on, so that no file is stored twice when the campaign grows; null before. */
   readonly layout: MediaLayout | null;
   readonly tables: TablesState;
 }

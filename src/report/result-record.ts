@@ -3,16 +3,16 @@ import { type MoneyTotals } from '../domain/campaign/results';
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { type ReportRow } from './page-rows';
 
-/** A line of `results.jsonl`. No prompt, and no words of the service, which may repeat one. */
+/** A line of `results.jsonl`, without the prompt and without messages of the service, which may repeat it. */
 export interface ResultRecord extends Omit<CampaignRowResult, 'artifacts' | 'message' | 'page' | 'index'> {
-  /** Attempts of all plans; provably free ones too. */
+  /** Attempts of all plans, including those proved to cost nothing. */
   readonly attempts: number;
   readonly files: readonly ResultFile[];
   readonly money: MoneyTotals & { readonly currency: string | null };
 }
 
 export interface ResultFile {
-  /** Relative to the folder, with slashes; null when the store could not give it. */
+  /** Relative to the folder, with slashes; null when the store did not have it. */
   readonly path: string | null;
   readonly sha256: string;
   readonly bytes: number;

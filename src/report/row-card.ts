@@ -7,10 +7,10 @@ import { type ErrorKind } from '../domain/video-task';
 import { type ReportRow } from './page-rows';
 import { resultRecord } from './result-record';
 
-/** A prompt that is longer is folded, in characters. */
+/** Longest prompt that is shown unfolded, in characters. */
 const SHOWN_PROMPT = 280;
 
-/** What the template of a card shows: texts only, nothing in it is markup. */
+/** Values for the template of a card: plain text, never markup. */
 export interface RowCard {
   readonly id: string;
   readonly outcome: string;
@@ -24,7 +24,7 @@ export interface RowCard {
   readonly promptStart: string | null;
   readonly video: { readonly path: string; readonly label: string } | null;
   readonly images: readonly { readonly path: string; readonly alt: string }[];
-  /** Files that the store could not give. */
+  /** Number of files that the store did not have. */
   readonly missing: number;
   /** `todo`: every second part is code. */
   readonly trouble: { readonly meaning: string; readonly todo: readonly string[] } | null;
@@ -40,7 +40,7 @@ export interface RowCard {
 interface Fact {
   readonly name: string;
   readonly value: string;
-  /** Another value than was requested. */
+  /** Whether the value differs from the requested one. */
   readonly differs?: boolean;
 }
 
@@ -94,7 +94,7 @@ export function rowCard(
   };
 }
 
-/** A path of ours in a link: safe names hold nothing that a URL would read otherwise, but for `%` nothing is certain. */
+/** A path as a link. Safe names need no URL encoding, except possibly for `%`. */
 function href(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
@@ -171,7 +171,7 @@ function moreFacts(result: CampaignRowResult, currency: string | null): Fact[] {
   );
 }
 
-/** How an outcome looks: `good` is done, `wait` goes on or was left out, `bad` needs a person. */
+/** Colour of an outcome: `good` is done, `wait` continues or was left out, `bad` needs a person. */
 export type Tone = 'good' | 'wait' | 'bad';
 
 export const OUTCOME_WORDS: {
@@ -190,7 +190,7 @@ export const OUTCOME_WORDS: {
   changed: { label: 'Text changed', tone: 'wait' },
 };
 
-/** What happened to a row without a result, and what a person does next in a campaign. Code stands between backticks. */
+/** What happened to a row without a result, and what to do next in a campaign. Backticks enclose code. */
 export function trouble(
   result: CampaignRowResult,
 ): { readonly meaning: string; readonly todo: string } | null {
@@ -208,7 +208,7 @@ const CAMPAIGN_MEANING: { readonly [outcome in RowOutcome]?: string } = {
   changed: 'The row was bought before with another text, and its earlier result stands.',
 };
 
-/** The hints of the failure table are about single calls: a row goes on by the commands of its campaign. */
+/** Hints for campaigns: those of the failure table are for single calls, but a row continues by campaign commands. */
 function todoOf({ outcome, reason, errorKind }: CampaignRowResult): string | undefined {
   switch (outcome) {
     case 'still_running':
@@ -255,17 +255,17 @@ const REJECTED: { readonly [reason in RejectReason]?: string } & { readonly [rea
   account_not_configured: `Start a worker with that account, then ${RETRY}.`,
   not_sent: `Check that the service and the workers are up, then ${RETRY}.`,
   retry_later: `${RETRY} tries it again, not before the time that the service named.`,
-  declared_lost: `${RETRY} buys it anew.`,
+  declared_lost: `${RETRY} buys it again.`,
 };
 
-/** `2026-11-21 19:04:05 UTC`; null for none, the text itself for what is no time. */
+/** `2026-11-21 19:04:05 UTC`; null for null, the text itself if it is not a time. */
 export function timeText(iso: string | null): string | null {
   if (iso === null) return null;
   const time = Date.parse(iso);
   return Number.isNaN(time) ? iso : `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** `1 h 2 min`, `3 min 4 s`, `5.6 s`; null when one end is not known. */
+/** `1 h 2 min`, `3 min 4 s`, `5.6 s`; null when one end is unknown. */
 export function spanText(from: string | null, to: string | null): string | null {
   const ms = from === null || to === null ? NaN : Date.parse(to) - Date.parse(from);
   if (!(ms >= 0)) return null;

@@ -9,7 +9,7 @@ import { type ResultRecord, resultRecord } from './result-record';
 
 type Cell = string | number | null | undefined;
 
-/** Columns of `results.csv` in their order. Money is in units of the currency, with all its decimals. */
+/** Columns of `results.csv` in order. Money is in units of the currency, with all its decimals. */
 const COLUMNS: { readonly [column: string]: (row: ResultRecord) => Cell } = {
   key: ({ key }) => key,
   line: ({ line }) => line,
@@ -63,7 +63,7 @@ function usageText(usage: JsonValue | undefined): string | null {
   return usage === undefined ? null : JSON.stringify(usage);
 }
 
-/** Micro-units as a decimal number: exact, where a division is not. */
+/** Micro-units as a decimal number: exact, unlike a division. */
 function decimal(microUnits: number): string {
   const digits = String(Math.abs(microUnits)).padStart(7, '0');
   const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
@@ -71,9 +71,10 @@ function decimal(microUnits: number): string {
 }
 
 /**
- * A cell that no spreadsheet takes for a formula. Spreadsheets evaluate what begins with `=`, `+`, `-`, `@` (their wide
- * forms too), a tab or a line break; and where they split at `;` or tab instead of the comma, what follows one.
- * An apostrophe in front makes it text. Numbers are no texts: a caller passes them as such.
+ * Escapes a cell so that no spreadsheet evaluates it as a formula. Spreadsheets evaluate cells that begin with `=`,
+ * `+`, `-`, `@` (also their full-width forms), a tab or a line break; those that split at `;` or tab instead of the
+ * comma also evaluate the text after one. An apostrophe in front marks text. For texts only: numbers are written
+ * without it.
  */
 export function csvCell(value: string): string {
   const inside = value.replace(AFTER_SEPARATOR, "$1'");
@@ -83,7 +84,7 @@ export function csvCell(value: string): string {
 const FORMULA = /^[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 const AFTER_SEPARATOR = /([;|\t\r\n]["'\s]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
-/** The tables of a report: how each begins, and what a page of rows comes to in it. */
+/** The tables of a report: the head of each, and how it formats the rows of a page. */
 const TABLES: { readonly [name: string]: Table } = {
   'results.jsonl': {
     head: '',
@@ -100,7 +101,7 @@ interface Table {
   readonly rows: (records: readonly ResultRecord[]) => string;
 }
 
-/** What a table looked like when it was written: pages that did not change are copied out of it. */
+/** State of a table when it was written: unchanged pages are copied from it. */
 interface TableState {
   readonly size: number;
   readonly mtimeMs: number;
@@ -119,8 +120,8 @@ interface TablesOptions {
 }
 
 /**
- * Writes the tables, page by page in the order of the manifest: complete under their names or not at all. One that is
- * as it was left, with all pages as they were, is not touched.
+ * Writes the tables, page by page in the order of the manifest: a file is complete or absent. A table that was not
+ * modified, with all pages unchanged, is not written.
  */
 export async function writeTables(options: TablesOptions, before: TablesState): Promise<TablesState> {
   const after: { [name: string]: TableState } = {};
@@ -186,7 +187,7 @@ async function readPlace(handle: FileHandle, [start, bytes]: Place): Promise<Uin
   return buffer;
 }
 
-/** A table that somebody saved in a spreadsheet is made anew as a whole. */
+/** Whether a table is unmodified; one that was saved by a spreadsheet is written again in full. */
 async function isAsLeft(path: string, { size, mtimeMs }: TableState): Promise<boolean> {
   try {
     const now = await stat(path);
@@ -197,7 +198,7 @@ async function isAsLeft(path: string, { size, mtimeMs }: TableState): Promise<bo
   }
 }
 
-/** Text of `summary.json`: what the campaign came to, for programs. Money is in micro-units of its currency. */
+/** Text of `summary.json`: the totals of the campaign, for programs. Money is in micro-units of its currency. */
 export function summaryJson(
   generation: number,
   facts: ReportFacts,
@@ -212,7 +213,7 @@ export function summaryJson(
     startedAt,
     finishedAt,
     generation,
-    /** Rows in the tables; the campaign may have counted more by then. */
+    /** Rows in the tables; the campaign may have counted more. */
     rows: files.rows,
     counts,
     remaining,

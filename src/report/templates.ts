@@ -4,7 +4,7 @@ import { GALLERY_SCRIPT, GALLERY_STYLE } from './gallery-assets';
 import { type RowCard } from './row-card';
 
 /**
- * One row of a campaign. Every `<%=` escapes: prompts, keys, models and the service's words are hostile text.
+ * One row of a campaign. Every `<%=` escapes: prompts, keys, models and texts of the service are untrusted.
  * No inline style and no inline handler: the pages' Content-Security-Policy forbids them.
  */
 const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" tabindex="0" aria-labelledby="<%= it.id %>-key" data-outcome="<%= it.outcome %>" data-model="<%= it.model %>">
@@ -55,8 +55,8 @@ const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 `;
 
 /**
- * Nothing but files of this folder is loaded, and no script of a text can run: what `default-src 'none'` leaves out
- * (connections, frames, forms, plugins) is not needed. Also true for pages that are opened from disk.
+ * Only files of this folder are loaded, and no script inside a text can run. The pages do not need what
+ * `default-src 'none'` forbids (connections, frames, forms, plugins). Also applies to pages that are opened from disk.
  */
 export const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'";
@@ -76,7 +76,7 @@ const HEAD_TEMPLATE = `<!doctype html>
 </head>
 `;
 
-/** Up to 200 cards. Which pages stand beside it is told by data/index.js, so that a new page changes no other. */
+/** Up to 200 cards. The list of pages is in data/index.js, so that a new page does not change the others. */
 const PAGE_TEMPLATE = `<%~ it.head %><body data-page="<%= it.name %>">
 <header class="top slim"><p class="crumb"><a href="index.html">Overview and filters</a></p>
 <h1><bdi><%= it.campaign %></bdi> <span>page <%= it.number %></span></h1>
@@ -97,7 +97,7 @@ const compiled = {
   index: eta.compile(INDEX_TEMPLATE),
 };
 
-/** HTML of one card; every value of it is escaped. */
+/** HTML of one card; every value is escaped. */
 export function renderCard(card: RowCard): string {
   return eta.render(compiled.card, card);
 }
@@ -117,13 +117,13 @@ export function renderIndex(index: { readonly campaign: string } & object): stri
   return eta.render(compiled.index, { ...index, head: eta.render(compiled.head, { title: index.campaign }) });
 }
 
-/** Changes with any template: pages of an older version of this package are made again. */
+/** Changes with any template, so that pages of an older version of this package are written again. */
 export const TEMPLATES_DIGEST = createHash('sha256')
   .update([CARD_TEMPLATE, HEAD_TEMPLATE, PAGE_TEMPLATE].join('\n'))
   .digest('hex')
   .slice(0, 16);
 
-/** Files of every gallery that do not depend on its campaign. */
+/** Files that are the same in every gallery. */
 export const ASSETS: { readonly [path: string]: string } = {
   'assets/gallery.css': GALLERY_STYLE,
   'assets/gallery.js': GALLERY_SCRIPT,

@@ -19,10 +19,9 @@ import { TEMPLATES_DIGEST } from './templates';
 const UNFINISHED = `${STATE_FOLDER}/unfinished`;
 
 /**
- * Writes or refreshes the report of a campaign: tables, media and a gallery, in one folder that may be moved.
- * Only what is new is read and written. Every file is complete under its name whenever this is stopped; a refresh that
- * was stopped is made up by the next one. A result of an older plan never replaces a newer one, and totals of an
- * earlier time never those of a later.
+ * Writes or refreshes the report of a campaign: tables, media and a gallery, in one folder that may be moved. Reads and
+ * writes only what is new. Every file is complete whenever the process is stopped; the next refresh completes a stopped
+ * one. A result of an older plan never replaces a newer one, and older totals never replace newer ones.
  * @throws ReportError, ArtifactError (the store or the folder)
  */
 export async function writeReport(options: ReportOptions): Promise<ReportSummary> {
@@ -55,7 +54,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   const pages = new Map(Object.entries(before.pages).map(([page, kept]) => [Number(page), kept]));
   const onDisk = await pagesOnDisk(folder);
   const layout = before.layout ?? layoutFor(newest.facts.plan?.rows ?? endedRows(newest.facts.counts));
-  // Before the first file has its name by it.
+  // Written before the first file name depends on the layout.
   if (before.layout === null && onDisk.length > 0) await writeState(folder, { ...before, layout });
   const media = await planMedia(folder, layout);
   const again = pagesToMake([...merged.touched, ...media.renamed, ...(isRepair ? onDisk : [])], pages, {
@@ -92,7 +91,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   );
   await folder.write('summary.json', summaryJson(newest.generation, newest.facts, { rows, missing }));
   await writeGalleryIndex(folder, newest.facts, inOrder);
-  // Before the state says so.
+  // The files must be durable before the state refers to them.
   await folder.sync();
   await writeState(folder, {
     ...before,
@@ -121,8 +120,8 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
 }
 
 /**
- * Leaves a mark until the state is written. @returns whether there was one: an earlier refresh was stopped, and its pages
- * may hold more than the state says
+ * Marks the report as unfinished until the state is written. @returns whether it was already marked: an earlier refresh
+ * was stopped, and its pages may have more rows than the state
  */
 async function beginRefresh(folder: ReportFolder): Promise<boolean> {
   if ((await folder.read(UNFINISHED)) !== null) {
@@ -134,7 +133,7 @@ async function beginRefresh(folder: ReportFolder): Promise<boolean> {
   return false;
 }
 
-/** Media first, then what links to them. */
+/** Writes media first, then the files that link to them. */
 async function makePage(
   gallery: GalleryPageOptions,
   { store }: ReportOptions,
@@ -151,7 +150,7 @@ async function makePage(
   return { facts, pagesWritten: written, filesWritten: media.written };
 }
 
-/** Pages with new rows, and those that may show more than they did. */
+/** Pages with new rows, and pages that may now be more complete. */
 function pagesToMake(
   touched: Iterable<number>,
   pages: ReadonlyMap<number, PageFacts>,
@@ -178,7 +177,7 @@ function lookOf(currency: string | null): string {
   return createHash('sha256').update(`${TEMPLATES_DIGEST} ${currency}`).digest('hex').slice(0, 16);
 }
 
-/** Copies of media that a killed refresh began: they never had their name. */
+/** Removes the unfinished media copies of a killed refresh. */
 async function removeParts(folder: ReportFolder): Promise<void> {
   for (const name of await readdir(folder.path('media'), { recursive: true }).catch(() => []))
     if (isMediaPart(name)) await folder.remove(`media/${name.replaceAll('\\', '/')}`);

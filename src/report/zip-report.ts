@@ -15,7 +15,7 @@ import {
 import { isMediaPart, ReportError, STATE_FOLDER } from './report-folder';
 
 export interface ZipOptions {
-  /** Replaces a file of that name. @default false: `file_exists` */
+  /** Replaces an existing file. @default false: `file_exists` */
   readonly replace?: boolean;
 }
 
@@ -27,9 +27,9 @@ export interface ZippedReport {
 }
 
 /**
- * Packs a report as one folder that may be unpacked anywhere: every link in it is relative. The state of refreshes
- * stays out. Media are stored as they are; entries come in the order of their names; files above 4 GiB or 65,535 in
- * number make it a zip64. The file is complete under its name or absent.
+ * Packs a report as one folder that may be unpacked anywhere: all its links are relative. Excludes the state of
+ * refreshes. Media are not compressed; entries are ordered by name; files above 4 GiB or more than 65,535 files make it
+ * a zip64. The file is complete or absent.
  * @throws ReportError `file_exists`, ArtifactError
  */
 export async function zipReport(
@@ -58,7 +58,7 @@ export async function zipReport(
   }
 }
 
-/** Relative paths in order, without what only refreshes need. */
+/** Relative paths in order, without the state of refreshes. */
 async function filesOf(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   return entries
@@ -77,7 +77,8 @@ async function pack(root: string, names: readonly string[], part: string): Promi
     for (const name of names) {
       const path = join(root, name);
       const { mtime } = await stat(path);
-      // A stream of its own for each when its turn comes: thousands of open files, or looks at files, are too many.
+      // Opens each stream only when its turn comes, because thousands of open files or pending `stat` calls are too
+      // many.
       zip.addReadStreamLazy(
         `${folder}/${name}`,
         { mtime, mode: 0o100644, compress: !name.startsWith('media/') },
@@ -103,5 +104,5 @@ async function pack(root: string, names: readonly string[], part: string): Promi
 }
 
 function exists(): ReportError {
-  return new ReportError('file_exists', 'A file of that name is there already.');
+  return new ReportError('file_exists', 'A file of that name already exists.');
 }

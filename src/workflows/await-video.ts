@@ -6,21 +6,28 @@ import { type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/price';
 import { type VideoTask, videoTaskById } from '../domain/video-task';
 import { AWAIT_VIDEO_KEYS, type AwaitVideoInput } from '../domain/workflow-inputs';
+import { downloadVideo } from './download-video';
 import { queuesOf, refuseUnknownKeys } from './inputs';
 import { findVideoTaskActivity } from './proxies';
 import { trackVideo, type VideoProgress } from './video-progress';
-import { startWatching, watchVideo } from './watch-video';
+import { startWatching, type Watching, watchVideo } from './watch-video';
 
 /**
  * Waits for an existing task and downloads it: poll and download only, no validation and never a create
  * (architecture: Wait). The wait counts from the start of this workflow.
  */
 export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
-  return trackVideo((progress) => run(input, progress));
+  return trackVideo(async (progress) => {
+    const found = await find(input, progress);
+    if ('outcome' in found) return found;
+    const finished = await watchVideo(input, found, progress);
+    return 'outcome' in finished ? finished : downloadVideo(input, found, finished, progress);
+  });
 }
 
-async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<VideoOutcome> {
-  if (input?.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
+/** The task as it is watched from here on, also after a continue-as-new; or the outcome without one. */
+async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Watching | VideoOutcome> {
+  if (input?.carried?.phase === 'watching') return input.carried;
   const now = Date.now();
   let video: VideoTask;
   let creationKey: string | null = null;
@@ -35,11 +42,11 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
     video = { ...videoTaskById(input.video.taskId, input.video.account), ...input.video };
   } else {
     try {
-      const find = findVideoTaskActivity({
+      const lookUp = findVideoTaskActivity({
         taskQueue: queuesOf(input.queues).poll,
         summary: 'look the task up',
       });
-      const found = await find({
+      const found = await lookUp({
         taskId: input.video.taskId,
         ...(input.account === undefined ? {} : { account: input.account }),
       });
@@ -51,8 +58,7 @@ async function run(input: AwaitVideoInput, progress: VideoProgress): Promise<Vid
       video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
-  const watching = startWatching(input, { video, now, firstPollAt: now, creationKey, created: null });
-  return watchVideo(input, watching, progress);
+  return startWatching(input, { video, now, firstPollAt: now, creationKey, created: null });
 }
 
 /**

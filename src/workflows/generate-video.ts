@@ -4,13 +4,14 @@ import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../do
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/make-outcome';
 import { unknownKey } from '../domain/known-keys';
-import { GENERATE_VIDEO_KEYS, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
+import { GENERATE_VIDEO_KEYS, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { type CreatedVideo } from '../domain/paid-call';
 import { awaitDecision, Decisions } from './unconfirmed';
 import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
+import { downloadVideo } from './download-video';
 import { isRequest, milliseconds, queuesOf } from './inputs';
-import { startWatching, watchVideo } from './watch-video';
+import { startWatching, type Watching, watchVideo } from './watch-video';
 import { trackVideo, type VideoProgress } from './video-progress';
 
 /**
@@ -18,11 +19,18 @@ import { trackVideo, type VideoProgress } from './video-progress';
  * When it ends by itself, it returns an outcome; after the creation every outcome names the task.
  */
 export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
-  return trackVideo((progress) => run(input, progress));
+  return trackVideo(async (progress) => {
+    const created = await create(input, progress);
+    if ('outcome' in created) return created;
+    const finished = await watchVideo(input, created, progress);
+    if ('outcome' in finished) return finished;
+    return downloadVideo(input, created, finished, progress);
+  });
 }
 
-async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<VideoOutcome> {
-  if (input?.carried?.phase === 'watching') return watchVideo(input, input.carried, progress);
+/** The created video as it is watched from here on, also after a continue-as-new; or the outcome without one. */
+async function create(input: GenerateVideoInput, progress: VideoProgress): Promise<Watching | VideoOutcome> {
+  if (input?.carried?.phase === 'watching') return input.carried;
   const started = input?.carried?.create ?? begin(input);
   if ('outcome' in started) return started;
   const decisions = new Decisions();
@@ -31,16 +39,16 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
   progress.update({ creationKey: key });
   for (let state = started; ;) {
     const result = await createOnce(state, createOptions(input, progress));
-    if (result.kind === 'handover') return goOn(input, { v: 1, phase: 'creating', create: result.state });
+    if (result.kind === 'handover')
+      return continueAsNew<typeof generateVideo>({
+        ...input,
+        carried: { v: 1, phase: 'creating', create: result.state },
+      });
     if (result.kind === 'cancelled')
       return outcomes.cancelled(null, key, billing(null, result.mayBeOwed ? 'needs_review' : 'none'));
     let { answer } = result;
     if (answer.outcome === 'unconfirmed' && input.onUnconfirmed === 'wait') {
-      progress.update({
-        phase: 'unconfirmed',
-        evidence: answer.evidence,
-        wait: null,
-      });
+      progress.update({ phase: 'unconfirmed', evidence: answer.evidence, wait: null });
       const options = { creationKey: key, taskQueue: queuesOf(input.queues).create };
       const decided = await awaitDecision(answer, decisions, options);
       if (decided.kind === 'resubmit') {
@@ -53,7 +61,7 @@ async function run(input: GenerateVideoInput, progress: VideoProgress): Promise<
     }
     if (answer.outcome === 'rejected') return outcomes.rejected(answer, key, result.sends);
     if (answer.outcome === 'unconfirmed') return outcomes.unconfirmed(answer, key);
-    return watchCreated(input, answer, key, progress);
+    return watching(input, answer, key);
   }
 }
 
@@ -76,14 +84,9 @@ function createOptions(input: GenerateVideoInput, progress: VideoProgress): Crea
   };
 }
 
-function watchCreated(
-  input: GenerateVideoInput,
-  created: CreatedVideo,
-  creationKey: string,
-  progress: VideoProgress,
-): Promise<VideoOutcome> {
+function watching(input: GenerateVideoInput, created: CreatedVideo, creationKey: string): Watching {
   const now = Date.now();
-  const watching = startWatching(input, {
+  return startWatching(input, {
     video: created.video,
     now,
     firstPollAt: now + created.video.polling.firstPollSeconds * 1000,
@@ -95,7 +98,6 @@ function watchCreated(
       ...(created.mayBeOwed === true && { mayBeOwed: true }),
     },
   });
-  return watchVideo(input, watching, progress);
 }
 
 function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
@@ -119,8 +121,4 @@ function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
   return 'key' in own
     ? beginCreate(own.key, Date.now())
     : outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
-}
-
-function goOn(input: GenerateVideoInput, carried: CarriedVideo): Promise<never> {
-  return continueAsNew<typeof generateVideo>({ ...input, carried });
 }

@@ -1,37 +1,36 @@
-import {
-  ActivityFailure,
-  CancellationScope,
-  continueAsNew,
-  isCancellation,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { type DownloadVideoResult } from '../domain/download';
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { outcomes, type VideoEnd } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
 import { type PolledRecord } from '../domain/poll-answers';
-import { beginWatch, type WatchState, type WatchVerdict } from '../domain/poll-watch';
+import { beginWatch } from '../domain/poll-watch';
 import { type PollingProfile } from '../domain/polling-profile';
-import { billing, type Money } from '../domain/price';
+import { billing } from '../domain/price';
 import { DEFAULT_WAIT_MS, POLL_TIMEOUTS } from '../domain/timeouts';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { milliseconds, queuesOf } from './inputs';
 import { PollLoop, type PollLoopOptions } from './poll-loop';
-import { downloadVideoActivity } from './proxies';
-import { executionExpiresAt, withTimeLimit } from './timers';
+import { executionExpiresAt } from './timers';
 import { type VideoProgress } from './video-progress';
 
-type Watching = Extract<CarriedVideo, { phase: 'watching' }>;
+export type Watching = Extract<CarriedVideo, { phase: 'watching' }>;
+
+/** A video that the service has finished; its file is still to be fetched. */
+export interface FinishedVideo {
+  readonly end: VideoEnd;
+  readonly record: PolledRecord;
+}
 
 /**
- * The second half of a video: watches one task with its own poll loop, then ends by its verdict. Used for a video that
- * was just created, for one that is awaited later, and for both after a continue-as-new.
+ * Watches one task with its own poll loop until the service has finished it (contract 3). Every other end is an
+ * outcome: failed, unknown to the service, cancelled, or still running at the deadline. Used for a video that was just
+ * created, for one that is awaited later, and for both after a continue-as-new.
  */
 export async function watchVideo(
   input: GenerateVideoInput | AwaitVideoInput,
   carried: Watching,
   progress: VideoProgress,
-): Promise<VideoOutcome> {
+): Promise<FinishedVideo | VideoOutcome> {
   const loop = PollLoop.from(carried.loop, {
     ...loopOptions(input),
     onTick: () => progress.show(),
@@ -40,7 +39,6 @@ export async function watchVideo(
   if (saved === undefined) throw new Error('The carried state watches no task');
   // A run timeout starts again with every run; the caller's deadline does not.
   const watch = { ...saved, hardEndAt: hardEnd(saved.video.polling) };
-  const estimate = carried.created?.estimate ?? null;
   const watching = loop.watch(watch);
   progress.update({
     phase: 'watching',
@@ -51,23 +49,29 @@ export async function watchVideo(
     loop,
   });
   const result = await watching;
-  if (result.kind !== 'handover') progress.update({ ended: result.state });
-  switch (result.kind) {
-    case 'handover':
-      return continueAsNew({ ...input, carried: { ...carried, loop: loop.snapshot() } });
-    case 'cancelled':
-      return outcomes.cancelled(result.state.video, carried.creationKey, billing(estimate, 'needs_review'));
-    case 'verdict':
-      return finishVideo(result.verdict, result.state, {
-        estimate,
-        creationKey: carried.creationKey,
-        warnings: carried.created?.warnings ?? [],
-        ...(carried.created?.mayBeOwed === true && { mayBeOwed: true }),
-        downloadQueue: queuesOf(input.queues).download,
-        sidecarPrompt:
-          input.sidecarPrompt === 'include' && 'request' in input ? input.request.prompt : undefined,
-        onDownload: () => progress.update({ phase: 'downloading' }),
-      });
+  if (result.kind === 'handover')
+    return continueAsNew({ ...input, carried: { ...carried, loop: loop.snapshot() } });
+  const { state } = result;
+  progress.update({ ended: state });
+  const estimate = carried.created?.estimate ?? null;
+  if (result.kind === 'cancelled')
+    return outcomes.cancelled(state.video, carried.creationKey, billing(estimate, 'needs_review'));
+  const end: VideoEnd = {
+    video: state.video,
+    estimate,
+    state,
+    ...(carried.created?.mayBeOwed === true && { mayBeOwed: true }),
+  };
+  const { verdict } = result;
+  switch (verdict.kind) {
+    case 'still_running':
+      return outcomes.stillRunning(end);
+    case 'task_unknown':
+      return outcomes.taskUnknown(end);
+    case 'failed':
+      return outcomes.failed(end, verdict.error, verdict.record.usage);
+    case 'completed':
+      return { end, record: verdict.record };
   }
 }
 
@@ -126,77 +130,4 @@ function hardEnd(polling: PollingProfile): number | null {
   const interval = polling.maxSeconds * 1000;
   // The start-to-close timeout of a tick is its budget, at most the interval, plus `overBudgetMs`.
   return expiresAt - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs);
-}
-
-interface FinishOptions {
-  readonly estimate: Money | null;
-  readonly creationKey: string | null;
-  readonly warnings: readonly string[];
-  readonly mayBeOwed?: true;
-  readonly downloadQueue: string;
-  readonly sidecarPrompt?: string | undefined;
-  readonly onDownload?: () => void;
-}
-
-/** Turns the verdict of a watch into an outcome: only a completed task is downloaded (C3.2). */
-async function finishVideo(
-  verdict: WatchVerdict,
-  state: WatchState,
-  options: FinishOptions,
-): Promise<VideoOutcome> {
-  const end: VideoEnd = {
-    video: state.video,
-    estimate: options.estimate,
-    state,
-    ...(options.mayBeOwed === true && { mayBeOwed: true }),
-  };
-  switch (verdict.kind) {
-    case 'still_running':
-      return outcomes.stillRunning(end);
-    case 'task_unknown':
-      return outcomes.taskUnknown(end);
-    case 'failed':
-      return outcomes.failed(end, verdict.error, verdict.record.usage);
-    case 'completed':
-      return download(verdict.record, end, options);
-  }
-}
-
-async function download(record: PolledRecord, end: VideoEnd, options: FinishOptions): Promise<VideoOutcome> {
-  options.onDownload?.();
-  const fetch = downloadVideoActivity({ taskQueue: options.downloadQueue, summary: 'download' });
-  const limit = end.state.hardEndAt;
-  try {
-    const input = {
-      video: end.video,
-      ...(options.sidecarPrompt === undefined ? {} : { sidecarPrompt: options.sidecarPrompt }),
-    };
-    const result = await (limit === null
-      ? fetch(input)
-      : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', () => fetch(input)));
-    return ofDownload(result, record, end, options);
-  } catch (error) {
-    if (isCancellation(error) && CancellationScope.current().consideredCancelled) {
-      return outcomes.cancelled(
-        end.video,
-        options.creationKey,
-        billing(options.estimate, 'needs_review', record.usage),
-      );
-    }
-    if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
-    // The execution is about to expire, or no worker could finish the download. The file may be intact: the outcome
-    // keeps the task, and a later await downloads it (architecture: Wait).
-    return outcomes.stillRunning(end, record.status);
-  }
-}
-
-function ofDownload(
-  result: DownloadVideoResult,
-  record: PolledRecord,
-  end: VideoEnd,
-  options: FinishOptions,
-): VideoOutcome {
-  return result.outcome === 'downloaded'
-    ? outcomes.completed(end, result, record, options.warnings)
-    : outcomes.contentUnavailable(end, result, record.usage);
 }

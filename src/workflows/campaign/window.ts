@@ -24,7 +24,7 @@ import { type RowSet, sizeOf } from '../../domain/campaign/row-set';
 import { shareSlots } from '../../domain/campaign/slots';
 import { type Books } from './books';
 import { type campaignBatch } from './campaign-batch';
-import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, isWholeReport } from './open-batch';
+import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, isWholeReport } from './batch-record';
 import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
 
 /** A batch that is silent for this long is sent its orders again, which detects one that is gone. In milliseconds. */

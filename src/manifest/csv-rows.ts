@@ -2,7 +2,8 @@ import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { columnOf, type NamedColumn } from './columns';
-import { ManifestHeaderError, ManifestUnreadableError, newlinesIn } from './manifest-text';
+import { newlinesIn } from './manifest-text';
+import { ManifestHeaderError, ManifestUnreadableError } from './manifest-errors';
 import {
   type ManifestRow,
   type ManifestValue,

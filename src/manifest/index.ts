@@ -6,7 +6,7 @@
  */
 export { MANIFEST_COLUMNS, type ManifestColumn, type ManifestOperation } from './columns';
 export { contentOf } from './validate-rows';
-export { ManifestHeaderError, ManifestUnreadableError, ModelsDownError } from './manifest-text';
+export { ManifestHeaderError, ManifestUnreadableError, ModelsDownError } from './manifest-errors';
 export { type ManifestRow } from './manifest-row';
 export { type PlanSink } from './page-writer';
 export { planManifest, type PlanManifestOptions, type PlanProgress } from './plan-manifest';

@@ -1,7 +1,12 @@
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type JsonValue } from '../domain/json';
 import { columnOf } from './columns';
-import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS, unknownColumnMessage } from './manifest-row';
+import {
+  type ManifestRow,
+  type ManifestValue,
+  MAX_ROW_CHARACTERS,
+  unknownColumnMessage,
+} from './manifest-row';
 import { linesOf } from './text-lines';
 
 /** Rows of JSON lines: one object in each line; empty lines are skipped. */

@@ -1,6 +1,6 @@
 import { type ModelEntry, type ModelLookup } from '../domain/model-config';
 import { type ModelSource } from '../models/model-source';
-import { ModelsDownError } from './manifest-text';
+import { ModelsDownError } from './manifest-errors';
 
 export type ModelKind = ModelEntry['kind'];
 

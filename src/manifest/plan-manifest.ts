@@ -7,7 +7,7 @@ import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
 import { type ValidatedRow, validatedRows } from './validate-rows';
 import { keyHash } from './keys';
-import { ManifestHeaderError, ManifestUnreadableError } from './manifest-text';
+import { ManifestHeaderError, ManifestUnreadableError } from './manifest-errors';
 import { ModelSnapshot } from './model-snapshot';
 import { emptyIndex, IssueLog, PageWriter, type PlanSink } from './page-writer';
 import { PlanTally, refusedPlan } from './plan-result';

@@ -1,5 +1,7 @@
 import { csvRows } from './csv-rows';
-import { jsonlRows, manifestText, ManifestUnreadableError } from './manifest-text';
+import { manifestText } from './manifest-text';
+import { ManifestUnreadableError } from './manifest-errors';
+import { jsonlRows } from './jsonl-rows';
 import { type ManifestRow } from './manifest-row';
 
 /** Most leading blanks of a manifest, in characters. */

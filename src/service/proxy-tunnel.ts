@@ -1,16 +1,20 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { type ConnectionSettings } from './connections';
 import { networkCode } from './network-error';
 
 /** Options of a connection besides its proxy. */
-type TunnelOptions = Pick<ConnectionSettings, 'connections' | 'connectTimeoutMs'> &
-  Pick<ProxyAgent.Options, 'pipelining' | 'allowH2' | 'headersTimeout' | 'bodyTimeout'>;
+type TunnelOptions = { readonly connections: number; readonly connectTimeoutMs: number } & Pick<
+  ProxyAgent.Options,
+  'pipelining' | 'allowH2' | 'headersTimeout' | 'bodyTimeout'
+>;
 
 /**
  * Connections inside tunnels (CONNECT) through a proxy, also for http: only inside a tunnel does the send marker prove
  * that nothing was sent (failure model: row 21). Throws for an invalid proxy address; the error may include it.
  */
-export function proxyTunnel(proxy: string, { connectTimeoutMs: timeout, ...options }: TunnelOptions): Dispatcher {
+export function proxyTunnel(
+  proxy: string,
+  { connectTimeoutMs: timeout, ...options }: TunnelOptions,
+): Dispatcher {
   const uri = new URL(proxy);
   const token = basicToken(uri);
   return new ProxyAgent({

@@ -1,6 +1,6 @@
 import { type JsonValue } from '../domain/json';
 import { asNumber, asObject, asText, field, type JsonRecord } from './task-error';
-import { phaseOf, statusWord } from './record-words';
+import { phaseOf, statusValue } from './status-values';
 
 /** Gateways wrap the reply that they receive, as an object or as text, and some of them twice. */
 const MAX_DEPTH = 8;
@@ -87,7 +87,7 @@ function jsonIn(text: string): JsonValue[] {
 }
 
 function wordIn(value: JsonRecord): string {
-  return statusWord(asText(field(value, 'status')) ?? '');
+  return statusValue(asText(field(value, 'status')) ?? '');
 }
 
 function phaseIn(value: JsonRecord): ReturnType<typeof phaseOf> {

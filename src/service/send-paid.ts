@@ -12,7 +12,8 @@ import {
   type VideoAccepted,
 } from './media-client';
 import { exchangeOnce, type PaidExchange } from './paid-exchange';
-import { phaseOf, resolveResultUrl, statusWord } from './record-words';
+import { phaseOf, statusValue } from './status-values';
+import { resolveResultUrl } from './result-urls';
 import { isSentence, type Redactor } from './redact';
 import { type BoundedBody, decodedBody, parseJsonBody } from './reply-body';
 import { asksToRetry, type HeaderValues, parseRetryAfter } from './retry-after';
@@ -244,7 +245,7 @@ export function readVideoReply(json: JsonValue, reply: AcceptedReply): VideoAcce
   // Histories and paths contain the id unchanged: an id with content that they must not have is invalid (C5.4a to
   // C5.4c).
   if (reply.redactor.holdsSecret(taskId) || isSentence(taskId)) return undefined;
-  const status = statusWord(asText(field(record, 'status')) ?? '');
+  const status = statusValue(asText(field(record, 'status')) ?? '');
   return {
     class: 'accepted',
     taskId,

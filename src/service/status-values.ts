@@ -4,7 +4,7 @@ import { type TaskPhase } from '../domain/poll-answers';
  * All status values that services of this family are known to send (test/fixtures/wire), in lower case with
  * underscores. Other values determine nothing (C2.2.2). A new value is one entry here.
  */
-export const STATUS_WORDS: { readonly [word: string]: Exclude<TaskPhase, 'unknown'> } = {
+export const STATUS_VALUES: { readonly [word: string]: Exclude<TaskPhase, 'unknown'> } = {
   queued: 'queued',
   pending: 'queued',
   submitted: 'queued',
@@ -34,13 +34,13 @@ export const STATUS_WORDS: { readonly [word: string]: Exclude<TaskPhase, 'unknow
 };
 
 /** A Map, because a service may send `constructor`. */
-const PHASE_OF: ReadonlyMap<string, TaskPhase> = new Map(Object.entries(STATUS_WORDS));
+const PHASE_OF: ReadonlyMap<string, TaskPhase> = new Map(Object.entries(STATUS_VALUES));
 
 /** Longest status value that is reported, in characters. */
 const MAX_WORD = 64;
 
 /** A status value as it is reported: lower case, trimmed, without control characters, capped. */
-export function statusWord(value: string): string {
+export function statusValue(value: string): string {
   return value
     .slice(0, MAX_WORD * 4)
     .replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '')

@@ -4,7 +4,8 @@ import { type VideoReading } from './media-client';
 import { asNumber, asObject, asText, field, type JsonRecord, readTaskError } from './task-error';
 import { idsOf, isDecisive, isMarked } from './record-within';
 import { type Redactor } from './redact';
-import { phaseOf, resultUrlsOf, statusWord } from './record-words';
+import { phaseOf, statusValue } from './status-values';
+import { resultUrlsOf } from './result-urls';
 
 /** Largest `usage` that is kept, in characters of JSON: it is written into histories. */
 const MAX_USAGE = 4096;
@@ -47,7 +48,7 @@ export interface ReadContext {
 export function readVideoRecord(json: JsonValue | undefined, context: ReadContext): VideoReading | undefined {
   const found = recordIn(json);
   if (found === undefined) return undefined;
-  const status = statusWord(asText(field(found, 'status')) ?? '');
+  const status = statusValue(asText(field(found, 'status')) ?? '');
   const phase = phaseOf(status);
   const progress = progressOf(found);
   const usage = usageOf(found, context.redactor);
@@ -84,7 +85,7 @@ export function looksLikeRecord(json: JsonValue | undefined, taskId?: string): b
   if (found === undefined) return false;
   const ids = idsOf(found);
   const status = field(found, 'status');
-  if (ids.length === 0 || typeof status !== 'string' || phaseOf(statusWord(status)) === 'unknown')
+  if (ids.length === 0 || typeof status !== 'string' || phaseOf(statusValue(status)) === 'unknown')
     return false;
   return taskId === undefined || ids.includes(taskId) || isDecisive(found) || isMarked(found);
 }

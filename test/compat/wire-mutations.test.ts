@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
 import { readImageReply } from '../../src/service/send-paid';
 import { createRedactor } from '../../src/service/redact';
-import { phaseOf, statusWord } from '../../src/service/record-words';
+import { phaseOf, statusValue } from '../../src/service/status-values';
 import { readTaskError } from '../../src/service/task-error';
 import { readVideoRecord } from '../../src/service/video-record';
 import { clientOf, jsonBody, send } from '../service/client-under-test';
@@ -31,7 +31,7 @@ function variants(kind: WireFixture['kind']): fc.Arbitrary<{ fixture: WireFixtur
 
 /** Every status word in a body, at any depth. */
 function wordsIn(value: JsonValue): string[] {
-  if (typeof value === 'string' || typeof value === 'number') return [statusWord(String(value))];
+  if (typeof value === 'string' || typeof value === 'number') return [statusValue(String(value))];
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).flatMap((inner: JsonValue) => wordsIn(inner));
 }

@@ -112,7 +112,7 @@ describe('what is no manifest', () => {
   it.each([
     ['gzip', gzipSync('id,prompt\na,x\n'), /gzip/],
     ['a spreadsheet file', Buffer.from('PK\u0003\u0004rest'), /CSV UTF-8/],
-    ['a binary file', Buffer.from([1, 2, 0, 4, 5, 0, 9]), /no text/],
+    ['a binary file', Buffer.from([1, 2, 0, 4, 5, 0, 9]), /not text/],
     [
       'NUL bytes behind the beginning',
       Buffer.from(`id,prompt\n${'a,x\n'.repeat(2000)}b,\0`),

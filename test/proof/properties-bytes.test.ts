@@ -6,7 +6,7 @@ import { holdsLocalPath, looksLikeLocalPath } from '../../src/domain/validate-re
 import { contentHeaders } from '../../src/service/content-headers';
 import { readBase64, readDataUrl } from '../../src/service/data-url';
 import { isPublicAddress } from '../../src/service/address-filter';
-import { resolveResultUrl } from '../../src/service/record-words';
+import { resolveResultUrl } from '../../src/service/result-urls';
 import { box } from '../artifacts/make-media';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

@@ -6,7 +6,7 @@ import { detailsText, inCode } from '../../src/domain/video-state';
 import { errorKind } from '../../src/service/errors';
 import { createRedactor } from '../../src/service/redact';
 import { replyHeaders } from '../../src/service/send-paid';
-import { phaseOf, statusWord } from '../../src/service/record-words';
+import { phaseOf, statusValue } from '../../src/service/status-values';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });
 
@@ -77,10 +77,10 @@ describe('texts of others', () => {
   it('[C2.2.2] a status word is short, without control characters, and stays the same when it is read again', () => {
     fc.assert(
       fc.property(any, (text) => {
-        const word = statusWord(text);
+        const word = statusValue(text);
         expect(word.length).toBeLessThanOrEqual(64);
         expect(word).not.toMatch(/\p{Cc}/u);
-        expect(phaseOf(statusWord(word.toUpperCase()))).toBe(phaseOf(word.toUpperCase().toLowerCase()));
+        expect(phaseOf(statusValue(word.toUpperCase()))).toBe(phaseOf(word.toUpperCase().toLowerCase()));
       }),
     );
   });

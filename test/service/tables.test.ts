@@ -1,6 +1,7 @@
 import { createRedactor } from '../../src/service/redact';
 import { errorKind, KIND_SIGNALS, type KindSignal } from '../../src/service/errors';
-import { phaseOf, RESULT_URL_PLACES, STATUS_WORDS, statusWord } from '../../src/service/record-words';
+import { phaseOf, STATUS_VALUES, statusValue } from '../../src/service/status-values';
+import { RESULT_URL_PLACES } from '../../src/service/result-urls';
 import { readVideoRecord } from '../../src/service/video-record';
 
 // Every line of the three tables is run here by itself: a new line needs no new test.
@@ -8,7 +9,7 @@ const context = { baseUrl: 'https://api.example', redactor: createRedactor([]) }
 const record = (fields: object) => readVideoRecord({ id: 't1', ...fields }, context);
 
 describe('status words', () => {
-  it.each(Object.entries(STATUS_WORDS))('[C2.2.2] %s means %s, in any case and spelling', (word, phase) => {
+  it.each(Object.entries(STATUS_VALUES))('[C2.2.2] %s means %s, in any case and spelling', (word, phase) => {
     const forms = [
       word,
       word.toUpperCase(),
@@ -17,13 +18,13 @@ describe('status words', () => {
       word.replaceAll('_', ' '),
     ];
     for (const form of forms) {
-      expect([form, phaseOf(statusWord(form))]).toEqual([form, phase]);
+      expect([form, phaseOf(statusValue(form))]).toEqual([form, phase]);
       expect(record({ status: form })?.record.phase).toBe(phase);
     }
   });
 
   it('are written as they are looked up', () => {
-    for (const word of Object.keys(STATUS_WORDS)) expect(word).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
+    for (const word of Object.keys(STATUS_VALUES)) expect(word).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
   });
 });
 

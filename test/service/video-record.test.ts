@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
 import { createRedactor } from '../../src/service/redact';
-import { phaseOf, STATUS_WORDS, statusWord } from '../../src/service/record-words';
+import { phaseOf, STATUS_VALUES, statusValue } from '../../src/service/status-values';
 import { looksLikeRecord, readVideoRecord } from '../../src/service/video-record';
 
 const context = { baseUrl: 'https://api.example', redactor: createRedactor(['key-1234567890']) };
@@ -25,14 +25,14 @@ describe('a task record', () => {
         word.replace('_', '-'),
         word.replace('_', ' '),
       ])
-        expect(phaseOf(statusWord(form))).toBe(phase);
+        expect(phaseOf(statusValue(form))).toBe(phase);
     },
   );
 
   it('[C2.2.2] no other word is final', () => {
     fc.assert(
       fc.property(fc.string(), (word) => {
-        fc.pre(!Object.hasOwn(STATUS_WORDS, statusWord(word).replace(/[ -]/g, '_')));
+        fc.pre(!Object.hasOwn(STATUS_VALUES, statusValue(word).replace(/[ -]/g, '_')));
         expect(read({ id: 'a', status: word })?.record.phase ?? 'unknown').toBe('unknown');
       }),
     );

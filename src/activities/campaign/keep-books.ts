@@ -21,7 +21,7 @@ import { type CreateJournal } from '../../domain/journal';
 import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../payer-stops';
 import { withBoundJournal } from './bound-journal';
-import { CampaignBook, stateOf, type Newest } from './campaign-book';
+import { CampaignBook, stateOf, type Newest } from './book-log';
 import { givenBack } from './free-send-attempts';
 import { type PageReader } from './open-page';
 

@@ -8,7 +8,7 @@ import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign
 import { type CreateJournal } from '../../domain/journal';
 import { rowCreationKey } from '../../domain/creation-key';
 import { type ArtifactRef, type MediaSource } from '../../domain/request';
-import { ManifestUnreadableError, ModelsDownError } from '../../manifest/manifest-text';
+import { ManifestUnreadableError, ModelsDownError } from '../../manifest/manifest-errors';
 import { planManifest, type PlanProgress } from '../../manifest/plan-manifest';
 import { type ModelSource } from '../../models/model-source';
 import { type MediaClient } from '../../service/media-client';

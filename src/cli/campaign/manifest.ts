@@ -10,7 +10,7 @@ import { type JsonValue } from '../../domain/json';
 import { type ArtifactRef, sha256OfArtifactUri } from '../../domain/request';
 import { columnOf } from '../../manifest/columns';
 import { type ManifestRow, type ManifestValue } from '../../manifest/manifest-row';
-import { ManifestHeaderError, ManifestUnreadableError } from '../../manifest/manifest-text';
+import { ManifestHeaderError, ManifestUnreadableError } from '../../manifest/manifest-errors';
 import { readManifest } from '../../manifest/read-manifest';
 import { severalOf } from '../../manifest/row-values';
 import { readSource } from '../../manifest/sources';

@@ -12,7 +12,7 @@ import {
 import { type MoneyTotals, sumOf } from '../../domain/campaign/results';
 import { formatMoney } from '../../domain/price';
 import { artifactUri } from '../../domain/request';
-import { ModelsDownError } from '../../manifest/manifest-text';
+import { ModelsDownError } from '../../manifest/manifest-errors';
 import { type PlanSink } from '../../manifest/page-writer';
 import { planManifest } from '../../manifest/plan-manifest';
 import { CliError } from '../errors';

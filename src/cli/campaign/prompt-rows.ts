@@ -1,5 +1,6 @@
 import { type JsonValue } from '../../domain/json';
-import { manifestText, ManifestUnreadableError } from '../../manifest/manifest-text';
+import { manifestText } from '../../manifest/manifest-text';
+import { ManifestUnreadableError } from '../../manifest/manifest-errors';
 import { MAX_ROW_CHARACTERS } from '../../manifest/manifest-row';
 import { linesOf } from '../../manifest/text-lines';
 import { CliError } from '../errors';

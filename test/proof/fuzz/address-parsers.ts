@@ -4,7 +4,7 @@ import { createAddressFilter, isPublicAddress } from '../../../src/service/addre
 import { apiUrl, normaliseBaseUrl } from '../../../src/service/api-caller';
 import { parseJsonBody } from '../../../src/service/reply-body';
 import { asObject } from '../../../src/service/task-error';
-import { resolveResultUrl, resultUrlsOf } from '../../../src/service/record-words';
+import { resolveResultUrl, resultUrlsOf } from '../../../src/service/result-urls';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wireSamples, wordsOf } from './wire-samples';
 

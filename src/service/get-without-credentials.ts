@@ -21,10 +21,15 @@ export type PlainGet = (
   init?: Pick<RequestInit, 'signal' | 'headers'>,
 ) => Promise<PlainReply>;
 
+/** Redirects that are followed, as browsers do. */
+const MAX_REDIRECTS = 20;
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 /**
  * GETs an address without credentials: the key of the service is never sent (C5.3). Uses the proxies of `env` by the
- * same rules as calls of the service. Follows redirects to other addresses, but refuses one from https to http. Rejects
- * like `fetch` when there is no reply.
+ * same rules as calls of the service. Follows redirects to other addresses, but refuses one from https to http before
+ * anything is sent there. Rejects like `fetch` when there is no reply.
  */
 export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
   const connections = environmentConnections(env);
@@ -32,11 +37,20 @@ export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
     factory: (origin) => connections(new URL(origin), CONNECTION).dispatcher,
   });
   return async (address, init = {}) => {
-    // No cookies are stored or sent.
-    const response = await fetch(address, { ...init, dispatcher, credentials: 'omit' });
-    const downgraded = /^https:/i.test(address) && !/^https:/i.test(response.url);
-    if (response.ok && !downgraded && response.body !== null) return { body: response.body };
-    await response.body?.cancel();
-    return downgraded ? { refused: 'downgraded' } : { refused: 'status', status: response.status };
+    let url = new URL(address);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      // No cookies are stored or sent.
+      const response = await fetch(url, { ...init, dispatcher, credentials: 'omit', redirect: 'manual' });
+      if (response.ok && response.body !== null) return { body: response.body };
+      await response.body?.cancel();
+      const { status, headers } = response;
+      const location = headers.get('location');
+      if (!REDIRECTS.has(status) || location === null || !URL.canParse(location, url.href))
+        return { refused: 'status', status };
+      const next = new URL(location, url);
+      if (url.protocol === 'https:' && next.protocol !== 'https:') return { refused: 'downgraded' };
+      url = next;
+    }
+    throw new TypeError('The address redirects too often.');
   };
 }

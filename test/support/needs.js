@@ -69,6 +69,7 @@ const NEED_OF = {
   'test/proof/truncation.test.ts': 'time',
   'test/proof/wire-faults.test.ts': 'time',
   'test/proxy/https.test.ts': 'lib',
+  'test/proxy/redirects.test.ts': 'lib',
   'test/replay/': 'lib',
   'test/replay/golden-files.test.ts': 'nothing',
   'test/report/': 'nothing',

@@ -126,7 +126,7 @@ it('a video inside a data: URL of the record is taken', async () => {
   });
 });
 
-it('[C4.3] a file that was cut on the way to the service is fetched anew a few times, then reported as truncated', async () => {
+it('[C4.3] a file that was cut on the way to the service is fetched again a few times, then reported as incomplete', async () => {
   const cut = mp4.subarray(0, 40_000);
   harness.content = inTurn(fileAnswer(cut), fileAnswer(mp4));
   expect((await harness.run()).result.outcome).toBe('downloaded');

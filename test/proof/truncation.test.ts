@@ -69,7 +69,7 @@ function refused(what: unknown, check: VideoCheck): void {
   if (check.ok) counts.accepted += 1;
   expect({ what, check }).toMatchObject({
     what,
-    check: { ok: false, reason: expect.stringMatching(/^(truncated|not_video)$/) as string },
+    check: { ok: false, reason: expect.stringMatching(/^(incomplete_file|not_video)$/) as string },
   });
 }
 

@@ -76,7 +76,7 @@ const TLS: readonly Fault[] = [
   { name: 'a certificate that has expired', row: 20, does: overTls('expired', afterRequest(answer())), ...unsent('certificate_not_trusted for good') },
   { name: 'a certificate for another name', row: 20, does: overTls('other_name', afterRequest(answer())), ...unsent('certificate_not_trusted for good') },
   { name: 'inside TLS: reset after the request', row: 22, does: overTls('trusted', afterRequest(reset)), ...LOST },
-  { name: 'inside TLS: a body without length, cut without close_notify', row: 32, does: overTls('trusted', afterRequest(inTurn(answer({ body: cut, framing: 'none' }), s.close))), ...UNREADABLE, content: 'again truncated' },
+  { name: 'inside TLS: a body without length, cut without close_notify', row: 32, does: overTls('trusted', afterRequest(inTurn(answer({ body: cut, framing: 'none' }), s.close))), ...UNREADABLE, content: 'again incomplete_file' },
   { name: 'inside TLS: no fault at all', row: 22, does: overTls('trusted', afterRequest(answer())), ...WELL },
 ];
 
@@ -118,7 +118,7 @@ const FRAMING: readonly Fault[] = [
   { name: 'chunks that are cut', row: 32, does: afterRequest(inTurn(half(0.5, { framing: 'chunked' }), fin)), ...CUT },
   { name: 'a chunk of no size', row: 32, does: afterRequest(answer({ headers: ['transfer-encoding: chunked'], body: 'zz\r\n{}\r\n', framing: 'none' })), ...CUT },
   { name: 'no length, whole', row: 32, does: afterRequest(inTurn(answer({ framing: 'none' }), fin)), ...WELL },
-  { name: 'no length, cut', row: 32, does: afterRequest(inTurn(answer({ framing: 'none', body: cut }), fin)), ...UNREADABLE, content: 'again truncated' },
+  { name: 'no length, cut', row: 32, does: afterRequest(inTurn(answer({ framing: 'none', body: cut }), fin)), ...UNREADABLE, content: 'again incomplete_file' },
   { name: 'trailers', row: 32, does: afterRequest(say((peer) => Buffer.concat([replyText({ framing: 'chunked' })(peer).subarray(0, -2), Buffer.from('x-end: 1\r\n\r\n')]))), ...WELL },
   { name: 'one byte at a time', row: 32, does: afterRequest(s.sayByteByByte(replyText())), ...WELL },
   { name: 'two replies to one request', row: 32, does: afterRequest(say((peer) => Buffer.concat([replyText()(peer), replyText()(peer)]))), ...WELL },

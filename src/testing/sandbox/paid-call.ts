@@ -1,6 +1,7 @@
 import { type Exchange } from './exchange';
 import { type FaultAction } from './faults';
-import { errorReply, replaceReply, type SandboxReply } from './reply';
+import { errorReply, type SandboxReply } from './reply';
+import { replaceReply } from './perform-fault';
 import { type Violation } from './validate-video';
 
 /** A paid call that was read and validated. */

@@ -1,7 +1,8 @@
 import { type Exchange } from './exchange';
 import { type FaultAction } from './faults';
 import { wait } from './paid-call';
-import { replaceReply, type SandboxReply } from './reply';
+import { type SandboxReply } from './reply';
+import { replaceReply } from './perform-fault';
 
 /** A request that changes nothing: a poll or a download. */
 export interface ReadCall {

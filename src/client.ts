@@ -70,8 +70,8 @@ export { CampaignClient } from './client/campaigns';
 export {
   type CampaignChanges,
   type CampaignOrder,
-  type ResumedRow,
-  type ResumeRowsOptions,
+  type ResumedCampaign,
+  type ResumeCampaignOptions,
 } from './client/campaigns';
 export {
   CodecUnreachableError,

@@ -18,7 +18,7 @@ export const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
 /** More boxes than any real file has, so that a walk ends. */
 const MAX_BOXES = 100_000;
 
-const incomplete_file = (message: string): BoxWalk => ({ ok: false, reason: 'incomplete_file', message });
+const incomplete = (message: string): BoxWalk => ({ ok: false, reason: 'incomplete_file', message });
 
 /**
  * Walks the top-level boxes to the end of the file (C4.3, architecture: Download): `ftyp` is first, `moov` and `mdat`
@@ -33,16 +33,16 @@ export async function walkBoxes(bytes: ByteSource, size: number): Promise<BoxWal
     if (boxes.length === 0 && box?.type !== 'ftyp')
       return { ok: false, reason: 'not_video', message: 'The bytes do not begin like an MP4 file.' };
     if (box === undefined)
-      return incomplete_file(`At byte ${position} there is no complete box: the file is cut or damaged.`);
+      return incomplete(`At byte ${position} there is no complete box: the file is cut or damaged.`);
     if (box.end > size)
-      return incomplete_file(`The box ${box.type} needs ${box.end} bytes, the file has ${size}.`);
+      return incomplete(`The box ${box.type} needs ${box.end} bytes, the file has ${size}.`);
     boxes.push(box);
-    if (boxes.length > MAX_BOXES) return incomplete_file('The file has more boxes than any video.');
+    if (boxes.length > MAX_BOXES) return incomplete('The file has more boxes than any video.');
     position = box.end;
   }
   if (boxes.length === 0) return { ok: false, reason: 'not_video', message: 'The file is empty.' };
   for (const needed of ['moov', 'mdat'])
-    if (!boxes.some((box) => box.type === needed)) return incomplete_file(`The file has no ${needed} box.`);
+    if (!boxes.some((box) => box.type === needed)) return incomplete(`The file has no ${needed} box.`);
   return { ok: true, boxes };
 }
 

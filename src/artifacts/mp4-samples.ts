@@ -20,7 +20,7 @@ type SampleCheck =
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 const MAX_SAMPLES = 1_500_000;
 
-const incomplete_file = (message: string): SampleCheck => ({ ok: false, reason: 'incomplete_file', message });
+const incomplete = (message: string): SampleCheck => ({ ok: false, reason: 'incomplete_file', message });
 
 /**
  * Checks that every sample of every track lies within an `mdat` box: parsers report the full duration of a file that
@@ -44,7 +44,7 @@ export async function checkSamples(source: ByteSource, boxes: readonly TopLevelB
       samples += claimedSamples(bytes, box.headerBytes);
       if (samples > MAX_SAMPLES) return tooMany();
       // Each sample takes at least one byte; twelve bytes of a table can claim a million samples.
-      if (samples > mediaBytes) return incomplete_file(`Not all of ${samples} samples fit into the file.`);
+      if (samples > mediaBytes) return incomplete(`Not all of ${samples} samples fit into the file.`);
       silently(() => file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(toArrayBuffer(bytes), box.start)));
     }
     return silently(() => validate(file, boxes));
@@ -66,7 +66,7 @@ function silently<T>(work: () => T): T {
 
 const TABLES: ReadonlySet<string> = new Set(['ftyp', 'moov', 'moof']);
 
-const damaged = () => incomplete_file('The sample tables cannot be read: the file is damaged.');
+const damaged = () => incomplete('The sample tables cannot be read: the file is damaged.');
 
 const tooMany = (): SampleCheck => ({
   ok: false,
@@ -90,7 +90,7 @@ function validate(file: ISOFile, boxes: readonly TopLevelBox[]): SampleCheck {
   if (track === undefined)
     return { ok: false, reason: 'not_video', message: 'The file has no picture track.' };
   if (!file.moov.traks.every(placesEverySample))
-    return incomplete_file('The tables of a track do not say where all its samples are.');
+    return incomplete('The tables of a track do not say where all its samples are.');
   const media = boxes.filter((box) => box.type === 'mdat');
   let outside = 0;
   let total = 0;
@@ -105,9 +105,9 @@ function validate(file: ISOFile, boxes: readonly TopLevelBox[]): SampleCheck {
       }
     }
   }
-  if (outside > 0) return incomplete_file(`${outside} of ${total} samples are not in the file.`);
+  if (outside > 0) return incomplete(`${outside} of ${total} samples are not in the file.`);
   const frames = file.getTrackSamplesInfo(track.id).length;
-  if (frames === 0) return incomplete_file('The picture track has no frames.');
+  if (frames === 0) return incomplete('The picture track has no frames.');
   return { ok: true, facts: factsOf(track, frames) };
 }
 

@@ -144,7 +144,10 @@ export class CampaignClient {
    * are resumed under their existing keys, by an Update while it runs and by a new run after it has ended.
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
-  async resumeCampaign(id: string, { confirm, ...changes }: ResumeRowsOptions = {}): Promise<ResumedRow> {
+  async resumeCampaign(
+    id: string,
+    { confirm, ...changes }: ResumeCampaignOptions = {},
+  ): Promise<ResumedCampaign> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.#findStarted(id);
     if (!isOpen(found.status)) return this.#goOn(found, changes, confirm);
@@ -172,8 +175,8 @@ export class CampaignClient {
   async retryCampaign(
     id: string,
     outcomes: readonly RetriedOutcome[] = RETRIED_BY_DEFAULT,
-    { confirm, ...changes }: ResumeRowsOptions = {},
-  ): Promise<ResumedRow> {
+    { confirm, ...changes }: ResumeCampaignOptions = {},
+  ): Promise<ResumedCampaign> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.#findStarted(id);
     requireUnpaused(id, found.status);
@@ -203,8 +206,8 @@ export class CampaignClient {
   async #goOn(
     found: CampaignExecution,
     changes: CampaignChanges,
-    confirm: ResumeRowsOptions['confirm'],
-  ): Promise<ResumedRow> {
+    confirm: ResumeCampaignOptions['confirm'],
+  ): Promise<ResumedCampaign> {
     const { campaign, status } = found;
     const state = await this.#lastState(found);
     const previous = await closedResults(this.client, found);
@@ -247,7 +250,7 @@ export class CampaignClient {
     { campaign, runId }: CampaignExecution,
     select: RowSelection,
     messages: readonly string[],
-  ): Promise<ResumedRow> {
+  ): Promise<ResumedCampaign> {
     const result = await this.orderCampaign(campaign, 'resumeRows', { select });
     const told = [...messages, accepted(campaign, result)];
     const rows = result.rows ?? 0;
@@ -315,7 +318,7 @@ const CHANGE_KEYS = {
 } satisfies KeysOf<CampaignChanges>;
 
 /** Options of `resumeCampaign` and `retryCampaign`. */
-export interface ResumeRowsOptions extends CampaignChanges {
+export interface ResumeCampaignOptions extends CampaignChanges {
   /**
    * Called before any Update or start, with the input to be planned, earlier results and selection included. When it
    * throws, nothing is changed.
@@ -324,7 +327,7 @@ export interface ResumeRowsOptions extends CampaignChanges {
 }
 
 /** Result of `resumeCampaign` and `retryCampaign`. */
-export interface ResumedRow {
+export interface ResumedCampaign {
   /** `order`: by Updates while it runs. `start`: by a new run under the same id. `nothing`: no row needs it. */
   readonly by: 'order' | 'start' | 'nothing';
   /** Resumed rows; null for a new run, whose plan decides. */

@@ -1,4 +1,4 @@
-import { type CampaignExecution, type RetriedOutcome, type ResumedRow } from '../../client';
+import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from '../../client';
 import { RETRIED_OUTCOMES } from '../../client/campaigns';
 import { requireUnpaused } from '../../client/errors';
 import { type MediaConfig } from '../../config';
@@ -82,7 +82,7 @@ export async function resumeRowsOf(
 const NOT_NOW =
   '--wait-for and --max-attempts change nothing while it runs: give them again once it has ended.';
 
-function takenText({ by, rows }: ResumedRow, id: string): string {
+function takenText({ by, rows }: ResumedCampaign, id: string): string {
   if (by === 'start') return `Started ${id} again: it resumes what is left.`;
   return rows === null || rows === 0
     ? `${id} runs, and no row of it had to be resumed.`

@@ -109,4 +109,17 @@ describe('a campaign that is run again under its id', () => {
       expect(third.money).toEqual({ settled: PRICE, reserved: 0, needsReview: 0, unknown: 0 });
     },
   );
+
+  it.concurrent('[C4.4a] a row that the first plan holds open is in no other plan', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('held');
+    const failed = await bare(media, id, [film('a', `[fail:invalid] ${id}`)]);
+    expect(failed.counts).toEqual({ failed: 1 });
+
+    const previous = await media.media.campaignResults(id);
+    const again = await startCampaign(media, [film('a', `${id} edited`)], { previous, rebuyChanged: true }, id);
+    await again.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
+    expect((await again.result()).counts).toEqual({ completed: 1 });
+    expect(await accepted(media, id)).toBe(1);
+  });
 });

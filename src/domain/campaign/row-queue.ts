@@ -1,5 +1,5 @@
 import { PAGE_ROWS } from './plan';
-import { type RowSet, sizeOf, splitRows } from './row-set';
+import { replacesResults, type RowSet, sizeOf, splitRows } from './row-set';
 
 /** A plan with pages in the queue. */
 export interface QueuedPlan {
@@ -47,9 +47,9 @@ export class RowQueue {
     return this.back.some(({ started }) => started !== undefined);
   }
 
-  /** Whether the queue holds rows of a plan later than this generation. */
-  hasLaterThan(generation: number): boolean {
-    return [...this.plans, ...this.back].some((rows) => rows.generation > generation);
+  /** Whether the queue holds rows whose results may replace earlier ones. */
+  hasReplacing(): boolean {
+    return [...this.plans, ...this.back].some(replacesResults);
   }
 
   /** Takes the next rows, at most `most` of them; bought rows first. */

@@ -15,6 +15,11 @@ export interface RowSet {
   readonly started?: number;
 }
 
+/** Whether the rows may have earlier results: only those of the first plan (generation 0) have none. */
+export function replacesResults({ generation }: Pick<RowSet, 'generation'>): boolean {
+  return generation > 0;
+}
+
 /** Encodes row numbers of one page as hexadecimal digits, four rows each. */
 export function packRows(rows: Iterable<number>): string {
   const nibbles: number[] = [];

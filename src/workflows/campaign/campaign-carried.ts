@@ -25,8 +25,6 @@ export interface CampaignCarried {
   readonly stop: 'budget' | 'cancel' | null;
   /** Selections without a plan yet. */
   readonly selections: readonly RowSelection[];
-  /** Generation of the first plan of this campaign; null before it. */
-  readonly firstGeneration: number | null;
   /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null when none was. */
   readonly cheapestSkipped: number | null;
   /** Skipped rows and free money when skipped rows were last resumed; null before that. */

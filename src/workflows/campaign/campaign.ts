@@ -50,8 +50,6 @@ export class Campaign {
   paused: boolean;
   stop: CampaignCarried['stop'];
   selections: RowSelection[];
-  /** Generation of the first plan of this campaign; null before it. */
-  firstGeneration: number | null;
   notes: string[];
   private planned: number;
   private cheapestSkipped: number | null;
@@ -71,7 +69,6 @@ export class Campaign {
     this.paused = carried?.paused ?? false;
     this.stop = carried?.stop ?? null;
     this.selections = [...(carried?.selections ?? [input.select ?? { rows: 'missing' }])];
-    this.firstGeneration = carried?.firstGeneration ?? null;
     this.notes = [...(carried?.notes ?? [])];
     this.cheapestSkipped = carried?.cheapestSkipped ?? null;
     this.round = carried?.round ?? null;
@@ -166,7 +163,6 @@ export class Campaign {
   /** Adds a plan that was not refused: its rows go into the queue. */
   addPlan(plan: CampaignPlan, select: RowSelection): void {
     this.plan = plan;
-    this.firstGeneration ??= plan.generation;
     const { generation, planned } = plan;
     const index = plan.index.sha256;
     this.results = {
@@ -198,13 +194,13 @@ export class Campaign {
     if (this.queue.size() === 0 && this.window.isIdle()) return true;
     // Rows skipped for lack of money are planned at the end: batches may still skip more of them.
     if (isOfSkipped(selection)) return false;
-    const first = this.firstGeneration ?? 0;
-    return !this.queue.hasLaterThan(first) && !this.window.hasLaterThan(first);
+    // A row whose earlier result counts would be in two plans, and that result would be replaced twice.
+    return !this.queue.hasReplacing() && !this.window.hasReplacing();
   }
 
   carry(): CampaignCarried {
     const { startedAt, plan, results, concurrency, budget, paused, stop, selections, notes } = this;
-    const { planned, firstGeneration, cheapestSkipped, round } = this;
+    const { planned, cheapestSkipped, round } = this;
     return {
       v: 1,
       startedAt,
@@ -220,7 +216,6 @@ export class Campaign {
       paused,
       stop,
       selections,
-      firstGeneration,
       cheapestSkipped,
       round,
       rate: this.rate.save(),

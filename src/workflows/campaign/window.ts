@@ -20,7 +20,7 @@ import {
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { type RowQueue } from '../../domain/campaign/row-queue';
-import { type RowSet, sizeOf } from '../../domain/campaign/row-set';
+import { replacesResults, type RowSet, sizeOf } from '../../domain/campaign/row-set';
 import { shareSlots } from '../../domain/campaign/slots';
 import { type Books } from './books';
 import { type campaignBatch } from './campaign-batch';
@@ -128,9 +128,9 @@ export class Window {
     return this.all().reduce((sum, open) => sum + open.size - sizeOf(open.report?.ended ?? []), 0);
   }
 
-  /** Whether a batch has rows of a plan later than this generation. */
-  hasLaterThan(generation: number): boolean {
-    return this.all().some(({ rows }) => rows.some((set) => set.generation > generation));
+  /** Whether a batch has rows whose results may replace earlier ones. */
+  hasReplacing(): boolean {
+    return this.all().some(({ rows }) => rows.some(replacesResults));
   }
 
   all(): readonly Readonly<OpenBatch>[] {

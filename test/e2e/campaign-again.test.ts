@@ -117,7 +117,12 @@ describe('a campaign that is run again under its id', () => {
     expect(failed.counts).toEqual({ failed: 1 });
 
     const previous = await media.media.campaignResults(id);
-    const again = await startCampaign(media, [film('a', `${id} edited`)], { previous, rebuyChanged: true }, id);
+    const again = await startCampaign(
+      media,
+      [film('a', `${id} edited`)],
+      { previous, rebuyChanged: true },
+      id,
+    );
     await again.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
     expect((await again.result()).counts).toEqual({ completed: 1 });
     expect(await accepted(media, id)).toBe(1);

@@ -10,8 +10,8 @@ import { type Disturbance } from './campaign-resets/disturb';
 import { seededRandom } from './kills/seeded-random';
 
 const SEED = Number(process.env['PROOF_SEED'] ?? 1);
-const ROWS = Number(process.env['PROOF_ROWS'] ?? sized({ change: 150, deep: 1_000 }));
-const KILLS = Number(process.env['PROOF_KILLS'] ?? sized({ change: 4, deep: 20 }));
+const ROWS = Number(process.env['PROOF_ROWS'] ?? sized({ change: 60, deep: 1_000 }));
+const KILLS = Number(process.env['PROOF_KILLS'] ?? sized({ change: 2, deep: 20 }));
 /** Besides the kills: at the beginning, in the middle and shortly before the end, and each reset keeps as much of the history. */
 const DISTURBED = sized<readonly (readonly [share: number, what: Disturbance])[]>({
   change: [

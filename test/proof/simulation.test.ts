@@ -13,7 +13,7 @@ import { inThread, inThreads } from './simulation/threads';
  */
 const ONLY = process.env['SIM_SEED'] === undefined ? undefined : Number(process.env['SIM_SEED']);
 const FROM = ONLY ?? Number(process.env['SIM_FROM'] ?? 1);
-const SCHEDULES = ONLY === undefined ? sized({ change: 20_000, deep: 500_000 }) : 1;
+const SCHEDULES = ONLY === undefined ? sized({ change: 8_000, deep: 500_000 }) : 1;
 const LIMIT_MS = sized({ change: 5, deep: 90 }) * 60_000;
 /** Every mutant is to be found within the schedules that run with every change. */
 const MUTANT_SCHEDULES = 20_000;
@@ -75,16 +75,17 @@ describe('after every schedule', () => {
 
   it('the schedules were full of trouble', () => {
     if (ONLY !== undefined) return;
+    const often = SCHEDULES / 20;
     for (const what of ['kills', 'processes stopped and continued', 'journal faults', 'told unconfirmed'])
-      expect(result.counts[what]).toBeGreaterThan(1000);
-    expect(result.counts['recovered from the journal']).toBeGreaterThan(1000);
+      expect(result.counts[what]).toBeGreaterThan(often);
+    expect(result.counts['recovered from the journal']).toBeGreaterThan(often);
     for (const what of [
       'journals lost',
       'journals restored',
       'journals rebound',
       'calls kept in the next journal',
     ])
-      expect(result.counts[what]).toBeGreaterThan(500);
+      expect(result.counts[what]).toBeGreaterThan(often / 2);
   });
 });
 

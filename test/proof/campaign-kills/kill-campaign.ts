@@ -51,7 +51,8 @@ export async function runKilledCampaign(site: KillSite, plan: KillPlan): Promise
     concurrency: inFlight,
     // Several are open at a time, and each has more rows than are in flight for it.
     rowsPerBatch: Math.ceil(inFlight * 0.75),
-    eventsPerRun: 150,
+    // A small campaign continues as new, too.
+    eventsPerRun: Math.min(150, plan.rows),
     // Too little for all of them, so that it ends with rows that are not bought.
     budget: { microUnits: Math.round(rows.length * 150_000), currency: 'USD' },
     queues: activityQueues(stack.taskQueue),

@@ -14,7 +14,7 @@ import { createCampaignImage } from './campaign/campaign-image';
 import { createCreateVideos } from './campaign/create-videos';
 import { createDownloadVideos } from './campaign/download-videos';
 import { createFoldResults, createRecordRows } from './campaign/record-rows';
-import { createKeepBooks } from './campaign/keep-books';
+import { createKeepBooks } from './campaign/budget-book';
 import { createOpenPage, createPageReader } from './campaign/open-page';
 import { createPlanCampaign } from './campaign/plan-campaign';
 import { createSettleBatch } from './campaign/settle-batch';

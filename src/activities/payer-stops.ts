@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/book';
+import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-book';
 import { type CreateJournal } from '../domain/journal';
 import { BATCH_CLOSED } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';

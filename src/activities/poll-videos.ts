@@ -8,7 +8,7 @@ import {
   type PollVideosResult,
   seenOf,
 } from '../domain/poll-answers';
-import { tickIntervalMs } from '../domain/polling';
+import { tickIntervalMs } from '../domain/poll-delays';
 import { type TaskError } from '../domain/video-task';
 import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from './accounts';

@@ -16,7 +16,7 @@ import {
   type VideoRequest,
 } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { apiHeaders, apiUrl, normaliseBaseUrl } from '../service/api-caller';
+import { apiHeaders, apiUrl, normaliseBaseUrl } from '../service/credentials';
 import { readDataUrl } from '../service/data-url';
 import {
   type WireBuild,

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { ConfigurationError } from '../config';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { keySecrets } from '../service/api-caller';
+import { keySecrets } from '../service/credentials';
 import { proxySecrets } from '../service/proxy-environment';
 import { createRedactor } from '../service/redact';
 import { type CommandErrorType, errorType } from './error-table';

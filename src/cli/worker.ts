@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { type LogEntry, type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
 import { ConfigurationError, type MediaConfig } from '../config';
-import { keySecrets, normaliseBaseUrl } from '../service/api-caller';
+import { keySecrets, normaliseBaseUrl } from '../service/credentials';
 import { proxySecrets } from '../service/proxy-environment';
 import { createRedactor } from '../service/redact';
 import { type CommandContext, type CommonOptions, effectiveConfig, withCommonOptions } from './context';

@@ -8,7 +8,7 @@ import {
   type CampaignResult,
   type CampaignState,
   SHOWN_ROWS,
-} from '../domain/campaign/state';
+} from '../domain/campaign/campaign-state';
 import { canonical } from '../domain/fingerprint';
 import { FINGERPRINT_MEMO, QUERY, WORKFLOW } from '../domain/names';
 import { inputIssue } from '../workflows/campaign/input-issue';

@@ -8,7 +8,7 @@ import {
   type CampaignState,
   type CampaignUpdateResult,
   type CampaignUpdates,
-} from '../domain/campaign/state';
+} from '../domain/campaign/campaign-state';
 import { isOpen } from '../domain/execution-status';
 import { type KeysOf } from '../domain/known-keys';
 import { UPDATE, WORKFLOW } from '../domain/names';

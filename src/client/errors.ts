@@ -1,4 +1,4 @@
-import { type CampaignUpdateResult } from '../domain/campaign/state';
+import { type CampaignUpdateResult } from '../domain/campaign/campaign-state';
 import { PAUSED } from '../domain/execution-status';
 import { type Keys, unknownKey } from '../domain/known-keys';
 

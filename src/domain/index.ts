@@ -106,4 +106,4 @@ export {
   type CampaignState,
   type CampaignUpdateResult,
   type CampaignUpdates,
-} from './campaign/state';
+} from './campaign/campaign-state';

@@ -1,4 +1,4 @@
-import { type CampaignLog, type CampaignRecord } from './campaign/book';
+import { type CampaignLog, type CampaignRecord } from './campaign/budget-book';
 import { isValidated } from './make-outcome';
 import {
   type CompletedImages,

@@ -19,7 +19,7 @@ import {
   type UnconfirmedCall,
 } from './paid-call';
 import { type ReportedFacts } from './poll-answers';
-import { watchFacts, type WatchState } from './poll-watch';
+import { watchFacts, type WatchState } from './watch-state';
 import { billing, type Billing, finishedState, type Money } from './price';
 import { requestBudgetMs } from './request-budget';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';

@@ -1,7 +1,7 @@
 import { type CreateOnceState } from './create-once';
 import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
 import { type CreatedVideo } from './paid-call';
-import { type PollLoopSnapshot } from './polling';
+import { type PollLoopSnapshot } from './poll-group';
 import { type ImageEditRequest, type ImageGenerationRequest, type VideoRequest } from './request';
 import { VIDEO_TASK_KEYS, type VideoTask } from './video-task';
 import { type KeysOf } from './known-keys';

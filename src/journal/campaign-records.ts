@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CampaignRecord } from '../domain/campaign/book';
+import { type CampaignRecord } from '../domain/campaign/budget-book';
 import { parseRecord } from './records';
 
 const written = { v: z.literal(1), at: z.string() };

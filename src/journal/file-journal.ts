@@ -7,7 +7,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type CampaignLog, type CampaignRecord } from '../domain/campaign/book';
+import { type CampaignLog, type CampaignRecord } from '../domain/campaign/budget-book';
 import {
   type CreateJournal,
   type SendAttemptView,

@@ -6,7 +6,7 @@ import {
   type ResultsRef,
   type RowCounts,
 } from '../domain/campaign/results';
-import { type BudgetState } from '../domain/campaign/state';
+import { type BudgetState } from '../domain/campaign/campaign-state';
 
 /** State of the campaign; times are ISO 8601, money is in micro-units. */
 export interface ReportFacts {

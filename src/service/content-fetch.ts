@@ -1,6 +1,6 @@
 import { type Dispatcher } from 'undici';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
-import { type ApiCaller, apiHeaders, type Credentials, credentialsOf, redactorFor } from './api-caller';
+import { type ApiCaller, apiHeaders, type Credentials, credentialsOf, redactorFor } from './credentials';
 import { parseJsonBody, readBoundedBody } from './reply-body';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
 import { contentHeaders } from './content-headers';

@@ -1,7 +1,7 @@
 import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/video-task';
 import { createAddressFilter } from './address-filter';
-import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './api-caller';
+import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './credentials';
 import { environmentConnections } from './connections';
 import { proxySecrets } from './proxy-environment';
 import { fetchContent, type HopConnection } from './content-fetch';

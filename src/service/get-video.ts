@@ -10,7 +10,7 @@ import {
   type Credentials,
   credentialsOf,
   pathSegment,
-} from './api-caller';
+} from './credentials';
 import { type CollectedReply, collectReply } from './collect-reply';
 import { meaningOfGet } from './errors';
 import { type GetVideoResult, type VideoReading } from './media-client';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type JsonValue } from '../domain/json';
 import { isUsableTaskId, type TaskError } from '../domain/video-task';
-import { type ApiCaller, apiHeaders, apiUrl, type Credentials, credentialsOf } from './api-caller';
+import { type ApiCaller, apiHeaders, apiUrl, type Credentials, credentialsOf } from './credentials';
 import { readBase64, readDataUrl } from './data-url';
 import { meaningOfPaid } from './errors';
 import {

@@ -1,8 +1,10 @@
 import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
 import { type PollAnswer } from '../domain/poll-answers';
-import { PollGroup, type PollGroupSnapshot, type PollLoopSnapshot, type PollPace } from '../domain/polling';
+import { PollGroup, type PollGroupSnapshot, type PollLoopSnapshot } from '../domain/poll-group';
+import { type PollPace } from '../domain/poll-delays';
 import { bandKey } from '../domain/polling-profile';
-import { type WatchState, type WatchVerdict } from '../domain/poll-watch';
+import { type WatchState } from '../domain/watch-state';
+import { type WatchVerdict } from '../domain/end-of-wait';
 import { queuesOf } from './inputs';
 import { pollVideosActivity } from './proxies';
 

@@ -3,7 +3,7 @@ import { type CallWait } from '../domain/call-wait';
 import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
-import { pollFacts, type WatchState } from '../domain/poll-watch';
+import { pollFacts, type WatchState } from '../domain/watch-state';
 import { safeNow, videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { type PollLoop } from './poll-loop';

@@ -2,7 +2,7 @@ import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { outcomes, type VideoEnd } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
 import { type PolledRecord } from '../domain/poll-answers';
-import { beginWatch } from '../domain/poll-watch';
+import { beginWatch } from '../domain/watch-state';
 import { type PollingProfile } from '../domain/polling-profile';
 import { billing } from '../domain/price';
 import { DEFAULT_WAIT_MS, POLL_TIMEOUTS } from '../domain/timeouts';

@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { accountRegistry } from '../../src/activities/accounts';
 import { createPollVideos } from '../../src/activities/poll-videos';
-import { PollGroup, type PollPace } from '../../src/domain/polling';
+import { PollGroup } from '../../src/domain/poll-group';
+import { type PollPace } from '../../src/domain/poll-delays';
 import { type PollingProfile } from '../../src/domain/polling-profile';
-import { beginWatch, type WatchState, type WatchVerdict } from '../../src/domain/poll-watch';
+import { beginWatch, type WatchState } from '../../src/domain/watch-state';
+import { type WatchVerdict } from '../../src/domain/end-of-wait';
 import { type GetVideoResult, type MediaClient } from '../../src/service/media-client';
 import { makeVideoTask } from '../domain/make-video-task';
 

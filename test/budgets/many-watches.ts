@@ -1,4 +1,4 @@
-import { beginWatch } from '../../src/domain/poll-watch';
+import { beginWatch } from '../../src/domain/watch-state';
 import { type PollingProfile } from '../../src/domain/polling-profile';
 import { PollLoop } from '../../src/workflows';
 

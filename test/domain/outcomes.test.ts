@@ -9,7 +9,7 @@ import {
   requestedFacts,
   type VideoEnd,
 } from '../../src/domain/make-outcome';
-import { beginWatch, onRecord, onUnchanged } from '../../src/domain/poll-watch';
+import { beginWatch, onRecord, onUnchanged } from '../../src/domain/watch-state';
 import { type ErrorKind, videoTaskById } from '../../src/domain/video-task';
 import { answers } from './create-answers';
 import { makeVideoTask } from './make-video-task';

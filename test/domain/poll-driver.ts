@@ -1,12 +1,9 @@
 import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
-import { PollGroup, type PollPace } from '../../src/domain/polling';
+import { PollGroup } from '../../src/domain/poll-group';
+import { type PollPace } from '../../src/domain/poll-delays';
 import { type PollingProfile } from '../../src/domain/polling-profile';
-import {
-  beginWatch,
-  type PollFailure,
-  type WatchState,
-  type WatchVerdict,
-} from '../../src/domain/poll-watch';
+import { beginWatch, type PollFailure, type WatchState } from '../../src/domain/watch-state';
+import { type WatchVerdict } from '../../src/domain/end-of-wait';
 import { DEFAULT_WAIT_MS } from '../../src/domain/timeouts';
 import { type VideoTask } from '../../src/domain/video-task';
 import { makeVideoTask } from './make-video-task';

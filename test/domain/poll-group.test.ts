@@ -1,6 +1,6 @@
-import { PollGroup } from '../../src/domain/polling';
+import { PollGroup } from '../../src/domain/poll-group';
 import { DEFAULT_POLLING, bandKey } from '../../src/domain/polling-profile';
-import { beginWatch } from '../../src/domain/poll-watch';
+import { beginWatch } from '../../src/domain/watch-state';
 import { drive, driveOne, gapsOf, MINUTE, record, START } from './poll-driver';
 import { FAMILIES, makeVideoTask } from './make-video-task';
 

@@ -7,7 +7,7 @@ import {
   onRecord,
   onUnchanged,
   pollFacts,
-} from '../../src/domain/poll-watch';
+} from '../../src/domain/watch-state';
 import { makeVideoTask } from './make-video-task';
 
 const START = Date.UTC(2026, 0, 1);

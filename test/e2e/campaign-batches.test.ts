@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { batchNumber, batchWorkflowId } from '../../src/domain/campaign/book';
+import { batchNumber, batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type BatchResult } from '../../src/domain/campaign/messages';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
 import { campaignStateOf, resultsOf, startCampaign } from '../support/campaign';

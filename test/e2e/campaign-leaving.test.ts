@@ -1,5 +1,5 @@
-import { type CampaignResult } from '../../src/domain/campaign/state';
-import { batchWorkflowId } from '../../src/domain/campaign/book';
+import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
+import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { campaignStateOf, queuesOf, startCampaign } from '../support/campaign';
 import { bought, expectExact, PRICE, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';

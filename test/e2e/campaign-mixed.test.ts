@@ -1,4 +1,4 @@
-import { batchWorkflowId } from '../../src/domain/campaign/book';
+import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { ACTIVITY } from '../../src/domain/names';
 import { type Row, startCampaign } from '../support/campaign';
 import { sharedStack } from '../support/shared-stack';

@@ -1,4 +1,4 @@
-import { batchWorkflowId } from '../../src/domain/campaign/book';
+import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { type MediaStack, startMediaStack } from '../support/media-stack';

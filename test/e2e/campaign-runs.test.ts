@@ -1,6 +1,6 @@
-import { batchWorkflowId } from '../../src/domain/campaign/book';
+import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type BatchResult } from '../../src/domain/campaign/messages';
-import { type CampaignUpdateResult, type CampaignUpdates } from '../../src/domain/campaign/state';
+import { type CampaignUpdateResult, type CampaignUpdates } from '../../src/domain/campaign/campaign-state';
 import { campaignStateOf, resultsOf, type Row, startCampaign } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';

@@ -1,7 +1,7 @@
-import { batchWorkflowId } from '../../src/domain/campaign/book';
+import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type BatchOrders } from '../../src/domain/campaign/messages';
 import { NO_SEGMENTS } from '../../src/domain/campaign/results';
-import { type BatchState } from '../../src/domain/campaign/state';
+import { type BatchState } from '../../src/domain/campaign/campaign-state';
 import { QUERY, SIGNAL } from '../../src/domain/names';
 import { campaignStateOf, queuesOf, startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, videos } from '../support/campaign-books';

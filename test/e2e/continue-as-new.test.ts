@@ -1,5 +1,5 @@
 import { type TaskUnknown, type VideoOutcome } from '../../src/domain';
-import { type WatchState } from '../../src/domain/poll-watch';
+import { type WatchState } from '../../src/domain/watch-state';
 import { type CarriedVideo, type GenerateVideoInput } from '../../src/domain/workflow-inputs';
 import { type FaultAction, type FaultRule, type SandboxRequest } from '../../src/testing/sandbox';
 import { startTemporalServer, type RunningTemporalServer } from '../../src/testing/temporal-server';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
 import { ACTIVITY, activityQueues, WORKFLOW } from '../../src/domain/names';
-import { batchWorkflowId } from '../../src/domain/campaign/book';
+import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { JournalBindingError } from '../../src/worker';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { accepted } from '../support/accepted';

@@ -8,7 +8,7 @@ import {
   type BookRecord,
   type CampaignLog,
   type CampaignRecord,
-} from '../../src/domain/campaign/book';
+} from '../../src/domain/campaign/budget-book';
 import {
   type CreateJournal,
   type JournalKey,

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { bookLog } from '../../src/domain/campaign/book';
+import { bookLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal, type ClaimIntent } from '../../src/domain/journal';
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createFileJournal, keyFolder } from '../../src/journal/file-journal';

@@ -4,7 +4,7 @@ import { ALL_RULES, type Rules } from './campaign-money/world';
 
 /**
  * The book of a campaign under terminates, resets to any earlier moment, killed and reset batches, killed workers and
- * activities that outlive their workflow, with the rules of src/domain/campaign/book.ts. `SIM_FROM=…` begins with another
+ * activities that outlive their workflow, with the rules of src/domain/campaign/budget-book.ts. `SIM_FROM=…` begins with another
  * seed.
  */
 const SCHEDULES = sized({ change: 5_000, deep: 100_000 });

@@ -7,7 +7,7 @@ import { safeName } from '../../src/cli/safe-name';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/request';
 import { isUsableTaskId } from '../../src/domain/video-task';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/api-caller';
+import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/credentials';
 import { answers } from '../domain/create-answers';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

@@ -3,19 +3,10 @@ import { decideDownload } from '../../src/activities/download-video';
 import { elapsed } from '../../src/cli/progress-view';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
-import { PollGroup } from '../../src/domain/polling';
-import {
-  beginWatch,
-  CREDENTIALS_RETRY_MS,
-  isPollable,
-  MAX_BACKOFF_MS,
-  onPollError,
-  onRecord,
-  onUnchanged,
-  verdictWithoutRecord,
-  wakeAt,
-  watchFacts,
-} from '../../src/domain/poll-watch';
+import { PollGroup } from '../../src/domain/poll-group';
+import { beginWatch, onPollError, onRecord, onUnchanged, watchFacts } from '../../src/domain/watch-state';
+import { CREDENTIALS_RETRY_MS, isPollable, MAX_BACKOFF_MS, wakeAt } from '../../src/domain/poll-delays';
+import { verdictWithoutRecord } from '../../src/domain/end-of-wait';
 import { meaningOfGet } from '../../src/service/errors';
 import { dateMs, parseRetryAfter } from '../../src/service/retry-after';
 import { makeVideoTask } from '../domain/make-video-task';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/api-caller';
+import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/credentials';
 
 describe('the base address', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config';
-import { keySecrets } from '../../src/service/api-caller';
+import { keySecrets } from '../../src/service/credentials';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback, type Loopback } from './loopback-service';
 

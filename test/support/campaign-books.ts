@@ -1,4 +1,4 @@
-import { type CampaignResult } from '../../src/domain/campaign/state';
+import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
 import { type ResultsRef } from '../../src/domain/campaign/results';
 import { type SandboxRequest } from '../../src/testing';
 import { resultsOf, type Row } from './campaign';

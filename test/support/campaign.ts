@@ -4,7 +4,7 @@ import { createFileStore } from '../../src/artifacts/file-store';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
 import { type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
-import { type CampaignResult, type CampaignState } from '../../src/domain/campaign/state';
+import { type CampaignResult, type CampaignState } from '../../src/domain/campaign/campaign-state';
 import { QUERY, WORKFLOW } from '../../src/domain/names';
 import { type runCampaign } from '../../src/workflows/campaign/run-campaign';
 import { readResults } from '../../src/manifest/results';

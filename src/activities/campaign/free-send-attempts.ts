@@ -1,4 +1,10 @@
-import { batchNumber, freeLog, isClosed, type BookEntry, type FreeRecord } from '../../domain/campaign/book';
+import {
+  batchNumber,
+  freeLog,
+  isClosed,
+  type BookEntry,
+  type FreeRecord,
+} from '../../domain/campaign/budget-book';
 import { type CreateJournal, type SendAttemptKey, wasCharged } from '../../domain/journal';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { sendAttemptsOf, READS_AT_ONCE } from './open-page';

@@ -6,7 +6,7 @@ import {
   type PageAddress,
   type RowSpec,
 } from '../../domain/campaign/activities';
-import { batchLog, type CampaignRecord } from '../../domain/campaign/book';
+import { batchLog, type CampaignRecord } from '../../domain/campaign/budget-book';
 import { type PlanIndex } from '../../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow } from '../../domain/campaign/row';
 import { isBooked } from '../../domain/campaign/row-result';

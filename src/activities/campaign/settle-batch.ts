@@ -5,7 +5,7 @@ import {
   type SettleBatchResult,
   type SettledBatch,
 } from '../../domain/campaign/activities';
-import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campaign/book';
+import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campaign/budget-book';
 import { rowsOf } from '../../domain/campaign/row-set';
 import {
   type CreateJournal,

@@ -1,6 +1,6 @@
 import { type RowCounts } from '../../domain/campaign/results';
 import { type RowOutcome } from '../../domain/campaign/row';
-import { type CampaignResult } from '../../domain/campaign/state';
+import { type CampaignResult } from '../../domain/campaign/campaign-state';
 import { type PlanRefusal } from '../../domain/campaign/plan';
 import { type CommandErrorType, errorType } from '../error-table';
 import { EXIT, type ExitCode } from '../exit-codes';

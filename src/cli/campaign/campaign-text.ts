@@ -1,7 +1,7 @@
 import { type ActiveRow } from '../../domain/campaign/messages';
 import { endedRows, type MoneyTotals, type RowCounts } from '../../domain/campaign/results';
 import { ROW_OUTCOMES } from '../../domain/campaign/row';
-import { type BudgetState, type CampaignState } from '../../domain/campaign/state';
+import { type BudgetState, type CampaignState } from '../../domain/campaign/campaign-state';
 import { formatMoney } from '../../domain/price';
 
 /** `12 completed, 3 failed`, in the order of the outcomes; empty without any. */

@@ -4,7 +4,7 @@ import { requireUnpaused } from '../../client/errors';
 import { type MediaConfig } from '../../config';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
-import { type CampaignUpdateResult } from '../../domain/campaign/state';
+import { type CampaignUpdateResult } from '../../domain/campaign/campaign-state';
 import { isOpen } from '../../domain/execution-status';
 import { latestResults } from '../../manifest/results';
 import { type Connected } from '../connect';

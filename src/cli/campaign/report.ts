@@ -1,5 +1,5 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
-import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
+import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
 import { type ReportFacts, type ReportSummary } from '../../report/report-options';
 import { writeReport } from '../../report/write-report';
 import { zipReport } from '../../report/zip-report';

@@ -2,7 +2,7 @@ import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type CampaignStart, type Started } from '../../client';
 import { type MediaConfig } from '../../config';
 import { type CampaignPlan } from '../../domain/campaign/plan';
-import { type CampaignResult } from '../../domain/campaign/state';
+import { type CampaignResult } from '../../domain/campaign/campaign-state';
 import { type Money } from '../../domain/price';
 import { connect, type Connected } from '../connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment, given } from '../context';

@@ -1,5 +1,5 @@
 import { type CampaignStart } from '../../client';
-import { type CampaignState } from '../../domain/campaign/state';
+import { type CampaignState } from '../../domain/campaign/campaign-state';
 import { formatMoney } from '../../domain/price';
 
 /** How a running campaign differs from the settings given here; undefined when it does not. */

@@ -1,5 +1,5 @@
 import { type Started } from '../../client';
-import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
+import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
 import { type ReportSummary } from '../../report/report-options';
 import { type Connected } from '../connect';
 import { type CommandContext, type CommonOptions, effectiveConfig } from '../context';

@@ -6,7 +6,7 @@ import { type CreatedVideo, type CreateVideoAnswer, type WaitingImage } from '..
 import { type PaidOperation } from '../request';
 import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
-import { type BookEntry } from './book';
+import { type BookEntry } from './budget-book';
 import { type RowSet } from './row-set';
 import { type CampaignRowResult, type RowOutcome, type LedgerLine } from './row';
 

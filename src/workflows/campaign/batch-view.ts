@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { type ActiveRow, type BatchReport, type BatchResult } from '../../domain/campaign/messages';
-import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/state';
+import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/campaign-state';
 import { type BatchWork } from './batch-work';
 import { costOf, isStarted, type Row } from './row';
 

@@ -1,11 +1,11 @@
 import { type CallWait } from '../../domain/call-wait';
 import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
-import { batchWorkflowId } from '../../domain/campaign/book';
+import { batchWorkflowId } from '../../domain/campaign/budget-book';
 import { type BatchInput, type BatchOrders, type LimitShares } from '../../domain/campaign/messages';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { sizeOf } from '../../domain/campaign/row-set';
 import { Alarm } from './alarm';
-import { BatchAccount } from './batch-account';
+import { BatchBudget } from './batch-budget';
 import { BatchPages, type OpenSet } from './batch-pages';
 import { BatchParent } from './batch-parent';
 import { BatchResults } from './batch-results';
@@ -22,7 +22,7 @@ export class BatchWork {
   readonly size: number;
   readonly rows = new Set<Row>();
   readonly pages: BatchPages;
-  readonly account: BatchAccount;
+  readonly account: BatchBudget;
   readonly results: BatchResults;
   readonly parent: BatchParent;
   readonly alarm: Alarm;
@@ -43,7 +43,7 @@ export class BatchWork {
     this.payer = batchWorkflowId(input.campaign, input.batch);
     this.pages = new BatchPages(input.rows);
     this.size = sizeOf(input.rows);
-    this.account = new BatchAccount(input.orders.granted);
+    this.account = new BatchBudget(input.orders.granted);
     this.results = new BatchResults(wake, () => {
       this.parent.notify(SEGMENT_REPORT_MS);
       wake();

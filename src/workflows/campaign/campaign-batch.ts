@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, setHandler } from '@temporalio/workflow';
 import { QUERY, SIGNAL } from '../../domain/names';
 import { type BatchInput, type BatchOrders, type BatchResult } from '../../domain/campaign/messages';
-import { type BatchState } from '../../domain/campaign/state';
+import { type BatchState } from '../../domain/campaign/campaign-state';
 import { Batch } from './batch';
 import { batchState } from './batch-view';
 

@@ -3,7 +3,7 @@ import { type LimitShares } from '../../domain/campaign/messages';
 import { type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import { type ResultsRef } from '../../domain/campaign/results';
 import { type RowQueueState } from '../../domain/campaign/row-queue';
-import { type BooksState } from './books';
+import { type BudgetBookState } from './budget-book';
 
 /** State of a campaign across a continue-as-new, with no batch open. Times are workflow time in milliseconds. */
 export interface CampaignCarried {
@@ -14,7 +14,7 @@ export interface CampaignCarried {
   readonly queue: RowQueueState;
   /** Rows of all plans of this campaign. */
   readonly planned: number;
-  readonly books: BooksState;
+  readonly books: BudgetBookState;
   /** Micro-units on the books of earlier runs under this id, with which a book starts. */
   readonly before: number;
   readonly limits: LimitShares;

@@ -1,7 +1,7 @@
 import { ActivityFailure, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import { UPDATE } from '../../domain/names';
 import { decisionIssue, type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
-import { type CampaignUpdateResult, type CampaignUpdates } from '../../domain/campaign/state';
+import { type CampaignUpdateResult, type CampaignUpdates } from '../../domain/campaign/campaign-state';
 import { RETRIED_BY_DEFAULT, type RowSelection } from '../../domain/campaign/plan';
 import { ROW_OUTCOMES, type RowOutcome } from '../../domain/campaign/row';
 import { campaignKeyPrefix } from '../../domain/creation-key';

@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { type CallWait } from '../../domain/call-wait';
-import { batchWorkflowId } from '../../domain/campaign/book';
+import { batchWorkflowId } from '../../domain/campaign/budget-book';
 import { type CampaignPlan } from '../../domain/campaign/plan';
 import { type MoneyTotals } from '../../domain/campaign/results';
 import { sizeOf } from '../../domain/campaign/row-set';
@@ -9,7 +9,7 @@ import {
   type CampaignResult,
   type CampaignState,
   SHOWN_ROWS,
-} from '../../domain/campaign/state';
+} from '../../domain/campaign/campaign-state';
 import { type Campaign } from './campaign';
 
 const SPENT = 'The budget is spent: rows that were not bought are skipped.';

@@ -12,11 +12,11 @@ import {
 } from '../../domain/campaign/results';
 import { RowQueue } from '../../domain/campaign/row-queue';
 import { Alarm } from './alarm';
-import { Books } from './books';
+import { BudgetBook } from './budget-book';
 import { type CampaignCarried } from './campaign-carried';
 import { foldSegments, noResults } from './campaign-results';
 import { batchSettings, DEFAULT_CONCURRENCY, eventsOfCampaign } from './campaign-settings';
-import { type Wanted, Window } from './window';
+import { type Wanted, BatchWindow } from './batch-window';
 
 /** An index replaces segments once there are this many. */
 const FOLD_AT = 100;
@@ -29,8 +29,8 @@ const LOOK_MS = 150_000;
 /** State and decisions of a campaign: its plans, its money and its batches. */
 export class Campaign {
   readonly queue: RowQueue;
-  readonly books: Books;
-  readonly window: Window;
+  readonly books: BudgetBook;
+  readonly window: BatchWindow;
   readonly rate: EndRate;
   readonly startedAt: number;
   private readonly alarm: Alarm;
@@ -75,7 +75,7 @@ export class Campaign {
     this.rate = new EndRate(carried?.rate);
     this.queue = new RowQueue(carried?.queue);
     this.planned = carried?.planned ?? 0;
-    this.books = new Books(
+    this.books = new BudgetBook(
       {
         campaign: workflowId,
         taskQueue: settings.queues.create,
@@ -85,7 +85,7 @@ export class Campaign {
       carried?.books,
       wake,
     );
-    this.window = new Window(
+    this.window = new BatchWindow(
       input,
       settings,
       this.queue,

@@ -1,7 +1,7 @@
 import { type CreateOnceState } from '../../domain/create-once';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { type PolledRecord } from '../../domain/poll-answers';
-import { type WatchState } from '../../domain/poll-watch';
+import { type WatchState } from '../../domain/watch-state';
 import { type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
 import { type RowPhase } from '../../domain/campaign/messages';
 import { isBooked, type RowFacts } from '../../domain/campaign/row-result';

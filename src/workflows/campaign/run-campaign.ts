@@ -13,7 +13,7 @@ import {
 import { QUERY, SIGNAL } from '../../domain/names';
 import { type BatchReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
-import { type CampaignResult, type CampaignState } from '../../domain/campaign/state';
+import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
 import { planCampaignActivity } from '../proxies';
 import { waitsQuery } from '../waits-query';
 import { Campaign } from './campaign';

@@ -1,7 +1,7 @@
 import { type DownloadVideoResult } from '../../domain/download';
 import { type VideoOutcome } from '../../domain/outcome';
 import { outcomes } from '../../domain/make-outcome';
-import { beginWatch, type WatchState } from '../../domain/poll-watch';
+import { beginWatch, type WatchState } from '../../domain/watch-state';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { type FollowResult, PollLoop, type Watcher } from '../poll-loop';
 import { endOrRetry } from './end-row';

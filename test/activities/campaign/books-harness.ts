@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createKeepBooks } from '../../../src/activities/campaign/keep-books';
+import { createKeepBooks } from '../../../src/activities/campaign/budget-book';
 import { createPageReader } from '../../../src/activities/campaign/open-page';
 import { createSettleBatch } from '../../../src/activities/campaign/settle-batch';
 import { type PaidDeps } from '../../../src/activities/paid-context';
@@ -14,7 +14,7 @@ import {
   type SettleBatchInput,
   type SettleBatchResult,
 } from '../../../src/domain/campaign/activities';
-import { batchWorkflowId } from '../../../src/domain/campaign/book';
+import { batchWorkflowId } from '../../../src/domain/campaign/budget-book';
 import { type CampaignRow, type LedgerLine } from '../../../src/domain/campaign/row';
 import { type RowSet } from '../../../src/domain/campaign/row-set';
 import { type CreateJournal, type RecordedAnswer, type ClaimIntent } from '../../../src/domain/journal';

@@ -6,7 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFoldResults, createRecordRows } from '../../../src/activities/campaign/record-rows';
 import { createOpenPage, createPageReader } from '../../../src/activities/campaign/open-page';
 import { type OpenedPage, type OpenPageInput } from '../../../src/domain/campaign/activities';
-import { batchLog } from '../../../src/domain/campaign/book';
+import { batchLog } from '../../../src/domain/campaign/budget-book';
 import { packRows } from '../../../src/domain/campaign/row-set';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';

@@ -9,7 +9,12 @@ import {
   type CreateVideosInput,
   type CreateVideosResult,
 } from '../../../src/domain/campaign/activities';
-import { batchWorkflowId, fenceLog, ownerLog, type CampaignLog } from '../../../src/domain/campaign/book';
+import {
+  batchWorkflowId,
+  fenceLog,
+  ownerLog,
+  type CampaignLog,
+} from '../../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { type ImageOutcome } from '../../../src/domain/outcome';

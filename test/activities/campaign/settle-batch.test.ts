@@ -1,4 +1,4 @@
-import { fenceLog, freeLog } from '../../../src/domain/campaign/book';
+import { fenceLog, freeLog } from '../../../src/domain/campaign/budget-book';
 import { packRows } from '../../../src/domain/campaign/row-set';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { answers } from '../../domain/create-answers';

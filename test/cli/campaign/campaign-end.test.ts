@@ -2,7 +2,7 @@ import { campaignEnd } from '../../../src/cli/campaign/campaign-end';
 import { type PlanRefusal } from '../../../src/domain/campaign/plan';
 import { type RowCounts } from '../../../src/domain/campaign/results';
 import { ROW_OUTCOMES } from '../../../src/domain/campaign/row';
-import { type CampaignResult } from '../../../src/domain/campaign/state';
+import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 
 const end = (
   counts: RowCounts,

@@ -1,5 +1,5 @@
 import { runsOtherwise } from '../../../src/cli/campaign/runs-otherwise';
-import { type CampaignState } from '../../../src/domain/campaign/state';
+import { type CampaignState } from '../../../src/domain/campaign/campaign-state';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const state = (budget: number | null): Pick<CampaignState, 'budget' | 'concurrency'> => ({

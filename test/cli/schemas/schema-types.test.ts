@@ -7,7 +7,7 @@ import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { type JsonValue } from '../../../src/domain/json';
 import { type ArtifactRef } from '../../../src/domain/request';
 import { type ManifestIssue } from '../../../src/domain/campaign/plan';
-import { type CampaignResult, type CampaignState } from '../../../src/domain/campaign/state';
+import { type CampaignResult, type CampaignState } from '../../../src/domain/campaign/campaign-state';
 import { type ModelConfiguration } from '../../../src/domain/model-config';
 import { type ImageOutcome, type VideoOutcome } from '../../../src/domain/outcome';
 import { type VideoState } from '../../../src/domain/video-state';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type CampaignResult } from '../../../src/domain/campaign/state';
+import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 import { type CliBench } from './cli-bench';
 import { type CliReply, type CliRun, runJson } from './run-cli';
 

@@ -3,7 +3,7 @@ import { type WorkflowHandle } from '@temporalio/client';
 import { PNG } from 'pngjs';
 import { createFileStore } from '../../../src/artifacts/file-store';
 import { type CampaignInput } from '../../../src/domain/campaign/plan';
-import { type CampaignResult } from '../../../src/domain/campaign/state';
+import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 import { activityQueues } from '../../../src/domain/names';
 import { campaignStateOf, type Row, startCampaign, storedManifest } from '../../support/campaign';
 import { type MediaStack } from '../../support/media-stack';

@@ -6,7 +6,7 @@ import {
   opened,
   raised,
   type BookEntry,
-} from '../../../src/domain/campaign/book';
+} from '../../../src/domain/campaign/budget-book';
 import { placeOf, type Steps, waits, wasCharged, type World } from './world';
 
 export type Move =

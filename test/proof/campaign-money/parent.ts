@@ -1,4 +1,4 @@
-import { emptyBook, grantedTo } from '../../../src/domain/campaign/book';
+import { emptyBook, grantedTo } from '../../../src/domain/campaign/budget-book';
 import { batch } from './batch';
 import { hasMoney, keepBooks, type Keeper, learn, settleBatch } from './books';
 import { type Batch, type Steps, type World } from './world';

@@ -1,4 +1,4 @@
-import { emptyBook, type BookEntry } from '../../../src/domain/campaign/book';
+import { emptyBook, type BookEntry } from '../../../src/domain/campaign/budget-book';
 import { type Random } from '../simulation/random';
 
 /** What each actor does between two moments at which anything else may happen, or a fault strike. */

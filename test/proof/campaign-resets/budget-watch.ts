@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type WorkflowHandle } from '@temporalio/client';
-import { type BudgetState } from '../../../src/domain/campaign/state';
+import { type BudgetState } from '../../../src/domain/campaign/campaign-state';
 import { campaignStateOf } from '../../support/campaign';
 
 export interface BudgetWatch {

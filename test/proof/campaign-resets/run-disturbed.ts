@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CampaignResult } from '../../../src/domain/campaign/state';
+import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 import { promptHash } from '../../../src/testing/sandbox';
 import { queuesOf, resultsOf, type Row, startCampaign } from '../../support/campaign';
 import { PRICE, videos } from '../../support/campaign-books';

@@ -1,6 +1,6 @@
 import { sleep } from '@temporalio/workflow';
 import { PollLoop } from '../../../src/workflows';
-import { beginWatch } from '../../../src/domain/poll-watch';
+import { beginWatch } from '../../../src/domain/watch-state';
 import { videoTaskById } from '../../../src/domain/video-task';
 
 /** Four tasks that join a group one after the other while it waits for its first poll; resolves with what they came to. */

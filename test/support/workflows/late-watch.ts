@@ -1,5 +1,5 @@
 import { PollLoop } from '../../../src/workflows';
-import { beginWatch } from '../../../src/domain/poll-watch';
+import { beginWatch } from '../../../src/domain/watch-state';
 import { type PollingProfile } from '../../../src/domain/polling-profile';
 import { videoTaskById } from '../../../src/domain/video-task';
 

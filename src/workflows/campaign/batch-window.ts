@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { SIGNAL, WORKFLOW } from '../../domain/names';
 import { type SettledBatch } from '../../domain/campaign/activities';
-import { batchWorkflowId } from '../../domain/campaign/book';
+import { batchWorkflowId } from '../../domain/campaign/budget-book';
 import { fairnessKeyOf } from '../../domain/campaign/fairness-key';
 import {
   type BatchOrders,
@@ -22,7 +22,7 @@ import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { type RowQueue } from '../../domain/campaign/row-queue';
 import { replacesResults, type RowSet, sizeOf } from '../../domain/campaign/row-set';
 import { shareSlots } from '../../domain/campaign/slots';
-import { type Books } from './books';
+import { type BudgetBook } from './budget-book';
 import { type campaignBatch } from './campaign-batch';
 import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, isWholeReport } from './batch-record';
 import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
@@ -48,7 +48,7 @@ export interface Wanted {
 }
 
 /** The open batches: gives them rows of the queue, slots, money and orders, and closes them in the book. */
-export class Window {
+export class BatchWindow {
   private readonly open = new Map<number, OpenBatch>();
   private readonly settling = new Set<number>();
   private readonly campaign = workflowInfo().workflowId;
@@ -59,7 +59,7 @@ export class Window {
     private readonly input: CampaignInput,
     private readonly settings: BatchSettings,
     private readonly queue: RowQueue,
-    private readonly books: Books,
+    private readonly books: BudgetBook,
     private limits: LimitShares,
     /** Number of the last orders; it rises even after a reset of the campaign: workflow time never goes back. */
     private n: number,

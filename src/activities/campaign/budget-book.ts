@@ -15,13 +15,13 @@ import {
   raised,
   type BookEntry,
   type BookRecord,
-} from '../../domain/campaign/book';
+} from '../../domain/campaign/budget-book';
 import { type RowSet, rowsOf } from '../../domain/campaign/row-set';
 import { type CreateJournal } from '../../domain/journal';
 import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../payer-stops';
 import { withBoundJournal } from './bound-journal';
-import { CampaignBook, stateOf, type Newest } from './book-log';
+import { BudgetBookLog, stateOf, type Newest } from './budget-book-log';
 import { givenBack } from './free-send-attempts';
 import { type PageReader } from './open-page';
 
@@ -36,7 +36,7 @@ export function createKeepBooks(
   return (input) =>
     withBoundJournal(deps, async (journal): Promise<KeptBooks | BooksUnavailable> => {
       const { namespace, runId, activityId } = caller(Date.now());
-      const book = new CampaignBook(journal, namespace, input.campaign);
+      const book = new BudgetBookLog(journal, namespace, input.campaign);
       const nonce = `${runId ?? ''}/${activityId}`;
       return new Bookkeeper(journal, namespace, book, pages, nonce, input).move();
     });
@@ -46,7 +46,7 @@ class Bookkeeper {
   constructor(
     private readonly journal: CreateJournal,
     private readonly namespace: string,
-    private readonly book: CampaignBook,
+    private readonly book: BudgetBookLog,
     private readonly pages: PageReader,
     private readonly nonce: string,
     private readonly input: KeepBooksInput,

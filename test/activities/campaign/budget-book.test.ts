@@ -1,4 +1,4 @@
-import { batchLog, bookLog, fenceLog, freeLog, ownerLog } from '../../../src/domain/campaign/book';
+import { batchLog, bookLog, fenceLog, freeLog, ownerLog } from '../../../src/domain/campaign/budget-book';
 import { type KeepBooksInput } from '../../../src/domain/campaign/activities';
 import { packRows } from '../../../src/domain/campaign/row-set';
 import { type CreateJournal } from '../../../src/domain/journal';

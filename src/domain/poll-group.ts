@@ -5,51 +5,20 @@ import {
   type PollVideosInput,
   shortSeen,
 } from './poll-answers';
+import { type WatchVerdict, verdictOfRecord, verdictWithoutRecord } from './end-of-wait';
 import {
+  BUDGET_MARGIN_MS,
   type Cadence,
   isPollable,
-  onMissedTick,
-  onPollError,
-  onRecord,
-  onUnchanged,
-  onNoAnswer,
-  verdictOfRecord,
-  verdictWithoutRecord,
+  nextIntervalMs,
+  type PollPace,
   wakeAt,
-  type WatchState,
-  type WatchVerdict,
-} from './poll-watch';
+} from './poll-delays';
+import { onMissedTick, onNoAnswer, onPollError, onRecord, onUnchanged, type WatchState } from './watch-state';
 import { type PollingProfile } from './polling-profile';
-
-/** The soft budget of a tick ends this long before the next one is due (architecture: Poll). */
-const BUDGET_MARGIN_MS = 1000;
-/**
- * Margin at both ends of a band, as a share of it, so that scheduling noise does not push an interval out of the
- * band.
- */
-const BAND_MARGIN = 0.1;
 
 /** Milliseconds that each task of a tick adds to the time over which its GETs are spread. */
 const SPREAD_MS = 4;
-
-/** Milliseconds from the start of a tick to the next one. */
-export function tickIntervalMs({ budgetMs }: PollVideosInput): number {
-  return budgetMs + BUDGET_MARGIN_MS;
-}
-
-/** How a group chooses its intervals. */
-export interface PollPace {
-  /**
-   * Margin at both ends of the band, as a share of it, below 0.5; a larger one makes intervals steadier. @default 0.1
-   */
-  readonly bandMargin?: number | undefined;
-  /**
-   * Whether a late tick shortens the next interval by its delay, down to the band's shortest; otherwise every delay
-   * of a timer is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first
-   * half, so that each task keeps its own schedule. @default false
-   */
-  readonly keepsPace?: boolean | undefined;
-}
 
 /**
  * Cadence of one group, from tick start to tick start: pure decisions over its tasks' states, driven in virtual time
@@ -59,7 +28,7 @@ export class PollGroup {
   private lastTickAt = 0;
   private intervalMs: number;
   readonly minIntervalMs: number;
-  private readonly maxIntervalMs: number;
+  readonly maxIntervalMs: number;
 
   constructor(
     profile: PollingProfile,
@@ -89,12 +58,8 @@ export class PollGroup {
     const awake = states.some((state) => wakeAt(state, this.cadence()) <= now);
     const due = awake ? states.filter((state) => isPollable(state, now)) : [];
     if (due.length === 0) return due;
-    const band = this.maxIntervalMs - this.minIntervalMs;
-    const margin = this.pace.bandMargin ?? BAND_MARGIN;
-    // Never more than the margin: the service sets the shortest interval.
-    const late = this.pace.keepsPace === true ? Math.min(this.lateness(now), band * margin) : 0;
+    this.intervalMs = nextIntervalMs(this, this.pace, this.lateness(now), random);
     this.lastTickAt = now;
-    this.intervalMs = Math.round(this.minIntervalMs + band * (margin + random * (1 - 2 * margin)) - late);
     return due;
   }
 

@@ -10,7 +10,7 @@ import {
   opened,
   raised,
   type BookEntry,
-} from '../../../src/domain/campaign/book';
+} from '../../../src/domain/campaign/budget-book';
 
 const sumOf = ({ closed: paid, open }: BookEntry): number =>
   open.reduce((sum, [, granted]) => sum + (granted ?? 0), paid);

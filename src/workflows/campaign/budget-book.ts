@@ -8,7 +8,7 @@ import {
   type SettleBatchInput,
   type SettledBatch,
 } from '../../domain/campaign/activities';
-import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/book';
+import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/budget-book';
 import { ACTIVITY } from '../../domain/names';
 import { failedByHand } from '../timers';
 import { campaignBooksActivities } from '../proxies';
@@ -17,14 +17,14 @@ import { campaignBooksActivities } from '../proxies';
 const AGAIN_MS = 10_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
-export interface BooksState {
+export interface BudgetBookState {
   /** Number of the newest entry that is known; null for none. */
   readonly n: number | null;
   readonly book: BookEntry;
 }
 
 /** The campaign's access to its book: one move at a time, each computed from the newest entry in the journal. */
-export class Books {
+export class BudgetBook {
   private n: number | null;
   private book: BookEntry;
   /** Batches that this campaign has opened. Others belong to runs that a reset or a termination has undone. */
@@ -38,7 +38,7 @@ export class Books {
   constructor(
     private readonly input: Pick<KeepBooksInput, 'campaign' | 'before'> & { readonly taskQueue: string },
     private readonly budget: () => number | null,
-    saved: BooksState | undefined,
+    saved: BudgetBookState | undefined,
     private readonly onChange: () => void,
   ) {
     this.n = saved?.n ?? null;
@@ -93,7 +93,7 @@ export class Books {
     return this.input.before;
   }
 
-  save(): BooksState {
+  save(): BudgetBookState {
     return { n: this.n, book: this.book };
   }
 

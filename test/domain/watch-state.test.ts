@@ -1,5 +1,6 @@
 import { type PollingProfile } from '../../src/domain/polling-profile';
-import { beginWatch, MAX_MISSED_AT_DEADLINE, watchFacts, type WatchState } from '../../src/domain/poll-watch';
+import { beginWatch, watchFacts, type WatchState } from '../../src/domain/watch-state';
+import { MAX_MISSED_AT_DEADLINE } from '../../src/domain/end-of-wait';
 import { FAMILIES, makeVideoTask } from './make-video-task';
 import { driveOne, gapsOf, MINUTE, record, START, type Reply, type Service } from './poll-driver';
 

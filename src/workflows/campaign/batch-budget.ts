@@ -2,7 +2,7 @@
  * The money of a batch, in integer micro-units. The book grants an amount; the batch takes from it before each send and
  * gives back what provably bought nothing. Without a budget there is no limit.
  */
-export class BatchAccount {
+export class BatchBudget {
   /** Creation keys of attempts that cost nothing, although the journal records them as bought. */
   readonly free = new Set<string>();
   private spent = 0;

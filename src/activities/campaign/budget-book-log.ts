@@ -4,7 +4,7 @@ import {
   type BookEntry,
   type BookRecord,
   type CampaignLog,
-} from '../../domain/campaign/book';
+} from '../../domain/campaign/budget-book';
 import { type CreateJournal } from '../../domain/journal';
 import { UnreadableBookError } from './bound-journal';
 
@@ -15,7 +15,7 @@ export interface Newest {
 }
 
 /** The book of one campaign in a journal. */
-export class CampaignBook {
+export class BudgetBookLog {
   private readonly log: CampaignLog;
 
   constructor(

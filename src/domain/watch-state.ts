@@ -1,5 +1,6 @@
 import { type LastPollError, type WatchFacts } from './outcome';
 import { type PolledRecord, type PollErrorClass } from './poll-answers';
+import { errorDelayMs, isUnknownAnswer } from './poll-delays';
 import { type VideoState } from './video-state';
 import { type TaskError, type VideoTask } from './video-task';
 
@@ -35,29 +36,6 @@ export interface WatchState {
   /** Ticks at or after the deadline that never reached the service. */
   readonly missedAtDeadline: number;
 }
-
-/** How a watch ended. */
-export type WatchVerdict =
-  | { readonly kind: 'completed'; readonly record: PolledRecord }
-  | { readonly kind: 'failed'; readonly record: PolledRecord; readonly error: TaskError }
-  | { readonly kind: 'task_unknown' }
-  | { readonly kind: 'still_running' };
-
-/**
- * `task_unknown` needs at least this many consecutive answers over at least this time, for a task of which no record
- * was ever received (architecture: Poll). A task that the service once knew and then forgets is polled until the
- * deadline.
- */
-const UNKNOWN_MIN_ANSWERS = 3;
-const UNKNOWN_GRACE_MS = 60_000;
-/** One try a minute while credentials are refused (C7.3). */
-export const CREDENTIALS_RETRY_MS = 60_000;
-/** Longest backoff of our own; Retry-After may be longer (C8.6). */
-export const MAX_BACKOFF_MS = 60_000;
-/** Lost ticks after the deadline that are made up for before the wait ends without one. */
-export const MAX_MISSED_AT_DEADLINE = 3;
-
-const UNKNOWN_ERROR: TaskError = { kind: 'unknown', code: null, message: null };
 
 interface BeginWatch {
   readonly video: VideoTask;
@@ -166,7 +144,9 @@ export function onPollError(
   };
   return {
     ...state,
-    dueAt: askedAt + ownDelay(state, failure.error, minIntervalMs, random),
+    dueAt:
+      askedAt +
+      errorDelayMs({ errors: state.errors, isKnown: isKnown(state) }, failure.error, minIntervalMs, random),
     notBefore,
     lastPollAt: askedAt,
     polls: state.polls + 1,
@@ -201,21 +181,8 @@ function missedTicks(state: WatchState, at: number): number {
   return at >= state.deadlineAt ? state.missedAtDeadline + 1 : 0;
 }
 
-function ownDelay(state: WatchState, error: PollErrorClass, minIntervalMs: number, random: number): number {
-  if (error === 'credentials') return CREDENTIALS_RETRY_MS;
-  // The grace window counts answers and seconds: the ordinary cadence suits both.
-  if (isUnknownAnswer(error) && !isKnown(state)) return 0;
-  const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(state.errors + 1, 10));
-  return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
-}
-
-/** The service answers that it has no such task. */
-function isUnknownAnswer(error: PollErrorClass): boolean {
-  return error === 'not_found' || error === 'bad_request';
-}
-
 /** Whether a poll of this task has ever returned a record, in this run or an earlier one. */
-function isKnown({ seen }: WatchState): boolean {
+export function isKnown({ seen }: WatchState): boolean {
   return seen !== '';
 }
 
@@ -227,66 +194,6 @@ export function onMissedTick(state: WatchState, at: number): WatchState {
     lastError: { class: 'worker_unavailable' },
     missedAtDeadline: missedTicks(state, at),
   };
-}
-
-/** Verdict of a record; undefined while the watch continues. */
-export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined {
-  if (record.phase === 'completed') return { kind: 'completed', record };
-  if (record.phase === 'failed') return { kind: 'failed', record, error: record.error ?? UNKNOWN_ERROR };
-  return undefined;
-}
-
-/** Verdict of a watch without a final record, at `now`; undefined while it continues. */
-export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
-  if (
-    !isKnown(state) &&
-    state.unknownCount >= UNKNOWN_MIN_ANSWERS &&
-    state.unknownSince !== null &&
-    state.lastPollAt !== null &&
-    state.lastPollAt - state.unknownSince >= UNKNOWN_GRACE_MS
-  ) {
-    return { kind: 'task_unknown' };
-  }
-  if (now < state.deadlineAt) return undefined;
-  const polledAtDeadline = state.lastPollAt !== null && state.lastPollAt >= state.deadlineAt;
-  const forbidden = state.notBefore > now;
-  const givenUp = state.missedAtDeadline >= MAX_MISSED_AT_DEADLINE || isOutOfTime(state, now);
-  return polledAtDeadline || forbidden || givenUp ? { kind: 'still_running' } : undefined;
-}
-
-/**
- * Before the execution expires there is time for one last poll, but not for making up for a lost one
- * (architecture: Wait).
- */
-function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: number): boolean {
-  if (hardEndAt === null || now < hardEndAt) return false;
-  return missedAtDeadline > 0 || now >= hardEndAt + video.polling.maxSeconds * 1000;
-}
-
-/** Cadence of the group at one moment: its last tick and its current interval. */
-export interface Cadence {
-  /** Start of the last tick; 0 before the first. */
-  readonly lastTickAt: number;
-  readonly intervalMs: number;
-  readonly minIntervalMs: number;
-}
-
-/** When this task next needs attention: an ordinary poll, the last poll of its wait, or its end. */
-export function wakeAt(state: WatchState, cadence: Cadence): number {
-  const soonest = cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.minIntervalMs;
-  const ordinary = Math.max(
-    state.dueAt,
-    state.notBefore,
-    cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.intervalMs,
-  );
-  // At the deadline one more poll is due, unless Retry-After forbids it: then the wait ends there
-  // (architecture: Wait).
-  return Math.min(ordinary, Math.max(state.deadlineAt, soonest));
-}
-
-/** Whether the task is part of a tick that starts at `at`. */
-export function isPollable(state: WatchState, at: number): boolean {
-  return state.notBefore <= at && (state.dueAt <= at || at >= state.deadlineAt);
 }
 
 export function watchFacts(state: WatchState): WatchFacts {

@@ -1,9 +1,11 @@
 'use strict';
 // Two passes of plain tsc: declarations keep their comments for readers, code drops them, because workflow code is
-// loaded into every worker (bundle budget: 600 KB). Then the bundle with which workers start.
+// loaded into every worker (bundle budget: 600 KB). Then what is made of the result: the JSON Schemas, and the bundle
+// with which workers start.
 const { spawnSync } = require('node:child_process');
 const { chmodSync } = require('node:fs');
 const path = require('node:path');
+const { buildJsonSchemas } = require('./json-schemas.js');
 const { buildWorkflowBundle } = require('./workflow-bundle.js');
 
 const root = path.resolve(__dirname, '..');
@@ -31,6 +33,7 @@ for (const flags of passes) {
 if (!process.exitCode) {
   // npx in a clone makes the command executable once and then keeps its link: a clean build must not undo that.
   chmodSync(path.join(root, require('../package.json').bin['temporal-media']), 0o755);
+  buildJsonSchemas();
   buildWorkflowBundle().catch((error) => {
     console.error(error.message);
     process.exitCode = 1;

@@ -11,21 +11,39 @@ export interface SidecarInput {
   readonly reported: ReportedFacts;
   readonly usage: JsonValue | undefined;
   readonly warnings: readonly string[];
-  readonly timings: {
-    /** ISO 8601. */
-    readonly scheduledAt: string;
-    readonly startedAt: string;
-    readonly finishedAt: string;
-    readonly tries: number;
-  };
+  readonly timings: DownloadTimings;
   readonly prompt: string | undefined;
+}
+
+/** The JSON file beside a video: what the worker knows of it. */
+export interface VideoSidecar {
+  readonly v: 1;
+  readonly task: VideoTask;
+  readonly artifact: ArtifactRef;
+  /** Facts from the file itself; null for a container that is only known by its first bytes. */
+  readonly media: DownloadedVideo['facts'];
+  readonly reported: ReportedFacts;
+  /** The service's own words; null when it said none, which is not a cost of 0. */
+  readonly usage: JsonValue;
+  readonly warnings: readonly string[];
+  readonly timings: DownloadTimings;
+  /** Only where the caller asked for it. */
+  readonly prompt?: string;
+}
+
+/** Times of a download, ISO 8601. */
+export interface DownloadTimings {
+  readonly scheduledAt: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly tries: number;
 }
 
 /** Stores the facts of a video beside it (architecture: Stores): no key, no address, and the prompt only on request. */
 export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput): Promise<ArtifactRef> {
   const { video, downloaded, reported, usage, warnings, timings, prompt } = input;
   const { sha256, bytes, mediaType, uri } = downloaded.artifact;
-  const document = {
+  const document: VideoSidecar = {
     v: 1,
     task: video,
     artifact: { uri, sha256, bytes, mediaType },

@@ -1,17 +1,7 @@
-import { type VideoState } from '../domain/video-state';
 import { type CommandContext } from './context';
 import { EXIT } from './exit-codes';
+import { type LeftRunning } from './json-output';
 import { statusLine } from './report';
-
-/** JSON data about a workflow that the command stopped waiting for; it has no outcome yet. */
-export interface LeftRunning {
-  readonly workflowId: string;
-  readonly runId: string;
-  readonly isNew: boolean;
-  readonly url?: string;
-  /** The last state that was read; null when none was. */
-  readonly state: VideoState | null;
-}
 
 /** Ends a command whose `--wait-for` expired before the workflow ended: a success, like `still_running`. */
 export function answerLeft(context: CommandContext, left: LeftRunning, resumeHint: string): void {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CliError, type FailureReply } from './errors';
+import { CliError } from './errors';
+import { type FailureReply } from './json-output';
 
 /** A `temporal-media` command that runs in its own process and is ready. */
 export interface RunningChild<Ready> {

@@ -6,6 +6,7 @@ import { proxySecrets } from '../service/proxy-environment';
 import { createRedactor } from '../service/redact';
 import { type CommandErrorType, errorType } from './error-table';
 import { type ExitCode } from './exit-codes';
+import { type FailureReply } from './json-output';
 
 export interface Failure {
   readonly exitCode: ExitCode;
@@ -103,15 +104,6 @@ function grpcError(error: Error): CliError | undefined {
   return REFUSED_CODES.has(code)
     ? new CliError('temporal_credentials', 'The Temporal server refuses access.')
     : undefined;
-}
-
-/** What a script reads about a command that did not succeed. */
-export interface FailureReply {
-  /** A type of the registry (docs/errors.md). */
-  readonly type: string;
-  readonly message: string;
-  /** What to do next. */
-  readonly hint: string;
 }
 
 interface CliErrorOptions {

@@ -57,7 +57,7 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
       const hint = `\`${commandFor('status', id)}\` shows what is known; \`${commandFor('resume', id)}\` waits for a task.`;
       throw new CliError('not_found', `No workflow is known that handles ${id}.`, { hint });
     }
-    report.event('watching', { workflowId, runId: found?.workflow?.runId });
+    report.event('watching', { workflowId, ...given({ runId: found?.workflow?.runId }) });
     const started = connected.media.getVideo(workflowId);
     const resumeHint = commandFor('watch', id);
     const waited = await waitForOutcome(started, {

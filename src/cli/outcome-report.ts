@@ -8,9 +8,10 @@ import {
 import { formatMoney } from '../domain/price';
 import { byOption, type CommandContext } from './context';
 import { errorType } from './error-table';
-import { type FailureReply, issueText } from './errors';
+import { issueText } from './errors';
 import { evidenceLines } from './evidence-lines';
 import { EXIT, type ExitCode } from './exit-codes';
+import { type FailureReply } from './json-output';
 import { type SavedResults } from './save-results';
 import { commandFor } from './text';
 import { decisionLines, type OpenCall } from './unconfirmed/unconfirmed';

@@ -2,14 +2,7 @@ import { styleText } from 'node:util';
 import { type Command, Option } from 'commander';
 import { type VideoState } from '../domain/video-state';
 import { notifyParent } from './child-process';
-import { type FailureReply } from './errors';
-
-/** The one JSON object of a command. `data` of a paid command is its outcome. */
-export interface Reply {
-  readonly ok: boolean;
-  readonly data?: object;
-  readonly error?: FailureReply;
-}
+import { type FailureReply, type FieldsOf, type OutputLine, type Reply } from './json-output';
 
 const plain: Paint = (_tone, text) => text;
 
@@ -56,7 +49,7 @@ export class Report {
   }
 
   /** Prints an intermediate event; only with `-o jsonl`. */
-  event(type: string, fields: object): void {
+  event<Type extends Exclude<OutputLine['type'], 'result'>>(type: Type, fields: FieldsOf<Type>): void {
     if (this.format === 'jsonl' && !this.#replied) this.#line({ type, ...fields });
   }
 

@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { fileExtension } from '../artifacts/file-store';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import { type Billing } from '../domain/price';
 import { type ArtifactRef } from '../domain/request';
 import { CliError } from './errors';
 import { safeName } from './safe-name';
@@ -15,6 +16,22 @@ interface ResultsToSave {
   readonly outcome: VideoOutcome | ImageOutcome;
   /** Absolute path of an existing directory. */
   readonly directory: string;
+}
+
+/** The JSON file beside the images of one call. */
+export interface ImageSidecar {
+  readonly v: 1;
+  readonly workflowId: string;
+  readonly images: readonly SavedImage[];
+  /** Unix time in seconds, as the service said. */
+  readonly created?: number | null;
+  readonly warnings?: readonly string[];
+  readonly billing: Billing;
+}
+
+export interface SavedImage extends ArtifactRef {
+  /** Name of the file in the same directory. */
+  readonly file: string;
 }
 
 export interface SavedResults {
@@ -57,7 +74,7 @@ async function saveImages(
   const files = saved.map(({ file }) => file);
   if (files.length === 0) return { files, sidecarFile: null };
   const { billing } = outcome;
-  const facts = {
+  const facts: ImageSidecar = {
     v: 1,
     workflowId,
     images: saved.map(({ file, ref }) => ({ file: basename(file), ...ref })),

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { type FailureReply } from './errors';
+import { type FailureReply } from './json-output';
 
 /** The known command that was typed, such as `campaign run`; empty when there is none. */
 export function typedCommand(program: Command, argv: readonly string[]): string {

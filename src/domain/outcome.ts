@@ -29,7 +29,7 @@ export interface LastPollError {
   readonly reason?: TaskError;
 }
 
-/** State of a wait at one moment. Times are ISO 8601. */
+/** State of a wait at one moment. */
 export interface WatchFacts {
   /**
    * The service's last status value: that of the create reply until a poll returns a record; null when it sent none.
@@ -37,14 +37,17 @@ export interface WatchFacts {
   readonly lastStatus: string | null;
   /** Only when the service sent a number (C2.2.4). */
   readonly progress?: number;
+  /** ISO 8601. */
   readonly lastChangeAt: string | null;
+  /** ISO 8601. */
   readonly lastPollAt: string | null;
   readonly polls: number;
   readonly lastError?: LastPollError;
-  /** When the result of a completed task expires at the service; set only where its record says so. */
+  /** When the result of a completed task expires at the service, ISO 8601; set only where its record says so. */
   readonly expiresAt?: string;
 }
 
+/** Downloaded, verified as video by its bytes, and stored. */
 export interface CompletedVideo extends WithVideo {
   readonly outcome: 'completed';
   readonly artifact: ArtifactRef;
@@ -64,6 +67,7 @@ export interface StillRunning extends WithVideo, WatchFacts {
   readonly outcome: 'still_running';
 }
 
+/** The service failed the task. */
 export interface FailedVideo extends WithVideo {
   readonly outcome: 'failed';
   readonly error: TaskError;
@@ -72,6 +76,7 @@ export interface FailedVideo extends WithVideo {
   readonly watch: WatchFacts;
 }
 
+/** The service completed the task, but the file could not be fetched; the task is kept. */
 export interface ContentUnavailable extends WithVideo {
   readonly outcome: 'content_unavailable';
   readonly reason: ContentUnavailableReason;
@@ -133,6 +138,7 @@ export type VideoOutcome =
   | Rejected
   | Cancelled;
 
+/** Every result is stored, in the order of the service. */
 export interface CompletedImage extends WithBilling {
   readonly outcome: 'completed';
   readonly images: readonly ArtifactRef[];
@@ -145,7 +151,9 @@ export interface CompletedImage extends WithBilling {
 export interface ImageResultsLost extends WithBilling {
   readonly outcome: 'results_lost';
   readonly creationKey: string;
+  /** Null for each that is lost. */
   readonly images: readonly (ArtifactRef | null)[];
+  /** Unix time in seconds (C2.5.1). */
   readonly created: number | null;
   readonly reason: string;
   readonly message: string;

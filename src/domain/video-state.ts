@@ -15,6 +15,7 @@ export interface VideoState {
   readonly video: VideoTask | null;
   /** Null before the task exists. */
   readonly deadlineAt: string | null;
+  /** ISO 8601. */
   readonly nextPollAt: string | null;
   /** Time of the next create, with the reason of the wait. */
   readonly nextCreateAt: string | null;
@@ -25,6 +26,7 @@ export interface VideoState {
   readonly watch: WatchFacts | null;
   /** When the record last differed from the one before; null before the first record. */
   readonly lastChangeAt: string | null;
+  /** ISO 8601. */
   readonly lastPollAt: string | null;
   /** Polls that the service answered, or that failed in transit. */
   readonly polls: number;

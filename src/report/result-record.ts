@@ -8,6 +8,7 @@ export interface ResultRecord extends Omit<CampaignRowResult, 'artifacts' | 'mes
   /** Attempts of all plans, including those proved to cost nothing. */
   readonly attempts: number;
   readonly files: readonly ResultFile[];
+  /** Micro-units of `currency`, all attempts together. */
   readonly money: MoneyTotals & { readonly currency: string | null };
 }
 

@@ -2,8 +2,6 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { campaignEstimate, campaignResult, campaignRow, campaignState } from '../../src/cli/schemas/campaign';
-import { event } from '../../src/cli/schemas/schemas';
 import { renderImage } from '../../src/testing/sandbox/render-image';
 import { expectDocumented } from './schemas/documented';
 import { CampaignRuns, film } from './support/campaign-runs';
@@ -44,13 +42,13 @@ describe('campaign run', () => {
     expect([first.code, first.result.counts]).toEqual([0, { completed: 4 }]);
     const { workflowId, report, ...result } = first.result;
     expect(workflowId).toBe(id);
-    expectDocumented(campaignResult, result);
+    expectDocumented('campaign-result', result);
     expect(report).toMatchObject({ rows: 4, filesMissing: 0 });
     const media = await readdir(path.join(out, 'media'), { recursive: true });
     expect(media.filter((name) => /\.(mp4|png)$/.test(name))).toHaveLength(4);
     const lines = (await readFile(path.join(out, 'results.jsonl'), 'utf8')).trimEnd().split('\n');
     const rows = lines.map((line) => JSON.parse(line) as { key: string; line: number });
-    for (const row of rows) expectDocumented(campaignRow, row);
+    for (const row of rows) expectDocumented('campaign-row', row);
     // The second row has two lines: those after it are where the user sees them.
     expect(rows.map(({ key, line }) => [key, line])).toEqual([
       ['a', 2],
@@ -81,7 +79,7 @@ describe('campaign run', () => {
     };
     const { code, reply } = await runJson(['campaign', 'run', manifest, '--dry-run'], env);
     expect([code, reply.data?.['dryRun']]).toEqual([0, true]);
-    expectDocumented(campaignEstimate, reply.data);
+    expectDocumented('campaign-estimate', reply.data);
     expect(reply.data?.['plan']).toMatchObject({
       rows: 3,
       planned: 3,
@@ -179,9 +177,9 @@ describe('campaign run', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string; state?: unknown });
-    for (const line of lines) expectDocumented(event, line);
+    for (const line of lines) expectDocumented('event', line);
     expect(new Set(lines.map(({ type }) => type))).toEqual(new Set(['started', 'campaign', 'result']));
     const state = lines.filter(({ type }) => type === 'campaign').at(-1)?.state;
-    expectDocumented(campaignState, state);
+    expectDocumented('campaign-state', state);
   });
 });

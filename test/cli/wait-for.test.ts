@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { leftRunning } from '../../src/cli/schemas/left-running';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliProcess, runCli, runJson } from './support/run-cli';
+import { expectDocumented } from './schemas/documented';
 
 /** `--wait-for` bounds what the person waits for, whatever hangs; the workflow goes on. */
 describe('the end of --wait-for', () => {
@@ -52,7 +52,7 @@ describe('the end of --wait-for', () => {
       const args = ['video', '--model', 'sketch-lite', '--prompt', 'hung create', '--id', id, '--out', out()];
       const { code, reply, stderr } = await runJson([...args, '--wait-for', '1s'], bench.clientEnv);
       expect([code, reply.ok]).toEqual([75, true]);
-      expect(leftRunning.parse(reply.data)).toMatchObject({
+      expect(expectDocumented('left-running', reply.data)).toMatchObject({
         workflowId: id,
         isNew: true,
         state: { phase: 'creating', taskId: null },
@@ -70,11 +70,14 @@ describe('the end of --wait-for', () => {
       const args = ['video', '--model', 'sketch-lite', '--prompt', 'no content', '--id', id, '--out', out()];
       const { code, reply, stderr } = await runJson([...args, '--wait-for', '1s'], bench.clientEnv);
       expect([code, reply.ok]).toEqual([75, true]);
-      expect(leftRunning.parse(reply.data).state).toMatchObject({ phase: 'downloading' });
+      expect(expectDocumented('left-running', reply.data).state).toMatchObject({ phase: 'downloading' });
       expect(stderr).toMatch(/^task \S+: downloading, try \d+, the last one failed: .*503/m);
       expect(await statusOf(id)).toBe('RUNNING');
       const watched = await runJson(['watch', id, '--wait-for', '1s'], bench.clientEnv);
-      expect([watched.code, leftRunning.parse(watched.reply.data).state?.phase]).toEqual([75, 'downloading']);
+      expect([watched.code, expectDocumented('left-running', watched.reply.data).state?.phase]).toEqual([
+        75,
+        'downloading',
+      ]);
     },
   );
 

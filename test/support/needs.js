@@ -32,6 +32,8 @@ const NEED_OF = {
   'test/cli/progress-view.test.ts': 'nothing',
   'test/cli/safe-name.test.ts': 'nothing',
   'test/cli/sandbox-command.test.ts': 'lib',
+  'test/cli/schemas/json-schemas.test.ts': 'lib',
+  'test/cli/schemas/schema-types.test.ts': 'nothing',
   'test/cli/shell-word.test.ts': 'nothing',
   'test/cli/shown-location.test.ts': 'nothing',
   'test/cli/start-up.test.ts': 'lib',

@@ -16,6 +16,7 @@ import { ModelsDownError } from '../../manifest/manifest-errors';
 import { type PlanSink } from '../../manifest/page-writer';
 import { planManifest } from '../../manifest/plan-manifest';
 import { CliError } from '../errors';
+import { type ShownPlan } from '../json-output';
 import { modelsInForce, type ModelsInForce } from '../models/models-in-force';
 import { type Report } from '../report';
 import { amountText, moneyText, plainKey } from './campaign-text';
@@ -80,9 +81,6 @@ export function currencyOf({ entries }: ModelsInForce): string | undefined {
   const [only] = currencies;
   return currencies.size === 1 ? only : undefined;
 }
-
-/** A plan that is only shown: without the artifacts that hold its pages and issues. */
-export type ShownPlan = Omit<CampaignPlan, 'index' | 'issuesFile'>;
 
 export function shownPlan({ index: _index, issuesFile: _file, ...plan }: CampaignPlan): ShownPlan {
   return plan;

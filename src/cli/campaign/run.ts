@@ -8,7 +8,8 @@ import { connect, type Connected } from '../connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment, given } from '../context';
 import { measuringStore } from '../dry-run';
 import { CliError } from '../errors';
-import { type ModelsInForce, modelsInForce, type ModelsOrigin } from '../models/models-in-force';
+import { type CampaignEstimate } from '../json-output';
+import { type ModelsInForce, modelsInForce } from '../models/models-in-force';
 import { idOf, openStore } from '../paid-options';
 import { type Report } from '../report';
 import { unlessInterrupted, warnWithoutWorker } from '../run-paid';
@@ -30,7 +31,6 @@ import {
   type PlanHere,
   planLines,
   shownPlan,
-  type ShownPlan,
 } from './plan';
 import { asManifest, rowsSource } from './prompt-manifest';
 import { refusalHint } from './refusal-hint';
@@ -245,15 +245,6 @@ export function refused(plan: CampaignPlan): CliError {
     hint: refusalHint(plan),
     data: { plan: shownPlan(plan) },
   });
-}
-
-/** `data` of a dry run. */
-export interface CampaignEstimate {
-  readonly dryRun: true;
-  readonly plan: ShownPlan;
-  /** The most that it may cost with all retries, never more than the budget; null is unknown. */
-  readonly most: Money | null;
-  readonly source: ModelsOrigin;
 }
 
 /**

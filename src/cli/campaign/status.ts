@@ -10,7 +10,7 @@ import { type ReportSummary } from '../../report/report-options';
 import { type Connected } from '../connect';
 import { type CommandContext, type CommonOptions } from '../context';
 import { errorType } from '../error-table';
-import { type FailureReply } from '../errors';
+import { type FailureReply } from '../json-output';
 import { unpauseText } from '../paused';
 import { textTable } from '../progress-view';
 import { type Paint, type Tone } from '../report';

@@ -3,7 +3,7 @@ import { CliError } from '../errors';
 import { type CommandContext } from '../context';
 import { nearNames } from '../text';
 import { withOutputOptions } from '../report';
-import { isSchemaName, SCHEMA_NAMES } from '../schemas/schema-names';
+import { isSchemaName, jsonSchemaOf, SCHEMA_NAMES } from '../schemas';
 import { textTable } from '../progress-view';
 
 /** `schema`: prints the JSON Schemas of what this program reads and writes. */
@@ -38,8 +38,7 @@ async function schema({ report }: CommandContext, name: string | undefined): Pro
     const hint = near.length === 0 ? `There are: ${names.join(', ')}.` : `Did you mean: ${near.join(', ')}?`;
     throw new CliError('bad_input', `There is no schema ${name}.`, { hint });
   }
-  const { jsonSchemaOf } = await import('../schemas/schemas.js');
-  const found = jsonSchemaOf(name);
+  const found = await jsonSchemaOf(name);
   report.result(JSON.stringify(found, null, 2));
   report.reply({ ok: true, data: { name, schema: found } });
 }

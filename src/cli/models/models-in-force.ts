@@ -2,20 +2,9 @@ import { type MediaConfig } from '../../config';
 import { type ModelEntry } from '../../domain/model-config';
 import { createModelSource, type ModelSource } from '../../models/model-source';
 import { CliError } from '../errors';
+import { type ModelsOrigin } from '../json-output';
 import { type DevState, readDevState } from '../dev/state';
 import { shownLocation } from '../text';
-
-/** Where the model configuration of this command comes from. */
-export interface ModelsOrigin {
-  /** `environment`: MEDIA_MODELS. `dev`: the sandbox of the `dev` that runs on this data directory. */
-  readonly origin: 'environment' | 'dev' | 'none';
-  /** A path or an address without user-info and query; null without a configuration. */
-  readonly location: string | null;
-  /** First 12 hex digits of the SHA-256 of the document; null without one. */
-  readonly fingerprint: string | null;
-  /** How a model without an entry is treated. */
-  readonly unknownModels: 'allow' | 'refuse';
-}
 
 /** The model configuration as a worker with this environment would read it. */
 export interface ModelsInForce {

@@ -4,7 +4,8 @@ import { type ModelEntry } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
 import { validateAgainstModel } from '../../domain/validate-model';
 import { CliError } from '../errors';
-import { modelsInForce, type ModelsOrigin } from '../models/models-in-force';
+import { type ModelsOrigin } from '../json-output';
+import { modelsInForce } from '../models/models-in-force';
 import { refuseIssues } from '../refuse-invalid';
 
 /** A paid call that the model configuration known here accepts. */

@@ -7,6 +7,7 @@ import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 export interface CampaignState {
   readonly campaign: string;
   readonly phase: 'planning' | 'running' | 'paused' | 'stopping' | 'done';
+  /** ISO 8601. */
   readonly startedAt: string;
   /** Null until the manifest has been read. */
   readonly plan: CampaignPlan | null;
@@ -24,6 +25,7 @@ export interface CampaignState {
   readonly rowsPerMinute: number | null;
   /** Set only when it can be computed: rows end and nothing is paused. */
   readonly etaAt: string | null;
+  /** The first of the rows that are under way. */
   readonly active: readonly ActiveRow[];
   /** Batches that are open. */
   readonly batches: readonly BatchView[];
@@ -76,7 +78,9 @@ export interface CampaignResult {
   /** Null without a budget. */
   readonly budget: BudgetState | null;
   readonly results: ResultsRef;
+  /** ISO 8601. */
   readonly startedAt: string;
+  /** ISO 8601. */
   readonly finishedAt: string;
 }
 

@@ -168,7 +168,9 @@ export interface PlannedModel {
   readonly model: string;
   readonly operation: PaidOperation;
   readonly rows: number;
+  /** Micro-units. */
   readonly estimate: number;
+  /** Rows without a known price. */
   readonly unpriced: number;
 }
 

@@ -16,9 +16,10 @@ export interface SegmentTotals {
   readonly cheapestSkipped: number | null;
 }
 
+/** Rows by outcome; an outcome without rows is absent. */
 export type RowCounts = { readonly [outcome in RowOutcome]?: number };
 
-/** Micro-units of one currency; `unknown` counts attempts without a price. */
+/** Integer micro-units of one currency; `unknown` counts attempts without a price. */
 export interface MoneyTotals {
   readonly settled: number;
   readonly reserved: number;

@@ -87,9 +87,13 @@ export interface LedgerLine {
 
 /** One line of the results. No prompt and no address; text of the service only in `message`. */
 export interface CampaignRowResult {
+  /** Index in the manifest, from 0. */
   readonly row: number;
+  /** Line in the manifest, from 1. */
   readonly line: number;
+  /** Its `id`, else made from its content. */
   readonly key: string;
+  /** SHA-256 of the call. */
   readonly content: string;
   /** Number of the plan that produced it: an older result never replaces a newer one. */
   readonly generation: number;
@@ -123,7 +127,9 @@ export interface CampaignRowResult {
   readonly ledger: readonly LedgerLine[];
   /** ISO 8601. */
   readonly startedAt: string | null;
+  /** ISO 8601. */
   readonly createdAt: string | null;
+  /** ISO 8601. */
   readonly finishedAt: string;
   readonly polls: number;
 }

@@ -125,42 +125,76 @@ export interface ReplyFault {
   status: number;
   headers?: Record<string, string>;
   body?: unknown;
+  /** Text instead of a JSON body. */
   raw?: string;
+  /** Of `raw`. */
   contentType?: string;
 }
 
 /** How a reply is lost after the body of the request was read. */
 export type LostReply = 'reset' | 'close' | 'stall' | 'stall_body' | 'cut_body';
 
-/** What a matching rule does to the request. */
+/** What a matching rule does to the request. The comments are in its objects: `schema faults` prints them. */
 export type FaultAction =
-  /** Sends this reply; nothing is accepted. */
-  | ({ type: 'status' } & ReplyFault)
-  /** The task or image is accepted and counted, then this reply is sent. */
-  | ({ type: 'accept_then_status' } & ReplyFault)
-  /** Reads the body, accepts the work or not, then sends RST, FIN, nothing, or half a reply. */
-  | { type: 'lose_reply'; accepted: boolean; how: LostReply }
-  /** Sends RST before the body is read. Rules with promptIncludes, model or taskId cannot match that early. */
-  | { type: 'reset_early' }
-  /** Waits before the reply; combines with the next matching rule. */
-  | { type: 'delay'; ms: number }
+  | ({
+      /** Sends this reply; nothing is accepted. */
+      type: 'status';
+    } & ReplyFault)
+  | ({
+      /** The task or image is accepted and counted, then this reply is sent. */
+      type: 'accept_then_status';
+    } & ReplyFault)
+  | {
+      /** Reads the body, accepts the work or not, then sends RST, FIN, nothing, or half a reply. */
+      type: 'lose_reply';
+      accepted: boolean;
+      how: LostReply;
+    }
+  | {
+      /** Sends RST before the body is read. Rules with promptIncludes, model or taskId cannot match that early. */
+      type: 'reset_early';
+    }
+  | {
+      /** Waits before the reply; combines with the next matching rule. */
+      type: 'delay';
+      ms: number;
+    }
   | { type: 'slow_body'; bytesPerSecond: number }
-  /** Content-Length is larger than what is sent. */
-  | { type: 'cut_body'; afterBytes: number; how: 'reset' | 'close' }
-  /** A truncated file with a matching Content-Length. */
-  | { type: 'truncate'; bytes: number }
-  /** Status 200 and video/mp4 (image/png for images), but an error page as the body. */
-  | { type: 'json_page' }
+  | {
+      /** Content-Length is larger than what is sent. */
+      type: 'cut_body';
+      afterBytes: number;
+      how: 'reset' | 'close';
+    }
+  | {
+      /** A truncated file with a matching Content-Length. */
+      type: 'truncate';
+      bytes: number;
+    }
+  | {
+      /** Status 200 and video/mp4 (image/png for images), but an error page as the body. */
+      type: 'json_page';
+    }
   | { type: 'html_page' }
   | { type: 'not_ready'; status?: 400 | 404 | 409 }
   | { type: 'expired' }
   | { type: 'redirect'; location: string; status?: number }
-  /** Poll: merged into the record; null removes a field. */
-  | { type: 'record'; patch: JsonObject }
-  /** Poll: the task fails permanently. `error` may have any shape. */
-  | { type: 'task_fails'; error?: unknown; progress?: number }
-  /** Poll: the record has this status value. */
-  | { type: 'status_word'; status: string };
+  | {
+      /** Poll: merged into the record; null removes a field. */
+      type: 'record';
+      patch: JsonObject;
+    }
+  | {
+      /** Poll: the task fails permanently. `error` may have any shape. */
+      type: 'task_fails';
+      error?: unknown;
+      progress?: number;
+    }
+  | {
+      /** Poll: the record has this status value. */
+      type: 'status_word';
+      status: string;
+    };
 
 /** One line of a fault script. All given conditions must hold. */
 export interface FaultRule {

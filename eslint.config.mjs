@@ -51,17 +51,17 @@ export default tseslint.config(
   ),
   only(
     ['src/manifest/**/*.ts'],
-    '^(?!\\./|\\.\\./(domain|artifacts|models)/|csv-parse$|csv-stringify$|zod$|node:)',
+    '^(?!\\./|\\.\\./(domain|artifacts|models)/|csv-parse$|csv-stringify$|lru-cache$|zod$|node:)',
     'Manifests are read without a service: domain, models, stores, the CSV parser and node: only.',
   ),
   only(
     ['src/report/**/*.ts'],
-    '^(?!\\./|\\.\\./(domain|artifacts)/|csv-stringify(/sync)?$|eta$|yazl$|node:)',
+    '^(?!\\./|\\.\\./(domain|artifacts)/|csv-stringify(/sync)?$|eta$|lru-cache$|yazl$|node:)',
     'A report is made of artifacts: domain, stores, templates and node: only.',
   ),
   only(
     ['src/service/**/*.ts'],
-    '^(?!\\./|\\.\\./domain/|undici$|zod$|ipaddr\\.js$|node:)',
+    '^(?!\\./|\\.\\./domain/|undici$|zod$|ipaddr\\.js$|lru-cache$|node:)',
     'The service client knows no Temporal: domain, undici, zod and node: only.',
   ),
   only(
@@ -86,7 +86,7 @@ export default tseslint.config(
   ),
   only(
     ['src/activities/campaign/**/*.ts'],
-    '^(?!\\./|\\.\\./[a-z-]+$|\\.\\./\\.\\./(domain|service|artifacts|journal|models|manifest)/|@temporalio/(activity|common)$|node:)',
+    '^(?!\\./|\\.\\./[a-z-]+$|\\.\\./\\.\\./(domain|service|artifacts|journal|models|manifest)/|@temporalio/(activity|common)$|lru-cache$|node:)',
     'Activities glue service, stores and Temporal together; they know no workflow code and no command line.',
   ),
   only(

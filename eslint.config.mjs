@@ -51,23 +51,24 @@ export default tseslint.config(
   ),
   only(
     ['src/manifest/**/*.ts'],
-    '^(?!\\./|\\.\\./(domain|artifacts|models)/|csv-parse$|csv-stringify$|zod$|node:)',
-    'Manifests are read without a service: domain, models, stores, the CSV parser and node: only.',
+    '^(?!\\./|\\.\\./(domain|files|artifacts|models)/|csv-parse$|csv-stringify$|lru-cache$|zod$|node:)',
+    'Manifests are read without a service: domain, models, files, stores, the CSV parser and node: only.',
   ),
   only(
     ['src/report/**/*.ts'],
-    '^(?!\\./|\\.\\./(domain|artifacts)/|csv-stringify(/sync)?$|eta$|yazl$|node:)',
-    'A report is made of artifacts: domain, stores, templates and node: only.',
+    '^(?!\\./|\\.\\./(domain|files|artifacts)/|csv-stringify(/sync)?$|eta$|lru-cache$|yazl$|node:)',
+    'A report is made of artifacts: domain, files, stores, templates and node: only.',
   ),
   only(
     ['src/service/**/*.ts'],
-    '^(?!\\./|\\.\\./domain/|undici$|zod$|ipaddr\\.js$|node:)',
+    '^(?!\\./|\\.\\./domain/|undici$|zod$|ipaddr\\.js$|lru-cache$|node:)',
     'The service client knows no Temporal: domain, undici, zod and node: only.',
   ),
+  only(['src/files/**/*.ts'], '^(?!\\./|node:)', 'Files on a disk, whatever is in them: node: only.'),
   only(
     ['src/artifacts/**/*.ts', 'src/journal/**/*.ts'],
-    '^(?!\\./|\\.\\./domain/|zod$|mp4box$|image-size$|node:)',
-    'Stores hold bytes and records: domain, parsers and node: only.',
+    '^(?!\\./|\\.\\./(domain|files)/|zod$|mp4box$|image-size$|node:)',
+    'Stores hold bytes and records: domain, files, parsers and node: only.',
   ),
   only(
     ['src/models/**/*.ts'],
@@ -76,7 +77,7 @@ export default tseslint.config(
   ),
   only(
     ['src/activities/**/*.ts'],
-    '^(?!\\./|\\.\\./(domain|service|artifacts|journal|models|binding)/|@temporalio/(activity|common)$|node:)',
+    '^(?!\\./|\\.\\./(domain|files|service|artifacts|journal|models|binding)/|@temporalio/(activity|common)$|node:)',
     'Activities glue service, stores and Temporal together; they know no workflow code and no command line.',
   ),
   only(
@@ -86,7 +87,7 @@ export default tseslint.config(
   ),
   only(
     ['src/activities/campaign/**/*.ts'],
-    '^(?!\\./|\\.\\./[a-z-]+$|\\.\\./\\.\\./(domain|service|artifacts|journal|models|manifest)/|@temporalio/(activity|common)$|node:)',
+    '^(?!\\./|\\.\\./[a-z-]+$|\\.\\./\\.\\./(domain|files|service|artifacts|journal|models|manifest)/|@temporalio/(activity|common)$|lru-cache$|node:)',
     'Activities glue service, stores and Temporal together; they know no workflow code and no command line.',
   ),
   only(

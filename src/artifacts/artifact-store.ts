@@ -1,4 +1,5 @@
 import { type Readable } from 'node:stream';
+import { systemCode } from '../files/system-code';
 import { type ArtifactRef } from '../domain/request';
 
 /** Facts about bytes to store: the media type detected from the bytes, never a claimed one (C2.5.5). */
@@ -120,10 +121,4 @@ export function toArtifactError(error: unknown, place = 'The artifact store'): A
   if (SPACE.has(code)) return new ArtifactError('no_space', `${place} is full (${code}).`);
   if (ACCESS.has(code)) return new ArtifactError('not_writable', `${place} cannot be written (${code}).`);
   return new ArtifactError('storage', `${place} failed (${code}).`);
-}
-
-/** The code of a system error such as `ENOENT`, or `unknown`. */
-export function systemCode(error: unknown): string {
-  const code = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? code : 'unknown';
 }

@@ -2,8 +2,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ArtifactRef, artifactUri } from '../domain/request';
-import { ArtifactError, type StagedArtifact, systemCode, toArtifactError } from './artifact-store';
-import { inDirectory, publishIfAbsent, removeIfThere, syncDirectory } from './durable-file';
+import { ArtifactError, type StagedArtifact, toArtifactError } from './artifact-store';
+import { systemCode } from '../files/system-code';
+import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
+import { inFolder, syncFolderIfItCan } from '../files/durable-folders';
 
 /** Target paths of a finished part. */
 export interface PartTargets {
@@ -164,7 +166,7 @@ export class FilePart implements StagedArtifact {
     const sha256 = this.sha256();
     try {
       await this.#synced();
-      if (!(await inDirectory(dirname(final), () => publishIfAbsent(this.path, final)))) {
+      if (!(await inFolder(dirname(final), () => publishIfAbsent(this.path, final)))) {
         // Same name, same bytes, unless the stored file was damaged: then this one replaces it.
         if (await isIntact(final, this.#position, sha256)) await removeIfThere(this.path);
         else await this.#replace(final);
@@ -181,7 +183,7 @@ export class FilePart implements StagedArtifact {
 
   async #replace(final: string): Promise<void> {
     await rename(this.path, final);
-    await syncDirectory(dirname(final));
+    await syncFolderIfItCan(dirname(final));
   }
 
   private async copyFrom(previous: string): Promise<void> {

@@ -11,10 +11,11 @@ import {
   type PutOptions,
   type StagedArtifact,
   type EnvironmentOptions,
-  systemCode,
   toArtifactError,
 } from './artifact-store';
-import { inDirectory, removeIfThere } from './durable-file';
+import { systemCode } from '../files/system-code';
+import { removeIfThere } from '../files/create-if-absent';
+import { inFolder } from '../files/durable-folders';
 import { FilePart, type PartTargets } from './file-part';
 import { fetchToFile } from './ingest';
 import { storeIdentity } from './store-identity';
@@ -43,7 +44,7 @@ export class FileArtifactStore implements ArtifactStore {
   async stage(owner: string, { fresh = false }: EnvironmentOptions = {}): Promise<StagedArtifact> {
     const key = createHash('sha256').update(owner).digest('hex').slice(0, 32);
     try {
-      return await inDirectory(this.#parts, async () => {
+      return await inFolder(this.#parts, async () => {
         const { resumable, all } = fresh ? NO_PARTS : await findParts(this.#parts, key);
         const previous = resumable === undefined ? undefined : join(this.#parts, resumable);
         const part = await FilePart.create(join(this.#parts, partName(key)), this.#targets, previous);

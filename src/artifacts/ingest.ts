@@ -4,8 +4,11 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Readable } from 'node:stream';
 import { type ArtifactRef, type ReferenceKind } from '../domain/request';
-import { ArtifactError, type ArtifactStore, systemCode, toArtifactError } from './artifact-store';
-import { ensureDirectory, publishIfAbsent, removeIfThere } from './durable-file';
+import { ArtifactError, type ArtifactStore, toArtifactError } from './artifact-store';
+import { systemCode } from '../files/system-code';
+import { writeSynced } from '../files/write-synced';
+import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
+import { ensureFolder } from '../files/durable-folders';
 import { SNIFF_BYTES, sniffMedia } from './media-type';
 
 export interface IngestedFile {
@@ -82,8 +85,8 @@ export async function fetchToFile(
   const part = `${destination}.${randomBytes(6).toString('hex')}.part`;
   const source = await read();
   try {
-    await ensureDirectory(dirname(destination), 0o777);
-    await writeAll(part, source);
+    await ensureFolder(dirname(destination), 0o777);
+    await writeSynced(part, source as AsyncIterable<Uint8Array>, 0o666);
     if (await publishIfAbsent(part, destination)) return 'written';
     // Another process was faster: accepted when it is the same content.
     if (await holdsSame(ref, destination)) return 'already_there';
@@ -93,16 +96,6 @@ export async function fetchToFile(
   } finally {
     source.destroy();
     await removeIfThere(part).catch(() => undefined);
-  }
-}
-
-async function writeAll(path: string, source: Readable): Promise<void> {
-  const handle = await open(path, 'wx', 0o666);
-  try {
-    for await (const chunk of source) await handle.writeFile(chunk as Uint8Array);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

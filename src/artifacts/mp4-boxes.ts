@@ -1,68 +1,90 @@
 import { type FileHandle } from 'node:fs/promises';
 
-/** One top-level box of an ISO base media file; offsets in bytes from the file's start. */
-export interface TopLevelBox {
+/** One box of an ISO base media file; offsets in bytes from the beginning of what is walked. */
+export interface Mp4Box {
   readonly type: string;
   readonly start: number;
   readonly headerBytes: 8 | 16;
   readonly end: number;
 }
 
-type BoxWalk =
-  | { readonly ok: true; readonly boxes: readonly TopLevelBox[] }
-  | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
+interface BoxesOfFile {
+  readonly boxes: readonly Mp4Box[];
+  /**
+   * What follows the boxes: `nothing`; `part_of_box`, because a header is cut or the last box ends behind the file;
+   * bytes that are `no_box`; or `more_boxes` than may be read.
+   */
+  readonly rest: 'nothing' | 'part_of_box' | 'no_box' | 'more_boxes';
+}
 
-/** Four characters as muxers write them: anything else is not a box. */
-export const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
-
-/** More boxes than any real file has, so that a walk ends. */
-const MAX_BOXES = 100_000;
-
-const incomplete = (message: string): BoxWalk => ({ ok: false, reason: 'incomplete_file', message });
-
-/**
- * Walks the top-level boxes to the end of the file (C4.3, architecture: Download): `ftyp` is first, `moov` and `mdat`
- * exist, every box ends within the file, and nothing follows the last one. Reads the headers, never the media data.
- */
-export async function walkBoxes(bytes: ByteSource, size: number): Promise<BoxWalk> {
-  const boxes: TopLevelBox[] = [];
+/** Walks the boxes at the top level of a file. Reads their headers, never what is in them. */
+export async function boxesOfFile(bytes: ByteSource, size: number, most: number): Promise<BoxesOfFile> {
+  const boxes: Mp4Box[] = [];
   const headers = new HeaderReader(bytes);
   let position = 0;
   while (position < size) {
-    const box = await readBox(headers, position, size);
-    if (boxes.length === 0 && box?.type !== 'ftyp')
-      return { ok: false, reason: 'not_video', message: 'The bytes do not begin like an MP4 file.' };
-    if (box === undefined)
-      return incomplete(`At byte ${position} there is no complete box: the file is cut or damaged.`);
-    if (box.end > size)
-      return incomplete(`The box ${box.type} needs ${box.end} bytes, the file has ${size}.`);
+    if (boxes.length === most) return { boxes, rest: 'more_boxes' };
+    const box = boxAt(await headers.at(position), position, size);
+    if (typeof box === 'string') return { boxes, rest: box };
     boxes.push(box);
-    if (boxes.length > MAX_BOXES) return incomplete('The file has more boxes than any video.');
+    if (box.end > size) return { boxes, rest: 'part_of_box' };
     position = box.end;
   }
-  if (boxes.length === 0) return { ok: false, reason: 'not_video', message: 'The file is empty.' };
-  for (const needed of ['moov', 'mdat'])
-    if (!boxes.some((box) => box.type === needed)) return incomplete(`The file has no ${needed} box.`);
-  return { ok: true, boxes };
+  return { boxes, rest: 'nothing' };
 }
 
-/** The box that begins here, or undefined when these bytes are not a box header. */
-async function readBox(headers: HeaderReader, start: number, size: number): Promise<TopLevelBox | undefined> {
-  const header = await headers.at(start);
-  if (header.length < 8) return undefined;
-  const type = header.toString('latin1', 4, 8);
-  if (!BOX_TYPE.test(type)) return undefined;
-  const short = header.readUInt32BE(0);
-  // 0: the box extends to the end of the file, so it is the last one.
-  if (short === 0) return { type, start, headerBytes: 8, end: size };
-  if (short === 1) {
-    if (header.length < 16) return undefined;
-    const long = header.readBigUInt64BE(8);
-    if (long < 16n) return undefined;
-    const end = BigInt(start) + long;
-    return { type, start, headerBytes: 16, end: end > MAX_OFFSET ? Infinity : Number(end) };
+/**
+ * The boxes in a part of a buffer. Throws {@link DamagedMp4} when they do not fill it; fewer than 8 bytes at the end
+ * are padding.
+ */
+export function* boxesIn(bytes: Buffer, from = 0, to = bytes.length): Generator<Mp4Box> {
+  for (let position = from; position + 8 <= to;) {
+    const box = boxAt(bytes.subarray(position, Math.min(position + 16, to)), position, to);
+    // A size of 0, "to the end", is for the top level only.
+    if (typeof box === 'string' || box.end > to || bytes.readUInt32BE(position) === 0) throw new DamagedMp4();
+    yield box;
+    position = box.end;
   }
-  return short < 8 ? undefined : { type, start, headerBytes: 8, end: start + short };
+}
+
+/** Thrown where the bytes of a table or box end too early, or are no box. */
+export class DamagedMp4 extends Error {
+  constructor() {
+    super('The tables of the MP4 file are damaged.');
+  }
+}
+
+/** Numbers of a table; a table that ends too early is damaged. */
+export const uint8 = (bytes: Buffer, at: number) => bytes.readUInt8(within(bytes, at, 1));
+export const uint16 = (bytes: Buffer, at: number) => bytes.readUInt16BE(within(bytes, at, 2));
+export const uint32 = (bytes: Buffer, at: number) => bytes.readUInt32BE(within(bytes, at, 4));
+export const uint64 = (bytes: Buffer, at: number) => Number(bytes.readBigUInt64BE(within(bytes, at, 8)));
+
+function within(bytes: Buffer, at: number, length: number): number {
+  if (at + length > bytes.length) throw new DamagedMp4();
+  return at;
+}
+
+/** Four characters as muxers write them: anything else is not a box. */
+const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
+
+const MAX_OFFSET = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The box whose header these bytes are; a box without a size extends to `end`. */
+function boxAt(header: Buffer, start: number, end: number): Mp4Box | 'part_of_box' | 'no_box' {
+  if (header.length < 8) return 'part_of_box';
+  const type = header.toString('latin1', 4, 8);
+  if (!BOX_TYPE.test(type)) return 'no_box';
+  const short = header.readUInt32BE(0);
+  if (short === 0) return { type, start, headerBytes: 8, end };
+  if (short === 1) {
+    if (header.length < 16) return 'part_of_box';
+    const long = header.readBigUInt64BE(8);
+    if (long < 16n) return 'no_box';
+    const far = BigInt(start) + long;
+    return { type, start, headerBytes: 16, end: far > MAX_OFFSET ? Infinity : Number(far) };
+  }
+  return short < 8 ? 'no_box' : { type, start, headerBytes: 8, end: start + short };
 }
 
 /** One read serves headers that are close together: a hostile file may consist of headers only. */
@@ -82,8 +104,6 @@ class HeaderReader {
     return this.#window.subarray(0, Math.min(16, bytesRead));
   }
 }
-
-const MAX_OFFSET = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Random access to the bytes of a file that does not change meanwhile. */
 export interface ByteSource {

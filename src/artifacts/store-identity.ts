@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseOwnJson } from '../domain/json';
-import { ArtifactError, systemCode } from './artifact-store';
-import { ensureDirectory, publishIfAbsent, removeIfThere } from './durable-file';
+import { ArtifactError } from './artifact-store';
+import { systemCode } from '../files/system-code';
+import { writeSynced } from '../files/write-synced';
+import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
+import { ensureFolder } from '../files/durable-folders';
 
 const NAME = 'store.json';
 
@@ -16,16 +19,10 @@ export async function storeIdentity(root: string): Promise<string> {
 }
 
 async function makeIdentity(root: string, file: string): Promise<string> {
-  await ensureDirectory(root);
+  await ensureFolder(root);
   const draft = join(root, `.${randomUUID()}.tmp`);
   try {
-    const handle = await open(draft, 'wx', 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify({ v: 1, storeId: randomUUID() })}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeSynced(draft, [`${JSON.stringify({ v: 1, storeId: randomUUID() })}\n`], 0o600);
     await publishIfAbsent(draft, file);
   } finally {
     await removeIfThere(draft);

@@ -1,7 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import { checkMp4Bytes, type VideoTrackFacts } from './incomplete-mp4';
 import { describePage, SNIFF_BYTES, sniffMedia } from './media-type';
-import { BOX_TYPE, bytesOf, type ByteSource, walkBoxes } from './mp4-boxes';
-import { checkSamples, type VideoTrackFacts } from './mp4-samples';
+import { boxesOfFile, bytesOf, type ByteSource } from './mp4-boxes';
 
 export type VideoCheck =
   | {
@@ -21,24 +21,24 @@ export async function checkVideo(path: string): Promise<VideoCheck> {
   const handle = await open(path, 'r');
   try {
     const { size } = await handle.stat();
-    return await checkBytes(handle, await bytesOf(handle, size), size);
+    return await checkBytes(await bytesOf(handle, size), size);
   } finally {
     await handle.close();
   }
 }
 
-async function checkBytes(handle: FileHandle, bytes: ByteSource, size: number): Promise<VideoCheck> {
+async function checkBytes(bytes: ByteSource, size: number): Promise<VideoCheck> {
   const head = await readHead(bytes);
   const media = sniffMedia(head);
   if (media?.kind !== 'video') return { ok: false, reason: 'not_video', message: notVideo(head) };
   if (media.mediaType === 'video/mp4') {
-    const check = await checkMp4In(bytes, size);
+    const check = await checkMp4Bytes(bytes, size);
     if (!check.ok) return check;
     const { ok: _ok, ...facts } = check;
     return { ok: true, mediaType: media.mediaType, facts, warnings: [] };
   }
   const isCut = media.mediaType === 'video/webm' ? isCutWebm : isCutQuickTime;
-  if (await isCut(handle, size))
+  if (await isCut(bytes, size))
     return { ok: false, reason: 'incomplete_file', message: `The ${media.mediaType} file is cut.` };
   return {
     ok: true,
@@ -63,33 +63,6 @@ async function readHead(bytes: ByteSource): Promise<Buffer> {
   return head.subarray(0, bytesRead);
 }
 
-type Mp4Check =
-  | ({ readonly ok: true } & VideoTrackFacts)
-  | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
-
-/**
- * Whether a file is a whole MP4 (C4.3, architecture: Download): all top-level boxes to the file's end, then every
- * sample within its media data. Damage inside the media data is not detected: that needs a decoder.
- * Rejects only when the file cannot be read.
- */
-export async function checkMp4(path: string): Promise<Mp4Check> {
-  const handle = await open(path, 'r');
-  try {
-    const { size } = await handle.stat();
-    return await checkMp4In(await bytesOf(handle, size), size);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** {@link checkMp4} of an open file. */
-async function checkMp4In(bytes: ByteSource, size: number): Promise<Mp4Check> {
-  const walk = await walkBoxes(bytes, size);
-  if (!walk.ok) return walk;
-  const samples = await checkSamples(bytes, walk.boxes);
-  return samples.ok ? { ok: true, ...samples.facts } : samples;
-}
-
 /** More than any QuickTime file has at its top level; boxes beyond them are not read. */
 const MAX_BOXES = 1000;
 
@@ -97,39 +70,26 @@ const MAX_BOXES = 1000;
  * Whether a QuickTime file shows that it is longer, or ends without its tables. Its boxes are those of MP4, but older
  * files hold other data between them: from there on nothing is known.
  */
-async function isCutQuickTime(handle: FileHandle, size: number): Promise<boolean> {
-  let tables = false;
-  let position = 0;
-  for (let count = 0; position < size && count < MAX_BOXES; count++) {
-    const head = await bytesAt(handle, position);
-    if (head.length < 8) return true;
-    const type = head.toString('latin1', 4, 8);
-    if (!BOX_TYPE.test(type)) return false;
-    tables ||= type === 'moov';
-    const short = head.readUInt32BE(0);
-    if (short === 0) return !tables;
-    if (short === 1 && head.length < 16) return true;
-    const length = short === 1 ? Number(head.readBigUInt64BE(8)) : short;
-    if (length < 8) return false;
-    position += length;
-  }
-  return position > size || (position === size && !tables);
+async function isCutQuickTime(bytes: ByteSource, size: number): Promise<boolean> {
+  const { boxes, rest } = await boxesOfFile(bytes, size, MAX_BOXES);
+  if (rest === 'nothing') return !boxes.some((box) => box.type === 'moov');
+  return rest === 'part_of_box';
 }
 
 const EBML_HEADER = 0x1a45dfa3;
 const SEGMENT = 0x18538067;
 
 /** Whether the header of a WebM file shows that it is longer; live recordings do not state their length. */
-async function isCutWebm(handle: FileHandle, size: number): Promise<boolean> {
-  const header = await elementAt(handle, 0, EBML_HEADER);
+async function isCutWebm(bytes: ByteSource, size: number): Promise<boolean> {
+  const header = await elementAt(bytes, 0, EBML_HEADER);
   if (header === undefined) return false;
-  const segment = await elementAt(handle, header, SEGMENT);
+  const segment = await elementAt(bytes, header, SEGMENT);
   return segment !== undefined && segment > size;
 }
 
 /** Where the element that begins here ends; undefined when it is another one, or has no known size. */
-async function elementAt(handle: FileHandle, position: number, id: number): Promise<number | undefined> {
-  const head = await bytesAt(handle, position);
+async function elementAt(bytes: ByteSource, position: number, id: number): Promise<number | undefined> {
+  const head = await bytesAt(bytes, position);
   if (head.length < 5 || head.readUInt32BE(0) !== id) return undefined;
   const first = head[4]!;
   const width = Math.clz32(first) - 23;
@@ -140,8 +100,8 @@ async function elementAt(handle: FileHandle, position: number, id: number): Prom
   return unknown ? undefined : position + 4 + width + Number(value);
 }
 
-async function bytesAt(handle: FileHandle, position: number): Promise<Buffer> {
+async function bytesAt(source: ByteSource, position: number): Promise<Buffer> {
   const bytes = Buffer.alloc(16);
-  const { bytesRead } = await handle.read(bytes, 0, bytes.length, position);
+  const { bytesRead } = await source.read(bytes, 0, bytes.length, position);
   return bytes.subarray(0, bytesRead);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { type Command } from 'commander';
+import { systemCode } from '../files/system-code';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { FileArtifactStore } from '../artifacts/file-store';
 import { type IngestedFile, ingestFile } from '../artifacts/ingest';
@@ -186,7 +187,7 @@ function inputError(option: string, path: string, error: unknown): CliError {
     const message = `${option}: the file could not be stored. ${error.message}`;
     return new CliError(`artifacts/${error.code}`, message);
   }
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  const code = systemCode(error);
   const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
   return badInput([
     { field: option, message: `The file ${path} ${reason}. A URL starts with https:// or http://.` },

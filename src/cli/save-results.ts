@@ -1,13 +1,14 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { systemCode } from '../files/system-code';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { fileExtension } from '../artifacts/file-store';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type Billing } from '../domain/price';
 import { type ArtifactRef } from '../domain/request';
 import { CliError } from './errors';
-import { safeName } from './safe-name';
+import { safeName } from '../files/safe-name';
 
 interface ResultsToSave {
   /** Base name of the files. */
@@ -96,7 +97,7 @@ export async function prepareOut(out: string): Promise<string> {
     await access(directory, constants.W_OK | constants.X_OK);
     return directory;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    const code = systemCode(error);
     throw new CliError('cannot_write', `--out: ${directory} cannot be written (${code}).`);
   }
 }

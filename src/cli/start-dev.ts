@@ -1,12 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MediaConfig } from '../config';
-import {
-  acquireOwnerLock,
-  LockHeldError,
-  type OwnerLock,
-  processIdentity,
-} from '../testing/temporal-server/owner-lock';
+import { acquireOwnerLock, LockHeldError, type OwnerLock, processIdentity } from '../files/owner-lock';
 import {
   type RunningTemporalServer,
   startTemporalServer,

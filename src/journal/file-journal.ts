@@ -21,7 +21,7 @@ import {
   type TaskIndexEntry,
 } from '../domain/journal';
 import { parseCampaignRecord } from './campaign-records';
-import { createIfAbsent } from './create-if-absent';
+import { createIfAbsent } from '../files/create-if-absent';
 import { asyncFiles, type JournalFiles, syncFiles } from './journal-files';
 import {
   parseIdentity,

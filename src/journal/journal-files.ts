@@ -1,5 +1,6 @@
 import fs from 'node:fs';
-import { bareFiles } from './create-if-absent';
+import { bareFiles } from '../files/bare-files';
+import { systemCode } from '../files/system-code';
 
 /** Reads the files of a journal. */
 export interface JournalFiles {
@@ -29,7 +30,7 @@ async function ifThere<T, None>(look: () => T | Promise<T>, none: None): Promise
   try {
     return await look();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return none;
+    if (systemCode(error) === 'ENOENT') return none;
     throw error;
   }
 }

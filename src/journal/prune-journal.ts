@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, rename, rm, unlink } from 'node:fs/promises';
+import { mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SendAttemptView, isUndecided, type ClaimIntent } from '../domain/journal';
-import { syncFolder } from './create-if-absent';
+import { linkIfAbsent } from '../files/create-if-absent';
+import { syncFolder } from '../files/durable-folders';
 import { asyncFiles } from './journal-files';
 import { type KeyFolder, keyFolders, openFile, readSendAttempts, taskFile } from './file-journal';
 
@@ -136,9 +137,7 @@ async function emptyTrash(options: PruneOptions): Promise<void> {
 async function putBack(gone: string, { path, parent }: Pick<KeyFolder, 'path' | 'parent'>): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   for (const name of await asyncFiles.names(gone, '')) {
-    await link(join(gone, name), join(path, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
+    await linkIfAbsent(join(gone, name), join(path, name));
   }
   await syncFolder(path);
   await syncFolder(parent);

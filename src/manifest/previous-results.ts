@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
@@ -11,7 +12,6 @@ import {
 import { rowCreationKey } from '../domain/creation-key';
 import { keyHash, type KeyHash, KeyTable } from './keys';
 import { readSegment, resultSegments } from './results';
-import { LeastRecent } from './sources';
 
 /** Outcomes that are not final: the selection `missing` resumes these rows. */
 const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([
@@ -195,7 +195,13 @@ export class PreviousResults {
   /** Columns: segment + 1, line in it, generation and flags, content. */
   readonly #table = new KeyTable(4);
   readonly #segments: string[] = [];
-  readonly #lines = new LeastRecent<readonly CampaignRowResult[]>(KEPT_LINES, (lines) => lines.length);
+  readonly #lines = new LRUCache<string, readonly CampaignRowResult[]>({
+    maxSize: KEPT_LINES,
+    // Every segment may be kept, also one that is larger than all others may be together.
+    sizeCalculation: ({ length }) => Math.min(Math.max(length, 1), KEPT_LINES),
+    fetchMethod: (sha256) => readSegment(this.store, sha256),
+    ignoreFetchAbort: true,
+  });
 
   private constructor(
     private readonly store: Pick<ArtifactStore, 'read'>,
@@ -261,7 +267,7 @@ export class PreviousResults {
 
   async #read(hash: KeyHash, segment: number, key: string): Promise<CampaignRowResult> {
     const sha256 = this.#segments[segment] ?? '';
-    const lines = await this.#lines.get(sha256, () => readSegment(this.store, sha256));
+    const lines = await this.#lines.forceFetch(sha256);
     const line = lines[this.#table.get(hash, 1)];
     // Two keys have the same 64 bits: neither row may use the purchases of the other.
     if (line?.key !== key) throw new Error('Two rows of the campaign cannot be told apart by their keys.');

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
 import { type JsonValue } from '../domain/json';
@@ -99,12 +100,18 @@ export function createSourceLookup(
   store: Pick<ArtifactStore, 'read' | 'has'>,
   file: (path: string) => Promise<ArtifactRef | undefined>,
 ): SourceLookup {
-  const artifacts = new LeastRecent<ArtifactRef | undefined>(KEPT, () => 1);
-  const files = new LeastRecent<ArtifactRef | undefined>(KEPT, () => 1);
-  return {
-    artifact: (sha256) => artifacts.get(sha256, () => describe(store, sha256)),
-    file: (path) => files.get(path, () => file(path)),
-  };
+  const artifacts = cached((sha256) => describe(store, sha256));
+  return { artifact: artifacts, file: cached(file) };
+}
+
+/** Concurrent calls for a source share one read. That it is not there is cached too; a failed read is not. */
+function cached(read: SourceLookup['file']): SourceLookup['file'] {
+  const sources = new LRUCache<string, { readonly found: ArtifactRef | undefined }>({
+    max: KEPT,
+    fetchMethod: async (name) => ({ found: await read(name) }),
+    ignoreFetchAbort: true,
+  });
+  return async (name) => (await sources.forceFetch(name)).found;
 }
 
 async function describe(
@@ -132,51 +139,4 @@ async function describe(
     bytes,
     sha256,
   };
-}
-
-/**
- * A cache of read values with a limited total weight; the least recently used one is removed first. Concurrent requests
- * for a key share one read; a failed read is not cached.
- */
-export class LeastRecent<T> {
-  readonly #kept = new Map<string, { readonly value: Promise<T>; weight: number }>();
-  #weight = 0;
-
-  /** @param most largest total weight; a single value may exceed it */
-  constructor(
-    private readonly most: number,
-    private readonly weigh: (value: T) => number,
-  ) {}
-
-  async get(key: string, read: () => Promise<T>): Promise<T> {
-    const found = this.#kept.get(key);
-    if (found !== undefined) {
-      this.#kept.delete(key);
-      this.#kept.set(key, found);
-      return found.value;
-    }
-    const entry = { value: read(), weight: 0 };
-    this.#kept.set(key, entry);
-    try {
-      const value = await entry.value;
-      if (this.#kept.get(key) === entry) {
-        entry.weight = this.weigh(value);
-        this.#weight += entry.weight;
-        this.#shrink(key);
-      }
-      return value;
-    } catch (error) {
-      if (this.#kept.get(key) === entry) this.#kept.delete(key);
-      throw error;
-    }
-  }
-
-  #shrink(newest: string): void {
-    for (const [key, { weight }] of this.#kept) {
-      if (this.#weight <= this.most) return;
-      if (key === newest || weight === 0) continue;
-      this.#kept.delete(key);
-      this.#weight -= weight;
-    }
-  }
 }

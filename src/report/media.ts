@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
-import { safeName } from '../artifacts/durable-file';
+import { safeName } from '../files/safe-name';
 import { fileExtension } from '../artifacts/file-store';
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { mapConcurrently } from '../domain/map-concurrently';

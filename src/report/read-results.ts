@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { type PlanIndex } from '../domain/campaign/plan';
 import { type PlanAddress, type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
@@ -18,6 +19,12 @@ import { type ReportState, shortHash } from './report-state';
 /** Most pages in memory: rows end roughly in the order of the manifest, so that few pages are open at once. */
 const OPEN_PAGES = 96;
 
+interface OpenPage {
+  readonly page: number;
+  readonly rows: PageRows;
+  dirty: boolean;
+}
+
 /**
  * Puts results into pages: for each key it keeps the line with the highest generation, and of equal ones the later.
  * Memory does not grow with the rows, except that with several plans the page of each key is kept in memory.
@@ -25,7 +32,7 @@ const OPEN_PAGES = 96;
 class ResultsMerger {
   /** Pages that changed or had a line in this refresh. */
   readonly touched = new Set<number>();
-  readonly #open = new Map<number, { readonly rows: PageRows; dirty: boolean }>();
+  readonly #open = new LRUCache<number, OpenPage>({ max: OPEN_PAGES });
   #places: Map<string, number> | null = null;
 
   /** @param rowGeneration highest generation in the pages */
@@ -52,7 +59,7 @@ class ResultsMerger {
 
   /** Writes all open pages. */
   async flush(): Promise<void> {
-    for (const page of [...this.#open.keys()]) await this.#close(page);
+    while (this.#open.size > 0) await this.#closeOne();
   }
 
   /** Removes the key from the page of an earlier manifest. @returns the row removed there, or `newer` if it is newer */
@@ -79,24 +86,19 @@ class ResultsMerger {
     return places;
   }
 
-  async #page(page: number): Promise<{ readonly rows: PageRows; dirty: boolean }> {
+  async #page(page: number): Promise<OpenPage> {
     const there = this.#open.get(page);
-    if (there !== undefined) {
-      this.#open.delete(page);
-      this.#open.set(page, there);
-      return there;
-    }
-    const oldest = this.#open.keys().next();
-    if (this.#open.size >= OPEN_PAGES && oldest.done !== true) await this.#close(oldest.value);
-    const opened = { rows: await readPage(this.folder, page), dirty: false };
+    if (there !== undefined) return there;
+    if (this.#open.size >= OPEN_PAGES) await this.#closeOne();
+    const opened = { page, rows: await readPage(this.folder, page), dirty: false };
     this.#open.set(page, opened);
     return opened;
   }
 
-  async #close(page: number): Promise<void> {
-    const opened = this.#open.get(page);
-    this.#open.delete(page);
-    if (opened?.dirty === true) await writePage(this.folder, page, opened.rows);
+  /** Writes the least recently used page, if it changed, before its place is free for another one. */
+  async #closeOne(): Promise<void> {
+    const opened = this.#open.pop();
+    if (opened?.dirty === true) await writePage(this.folder, opened.page, opened.rows);
   }
 }
 
@@ -200,18 +202,24 @@ const OPEN_PLAN_PAGES = 16;
 /** Planned rows with their calls, which are in the pages of their plan but not in the results. */
 export class PlannedRows {
   readonly #indexes = new Map<number, PlanIndex | null>();
-  readonly #pages = new Map<string, CampaignPage | null>();
+  readonly #pages: LRUCache<string, { readonly found: CampaignPage | null }>;
 
   constructor(
     private readonly store: ArtifactStore,
     private readonly plans: readonly PlanAddress[],
-  ) {}
+  ) {
+    this.#pages = new LRUCache({
+      max: OPEN_PLAN_PAGES,
+      fetchMethod: async (sha256) => ({ found: await this.#read<CampaignPage>(sha256) }),
+      ignoreFetchAbort: true,
+    });
+  }
 
   /** Undefined when the plan is unknown or no longer in the store. */
   async find({ generation, page, index, key }: CampaignRowResult): Promise<CampaignRow | undefined> {
     const sha256 = (await this.#index(generation))?.pages[page]?.sha256;
     if (sha256 === undefined) return undefined;
-    const rows = (await this.#page(sha256))?.rows ?? [];
+    const rows = (await this.#pages.forceFetch(sha256)).found?.rows ?? [];
     return rows[index]?.key === key ? rows[index] : rows.find((row) => row.key === key);
   }
 
@@ -222,16 +230,6 @@ export class PlannedRows {
     const index = address === undefined ? null : await this.#read<PlanIndex>(address.index);
     this.#indexes.set(generation, index);
     return index;
-  }
-
-  async #page(sha256: string): Promise<CampaignPage | null> {
-    const known = this.#pages.get(sha256);
-    if (known !== undefined) return known;
-    const oldest = this.#pages.keys().next();
-    if (this.#pages.size >= OPEN_PLAN_PAGES && oldest.done !== true) this.#pages.delete(oldest.value);
-    const page = await this.#read<CampaignPage>(sha256);
-    this.#pages.set(sha256, page);
-    return page;
   }
 
   async #read<T>(sha256: string): Promise<T | null> {

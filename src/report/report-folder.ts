@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemCode, toArtifactError } from '../artifacts/artifact-store';
-import { ensureDirectory, removeIfThere, syncDirectory } from '../artifacts/durable-file';
+import { toArtifactError } from '../artifacts/artifact-store';
+import { systemCode } from '../files/system-code';
+import { writeSynced } from '../files/write-synced';
+import { removeIfThere } from '../files/create-if-absent';
+import { ensureFolder, syncFolderIfItCan } from '../files/durable-folders';
 
 /** Folder inside a report with the state for the next refresh; not part of a zipped report. */
 export const STATE_FOLDER = '.report';
@@ -65,14 +68,8 @@ export class ReportFolder {
     const temporary = this.path(`${STATE_FOLDER}/tmp/${randomBytes(8).toString('hex')}`);
     const target = this.path(relative);
     try {
-      const handle = await open(temporary, 'wx', 0o666);
-      try {
-        for await (const piece of pieces) await handle.writeFile(piece);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await ensureDirectory(dirname(target), 0o777);
+      await writeSynced(temporary, pieces, 0o666);
+      await ensureFolder(dirname(target), 0o777);
       await rename(temporary, target);
       this.#changed.add(dirname(target));
     } finally {
@@ -98,7 +95,7 @@ export class ReportFolder {
 
   /** Makes the names of all files written so far durable. */
   async sync(): Promise<void> {
-    for (const directory of this.#changed) await syncDirectory(directory);
+    for (const directory of this.#changed) await syncFolderIfItCan(directory);
     this.#changed.clear();
   }
 }

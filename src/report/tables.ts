@@ -1,6 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
-import { systemCode } from '../artifacts/artifact-store';
+import { systemCode } from '../files/system-code';
 import { type JsonValue } from '../domain/json';
 import { inOrder, readPage } from './page-rows';
 import { type ReportFolder } from './report-folder';

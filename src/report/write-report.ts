@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ArtifactError, toArtifactError } from '../artifacts/artifact-store';
 import { endedRows, type PlanAddress } from '../domain/campaign/results';
+import { acquireOwnerLock, LockHeldError, type OwnerLock } from '../files/owner-lock';
 import { claimFolder, isMediaPart, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { fetchMedia, layoutFor } from './media';
 import { writeGalleryIndex } from './gallery-index';
@@ -11,7 +12,6 @@ import { type MediaPlan, planMedia } from './media-plan';
 import { mergeSegments, PlannedRows } from './read-results';
 import { pagesOnDisk, readPage, writePage } from './page-rows';
 import { isNewer, type ReportOptions, type ReportSummary } from './report-options';
-import { lockReport } from './report-lock';
 import { readState, writeState, type PageFacts, type ReportState } from './report-state';
 import { summaryJson, writeTables } from './tables';
 import { TEMPLATES_DIGEST } from './templates';
@@ -28,7 +28,7 @@ export async function writeReport(options: ReportOptions): Promise<ReportSummary
   const directory = resolve(options.out);
   const folder = await claimFolder(directory, options.facts.campaign);
   try {
-    const lock = await lockReport(folder.path(`${STATE_FOLDER}/lock`));
+    const lock = await lockReport(folder);
     try {
       await folder.begin();
       return await refresh(folder, options);
@@ -39,6 +39,24 @@ export async function writeReport(options: ReportOptions): Promise<ReportSummary
     if (error instanceof ReportError || error instanceof ArtifactError || options.signal?.aborted === true)
       throw error;
     throw toArtifactError(error, 'The folder of the report');
+  }
+}
+
+/**
+ * Of two concurrent refreshes, one could replace a newer page with an older one.
+ * @throws ReportError `busy` when another process writes the report
+ */
+async function lockReport(folder: ReportFolder): Promise<OwnerLock> {
+  try {
+    // A report may be on a network share, whose clock and caches differ.
+    return await acquireOwnerLock(folder.path(`${STATE_FOLDER}/lock`), {
+      waitMs: 0,
+      foreignStaleMs: 10 * 60_000,
+    });
+  } catch (error) {
+    if (error instanceof LockHeldError)
+      throw new ReportError('busy', 'Another process writes this report now.');
+    throw error;
   }
 }
 

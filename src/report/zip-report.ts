@@ -5,13 +5,9 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { ArtifactError, toArtifactError } from '../artifacts/artifact-store';
-import {
-  ensureDirectory,
-  publishIfAbsent,
-  removeIfThere,
-  safeName,
-  syncDirectory,
-} from '../artifacts/durable-file';
+import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
+import { ensureFolder, syncFolderIfItCan } from '../files/durable-folders';
+import { safeName } from '../files/safe-name';
 import { isMediaPart, ReportError, STATE_FOLDER } from './report-folder';
 
 export interface ZipOptions {
@@ -41,13 +37,13 @@ export async function zipReport(
   const target = resolve(file);
   const part = `${target}.${randomBytes(6).toString('hex')}.part`;
   try {
-    await ensureDirectory(dirname(target), 0o777);
+    await ensureFolder(dirname(target), 0o777);
     if (!replace && (await stat(target).catch(() => undefined)) !== undefined) throw exists();
     const names = (await filesOf(root)).filter((name) => ![target, part].includes(join(root, name)));
     const bytes = await pack(root, names, part);
     if (replace) {
       await rename(part, target);
-      await syncDirectory(dirname(target));
+      await syncFolderIfItCan(dirname(target));
     } else if (!(await publishIfAbsent(part, target))) throw exists();
     return { file: target, entries: names.length, bytes };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type Dispatcher } from 'undici';
 import { type JsonValue } from '../domain/json';
 import { type PolledRecord } from '../domain/poll-answers';
@@ -170,7 +171,7 @@ interface KnownReply {
  * would dominate the memory of a polling thread (docs/adr/0014).
  */
 export class RecentReadings {
-  readonly #byTask = new Map<string, KnownReply>();
+  readonly #byTask = new LRUCache<string, KnownReply>({ max: MOST_TASKS });
 
   /** Digest of the record in this body; undefined when the previous body differs or was not kept. */
   find(taskId: string, body: EncodedBody): string | undefined {
@@ -181,7 +182,7 @@ export class RecentReadings {
   keep(taskId: string, body: EncodedBody, phase: PolledRecord['phase'], digest: string): void {
     // An ended task is not polled again.
     if (ENDED.has(phase) || body.bytes.length > LONGEST) this.#byTask.delete(taskId);
-    else setNewest(this.#byTask, taskId, { hash: hashOf(body), digest }, MOST_TASKS);
+    else this.#byTask.set(taskId, { hash: hashOf(body), digest });
   }
 }
 
@@ -232,12 +233,4 @@ class SameReading implements VideoReading {
 /** Eight characters are enough to detect a changed record; every tick transfers them. */
 export function recordDigest(record: PolledRecord): string {
   return hash('sha256', JSON.stringify(record), 'base64url').slice(0, 8);
-}
-
-/** Sets an entry as the newest and removes the oldest of more than `most`. A Map iterates from the oldest. */
-function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const oldest = map.keys().next();
-  if (map.size > most && oldest.done !== true) map.delete(oldest.value);
 }

@@ -1,5 +1,6 @@
-import { walkBoxes } from '../../src/artifacts/mp4-boxes';
-import { claimedSamples, nestsWell, placesEverySample } from '../../src/artifacts/mp4-samples';
+import { checkMp4Bytes, claimsIn, placesEverySample } from '../../src/artifacts/incomplete-mp4';
+import { boxesOfFile, DamagedMp4 } from '../../src/artifacts/mp4-boxes';
+import { type ChunkRun } from '../../src/artifacts/mp4-tracks';
 import { memorySource } from './memory-source';
 
 /** A box of a size that may be a lie. */
@@ -22,13 +23,18 @@ const [FTYP, MOOV, MDAT] = [box('ftyp', Buffer.from('isom')), box('moov'), box('
 /** As if the bytes were a file; a file may be longer than what can be read of it. */
 function walk(...parts: Buffer[]) {
   const bytes = Buffer.concat(parts);
-  return walkBoxes(memorySource(bytes), bytes.length);
+  return boxesOfFile(memorySource(bytes), bytes.length, 100_000);
+}
+
+function check(...parts: Buffer[]) {
+  const bytes = Buffer.concat(parts);
+  return checkMp4Bytes(memorySource(bytes), bytes.length);
 }
 
 describe('a walk over the boxes of a file', () => {
   it('names each with its place', async () => {
     expect(await walk(FTYP, longBox('free'), MOOV, MDAT)).toEqual({
-      ok: true,
+      rest: 'nothing',
       boxes: [
         { type: 'ftyp', start: 0, headerBytes: 8, end: 12 },
         { type: 'free', start: 12, headerBytes: 16, end: 28 },
@@ -41,9 +47,8 @@ describe('a walk over the boxes of a file', () => {
   it('reads the headers that lie close together at once', async () => {
     let reads = 0;
     const bytes = Buffer.concat([FTYP, MOOV, MDAT, ...Array.from({ length: 1_000 }, () => box('free'))]);
-    expect(await walkBoxes(memorySource(bytes, { onRead: () => (reads += 1) }), bytes.length)).toMatchObject({
-      ok: true,
-    });
+    const source = memorySource(bytes, { onRead: () => (reads += 1) });
+    expect(await boxesOfFile(source, bytes.length, 2000)).toMatchObject({ rest: 'nothing' });
     // A header that lies across the end of a read is read again.
     expect(reads).toBeLessThan(4);
   });
@@ -51,13 +56,13 @@ describe('a walk over the boxes of a file', () => {
   it('takes a size of 0 as the rest of the file', async () => {
     const last = box('mdat', Buffer.alloc(5), 0);
     expect(await walk(FTYP, MOOV, last)).toMatchObject({
-      ok: true,
+      rest: 'nothing',
       boxes: [{}, {}, { type: 'mdat', end: 33 }],
     });
   });
 
   it.each(['\xa9too', 'a b~', '    '])('takes %j for a type', async (type) => {
-    expect(await walk(FTYP, MOOV, MDAT, box(type))).toMatchObject({ ok: true });
+    expect(await walk(FTYP, MOOV, MDAT, box(type))).toMatchObject({ rest: 'nothing' });
   });
 
   const CUT = (at: number) => `At byte ${at} there is no complete box: the file is cut or damaged.`;
@@ -93,13 +98,13 @@ describe('a walk over the boxes of a file', () => {
       `The box free needs Infinity bytes, the file has ${END + 16}.`,
     ],
   ])('refuses a file with %s', async (_, parts, reason, message) => {
-    expect(await walk(...parts)).toEqual({ ok: false, reason, message });
+    expect(await check(...parts)).toEqual({ ok: false, reason, message });
   });
 
   it('ends after a hundred thousand boxes', async () => {
     const free = Array.from({ length: 100_000 - 3 }, () => box('free'));
-    expect(await walk(FTYP, MOOV, MDAT, ...free)).toMatchObject({ ok: true });
-    expect(await walk(FTYP, MOOV, MDAT, ...free, box('free'))).toEqual({
+    expect(await walk(FTYP, MOOV, MDAT, ...free)).toMatchObject({ rest: 'nothing' });
+    expect(await check(FTYP, MOOV, MDAT, ...free, box('free'))).toEqual({
       ok: false,
       reason: 'incomplete_file',
       message: 'The file has more boxes than any video.',
@@ -112,45 +117,100 @@ const number = (value: number) => {
   bytes.writeUInt32BE(value);
   return bytes;
 };
-const sizes = (type: string, count: number) => box(type, Buffer.concat([Buffer.alloc(8), number(count)]));
-const run = (count: number) => box('trun', Buffer.concat([Buffer.alloc(4), number(count)]));
+/** A table of samples of one length. */
+const sizes = (type: string, count: number) =>
+  box(type, Buffer.concat([number(0), number(type === 'stz2' ? 0 : 1), number(count)]));
+const run = (count: number) => box('trun', Buffer.concat([number(0), number(count)]));
 
 describe('the samples that tables claim', () => {
   it.each<[string, Buffer, number]>([
-    ['in a track', box('moov', box('trak', box('mdia', box('minf', box('stbl', sizes('stsz', 7)))))), 7],
-    ['in small sizes', box('moov', box('stbl', sizes('stz2', 7))), 7],
-    ['in a fragment', box('moof', box('traf', Buffer.concat([run(3), run(4)]))), 7],
-    ['in two tracks', box('moov', Buffer.concat([box('trak', run(3)), box('trak', run(4))])), 7],
-    ['behind another box', box('moov', Buffer.concat([box('free', Buffer.alloc(3)), run(7)])), 7],
-    ['behind a long box', box('moov', Buffer.concat([longBox('free', Buffer.alloc(3)), run(7)])), 7],
-    ['in a long box', box('moov', longBox('trak', run(7))), 7],
-    ['behind an empty box', box('moov', Buffer.concat([box('free'), run(7)])), 7],
-    ['in half a long header', box('moov', longBox('trak').subarray(0, 12)), 0],
-    ['in a box to the end', box('moov', box('trak', run(7), 0)), 7],
-    ['in a box that claims more than there is', box('moov', box('trak', run(7), 900)), 7],
-    ['as many as four billion', box('moov', run(0xffffffff)), 0xffffffff],
-    ['in a table that is cut', box('moov', box('trun', Buffer.alloc(7, 1))), 0],
-    ['in a box that holds no tables', box('moov', box('udta', run(7))), 0],
-    ['behind a box without a size', box('moov', Buffer.concat([box('free', Buffer.alloc(0), 7), run(7)])), 0],
-    [
-      'behind a long box without a size',
-      box('moov', Buffer.concat([longBox('free', Buffer.alloc(0), 15n), run(7)])),
-      0,
-    ],
-  ])('%s are counted', (_, moov, expected) => {
-    expect(claimedSamples(moov, 8)).toBe(expected);
+    ['in a track', box('trak', box('mdia', box('minf', box('stbl', sizes('stsz', 7))))), 7],
+    ['in small sizes', box('stbl', sizes('stz2', 7)), 7],
+    ['in a fragment', box('traf', Buffer.concat([run(3), run(4)])), 7],
+    ['in two tracks', Buffer.concat([box('trak', run(3)), box('trak', run(4))]), 7],
+    ['behind another box', Buffer.concat([box('free', Buffer.alloc(3)), run(7)]), 7],
+    ['behind a long box', Buffer.concat([longBox('free', Buffer.alloc(3)), run(7)]), 7],
+    ['in a long box', longBox('trak', run(7)), 7],
+    ['behind an empty box', Buffer.concat([box('free'), run(7)]), 7],
+    ['as many as four billion', run(0xffffffff), 0xffffffff],
+    ['in data of the user', box('udta', run(7)), 7],
+    ['in data of the user that is no box', box('udta', Buffer.alloc(9, 255)), 0],
+    ['in a box that is no container', box('meta', run(7)), 0],
+  ])('%s are counted', (_, inner, expected) => {
+    expect(claimsIn(inner)).toEqual({ samples: expected, fit: true });
   });
 
-  it('are counted behind a long header, and eight boxes deep', () => {
-    expect(claimedSamples(longBox('moov', run(7)), 16)).toBe(7);
+  it('are counted seven boxes deep', () => {
     const nested = (depth: number) =>
       Array.from({ length: depth }).reduce<Buffer>((inner) => box('trak', inner), run(7));
-    expect(claimedSamples(box('moov', nested(8)), 8)).toBe(7);
-    expect(claimedSamples(box('moov', nested(9)), 8)).toBe(0);
+    expect(claimsIn(nested(7)).samples).toBe(7);
+    expect(claimsIn(nested(8)).samples).toBe(0);
+  });
+});
+
+describe('the entries that a table claims', () => {
+  /** Version and flags, then numbers. */
+  const table = (type: string, version: number, numbers: readonly number[], bytes: number) =>
+    box(type, Buffer.concat([number(version << 24), ...numbers.map(number), Buffer.alloc(bytes)]));
+  it.each<[string, number, readonly number[], number]>([
+    ['stts', 0, [3], 24],
+    ['ctts', 1, [3], 24],
+    ['stsc', 0, [3], 36],
+    ['stco', 0, [3], 12],
+    ['co64', 0, [3], 24],
+    ['stss', 0, [3], 12],
+    ['stsh', 0, [3], 24],
+    ['elst', 0, [3], 36],
+    ['elst', 1, [3], 60],
+    ['sbgp', 0, [0, 3], 24],
+    ['sbgp', 1, [0, 0, 3], 24],
+    ['sgpd', 0, [0, 3], 3],
+    ['sgpd', 1, [0, 5, 3], 15],
+    ['sgpd', 1, [0, 0, 3], 12],
+    ['sgpd', 2, [0, 0, 3], 3],
+    ['sidx', 0, [0, 0, 0, 0, 3], 36],
+    ['sidx', 1, [0, 0, 0, 0, 0, 0, 3], 36],
+    ['stsz', 0, [0, 3], 12],
+    ['stz2', 0, [4, 3], 2],
+    ['stz2', 0, [8, 3], 3],
+    ['stz2', 0, [16, 3], 6],
+  ])('of %s, version %i, %j need %i bytes', (type, version, numbers, bytes) => {
+    expect(claimsIn(table(type, version, numbers, bytes)).fit).toBe(true);
+    expect(claimsIn(table(type, version, numbers, bytes - 1)).fit).toBe(false);
+  });
+
+  it.each<[number, number]>([
+    [0x000, 0],
+    [0x001, 4],
+    [0x004, 4],
+    [0x100, 12],
+    [0x200, 12],
+    [0x400, 12],
+    [0x800, 12],
+    [0xf05, 56],
+  ])('of a run with the flags %i need %i bytes', (flags, bytes) => {
+    const of = (more: number) =>
+      box('trun', Buffer.concat([number(flags), number(3), Buffer.alloc(bytes + more)]));
+    expect(claimsIn(of(0)).fit).toBe(true);
+    if (bytes > 0) expect(claimsIn(of(-1)).fit).toBe(false);
+  });
+
+  it('are damaged where the table ends before their number', () => {
+    expect(() => claimsIn(box('trun', Buffer.alloc(7, 1)))).toThrow(DamagedMp4);
   });
 });
 
 describe('boxes inside a box', () => {
+  /** Whether the boxes in a `moov` box fill it. */
+  const fills = (moov: Buffer, headerBytes = 8) => {
+    try {
+      claimsIn(moov.subarray(headerBytes));
+      return true;
+    } catch (error) {
+      if (error instanceof DamagedMp4) return false;
+      throw error;
+    }
+  };
   const inner = box('trak', box('mdia'));
   it.each<[string, Buffer]>([
     ['nothing', box('moov')],
@@ -161,7 +221,7 @@ describe('boxes inside a box', () => {
     ['seven bytes of padding', box('moov', Buffer.concat([inner, Buffer.alloc(7)]))],
     ['anything in a box that is no container', box('moov', box('udta', Buffer.alloc(9, 255)))],
   ])('fill it with %s', (_, bytes) => {
-    expect(nestsWell(bytes, 8)).toBe(true);
+    expect(fills(bytes)).toBe(true);
   });
 
   it.each<[string, Buffer]>([
@@ -177,48 +237,37 @@ describe('boxes inside a box', () => {
       box('moov', box('trak', Buffer.concat([inner, box('mdia', Buffer.alloc(0), 9)]))),
     ],
   ])('do not fill it with %s', (_, bytes) => {
-    expect(nestsWell(bytes, 8)).toBe(false);
+    expect(fills(bytes)).toBe(false);
   });
 
   it.each(['trak', 'mdia', 'minf', 'stbl', 'moof', 'traf', 'moov'])('are looked at inside %s', (type) => {
-    expect(nestsWell(box('moov', box(type, Buffer.alloc(8))), 8)).toBe(false);
+    expect(fills(box('moov', box(type, Buffer.alloc(8))))).toBe(false);
   });
 
   it('are looked at behind a long header', () => {
-    expect(nestsWell(longBox('moov', inner), 16)).toBe(true);
-    expect(nestsWell(longBox('moov', Buffer.alloc(8)), 16)).toBe(false);
+    expect(fills(longBox('moov', inner), 16)).toBe(true);
+    expect(fills(longBox('moov', Buffer.alloc(8)), 16)).toBe(false);
   });
 
   it('are looked at eight boxes deep', () => {
     const nested = (depth: number) =>
       Array.from({ length: depth }).reduce<Buffer>((body) => box('trak', body), Buffer.alloc(8));
-    expect(nestsWell(box('moov', nested(7)), 8)).toBe(false);
-    expect(nestsWell(box('moov', nested(8)), 8)).toBe(true);
+    expect(fills(box('moov', nested(7)))).toBe(false);
+    expect(fills(box('moov', nested(8)))).toBe(true);
   });
 });
 
 describe('the chunk tables of a track', () => {
-  const places = (
-    samples: number,
-    chunks: number,
-    runs: readonly (readonly [number, number])[],
-    own: object = {},
-  ) =>
+  const places = (samples: number, chunks: number, runs: readonly (readonly [number, number])[]) =>
     placesEverySample({
-      mdia: {
-        minf: {
-          stbl: {
-            stsz: { sample_sizes: Array.from({ length: samples }) },
-            stco: { chunk_offsets: Array.from({ length: chunks }) },
-            stsc: {
-              first_chunk: runs.map(([first]) => first),
-              samples_per_chunk: runs.map(([, count]) => count),
-            },
-            ...own,
-          },
-        },
-      },
-    } as unknown as Parameters<typeof placesEverySample>[0]);
+      sampleCount: samples,
+      chunkRuns: () =>
+        runs.map(([first, samplesEach], index): ChunkRun => ({
+          first,
+          next: runs[index + 1]?.[0] ?? chunks + 1,
+          samplesEach,
+        })),
+    });
 
   it.each<[string, number, number, readonly (readonly [number, number])[], boolean]>([
     ['one sample in one chunk', 1, 1, [[1, 1]], true],
@@ -289,20 +338,5 @@ describe('the chunk tables of a track', () => {
     ],
   ])('with %s: %i in %i', (_, samples, chunks, runs, expected) => {
     expect(places(samples, chunks, runs)).toBe(expected);
-  });
-
-  it('are read in their other spellings, and may be missing', () => {
-    const three = Array.from({ length: 3 });
-    const other = {
-      stsz: undefined,
-      stz2: { sample_sizes: three },
-      stco: undefined,
-      co64: { chunk_offsets: three },
-    };
-    expect(places(0, 0, [[1, 1]], other)).toBe(true);
-    expect(places(0, 0, [[1, 1]], { ...other, co64: { chunk_offsets: three.slice(1) } })).toBe(false);
-    expect(places(0, 0, [], { stsz: undefined, stco: undefined, stsc: undefined })).toBe(true);
-    expect(places(1, 1, [], { stsc: undefined })).toBe(false);
-    expect(places(1, 1, [[1, 1]], { stsc: { first_chunk: [1], samples_per_chunk: [] } })).toBe(false);
   });
 });

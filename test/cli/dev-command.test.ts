@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DevState, readDevState } from '../../src/cli/dev/state';
 import { SandboxAdmin } from '../../src/testing/sandbox';
-import { processIdentity } from '../../src/testing/temporal-server/owner-lock';
+import { processIdentity } from '../../src/files/owner-lock';
 import { type CliProcess, runCli, runJson, startCli } from './support/run-cli';
 
 describe('temporal-media dev', () => {

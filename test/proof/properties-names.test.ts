@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { partOwner } from '../../src/activities/fetch-body';
-import { safeName } from '../../src/cli/safe-name';
+import { safeName } from '../../src/files/safe-name';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/request';
 import { isUsableTaskId } from '../../src/domain/video-task';
 import { createFileJournal } from '../../src/journal/file-journal';

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import {
   type OpenedPage,
@@ -22,7 +23,6 @@ import { rowCreationKey } from '../../domain/creation-key';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { referenceModeOf } from '../../domain/request';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
-import { LeastRecent } from '../../manifest/sources';
 import { readJson } from '../../manifest/manifest-text';
 import { indexCreated, openSendAttempt } from '../send-attempts';
 import { type AnswerBase, waitingAnswer } from '../paid-answers';
@@ -137,21 +137,24 @@ const KEPT_INDEXES = 8;
 
 /** Reads pages of plans and keeps recent ones in memory, because every batch reads its pages again. */
 export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageReader {
-  const indexes = new LeastRecent<PlanIndex>(KEPT_INDEXES, () => 1);
-  const pages = new LeastRecent<{ readonly page: CampaignPage; readonly size: number }>(
-    KEPT_CHARACTERS,
-    ({ size }) => size,
-  );
+  const indexes = new LRUCache<string, PlanIndex>({
+    max: KEPT_INDEXES,
+    fetchMethod: (sha256) => readJson<PlanIndex>(artifacts, sha256),
+    ignoreFetchAbort: true,
+  });
+  const pages = new LRUCache<string, CampaignPage>({
+    maxSize: KEPT_CHARACTERS,
+    // Every page may be kept, also one that is larger than all others may be together.
+    sizeCalculation: (page) => Math.min(JSON.stringify(page).length, KEPT_CHARACTERS),
+    fetchMethod: (sha256) => readJson<CampaignPage>(artifacts, sha256),
+    ignoreFetchAbort: true,
+  });
   return {
     async page({ index, page }) {
-      const plan = await indexes.get(index, () => readJson<PlanIndex>(artifacts, index));
+      const plan = await indexes.forceFetch(index);
       const entry = plan.pages[page];
       if (entry === undefined) throw new RangeError(`The plan has no page ${page}.`);
-      const found = await pages.get(entry.sha256, async () => {
-        const read = await readJson<CampaignPage>(artifacts, entry.sha256);
-        return { page: read, size: JSON.stringify(read).length };
-      });
-      return found.page;
+      return pages.forceFetch(entry.sha256);
     },
   };
 }

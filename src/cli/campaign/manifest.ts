@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { systemCode } from '../../files/system-code';
 import { ArtifactError, type ArtifactStore } from '../../artifacts/artifact-store';
 import { ingestFile } from '../../artifacts/ingest';
 import { type JsonValue } from '../../domain/json';
@@ -155,7 +156,7 @@ export async function openManifest(
   if (sha256 !== undefined) return storedManifest(argument, sha256, store);
   const file = resolve(argument);
   const facts = await stat(file).catch((error: unknown) => {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const code = systemCode(error);
     throw unreadable(code === 'ENOENT' ? `There is no file ${argument}.` : `${argument}: ${code}.`);
   });
   if (facts.isDirectory()) throw unreadable(`${argument} is a folder.`);
@@ -195,7 +196,7 @@ async function spooled(source: Readable, folder: string | null): Promise<Manifes
     await pipeline(source, createWriteStream(file, { mode: 0o600 }));
   } catch (error) {
     await dispose();
-    throw unreadable(`it broke off (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`);
+    throw unreadable(`it broke off (${systemCode(error)}).`);
   }
   return {
     open: async () => createReadStream(file) as AsyncIterable<Uint8Array>,

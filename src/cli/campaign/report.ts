@@ -8,7 +8,7 @@ import { type CommandContext, type CommonOptions, effectiveConfig } from '../con
 import { failureOf } from '../errors';
 import { openStore } from '../paid-options';
 import { type Report } from '../report';
-import { safeName } from '../safe-name';
+import { safeName } from '../../files/safe-name';
 import { prepareOut } from '../save-results';
 import { withServer } from '../with-server';
 import { moneyText, resultsText } from './campaign-text';

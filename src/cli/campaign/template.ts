@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
+import { systemCode } from '../../files/system-code';
 import { type ImageModel, type ModelEntry, type VideoModel } from '../../domain/model-config';
 import { MANIFEST_COLUMNS } from '../../manifest/columns';
 import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from '../context';
@@ -129,7 +130,7 @@ export async function initManifest(
   try {
     await writeFile(file, templateText(template, format), { flag: 'wx' });
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    const code = systemCode(error);
     if (code === 'EEXIST')
       throw new CliError('cannot_write', `${file} already exists. Nothing is overwritten.`, {
         hint: 'Name another file: `temporal-media campaign init FILE`.',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { imageSize } from 'image-size';
-import { createFile, MP4BoxBuffer } from 'mp4box';
+import { checkMp4 } from '../../artifacts/incomplete-mp4';
 import { type RowCounts } from '../../domain/campaign/results';
 import { failureRow } from '../../domain/failure-table';
 import { ACTIVITY } from '../../domain/names';
@@ -19,23 +19,16 @@ export async function checkMedia(path: string, ref: ArtifactRef): Promise<string
   const bytes = await readFile(path);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   if (sha256 !== ref.sha256) throw new Error(`${path} does not have the hash of its artifact.`);
-  const what = ref.mediaType.startsWith('video/') ? movieOf(bytes) : pictureOf(bytes);
+  const what = ref.mediaType.startsWith('video/') ? await movieOf(path) : pictureOf(bytes);
   return `${what}, ${bytes.length} bytes, sha256 ${sha256.slice(0, 12)}`;
 }
 
-function movieOf(bytes: Buffer): string {
-  const file = createFile();
-  let words: string | undefined;
-  file.onReady = ({ duration, timescale, videoTracks }) => {
-    const [track] = videoTracks;
-    if (track === undefined) return;
-    const size = `${track.video?.width ?? '?'}x${track.video?.height ?? '?'}`;
-    words = `MP4 ${size}, ${(duration / timescale).toFixed(1)} s, ${track.nb_samples} frames, ${track.codec}`;
-  };
-  file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(new Uint8Array(bytes).buffer, 0));
-  file.flush();
-  if (words === undefined) throw new Error('A video holds no video track.');
-  return words;
+async function movieOf(path: string): Promise<string> {
+  const movie = await checkMp4(path);
+  if (!movie.ok) throw new Error(movie.message);
+  const { width, height, durationSeconds, fps = 0, codec } = movie;
+  const frames = Math.round(durationSeconds * fps);
+  return `MP4 ${width}x${height}, ${durationSeconds.toFixed(1)} s, ${frames} frames, ${codec}`;
 }
 
 function pictureOf(bytes: Buffer): string {

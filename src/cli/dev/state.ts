@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RunningTemporalServer } from '../../testing/temporal-server';
-import { processIdentity } from '../../testing/temporal-server/owner-lock';
+import { processIdentity } from '../../files/owner-lock';
 import { isPortFree } from '../../testing/temporal-server/process';
 import { type RunningChild, startChild } from '../child-process';
 import { CliError } from '../errors';

@@ -1,7 +1,8 @@
 import { constants, readFileSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemCode, toArtifactError } from '../../artifacts/artifact-store';
+import { toArtifactError } from '../../artifacts/artifact-store';
+import { systemCode } from '../../files/system-code';
 import { createFileJournal } from '../../journal/file-journal';
 import { isOlder } from '../../older-version';
 import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-copies';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { acquireOwnerLock } from './owner-lock';
+import { acquireOwnerLock } from '../../files/owner-lock';
 import {
   type Environment,
   executableName,

@@ -10,7 +10,12 @@ export {
   type StartTemporalServerOptions,
 } from './start-temporal-server';
 export { TemporalServerNotFoundError, type FailedStep } from './resolve';
-export { acquireOwnerLock, LockHeldError, type OwnerLock, type OwnerLockOptions } from './owner-lock';
+export {
+  acquireOwnerLock,
+  LockHeldError,
+  type OwnerLock,
+  type OwnerLockOptions,
+} from '../../files/owner-lock';
 export { freePort } from './process';
 export { cliCacheDir } from './resolve';
 export { TEMPORAL_CLI_VERSION } from './resolve';

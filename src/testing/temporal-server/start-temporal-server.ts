@@ -11,7 +11,7 @@ import {
   type ServerExit,
 } from './process';
 import { probeNamespace, retentionSeconds, type SearchAttributeTypeName } from './start';
-import { acquireOwnerLock, LockHeldError, type OwnerLock } from './owner-lock';
+import { acquireOwnerLock, LockHeldError, type OwnerLock } from '../../files/owner-lock';
 import { resolveTemporalServer } from './resolve-temporal-server';
 import {
   type AddressSource,

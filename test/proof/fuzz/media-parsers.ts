@@ -1,7 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { checkMp4Bytes } from '../../../src/artifacts/incomplete-mp4';
 import { checkImage, describePage, MAX_IMAGE_PIXELS, sniffMedia } from '../../../src/artifacts/media-type';
-import { walkBoxes } from '../../../src/artifacts/mp4-boxes';
-import { checkSamples } from '../../../src/artifacts/mp4-samples';
 import { decodedBody, parseJsonBody } from '../../../src/service/reply-body';
 import { readBase64, readDataUrl } from '../../../src/service/data-url';
 import { box, makePng, topLevel } from '../../artifacts/make-media';
@@ -65,11 +64,7 @@ export function mediaParsers(mp4: Buffer): FuzzedParser[] {
       form: 'bytes',
       seeds: variants(mp4),
       words: BOXES.split(' '),
-      parse: async (input) => {
-        const file = memorySource(input);
-        const walk = await walkBoxes(file, input.length);
-        return walk.ok ? checkSamples(file, walk.boxes) : walk;
-      },
+      parse: (input) => checkMp4Bytes(memorySource(input), input.length),
       wrong: wrongOfKinds('not_video', 'incomplete_file'),
     },
     {

@@ -6,7 +6,7 @@ const fs = require('node:fs/promises');
 const path = require('node:path');
 const { setInterval } = require('node:timers');
 const { createFileStore } = require('../../../lib/artifacts/file-store');
-const { bareFiles } = require('../../../lib/journal/create-if-absent');
+const { bareFiles } = require('../../../lib/files/bare-files');
 const { createFileJournal } = require('../../../lib/journal/file-journal');
 
 const [root, what, point] = process.argv.slice(2);

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import fs, { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import { acquireOwnerLock, LockHeldError } from '../../../src/testing/temporal-server';
+import { acquireOwnerLock, LockHeldError } from '../../src/files/owner-lock';
 
 describe('acquireOwnerLock', () => {
   let dir: string;
@@ -12,7 +12,50 @@ describe('acquireOwnerLock', () => {
     dir = await mkdtemp(path.join(tmpdir(), 'owner-lock-'));
     file = path.join(dir, 'a.lock');
   });
-  afterEach(() => rm(dir, { recursive: true, force: true }));
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  /** As on a FAT disk or some network shares. */
+  const withoutHardLinks = () =>
+    jest.spyOn(fs, 'link').mockRejectedValue(Object.assign(new Error('no hard links'), { code: 'EPERM' }));
+
+  describe.each([
+    ['with hard links', () => undefined],
+    ['without hard links', withoutHardLinks],
+  ])('on a file system %s', (_name, prepare) => {
+    beforeEach(() => void prepare());
+
+    test('is held by one, names its owner, and leaves nothing behind', async () => {
+      const lock = await acquireOwnerLock(file, { waitMs: 0 });
+      expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ pid: process.pid, host: hostname() });
+      await expect(acquireOwnerLock(file, { waitMs: 0 })).rejects.toThrow(LockHeldError);
+      expect(await readdir(dir)).toEqual(['a.lock']);
+      await lock.release();
+      await (await acquireOwnerLock(file, { waitMs: 0 })).release();
+      expect(await readdir(dir)).toEqual([]);
+    });
+
+    const ofAnotherHost = JSON.stringify({ nonce: 'x', pid: 1, host: `not-${hostname()}`, identity: 'b/1' });
+    test.each([
+      ['of another host', ofAnotherHost, 60_000, 0.5, 2],
+      ['of another host, on a slow share', ofAnotherHost, 600_000, 9, 11],
+      ['without an owner', '', 600_000, 0.5, 2],
+    ])('%s is taken over when nobody has touched it', async (_of, text, foreignStaleMs, holdsAt, goneAt) => {
+      const leave = async (minutes: number) => {
+        await writeFile(file, text);
+        const then = new Date(Date.now() - minutes * 60_000);
+        await utimes(file, then, then);
+      };
+      await leave(holdsAt);
+      await expect(acquireOwnerLock(file, { waitMs: 0, foreignStaleMs })).rejects.toThrow(LockHeldError);
+      expect(await readFile(file, 'utf8')).toBe(text);
+      await leave(goneAt);
+      await (await acquireOwnerLock(file, { waitMs: 0, foreignStaleMs })).release();
+      expect(await readdir(dir)).toEqual([]);
+    });
+  });
 
   test('one holder at a time; the next one waits, is told once and gets it', async () => {
     const first = await acquireOwnerLock(file, { waitMs: 0 });

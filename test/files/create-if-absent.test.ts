@@ -1,7 +1,8 @@
 import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
-import { bareFiles, createIfAbsent } from '../../src/journal/create-if-absent';
+import { bareFiles } from '../../src/files/bare-files';
+import { createIfAbsent, publishIfAbsent } from '../../src/files/create-if-absent';
 
 let folder: string;
 beforeEach(async () => {
@@ -155,5 +156,45 @@ describe('creating a file if it is absent', () => {
     watchDisk((step) => (step.startsWith('link') ? failure('ENOSPC') : undefined));
     await expect(createIfAbsent(join(folder, '0.claim'), 'x')).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(await fs.readdir(folder)).toEqual([]);
+  });
+});
+
+describe('publishing a file under its final name', () => {
+  let source: string;
+  let final: string;
+  beforeEach(async () => {
+    source = join(folder, 'source');
+    final = join(folder, 'final');
+    await fs.writeFile(source, 'mine');
+  });
+
+  const linkFails = (code: string) =>
+    jest.spyOn(fs, 'link').mockRejectedValue(Object.assign(new Error('link'), { code }));
+
+  describe.each([
+    ['with hard links', undefined],
+    ['whose hard links are refused', 'EPERM'],
+    ['that knows no hard links', 'ENOTSUP'],
+  ])('on a file system %s', (_name, code) => {
+    beforeEach(() => void (code !== undefined && linkFails(code)));
+
+    it('gives it the name, and takes the old one away', async () => {
+      expect(await publishIfAbsent(source, final)).toBe(true);
+      expect(await fs.readdir(folder)).toEqual(['final']);
+      expect(await fs.readFile(final, 'utf8')).toBe('mine');
+    });
+
+    it('leaves both alone when the name is taken', async () => {
+      await fs.writeFile(final, 'of another');
+      expect(await publishIfAbsent(source, final)).toBe(false);
+      expect(await fs.readFile(final, 'utf8')).toBe('of another');
+      expect(await fs.readFile(source, 'utf8')).toBe('mine');
+    });
+  });
+
+  it('a disk that fails is no file system without hard links', async () => {
+    linkFails('EIO');
+    await expect(publishIfAbsent(source, final)).rejects.toMatchObject({ code: 'EIO' });
+    expect(await fs.readdir(folder)).toEqual(['source']);
   });
 });

@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { publishIfAbsent } from './create-if-absent';
+import { systemCode } from './system-code';
 
-/** How often the owner touches its lock, for readers on other hosts, which cannot check its process. */
-const TOUCH_MS = 5_000;
-const FOREIGN_STALE_MS = 60_000;
+/** Time without a touch after which a lock without a readable owner counts as left behind. */
+const UNREADABLE_STALE_MS = 60_000;
+/** How often an owner touches its lock before readers on other hosts, which cannot check its process, give it up. */
+const TOUCHES = 12;
 const RETRY_MS = 200;
 
 interface Owner {
@@ -36,6 +39,12 @@ export interface OwnerLockOptions {
   readonly waitMs: number;
   /** Called once, when the wait for a running owner starts. */
   readonly onWait?: (ownerPid: number) => void;
+  /**
+   * Time without a touch, in milliseconds, after which the lock of another host counts as left behind. Longer where
+   * the clocks and caches of a network share matter more than a host that was replaced.
+   * @default 60000
+   */
+  readonly foreignStaleMs?: number;
 }
 
 /**
@@ -46,12 +55,14 @@ export interface OwnerLockOptions {
 export async function acquireOwnerLock(file: string, options: OwnerLockOptions): Promise<OwnerLock> {
   const until = Date.now() + options.waitMs;
   const nonce = randomUUID();
+  const foreignStaleMs = options.foreignStaleMs ?? 60_000;
   let told = false;
   for (;;) {
-    if (await claim(file, await describe(nonce, process.pid))) return held(file, nonce);
+    if (await claim(file, await describe(nonce, process.pid)))
+      return held(file, nonce, foreignStaleMs / TOUCHES);
     const owner = await readOwner(file);
     if (owner === 'absent') continue;
-    if (!(await isAlive(file, owner))) {
+    if (!(await isAlive(file, owner, foreignStaleMs))) {
       await removeStale(file, owner);
       continue;
     }
@@ -80,13 +91,9 @@ async function describe(nonce: string, pid: number): Promise<Owner> {
 /** Creates the lock with its content atomically, so that a reader never reads a partly written owner. */
 async function claim(file: string, owner: Owner): Promise<boolean> {
   const draft = `${file}.${randomUUID()}`;
-  await writeFile(draft, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
   try {
-    await link(draft, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+    await writeFile(draft, JSON.stringify(owner), { flag: 'wx' });
+    return await publishIfAbsent(draft, file);
   } finally {
     await rm(draft, { force: true });
   }
@@ -97,7 +104,7 @@ async function readOwner(file: string): Promise<Owner | 'absent' | 'unreadable'>
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'absent';
+    if (systemCode(error) === 'ENOENT') return 'absent';
     throw error;
   }
   try {
@@ -116,12 +123,10 @@ async function readOwner(file: string): Promise<Owner | 'absent' | 'unreadable'>
   }
 }
 
-async function isAlive(file: string, owner: Owner | 'unreadable'): Promise<boolean> {
-  if (owner !== 'unreadable' && owner.host === hostname()) {
-    return runs(owner);
-  }
+async function isAlive(file: string, owner: Owner | 'unreadable', foreignStaleMs: number): Promise<boolean> {
+  if (owner !== 'unreadable' && owner.host === hostname()) return runs(owner);
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
-  return Date.now() - mtimeMs < FOREIGN_STALE_MS;
+  return Date.now() - mtimeMs < (owner === 'unreadable' ? UNREADABLE_STALE_MS : foreignStaleMs);
 }
 
 async function runs(process: { readonly pid: number; readonly identity: string | null }): Promise<boolean> {
@@ -138,21 +143,21 @@ async function removeStale(file: string, seen: Owner | 'unreadable'): Promise<vo
   try {
     await rename(file, aside);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if (systemCode(error) === 'ENOENT') return;
     throw error;
   }
   const moved = await readOwner(aside);
   const same =
     typeof moved === 'object' && typeof seen === 'object' ? moved.nonce === seen.nonce : moved === seen;
-  if (!same) await link(aside, file).catch(() => undefined);
+  if (!same) await publishIfAbsent(aside, file).catch(() => undefined);
   await rm(aside, { force: true });
 }
 
-function held(file: string, nonce: string): OwnerLock {
+function held(file: string, nonce: string, touchMs: number): OwnerLock {
   const touch = setInterval(() => {
     const now = new Date();
     utimes(file, now, now).catch(() => undefined);
-  }, TOUCH_MS);
+  }, touchMs);
   touch.unref();
   const isOurs = async (): Promise<boolean> => {
     const owner = await readOwner(file);
@@ -164,7 +169,7 @@ function held(file: string, nonce: string): OwnerLock {
       const draft = `${file}.${randomUUID()}`;
       const starter = { pid: process.pid, identity: await processIdentity(process.pid) };
       const owner: Owner = { ...(await describe(nonce, pid)), starter };
-      await writeFile(draft, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
+      await writeFile(draft, JSON.stringify(owner), { flag: 'wx' });
       await rename(draft, file);
     },
     async release() {
@@ -211,6 +216,6 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return systemCode(error) === 'EPERM';
   }
 }

@@ -1,1 +1,0 @@
-export { safeName } from '../artifacts/durable-file';

@@ -64,21 +64,21 @@ async function shortagesOf({ tasks, connections, latencyMs, minutes }: Given): P
 
 describe('sockets for polls', () => {
   it('that are too few for the latency are said once in ten minutes, with the number that would do', async () => {
-    const given = { tasks: 500, connections: 64, latencyMs: 3_450, minutes: 9 };
+    const given = { tasks: 40, connections: 5, latencyMs: 3_450, minutes: 9 };
     const found = await shortagesOf(given);
     expect(found).toHaveLength(1);
     const [{ connections, needed } = { connections: 0, needed: 0 }] = found;
-    expect(connections).toBe(64);
-    expect(needed).toBeGreaterThanOrEqual((500 / 4) * 3.45);
-    expect(needed).toBeLessThanOrEqual(1.3 * 500);
+    expect(connections).toBe(5);
+    expect(needed).toBeGreaterThanOrEqual((40 / 4) * 3.45);
+    expect(needed).toBeLessThanOrEqual(1.3 * 40);
     expect(await shortagesOf({ ...given, connections: needed })).toEqual([]);
     expect(await shortagesOf({ ...given, minutes: 12 })).toHaveLength(2);
   });
 
   it.each([
-    { tasks: 500, connections: 64, latencyMs: 100, minutes: 5 },
+    { tasks: 40, connections: 5, latencyMs: 100, minutes: 5 },
     { tasks: 1, connections: 64, latencyMs: 19_000, minutes: 5 },
-    { tasks: 60, connections: 64, latencyMs: 12_000, minutes: 5 },
+    { tasks: 15, connections: 16, latencyMs: 12_000, minutes: 5 },
   ])('that do are not spoken of (%j)', async (given) => {
     expect(await shortagesOf(given)).toEqual([]);
   });

@@ -1,12 +1,9 @@
-import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { ACTIVITY, activityQueues } from '../../src/domain/names';
 import { accepted, received } from '../support/accepted';
 import { placesOf } from '../support/places';
 import { sharedStack } from '../support/shared-stack';
-import { testBundle } from '../support/test-bundle';
-
-const BUYERS = join(__dirname, '..', 'support', 'workflows', 'untyped-buyers.ts');
+import { TEST_WORKFLOWS, testBundle } from '../support/test-bundle';
 
 /** Workflows of a caller's own, on a worker that makes no media: they name the task queue of those that do. */
 describe('the media queue of a caller', () => {
@@ -25,7 +22,7 @@ describe('the media queue of a caller', () => {
       connection: server.nativeConnection,
       namespace: server.namespace,
       taskQueue: server.uniqueId('callers'),
-      workflowBundle: await testBundle(BUYERS),
+      workflowBundle: await testBundle(TEST_WORKFLOWS),
     });
     running = callers.run();
   });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type ScheduleHandle, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
@@ -6,10 +5,8 @@ import { type Row, storedManifest } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
-import { testBundle } from '../support/test-bundle';
+import { TEST_WORKFLOWS, testBundle } from '../support/test-bundle';
 import { type plainParent } from '../support/workflows/campaign-parents';
-
-const PARENTS = join(__dirname, '..', 'support', 'workflows', 'campaign-parents.ts');
 
 const films = (count: number, name: string, directives = ''): Row[] =>
   Array.from({ length: count }, (_unused, n) => ({
@@ -34,7 +31,7 @@ describe('campaigns under one id', () => {
       connection: media.server.nativeConnection,
       namespace: media.server.namespace,
       taskQueue: callersOf(media),
-      workflowBundle: await testBundle(PARENTS),
+      workflowBundle: await testBundle(TEST_WORKFLOWS),
     });
     running = callers.run();
   });

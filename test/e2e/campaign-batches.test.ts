@@ -22,10 +22,10 @@ describe('rows that a batch hands back', () => {
     async () => {
       const media = await stack();
       // It would be ready if any hand back gave it another 20 seconds: there is one every few seconds.
-      const rows = videos(12, 'endless', '[run:70s] ');
+      const rows = videos(2, 'endless', '[run:70s] ');
       const handle = await startCampaign(media, rows, { waitFor: '20 seconds', eventsPerRun: 12 });
       const result = await handle.result();
-      expect(result.counts).toEqual({ still_running: 12 });
+      expect(result.counts).toEqual({ still_running: 2 });
       await expectExact(media, rows, result);
       // They were handed back: another batch had them too.
       const second = media.server.client.workflow.getHandle(batchWorkflowId(handle.workflowId, 1));
@@ -38,19 +38,21 @@ describe('rows that a batch hands back', () => {
     '[C4.4a] are neither lost nor bought again when the campaign leaves its run under load',
     async () => {
       const media = await stack();
-      const rows = videos(400, 'leaving', '[run:2s] ');
+      const rows = videos(60, 'leaving', '[run:2s] ');
       const handle = await startCampaign(media, rows, {
-        concurrency: 80,
-        rowsPerBatch: 60,
-        eventsPerRun: 120,
-        budget: budgetOf(400),
+        concurrency: 20,
+        rowsPerBatch: 30,
+        eventsPerRun: 30,
+        budget: budgetOf(60),
       });
       const result = await handle.result();
-      expect(result.counts).toEqual({ completed: 400 });
+      expect(result.counts).toEqual({ completed: 60 });
       await expectExact(media, rows, result);
       const { workflowId, firstExecutionRunId } = handle;
       const runs = await runChain<CampaignInput>(media.server.client, workflowId, firstExecutionRunId);
       expect(runs.length).toBeGreaterThan(2);
+      const batch = media.server.client.workflow.getHandle(batchWorkflowId(workflowId, 0));
+      expect((await batch.result()) as BatchResult).toMatchObject({ why: 'handed_back' });
     },
     LIMIT_MS,
   );
@@ -59,20 +61,20 @@ describe('rows that a batch hands back', () => {
     '[C4.4a] money that comes back after rows were skipped for want of it buys some of them in another round',
     async () => {
       const media = await stack();
-      const lost = videos(5, 'lost');
-      const rows = [...lost, ...videos(1, 'slow', '[run:15s] '), ...videos(10, 'skipped')];
+      const lost = videos(2, 'lost');
+      const rows = [...lost, ...videos(1, 'slow', '[run:15s] '), ...videos(4, 'skipped')];
       await media.sandbox.admin.addFaults([
         {
           operation: 'create',
           promptIncludes: 'lost ',
-          times: 5,
+          times: 2,
           action: { type: 'lose_reply', accepted: false, how: 'reset' },
         },
       ]);
-      const handle = await startCampaign(media, rows, { budget: budgetOf(6) });
+      const handle = await startCampaign(media, rows, { budget: budgetOf(3) });
       const unclear = async () => {
         const state = await campaignStateOf(handle);
-        return state.counts.unconfirmed === 5 && state.results;
+        return state.counts.unconfirmed === 2 && state.results;
       };
       const lines = await resultsOf(media, await eventually('what nobody knows', unclear, LIMIT_MS));
       const who = { by: 'the operator of the test', reason: 'not in the log of the service' };
@@ -82,9 +84,9 @@ describe('rows that a batch hands back', () => {
       const select = { rows: 'again', outcomes: ['unconfirmed'] };
       await handle.executeUpdate('resumeRows', { args: [{ select }] });
       const result = await handle.result();
-      expect(result.counts).toEqual({ rejected: 5, completed: 6, skipped_budget: 5 });
-      expect(result.budget).toMatchObject({ spent: 6 * PRICE, reserved: 0, review: 0, free: 0 });
-      expect(total(await accepted(media, rows))).toBe(6);
+      expect(result.counts).toEqual({ rejected: 2, completed: 3, skipped_budget: 2 });
+      expect(result.budget).toMatchObject({ spent: 3 * PRICE, reserved: 0, review: 0, free: 0 });
+      expect(total(await accepted(media, rows))).toBe(3);
       await expectExact(media, rows, result);
     },
     LIMIT_MS,
@@ -95,12 +97,12 @@ describe('rows that a batch hands back', () => {
     async () => {
       const media = await stack();
       // The first batch has all places, and wants more money for its second attempts; the second one has the money.
-      const rows = [...videos(10, 'full', '[fail:capacity] '), ...videos(10, 'waiting')];
-      const input = { concurrency: 10, rowsPerBatch: 10, budget: budgetOf(20) };
+      const rows = [...videos(3, 'full', '[fail:capacity] '), ...videos(3, 'waiting')];
+      const input = { concurrency: 3, rowsPerBatch: 3, budget: budgetOf(6) };
       const handle = await startCampaign(media, rows, input);
       const result = await handle.result();
-      expect(result.counts).toEqual({ failed: 10, completed: 10 });
-      expect(total(await accepted(media, rows))).toBe(20);
+      expect(result.counts).toEqual({ failed: 3, completed: 3 });
+      expect(total(await accepted(media, rows))).toBe(6);
       await expectExact(media, rows, result);
     },
     LIMIT_MS,
@@ -110,13 +112,13 @@ describe('rows that a batch hands back', () => {
     '[C4.4a] of a batch that is reset by hand are in another one: its old number sends nothing more',
     async () => {
       const media = await stack();
-      const rows = videos(90, 'again', '[run:3s] ');
-      const handle = await startCampaign(media, rows, { concurrency: 20, budget: budgetOf(60) });
-      await bought(media, rows, 30, LIMIT_MS);
+      const rows = videos(18, 'again', '[run:3s] ');
+      const handle = await startCampaign(media, rows, { concurrency: 4, budget: budgetOf(12) });
+      await bought(media, rows, 6, LIMIT_MS);
       const batch = await resetWorkflow(media.server, batchWorkflowId(handle.workflowId, 0));
       const { why, report } = (await batch.result()) as BatchResult;
       const result = await handle.result();
-      expect(result.counts).toEqual({ completed: 60, skipped_budget: 30 });
+      expect(result.counts).toEqual({ completed: 12, skipped_budget: 6 });
       await expectExact(media, rows, result);
       expect([...(await accepted(media, rows)).values()].every((count) => count === 1)).toBe(true);
       // It asked, and was told that another run spends the money of this batch.
@@ -129,10 +131,10 @@ describe('rows that a batch hands back', () => {
     'a batch that is reset by hand is heard at once, however much it had said before',
     async () => {
       const media = await stack();
-      const rows = [...videos(6, 'said'), ...videos(2, 'unsaid', '[run:60s] ')];
+      const rows = [...videos(3, 'said'), ...videos(2, 'unsaid', '[run:20s] ')];
       const handle = await startCampaign(media, rows, { concurrency: 1 });
       const batch = batchWorkflowId(handle.workflowId, 0);
-      await bought(media, rows, 7, LIMIT_MS);
+      await bought(media, rows, 4, LIMIT_MS);
       await resetWorkflow(media.server, batch);
       const resetAt = (await media.server.client.workflow.getHandle(batch).describe()).startTime.getTime();
       const heard = async () => {
@@ -150,18 +152,18 @@ describe('rows that a batch hands back', () => {
     '[C4.4a] are bought at once by a campaign that was terminated under load and is started again',
     async () => {
       const media = await stack();
-      const rows = videos(300, 'at-once', '[run:4s] ');
-      // Places are free: what is under way does not keep it from buying on.
-      const input = { concurrency: 300, rowsPerBatch: 60, budget: budgetOf(250) };
+      const rows = videos(60, 'at-once', '[run:4s] ');
+      const input = { concurrency: 20, rowsPerBatch: 12, budget: budgetOf(50) };
       const handle = await startCampaign(media, rows, input);
-      await bought(media, rows, 80, LIMIT_MS);
+      await bought(media, rows, 16, LIMIT_MS);
       await handle.terminate('gone');
       const { batches } = await campaignStateOf(handle);
       const last = Math.max(...batches.map(({ batch }) => batch));
       const started = Date.now();
-      const again = await startCampaign(media, rows, input, handle.workflowId);
+      // Places are free: what is under way does not keep it from buying on.
+      const again = await startCampaign(media, rows, { ...input, concurrency: 60 }, handle.workflowId);
       const result = await again.result();
-      expect(result.counts).toEqual({ completed: 250, skipped_budget: 50 });
+      expect(result.counts).toEqual({ completed: 50, skipped_budget: 10 });
       await expectExact(media, rows, result);
       // What the first one had on its way is not counted: it names the batches that were to pay for it.
       const paidAnew = new Set<string>();

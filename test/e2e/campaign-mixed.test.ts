@@ -4,7 +4,7 @@ import { type Row, startCampaign } from '../support/campaign';
 import { sharedStack } from '../support/shared-stack';
 
 /** History events after which a batch hands back. */
-const FULL = 150;
+const FULL = 40;
 
 describe('videos and images in one campaign', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 200 }, videos: 'shared' } });
@@ -15,15 +15,15 @@ describe('videos and images in one campaign', () => {
       id: 'image',
       operation: 'image',
       model: 'image-2',
-      prompt: '[run:45s] a boat',
+      prompt: '[run:16s] a boat',
       size: '512x512',
     };
-    const videos = Array.from({ length: 140 }, (_, n): Row => {
+    const videos = Array.from({ length: 16 }, (_, n): Row => {
       return { id: `video-${n}`, model: 'cine-1', prompt: `a boat ${n}`, duration: 2 };
     });
-    const handle = await startCampaign(media, [image, ...videos], { concurrency: 20, eventsPerRun: FULL });
+    const handle = await startCampaign(media, [image, ...videos], { concurrency: 4, eventsPerRun: FULL });
     const result = await handle.result();
-    expect(result.counts).toEqual({ completed: 141 });
+    expect(result.counts).toEqual({ completed: 17 });
 
     const { workflow } = media.server.client;
     const id = batchWorkflowId(handle.workflowId, 0);

@@ -18,15 +18,15 @@ describe('a batch without a campaign', () => {
   it(
     '[C4.4a] of a campaign that was reset and then terminated ends by itself, and buys nothing beyond the budget',
     async () => {
-      const rows = videos(120, 'orphan', '[run:2s] ');
+      const rows = videos(24, 'orphan', '[run:2s] ');
       const input = {
-        concurrency: 20,
-        rowsPerBatch: 60,
-        budget: { microUnits: 80 * PRICE, currency: 'USD' },
+        concurrency: 5,
+        rowsPerBatch: 12,
+        budget: { microUnits: 16 * PRICE, currency: 'USD' },
       };
       const worker = await media.startWorker();
       const { workflowId } = await startCampaign(media, rows, input);
-      await bought(media, rows, 20, LIMIT_MS);
+      await bought(media, rows, 4, LIMIT_MS);
       // Nobody works meanwhile: the run that the reset begins never looks for what it had started before.
       await worker.stop();
       const reset = await resetWorkflow(media.server, workflowId);
@@ -37,12 +37,12 @@ describe('a batch without a campaign', () => {
       await media.startWorker();
       await batch.result();
       const before = total(await accepted(media, rows));
-      expect(before).toBeLessThanOrEqual(60);
+      expect(before).toBeLessThanOrEqual(12);
       expect((await reset.describe()).status.name).toBe('TERMINATED');
 
       const again = await startCampaign(media, rows, input, workflowId);
       const result = await again.result();
-      expect(result.counts).toEqual({ completed: 80, skipped_budget: 40 });
+      expect(result.counts).toEqual({ completed: 16, skipped_budget: 8 });
       await expectExact(media, rows, result);
     },
     LIMIT_MS,

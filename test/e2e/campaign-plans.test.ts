@@ -19,27 +19,29 @@ describe('plans of a campaign', () => {
       },
     }));
     const { taskQueue } = worker;
-    // More pages than a batch takes: somebody has to give them out.
-    const rows = Array.from({ length: 600 }, (_, n): Row => {
+    // More rows than the open batches take: somebody has to give them out.
+    const rows = Array.from({ length: 40 }, (_, n): Row => {
       const prompt = n === 0 ? '[fail:invalid] a kite' : `a kite ${n}`;
       return { id: `row-${n}`, model: 'cine-1', prompt, duration: 2 };
     });
     const result = await worker.runUntil(async () => {
-      const input = { concurrency: 100, maxAttempts: 1 };
+      const input = { concurrency: 2, rowsPerBatch: 2, maxAttempts: 1 };
       const handle = await startCampaign({ ...media, taskQueue }, rows, input);
       const counts = async () => (await campaignStateOf(handle)).counts;
       await eventually('a failed row', async () => (await counts()).failed === 1, 60_000);
       await handle.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
-      await eventually('all other rows', async () => (await counts()).completed === 599, 200_000);
+      expect((await counts()).completed ?? 0).toBeLessThan(20);
+      await handle.executeUpdate('setConcurrency', { args: [{ concurrency: 20 }] });
+      await eventually('all other rows', async () => (await counts()).completed === 39, 200_000);
       expect(await campaignStateOf(handle)).toMatchObject({ phase: 'running', plan: { generation: 0 } });
       read.resolve();
       return handle.result();
     });
     expect(result).toMatchObject({
       outcome: 'completed',
-      counts: { completed: 599, failed: 1 },
+      counts: { completed: 39, failed: 1 },
       plan: { generation: 1, planned: 1 },
     });
-    expect(await media.sandbox.admin.counters()).toMatchObject({ creates: { accepted: 601 } });
+    expect(await media.sandbox.admin.counters()).toMatchObject({ creates: { accepted: 41 } });
   });
 });

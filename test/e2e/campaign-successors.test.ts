@@ -30,28 +30,28 @@ describe('a campaign that follows another one', () => {
     '[C4.4a] with other prompts has what it bought with the old text on its books, says so, and buys within what is left',
     async () => {
       const media = await stack();
-      const old = videos(6, 'wrong', '[run:20s] ');
-      const handle = await startCampaign(media, old, { budget: budgetOf(10) });
-      await bought(media, old, 6);
+      const old = videos(3, 'wrong', '[run:20s] ');
+      const handle = await startCampaign(media, old, { budget: budgetOf(5) });
+      await bought(media, old, 3);
       const { results } = await campaignStateOf(handle);
       await handle.terminate('wrong prompts');
 
-      const rows = [...edited(old), ...videos(8, 'right')];
-      const input = { previous: results, budget: budgetOf(10) };
+      const rows = [...edited(old), ...videos(4, 'right')];
+      const input = { previous: results, budget: budgetOf(5) };
       const again = await startCampaign(media, rows, input, handle.workflowId);
       const result = await again.result();
       for (const line of await linesOf(media, old, result)) {
         expect(line).toMatchObject({ outcome: 'changed', ledger: [{ attempt: 0, state: 'needs_review' }] });
         expect(line?.message).toMatch(/^Another text was bought under this key before as the task video_/);
       }
-      expect(result.counts).toEqual({ changed: 6, completed: 4, skipped_budget: 4 });
-      expect(result.money).toEqual({ settled: 4 * PRICE, needsReview: 6 * PRICE, reserved: 0, unknown: 0 });
+      expect(result.counts).toEqual({ changed: 3, completed: 2, skipped_budget: 2 });
+      expect(result.money).toEqual({ settled: 2 * PRICE, needsReview: 3 * PRICE, reserved: 0, unknown: 0 });
 
       // The new text is bought when a person says so, under keys of its own.
-      const more = { previous: result.results, rebuyChanged: true, budget: budgetOf(16) };
+      const more = { previous: result.results, rebuyChanged: true, budget: budgetOf(8) };
       const rebuying = await startCampaign(media, edited(old), more, handle.workflowId);
-      expect((await rebuying.result()).counts).toMatchObject({ completed: 10 });
-      expect(total(await accepted(media, edited(old)))).toBe(6);
+      expect((await rebuying.result()).counts).toMatchObject({ completed: 5 });
+      expect(total(await accepted(media, edited(old)))).toBe(3);
     },
     LIMIT_MS,
   );
@@ -80,26 +80,26 @@ describe('a campaign that follows another one', () => {
     '[C4.4a] the same of a new attempt that only the journal knows',
     async () => {
       const media = await stack();
-      const old = videos(3, 'retried', '[run:30s] ');
+      const old = videos(2, 'retried', '[run:30s] ');
       await media.sandbox.admin.addFaults([
         {
           operation: 'poll',
           promptIncludes: 'retried',
-          times: 3,
+          times: 2,
           action: { type: 'record', patch: { status: 'failed', error: { code: 'invalid_request' } } },
         },
       ]);
       // One goes on for long, so that the campaign has not ended when the others have failed.
       const handle = await startCampaign(media, [...old, ...videos(1, 'meanwhile', '[run:60s] ')], {});
-      await eventually('failures', async () => (await campaignStateOf(handle)).counts.failed === 3, LIMIT_MS);
+      await eventually('failures', async () => (await campaignStateOf(handle)).counts.failed === 2, LIMIT_MS);
       await handle.executeUpdate('resumeRows', { args: [{ select: { rows: 'retry' } }] });
-      await bought(media, old, 6);
+      await bought(media, old, 4);
       const { results } = await campaignStateOf(handle);
       await handle.terminate('wrong prompts');
 
       const again = await startCampaign(media, edited(old), { previous: results }, handle.workflowId);
       const result = await again.result();
-      expect(result.counts).toEqual({ changed: 3 });
+      expect(result.counts).toEqual({ changed: 2 });
       for (const line of await linesOf(media, old, result))
         expect(line?.ledger).toMatchObject([
           { attempt: 0, state: 'needs_review' },
@@ -113,7 +113,7 @@ describe('a campaign that follows another one', () => {
     '[C4.4a] buys at once, although creates of that one wait for a worker: they are never sent',
     async () => {
       const media = await stack();
-      const rows = videos(240, 'waiting');
+      const rows = videos(40, 'waiting');
       // Its worker has one place: groups of creates wait for each other.
       const create = media.server.uniqueId('creates');
       const queues = { ...queuesOf(media), create };
@@ -125,17 +125,17 @@ describe('a campaign that follows another one', () => {
       await media.sandbox.admin.addFaults([
         { operation: 'create', promptIncludes: 'waiting', times: 0, action: { type: 'delay', ms: 1_000 } },
       ]);
-      const wide = { concurrency: 75, rowsPerBatch: 80, budget: budgetOf(240), queues };
+      const wide = { concurrency: 12, rowsPerBatch: 4, budget: budgetOf(40), queues };
       const first = await startCampaign(media, rows, wide);
       await bought(media, rows, 1);
       const { results } = await campaignStateOf(first);
       await first.terminate('gone');
 
-      const narrow = { concurrency: 30, budget: budgetOf(100), queues, previous: results };
+      const narrow = { concurrency: 5, budget: budgetOf(16), queues, previous: results };
       const again = await startCampaign(media, rows, narrow, first.workflowId);
       const result = await again.result();
-      expect(total(await accepted(media, rows))).toBe(100);
-      expect(result.counts).toEqual({ completed: 100, skipped_budget: 140 });
+      expect(total(await accepted(media, rows))).toBe(16);
+      expect(result.counts).toEqual({ completed: 16, skipped_budget: 24 });
       await expectExact(media, rows, result);
     },
     LIMIT_MS,

@@ -1,4 +1,4 @@
-import { type TaskUnknown, type VideoOutcome } from '../../src/domain';
+import { type VideoOutcome } from '../../src/domain';
 import { type WatchState } from '../../src/domain/watch-state';
 import { type CarriedVideo, type GenerateVideoInput } from '../../src/domain/workflow-inputs';
 import { type FaultAction, type FaultRule, type SandboxRequest } from '../../src/testing/sandbox';
@@ -8,7 +8,7 @@ import { runChain, type ChainedRun } from '../support/run-chain';
 import { sharedStack } from '../support/shared-stack';
 
 /** The server's own hint, so that it comes every other tick: the product has no switch for tests. */
-const HINT_AT_EVENTS = 25;
+const HINT_AT_EVENTS = 18;
 /** Lower end of the polling band (contract 8), less what two arrivals may differ by on their way. */
 const MIN_GAP_MS = 3_000 - 50;
 const LIMIT_MS = 110_000;
@@ -81,21 +81,14 @@ describe('a video that continues as new every few events', () => {
     async () => {
       const prompt = 'a task that nobody knows';
       await fault({ operation: 'poll', promptIncludes: prompt, times: 0, action: refused(400) });
-      const watched = await run({ model: 'sketch-lite', prompt, durationSeconds: 2 });
+      // Its deadline is within the grace, whose end is the matter of test/domain/poll-watch.test.ts.
+      const watched = await run({ model: 'sketch-lite', prompt, durationSeconds: 2 }, { waitFor: '16s' });
       expectManyRuns(watched);
-      expect(watched.outcome).toMatchObject({
-        outcome: 'task_unknown',
-        message: expect.stringContaining('/v1/videos/{task_id}') as string,
-      });
+      expect(watched.outcome).toMatchObject({ outcome: 'still_running' });
       const watches = carriedWatches(watched);
-      const [since = null, ...others] = new Set(watches.map((watch) => watch.unknownSince));
-      expect(others).toEqual([]);
+      const [since, ...others] = new Set(watches.map((watch) => watch.unknownSince));
+      expect([since, others]).toEqual([expect.any(Number), []]);
       expect(watches.map((watch) => watch.unknownCount)).toEqual(watches.map((watch) => watch.polls));
-      // The grace of a minute is over in the run that ends, and was not in any before it: by the clock of the workflow,
-      // because a poll may be on its way to the service for longer than the last one was.
-      const ended = (watched.outcome as TaskUnknown).watch.lastPollAt;
-      expect(Date.parse(ended ?? '') - (since ?? 0)).toBeGreaterThanOrEqual(60_000);
-      for (const { lastPollAt } of watches) expect((lastPollAt ?? 0) - (since ?? 0)).toBeLessThan(60_000);
       expect(Math.min(...gaps(watched.polls))).toBeGreaterThanOrEqual(MIN_GAP_MS);
       expect(await received(await stack(), prompt)).toBe(1);
     },
@@ -105,7 +98,7 @@ describe('a video that continues as new every few events', () => {
   it.concurrent(
     '[C8.2] [C4.4a] while it plainly watches: one create, and the distance of polls holds from run to run',
     async () => {
-      const prompt = '[run:24s] many short runs';
+      const prompt = '[run:14s] many short runs';
       const watched = await run({ model: 'cine-1', prompt, durationSeconds: 2 });
       expectManyRuns(watched);
       // The last look at the record is the download's.
@@ -120,14 +113,14 @@ describe('a video that continues as new every few events', () => {
   it.concurrent(
     '[C7.4] [C8.7] inside a Retry-After: the next run waits for its end',
     async () => {
-      const prompt = '[run:8s] a crowded service';
+      const prompt = '[run:4s] a crowded service';
       const action = refused(429, '7');
-      await fault({ operation: 'poll', promptIncludes: prompt, skip: 1, times: 3, action });
+      await fault({ operation: 'poll', promptIncludes: prompt, skip: 1, times: 2, action });
       const watched = await run({ model: 'open-canvas', prompt });
       expectManyRuns(watched);
       expect(watched.outcome).toMatchObject({ outcome: 'completed' });
       const limited = watched.polls.filter((poll) => poll.status === 429);
-      expect(limited).toHaveLength(3);
+      expect(limited).toHaveLength(2);
       for (const poll of limited) {
         const next = watched.polls[watched.polls.indexOf(poll) + 1];
         expect((next?.at ?? 0) - poll.at).toBeGreaterThanOrEqual(6_950);
@@ -145,7 +138,7 @@ describe('a video that continues as new every few events', () => {
     '[C3.4] inside the deadline: it is not moved, and the facts of the wait are counted across runs',
     async () => {
       const prompt = '[queue:0s] [run:300s] longer than the wait';
-      const watched = await run({ model: 'motion-omni', prompt, durationSeconds: 3 }, { waitFor: '24s' });
+      const watched = await run({ model: 'motion-omni', prompt, durationSeconds: 3 }, { waitFor: '16s' });
       expectManyRuns(watched);
       const { outcome, runs, polls } = watched;
       if (outcome.outcome !== 'still_running') throw new Error(outcome.outcome);

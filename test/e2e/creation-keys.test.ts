@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { ACTIVITY, type ImageOutcome } from '../../src/domain';
 import { accepted } from '../support/accepted';
 import { sharedStack } from '../support/shared-stack';
+import { TEST_WORKFLOWS } from '../support/test-bundle';
 
 const REPOSITORY = join(__dirname, '..', '..');
-const BUYERS = join(__dirname, '..', 'support', 'workflows', 'untyped-buyers.ts');
 
 const VIDEO = { model: 'cine-1', durationSeconds: 2 };
 
@@ -28,7 +28,7 @@ export async function buyOfBothCopies(request: any): Promise<unknown[]> {
 /** Whoever makes a key makes one of its own: a key is one authorisation to create (architecture: Create). */
 describe('keys that nobody gave', () => {
   const both = sharedStack({}, (stack) =>
-    stack.startWorker({ media: { workflows: { workflowsPath: BUYERS } } }),
+    stack.startWorker({ media: { workflows: { workflowsPath: TEST_WORKFLOWS } } }),
   );
   const request = (prompt: string) => ({ model: 'image-2', prompt, size: '512x512' });
 

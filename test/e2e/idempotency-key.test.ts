@@ -1,12 +1,16 @@
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type FaultAction } from '../../src/testing/sandbox';
 import { WORKFLOW } from '../../src/domain/names';
+import { CREATE_TIMEOUTS } from '../../src/domain/timeouts';
 import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
 import { type generateVideo } from '../../src/workflows/generate-video';
 import { accepted, received } from '../support/accepted';
 import { resultsOf, startCampaign } from '../support/campaign';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
+
+// A stalled reply is waited for as long as a request may take.
+Object.assign(CREATE_TIMEOUTS, { httpBudgetMs: 8_000 });
 
 const HEADER = 'Idempotency-Key';
 const VOUCHED = { header: HEADER, honoured: true, windowSeconds: 3600 } as const;
@@ -193,7 +197,7 @@ describe('a service that only claims to honour keys', () => {
       await misbehave(await stack(), prompt, { type: 'lose_reply', accepted: true, how: 'reset' });
       // Both callers send again before either has its answer.
       await sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, times: 2, action: { type: 'delay', ms: 15_000 } },
+        { operation: 'create', promptIncludes: prompt, times: 2, action: { type: 'delay', ms: 6_000 } },
       ]);
       const input: GenerateVideoInput = {
         creationKey: server.uniqueId('one-key'),

@@ -15,11 +15,11 @@ import { testBundle } from '../support/test-bundle';
 import { startWorkerProcess } from '../support/worker-process';
 
 // What a request of a model may take whose entry names nothing. Workers in processes of their own keep what they have.
-Object.assign(CREATE_TIMEOUTS, { httpBudgetMs: 2_000 });
-Object.assign(IMAGE_TIMEOUTS, { httpBudgetMs: 2_000 });
+Object.assign(CREATE_TIMEOUTS, { httpBudgetMs: 1_500 });
+Object.assign(IMAGE_TIMEOUTS, { httpBudgetMs: 1_500 });
 
-const SLOW_MS = 4_000;
-const SECONDS = 30;
+const SLOW_MS = 2_500;
+const SECONDS = 24;
 const SLOW_MODELS: { readonly [model: string]: number } = {
   'cine-1': SECONDS,
   'image-2': SECONDS,
@@ -120,7 +120,7 @@ describe('a service that takes longer than a request has by itself', () => {
   it('[C4.4a] a create that is cancelled is followed to its end, also beyond the time of other models', async () => {
     const { server, sandbox, taskQueue } = await stack();
     const prompt = 'a slow kite that nobody wants';
-    await sandbox.admin.addFaults([slow('create', prompt, 12_000)]);
+    await sandbox.admin.addFaults([slow('create', prompt, 7_000)]);
     const workflows = await Worker.create({
       connection: server.nativeConnection,
       namespace: server.namespace,
@@ -152,7 +152,7 @@ describe('a worker that is gone in the middle of a slow create', () => {
     async () => {
       const media = await stack();
       const prompt = 'a slow kite whose worker is killed';
-      await media.sandbox.admin.addFaults([slow('create', prompt, 25_000)]);
+      await media.sandbox.admin.addFaults([slow('create', prompt, 20_000)]);
       const env = await slowModels(media);
       const worker = await startCrashingWorker(media, undefined, env);
       const started = await worker.media.startVideo({ request: video(prompt) });
@@ -173,7 +173,7 @@ describe('a worker that is gone in the middle of a slow create', () => {
   it.concurrent('[C4.4a] [C4.4b] stopped for a while: what its reply says is the outcome', async () => {
     const media = await stack();
     const prompt = 'a slow kite whose worker stands still';
-    await media.sandbox.admin.addFaults([slow('create', prompt, 25_000)]);
+    await media.sandbox.admin.addFaults([slow('create', prompt, 20_000)]);
     const taskQueue = media.server.uniqueId('stopped');
     const journal = join(media.dataDir, taskQueue, 'journal');
     const env = { ...(await slowModels(media)), MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: journal };

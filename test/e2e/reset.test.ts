@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { defaultPayloadConverter, type WorkflowHandle } from '@temporalio/client';
 import { accepted } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
+import { TEST_WORKFLOWS } from '../support/test-bundle';
 import { type Bought } from '../support/workflows/buyers';
-
-const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'buyers.ts');
 
 /** Long enough to create or to adopt; that a wait ends with the video is proved elsewhere. */
 const waitFor = '1s';
@@ -13,7 +11,7 @@ const waitFor = '1s';
 /** When a caller runs again and when not; the ways to run again are the key matrix of test/proof/temporal-faults. */
 describe('a workflow that runs again', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 1_000 } } }, (started) =>
-    started.startWorker({ media: { workflows: { workflowsPath } } }),
+    started.startWorker({ media: { workflows: { workflowsPath: TEST_WORKFLOWS } } }),
   );
 
   const request = (prompt: string) => ({ model: 'cine-1', prompt, durationSeconds: 2 });

@@ -1,17 +1,15 @@
-import { join } from 'node:path';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
 import { received } from '../support/accepted';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
+import { TEST_WORKFLOWS } from '../support/test-bundle';
 import { type Bought } from '../support/workflows/buyers';
-
-const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'buyers.ts');
 
 /** Untyped callers send null or '' for "no key": two of them must never share one (architecture: Create). */
 describe('a creation key that is none', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, (started) =>
-    started.startWorker({ media: { workflows: { workflowsPath } } }),
+    started.startWorker({ media: { workflows: { workflowsPath: TEST_WORKFLOWS } } }),
   );
 
   async function execute(type: string, request: object, creationKey: unknown): Promise<unknown> {

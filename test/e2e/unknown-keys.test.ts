@@ -3,9 +3,7 @@ import { TemporalMediaClient } from '../../src/client';
 import { ACTIVITY } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
 import { sharedStack } from '../support/shared-stack';
-import { join } from 'node:path';
-
-const BUYERS = join(__dirname, '..', 'support', 'workflows', 'untyped-buyers.ts');
+import { TEST_WORKFLOWS } from '../support/test-bundle';
 
 const VIDEO = { model: 'cine-1', prompt: 'a kite' };
 const IMAGE = { model: 'image-2', prompt: 'a kite' };
@@ -13,7 +11,7 @@ const IMAGE = { model: 'image-2', prompt: 'a kite' };
 /** What somebody sends who has no types of ours, such as a Python program: its spelling must never buy something else. */
 describe('keys that nobody knows', () => {
   const stack = sharedStack({}, (made) =>
-    made.startWorker({ media: { workflows: { workflowsPath: BUYERS } } }),
+    made.startWorker({ media: { workflows: { workflowsPath: TEST_WORKFLOWS } } }),
   );
 
   async function execute(type: string, ...args: unknown[]): Promise<unknown> {

@@ -39,18 +39,30 @@ async function replay(
 ): Promise<Map<string, string>> {
   const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
   const broken = new Map<string, string>();
-  // Results are told apart by the id, of which the runs of one workflow have the same: the file stands for it, but where
-  // the id is part of commands, as in those of a campaign to its batches.
-  const [own, others] = [histories.filter(namesItself), histories.filter((history) => !namesItself(history))];
-  const queue = others.map(({ json, file }) => ({ workflowId: file, history: historyFromJson(json) }));
-  for await (const result of Worker.runReplayHistories({ workflowBundle }, queue)) {
-    if (result.error !== undefined) broken.set(result.workflowId, String(result.error));
-  }
-  for (const { json, file, workflowId } of own) {
-    const replayed = Worker.runReplayHistory({ workflowBundle }, historyFromJson(json), workflowId);
-    await replayed.catch((error: unknown) => broken.set(file, String(error)));
+  for (const round of roundsOf(histories)) {
+    const queue = [...round].map(([workflowId, { json }]) => ({
+      workflowId,
+      history: historyFromJson(json),
+    }));
+    for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, queue))
+      if (error !== undefined) broken.set((round.get(workflowId) as GoldenHistory).file, String(error));
   }
   return broken;
+}
+
+/**
+ * Results are told apart by the id, of which the runs of one workflow have the same: the file stands for it, but where
+ * the id is part of commands, as in those of a campaign to its batches. The runs of these are in a round each.
+ */
+function roundsOf(histories: readonly GoldenHistory[]): Map<string, GoldenHistory>[] {
+  const rounds: Map<string, GoldenHistory>[] = [];
+  for (const history of histories) {
+    const id = namesItself(history) ? history.workflowId : history.file;
+    const free = rounds.find((round) => !round.has(id)) ?? new Map<string, GoldenHistory>();
+    if (free.size === 0) rounds.push(free);
+    free.set(id, history);
+  }
+  return rounds;
 }
 
 const namesItself = ({ workflowType }: GoldenHistory) => /^(runCampaign|campaignBatch)$/.test(workflowType);

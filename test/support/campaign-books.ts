@@ -1,6 +1,6 @@
 import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
 import { type ResultsRef } from '../../src/domain/campaign/results';
-import { type SandboxRequest } from '../../src/testing';
+import { promptHash } from '../../src/testing/sandbox';
 import { resultsOf, type Row } from './campaign';
 import { eventually } from './eventually';
 import { type MediaStack } from './media-stack';
@@ -17,25 +17,23 @@ export const videos = (count: number, name: string, directives = ''): Row[] =>
   }));
 
 /** Paid calls that the service accepted, by the id of the row. */
-export function accepted(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
-  return creates(media, rows, ({ accepted: taken }) => taken);
+export async function accepted(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
+  const { acceptedByPromptHash } = await media.sandbox.admin.counters();
+  const counts = rows.map(
+    ({ id, prompt }) => [id as string, acceptedByPromptHash[promptHash(prompt as string)] ?? 0] as const,
+  );
+  return new Map(counts.filter(([, count]) => count > 0));
 }
 
 /** Paid calls that may cost money: a service may bill its validation of a request that it refused, too (C7.10). */
-function mayCost(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
-  return creates(media, rows, ({ accepted: taken, status }) => taken || status === 400);
-}
-
-async function creates(
-  media: MediaStack,
-  rows: readonly Row[],
-  counted: (request: SandboxRequest) => boolean,
-): Promise<Map<string, number>> {
+async function mayCost(media: MediaStack, rows: readonly Row[]): Promise<Map<string, number>> {
   const ids = new Map(rows.map(({ prompt, id }) => [prompt, id as string]));
   const counts = new Map<string, number>();
-  for (const request of await media.sandbox.admin.requests({ operation: 'create' })) {
-    const id = ids.get((request.json as { prompt?: string }).prompt);
-    if (counted(request) && id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
+  for (const { accepted: taken, status, json } of await media.sandbox.admin.requests({
+    operation: 'create',
+  })) {
+    const id = ids.get((json as { prompt?: string }).prompt);
+    if ((taken || status === 400) && id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return counts;
 }

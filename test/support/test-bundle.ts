@@ -7,6 +7,9 @@ type TestBundle = { readonly codePath: string } | { readonly code: string };
 
 const TESTS = path.resolve(__dirname, '..');
 const CACHE = path.resolve(__dirname, '../../node_modules/.cache/temporal-media');
+/** Workflows that tests need besides those of the package. */
+export const TEST_WORKFLOWS = path.join(__dirname, 'workflows', 'index.ts');
+
 const bundles = new Map<string, Promise<TestBundle>>();
 
 /**

@@ -1,12 +1,10 @@
 import '../support/quiet-temporal';
-import { join } from 'node:path';
 import { createWorkers } from '../../src/activity-workers';
 import { ACTIVITY } from '../../src/domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { connectTestServer, type TestServer } from '../support/temporal';
+import { TEST_WORKFLOWS, testBundle } from '../support/test-bundle';
 import { type LateWatch } from '../support/workflows/late-watch';
-
-const workflowsPath = join(__dirname, '..', 'support', 'workflows', 'late-watch.ts');
 
 describe('PollLoop', () => {
   let server: TestServer;
@@ -22,7 +20,7 @@ describe('PollLoop', () => {
       connection: server.nativeConnection,
       namespace: server.namespace,
       taskQueue,
-      workflowsPath,
+      workflowBundle: await testBundle(TEST_WORKFLOWS),
       activities: {
         [ACTIVITY.pollVideos]: ({ byModel }: PollVideosInput): PollVideosResult => {
           polled.push(...byModel.flatMap((batch) => batch.ids));
@@ -49,7 +47,7 @@ describe('PollLoop', () => {
         connection: server.nativeConnection,
         namespace: server.namespace,
         taskQueue,
-        workflowsPath: join(__dirname, '..', 'support', 'workflows', 'joining-watches.ts'),
+        workflowBundle: await testBundle(TEST_WORKFLOWS),
         activities: {
           [ACTIVITY.pollVideos]: ({ byModel }: PollVideosInput): PollVideosResult => {
             const ids = byModel.flatMap((batch) => batch.ids);

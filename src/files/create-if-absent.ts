@@ -80,8 +80,8 @@ const NO_HARD_LINKS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Gives a complete, synced file its final name if nothing has that name; the source name is then removed. For files
- * whose content decides nothing, so that file systems without hard links are good enough.
+ * Gives a complete, synced file its final name if nothing has that name; the source name is then removed. Also works
+ * without hard links, where two callers at the same moment can both succeed: never for a record of the journal.
  * A reader sees all of it or nothing. @returns false when the name is taken (the source is kept).
  */
 export async function publishIfAbsent(source: string, final: string): Promise<boolean> {

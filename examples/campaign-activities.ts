@@ -13,7 +13,7 @@ export function campaignActivities(client: Client, store: ArtifactStore, mediaQu
     /** Null where nobody has used the id. */
     async earlierResults(id: string): Promise<ResultsRef | null> {
       try {
-        return await media.campaignResults(id);
+        return await media.campaigns.results(id);
       } catch (error) {
         if (error instanceof CampaignNotFoundError) return null;
         throw error;

@@ -31,7 +31,7 @@ async function inOwnStack({ scope, say }, work) {
 async function startFlow({ media, folder }, { id, rows, inFlight, eventsPerRun }) {
   const file = path.join(folder, `${id}.jsonl`);
   await writeManifest(file, rows);
-  return media.startCampaign(
+  return media.campaigns.start(
     {
       manifest: { source: { file }, format: 'jsonl' },
       concurrency: inFlight,

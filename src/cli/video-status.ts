@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ValueError } from '@temporalio/common';
 import { awaitVideoWorkflowId, CodecUnreachableError } from '../client';
-import { callWaits } from '../client/call-waits';
+import { callWaits } from '../client/ask-worker';
 import { type MediaConfig } from '../config';
 import { type FoundVideoTask, type ServiceView } from '../domain/activities';
 import { isOpen, PAUSED } from '../domain/execution-status';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { type CampaignInput, RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
-import { type ResultsRef, type RowCounts } from '../domain/campaign/results';
-import { type RowOutcome } from '../domain/campaign/row';
+import { type ResultsRef } from '../domain/campaign/results';
 import {
   type CampaignResult,
   type CampaignState,
@@ -35,25 +34,27 @@ import {
   refuseUnknownKeys,
   requireUnpaused,
 } from './errors';
-import { START_KEYS, started, type Started, type StartOptions, type WatchOptions } from './started';
+import { again, present, RESUMED_OUTCOMES, type RetriedOutcome, resumedRows } from './resumed-rows';
+import { START_KEYS, type StartOptions, type WatchOptions } from './options';
+import { started, type Started } from './started';
 import { watchStates } from './watch-states';
 
-/** The part of `TemporalMediaClient` that starts, watches and controls campaigns. */
+/** Starts, watches and controls campaigns: `media.campaigns`. */
 export class CampaignClient {
   constructor(
-    readonly client: Client,
-    protected readonly taskQueue: string,
+    private readonly client: Client,
+    private readonly taskQueue: string,
   ) {}
 
   /**
    * Starts a campaign. Attaches when the same id and manifest already run; after they have ended, starts a new run that
    * submits only the missing rows. @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
    */
-  async startCampaign(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
+  async start(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
     refuseUnknownKeys(options, START_KEYS);
     const id = options.id ?? `campaign-${randomUUID()}`;
     refuseUnusable(id, input);
-    const running = await this.joinCampaign(id, input);
+    const running = await this.attach(id, input);
     if (running !== undefined) return running;
     const found = await findCampaign(this.client, id);
     if (found === undefined) return this.#begin(id, input);
@@ -64,7 +65,7 @@ export class CampaignClient {
    * Attaches to the campaign that runs under this id; undefined when none runs. Starts nothing.
    * @throws CampaignConflictError when the id runs something else
    */
-  async joinCampaign(id: string, input: CampaignStart): Promise<Started<CampaignResult> | undefined> {
+  async attach(id: string, input: CampaignStart): Promise<Started<CampaignResult> | undefined> {
     const found = await findStarted(this.client, id);
     if (found === undefined || (found.type === WORKFLOW.runCampaign && !isOpen(found.status)))
       return undefined;
@@ -73,14 +74,14 @@ export class CampaignClient {
   }
 
   /** The newest run under an id, as the server lists it; needs no worker. @throws CampaignNotFoundError */
-  async findCampaign(id: string): Promise<CampaignExecution> {
+  async describe(id: string): Promise<CampaignExecution> {
     const found = await findCampaign(this.client, id);
     if (found?.type !== WORKFLOW.runCampaign) throw new CampaignNotFoundError(id);
     return found;
   }
 
   /** Campaigns of the namespace: running ones first, then the newest. @param most 20 unless given */
-  listCampaigns(most = 20): Promise<readonly CampaignExecution[]> {
+  list(most = 20): Promise<readonly CampaignExecution[]> {
     return listCampaigns(this.client, most);
   }
 
@@ -88,18 +89,18 @@ export class CampaignClient {
    * The current state of a campaign, or its last one while its history is retained. Rejects when no worker answers
    * within 15 seconds. The active rows come from up to three batches, each of which has 2 seconds to answer.
    */
-  async campaignState(id: string): Promise<CampaignState> {
+  async state(id: string): Promise<CampaignState> {
     return withActiveRows(this.client, await campaignState(this.client, id));
   }
 
   /** Waits for the end of a campaign; rejects when it was closed from outside. */
-  campaignResult(id: string): Promise<CampaignResult> {
+  result(id: string): Promise<CampaignResult> {
     return this.#attach(id).result();
   }
 
   /** All results so far, as artifacts. @throws CampaignNotFoundError, CampaignUnreadableError */
-  async campaignResults(id: string): Promise<ResultsRef> {
-    const found = await this.findCampaign(id);
+  async results(id: string): Promise<ResultsRef> {
+    const found = await this.describe(id);
     requireUnpaused(id, found.status);
     return isOpen(found.status)
       ? (await campaignState(this.client, id)).results
@@ -107,10 +108,10 @@ export class CampaignClient {
   }
 
   /** Yields the state of a campaign on every change, until it is closed or `signal` aborts. Read-only. */
-  watchCampaign(id: string, options: WatchOptions = {}): AsyncGenerator<CampaignState, void, undefined> {
+  watch(id: string, options: WatchOptions = {}): AsyncGenerator<CampaignState, void, undefined> {
     return watchStates<CampaignState>(
       {
-        state: () => this.campaignState(id),
+        state: () => this.state(id),
         isRunning: async () => isOpen((await findCampaign(this.client, id))?.status ?? ''),
       },
       options,
@@ -121,7 +122,7 @@ export class CampaignClient {
    * Sends an Update to a running campaign: `pause`, `resume`, `cancel` and those of `CampaignUpdates`.
    * @throws CampaignEndedError, CampaignNotFoundError
    */
-  async orderCampaign<Order extends CampaignOrder>(
+  async order<Order extends CampaignOrder>(
     id: string,
     order: Order,
     ...input: OrderInput<Order>
@@ -134,7 +135,7 @@ export class CampaignClient {
         : await handle.executeUpdate<CampaignUpdateResult, [unknown]>(UPDATE[order], { args: [given] });
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
-      await this.findCampaign(id);
+      await this.describe(id);
       throw new CampaignEndedError(id);
     }
   }
@@ -144,10 +145,7 @@ export class CampaignClient {
    * are resumed under their existing keys, by an Update while it runs and by a new run after it has ended.
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
-  async resumeCampaign(
-    id: string,
-    { confirm, ...changes }: ResumeCampaignOptions = {},
-  ): Promise<ResumedCampaign> {
+  async resume(id: string, { confirm, ...changes }: ResumeCampaignOptions = {}): Promise<ResumedCampaign> {
     refuseUnknownKeys(changes, CHANGE_KEYS);
     const found = await this.#findStarted(id);
     if (!isOpen(found.status)) return this.#goOn(found, changes, confirm);
@@ -161,7 +159,7 @@ export class CampaignClient {
       await confirm({ ...input, ...changes, select: again(outcomes), previous: results });
     }
     const messages = await this.#change(id, changes);
-    if (phase === 'paused') messages.push(accepted(id, await this.orderCampaign(id, 'resume')));
+    if (phase === 'paused') messages.push(accepted(id, await this.order(id, 'resume')));
     if (outcomes.length > 0) return this.#resumeRows(found, again(outcomes), messages);
     const by = messages.length > 0 ? 'order' : 'nothing';
     return { by, rows: 0, messages, started: this.#attach(id, found.runId) };
@@ -172,7 +170,7 @@ export class CampaignClient {
    * given
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
-  async retryCampaign(
+  async retry(
     id: string,
     outcomes: readonly RetriedOutcome[] = RETRIED_BY_DEFAULT,
     { confirm, ...changes }: ResumeCampaignOptions = {},
@@ -240,9 +238,8 @@ export class CampaignClient {
   async #change(id: string, { concurrency, budget }: CampaignChanges): Promise<string[]> {
     const messages: string[] = [];
     if (concurrency !== undefined)
-      messages.push(accepted(id, await this.orderCampaign(id, 'setConcurrency', { concurrency })));
-    if (budget !== undefined)
-      messages.push(accepted(id, await this.orderCampaign(id, 'raiseBudget', { budget })));
+      messages.push(accepted(id, await this.order(id, 'setConcurrency', { concurrency })));
+    if (budget !== undefined) messages.push(accepted(id, await this.order(id, 'raiseBudget', { budget })));
     return messages;
   }
 
@@ -251,7 +248,7 @@ export class CampaignClient {
     select: RowSelection,
     messages: readonly string[],
   ): Promise<ResumedCampaign> {
-    const result = await this.orderCampaign(campaign, 'resumeRows', { select });
+    const result = await this.order(campaign, 'resumeRows', { select });
     const told = [...messages, accepted(campaign, result)];
     const rows = result.rows ?? 0;
     const by = rows > 0 || messages.length > 0 ? 'order' : 'nothing';
@@ -317,7 +314,7 @@ const CHANGE_KEYS = {
   maxAttempts: true,
 } satisfies KeysOf<CampaignChanges>;
 
-/** Options of `resumeCampaign` and `retryCampaign`. */
+/** Options of `resume` and `retry`. */
 export interface ResumeCampaignOptions extends CampaignChanges {
   /**
    * Called before any Update or start, with the input to be planned, earlier results and selection included. When it
@@ -326,7 +323,7 @@ export interface ResumeCampaignOptions extends CampaignChanges {
   readonly confirm?: (input: CampaignInput) => Promise<void>;
 }
 
-/** Result of `resumeCampaign` and `retryCampaign`. */
+/** Result of `resume` and `retry`. */
 export interface ResumedCampaign {
   /** `order`: by Updates while it runs. `start`: by a new run under the same id. `nothing`: no row needs it. */
   readonly by: 'order' | 'start' | 'nothing';
@@ -335,56 +332,4 @@ export interface ResumedCampaign {
   /** Replies of the campaign, for display. */
   readonly messages: readonly string[];
   readonly started: Started<CampaignResult>;
-}
-
-/** Outcomes of rows that a `resume` resumes under their existing key: nothing is bought twice. */
-export const RESUMED_OUTCOMES = [
-  'still_running',
-  'unconfirmed',
-  'content_unavailable',
-  'task_unknown',
-  'skipped_budget',
-  'cancelled',
-] as const satisfies readonly RowOutcome[];
-
-/** Outcomes of rows for which a person may order a new attempt; the first two are the default. */
-export const RETRIED_OUTCOMES = [
-  'failed',
-  'rejected',
-  'content_unavailable',
-  'task_unknown',
-  'results_lost',
-] as const satisfies readonly RowOutcome[];
-
-export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
-
-/** Outcomes of `among` that at least one row has. */
-export function present<Outcome extends RowOutcome>(
-  counts: RowCounts,
-  among: readonly Outcome[],
-): readonly Outcome[] {
-  return among.filter((outcome) => (counts[outcome] ?? 0) > 0);
-}
-
-/**
- * Rows that a new run resumes after an ended one. Without a limit: all missing rows. After a run with a limit that
- * ended by itself: only rows that it started. After one with a limit that was closed from outside: at most as many as
- * it had left.
- */
-export function resumedRows(
-  { limit, sample }: CampaignStart,
-  ended: { readonly status: string; readonly counts: RowCounts; readonly state: CampaignState | undefined },
-): Pick<CampaignStart, 'select' | 'limit' | 'sample'> {
-  if (limit === undefined && sample === undefined) return { select: { rows: 'missing' } };
-  const outcomes = present(ended.counts, RESUMED_OUTCOMES);
-  if (ended.status === 'COMPLETED') return { select: again(outcomes) };
-  const startedRows = outcomes.reduce((sum, outcome) => sum + (ended.counts[outcome] ?? 0), 0);
-  // Without the last state the number of rows left is unknown; the limit itself is the maximum.
-  const most = ended.state === undefined ? (limit ?? sample ?? 0) : ended.state.remaining + startedRows;
-  return { select: { rows: 'missing' }, ...(limit === undefined ? { sample: most } : { limit: most }) };
-}
-
-/** Selects rows with these outcomes, under their existing keys. */
-export function again(outcomes: readonly RowOutcome[]): RowSelection {
-  return { rows: 'again', outcomes };
 }

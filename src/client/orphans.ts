@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
-import { awaitVideoWorkflowId } from './started';
+import { awaitVideoWorkflowId } from './resume-video';
 import { lenientClient } from './lenient-client';
 
 /** A paid task that no workflow fetches: its workflow was closed from outside before it could report the task. */

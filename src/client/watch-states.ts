@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type VideoState } from '../domain/video-state';
 import { refuseUnknownKeys } from './errors';
-import { WATCH_KEYS, type WatchOptions } from './started';
+import { WATCH_KEYS, type WatchOptions } from './options';
 
 /** What a watch polls; both may throw when neither a worker nor the server answers. */
 export interface Watched<State> {

@@ -6,7 +6,7 @@ import { TemporalMediaClient } from '../../src/client';
 export async function films(client: Client, manifest: ArtifactRef) {
   const media = new TemporalMediaClient(client);
   const input = { manifest: { source: { artifact: manifest } }, concurrency: 200 };
-  const started = await media.startCampaign(input, { id: 'spring' });
-  for await (const { counts, money } of media.watchCampaign('spring')) console.error(counts, money);
+  const started = await media.campaigns.start(input, { id: 'spring' });
+  for await (const { counts, money } of media.campaigns.watch('spring')) console.error(counts, money);
   return started.result();
 }

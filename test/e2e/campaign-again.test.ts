@@ -26,7 +26,7 @@ describe('a campaign that is run again under its id', () => {
     more: Partial<CampaignInput> = {},
   ): Promise<CampaignResult> => {
     const manifest = await storedManifest(media, rows);
-    return (await media.media.startCampaign({ manifest, ...more }, { id })).result();
+    return (await media.media.campaigns.start({ manifest, ...more }, { id })).result();
   };
   const bare = async (
     media: MediaStack,
@@ -80,7 +80,7 @@ describe('a campaign that is run again under its id', () => {
       const first = await bare(media, id, [film('a', text('a')), film('b', text('b'))], { budget });
       expect(first.money.settled).toBe(2 * PRICE);
 
-      const previous = await media.media.campaignResults(id);
+      const previous = await media.media.campaigns.results(id);
       const edited = [film('b', text('b edited')), film('c', text('c')), film('d', text('d'))];
       const second = await bare(media, id, edited, { budget, previous, rebuyChanged: true, concurrency: 1 });
       // Rows that the manifest does not have any more count, and so does what they cost.
@@ -116,7 +116,7 @@ describe('a campaign that is run again under its id', () => {
     const failed = await bare(media, id, [film('a', `[fail:invalid] ${id}`)]);
     expect(failed.counts).toEqual({ failed: 1 });
 
-    const previous = await media.media.campaignResults(id);
+    const previous = await media.media.campaigns.results(id);
     const again = await startCampaign(
       media,
       [film('a', `${id} edited`)],

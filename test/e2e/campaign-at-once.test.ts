@@ -48,7 +48,7 @@ describe('campaigns under one id', () => {
     const media = await stack();
     const id = media.server.uniqueId('twice');
     const manifest = await storedManifest(media, films(3, 'at once'));
-    const both = await Promise.all([1, 2].map(() => media.media.startCampaign({ manifest }, { id })));
+    const both = await Promise.all([1, 2].map(() => media.media.campaigns.start({ manifest }, { id })));
     expect(both.map(({ isNew }) => isNew).sort()).toEqual([false, true]);
     const results = await Promise.all(both.map((one) => one.result()));
     expect(results[0]).toEqual(results[1]);
@@ -64,7 +64,7 @@ describe('campaigns under one id', () => {
       await storedManifest(media, films(3, 'differ')),
     ];
     const both = await Promise.allSettled(
-      manifests.map((manifest) => media.media.startCampaign({ manifest }, { id })),
+      manifests.map((manifest) => media.media.campaigns.start({ manifest }, { id })),
     );
     const refused = both.filter((one) => one.status === 'rejected');
     expect(refused).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('campaigns under one id', () => {
       name: 'CampaignConflictError',
       message: `The id "${id}" is taken. It runs with another manifest or account. Nothing was started: use another id, or wait until it has ended.`,
     });
-    const { plan, counts } = await media.media.campaignResult(id);
+    const { plan, counts } = await media.media.campaigns.result(id);
     expect(counts).toEqual({ completed: plan.rows });
     expect(await accepted(media, 'differ')).toBe(plan.rows);
   });
@@ -91,24 +91,24 @@ describe('campaigns under one id', () => {
       const schedule = await scheduled(media, id, { manifest: { source }, concurrency: 1, limit: 3 });
       try {
         const campaign = await startedBy(schedule);
-        const attached = await media.media.startCampaign(
+        const attached = await media.media.campaigns.start(
           { manifest: { source, format: 'jsonl' } },
           { id: campaign },
         );
         expect(attached.isNew).toBe(false);
         const other = await storedManifest(media, films(1, 'another'));
-        await expect(media.media.startCampaign({ manifest: other }, { id: campaign })).rejects.toThrow(
+        await expect(media.media.campaigns.start({ manifest: other }, { id: campaign })).rejects.toThrow(
           'It runs with another manifest or account.',
         );
         await eventually('the first is bought', async () => (await accepted(media, 'scheduled')) > 0);
-        await media.media.orderCampaign(campaign, 'cancel');
+        await media.media.campaigns.order(campaign, 'cancel');
         const cancelled = await attached.result();
         expect(cancelled.outcome).toBe('cancelled');
-        const resumed = await media.media.resumeCampaign(campaign, { concurrency: 2 });
+        const resumed = await media.media.campaigns.resume(campaign, { concurrency: 2 });
         expect(resumed.by).toBe('start');
         expect((await resumed.started.result()).counts).toEqual({ completed: 2, rejected: 1 });
         expect(await accepted(media, 'scheduled')).toBe(2);
-        const retried = await media.media.retryCampaign(campaign, ['rejected']);
+        const retried = await media.media.campaigns.retry(campaign, ['rejected']);
         expect((await retried.started.result()).counts).toEqual({ completed: 3 });
         expect(await accepted(media, 'scheduled')).toBe(3);
       } finally {
@@ -124,7 +124,7 @@ describe('campaigns under one id', () => {
       const id = media.server.uniqueId('taken');
       const taskQueue = media.server.uniqueId('nobody');
       const handle = await media.server.client.workflow.start(type, { taskQueue, workflowId: id, args: [] });
-      await expect(media.media.startCampaign({ manifest }, { id })).rejects.toThrow(
+      await expect(media.media.campaigns.start({ manifest }, { id })).rejects.toThrow(
         `The id "${id}" is taken. ${words} Nothing was started:`,
       );
       await handle.terminate();
@@ -135,7 +135,7 @@ describe('campaigns under one id', () => {
       'runCampaign',
       'Whether it runs with this manifest and account cannot be read here.',
     );
-    await expect(media.media.retryCampaign(id)).rejects.toMatchObject({ name: 'CampaignUnreadableError' });
+    await expect(media.media.campaigns.retry(id)).rejects.toMatchObject({ name: 'CampaignUnreadableError' });
     expect(await accepted(media, 'taken')).toBe(0);
   });
 
@@ -148,15 +148,15 @@ describe('campaigns under one id', () => {
       { ...films(1, 'resumed slow [run:40s]')[0], id: 'slow' },
     ];
     const manifest = await storedManifest(media, rows);
-    const first = await media.media.startCampaign({ manifest, waitFor: '15s' }, { id });
+    const first = await media.media.campaigns.start({ manifest, waitFor: '15s' }, { id });
     expect((await first.result()).counts).toEqual({ completed: 2, rejected: 1, still_running: 1 });
     const resumed = await Promise.all(
-      [1, 2].map(() => media.media.resumeCampaign(id, { waitFor: '2 minutes' })),
+      [1, 2].map(() => media.media.campaigns.resume(id, { waitFor: '2 minutes' })),
     );
     for (const { started } of resumed)
       expect((await started.result()).counts).toEqual({ completed: 3, rejected: 1 });
     expect(await accepted(media, 'resumed')).toBe(3);
-    const retried = await Promise.all([1, 2].map(() => media.media.retryCampaign(id, ['rejected'])));
+    const retried = await Promise.all([1, 2].map(() => media.media.campaigns.retry(id, ['rejected'])));
     for (const { started } of retried) expect((await started.result()).counts).toEqual({ completed: 4 });
     expect(await accepted(media, 'resumed')).toBe(4);
   });
@@ -168,7 +168,7 @@ describe('campaigns under one id', () => {
       const id = media.server.uniqueId('both');
       const manifest = await storedManifest(media, films(3, 'both [run:4s]'));
       const [client, parent] = await Promise.all([
-        media.media.startCampaign({ manifest }, { id }),
+        media.media.campaigns.start({ manifest }, { id }),
         startParent(media, id, { manifest }),
       ]);
       const [byClient, byParent] = await Promise.allSettled([client.result(), parent.result()]);
@@ -192,9 +192,9 @@ describe('campaigns under one id', () => {
       await parent.terminate('by a test');
       await eventually(
         'the campaign has ended too',
-        async () => (await media.media.findCampaign(id)).status === 'TERMINATED',
+        async () => (await media.media.campaigns.describe(id)).status === 'TERMINATED',
       );
-      const resumed = await media.media.resumeCampaign(id);
+      const resumed = await media.media.campaigns.resume(id);
       expect((await resumed.started.result()).counts).toEqual({ completed: 3 });
       expect(await accepted(media, 'orphan')).toBe(3);
     },

@@ -9,7 +9,7 @@ describe('what a campaign is started with', () => {
   it('an id of any script: what batches share fairly by fits the server', async () => {
     const made = await stack();
     const id = made.server.uniqueId(`весна-${'я'.repeat(60)}`);
-    const started = await made.media.startCampaign({ manifest: await storedManifest(made, rows) }, { id });
+    const started = await made.media.campaigns.start({ manifest: await storedManifest(made, rows) }, { id });
     expect(await started.result()).toMatchObject({ outcome: 'completed', counts: { completed: 1 } });
   });
 
@@ -17,14 +17,14 @@ describe('what a campaign is started with', () => {
     const made = await stack();
     const id = made.server.uniqueId('spring');
     const manifest = await storedManifest(made, rows);
-    const first = await made.media.startCampaign({ manifest }, { id });
+    const first = await made.media.campaigns.start({ manifest }, { id });
     await first.result();
     const budget = { microUnits: 100_000.5, currency: 'USD' };
-    await expect(made.media.resumeCampaign(id, { budget })).rejects.toBeInstanceOf(CampaignInputError);
-    await expect(made.media.startCampaign({ manifest, priority: -1 }, { id })).rejects.toThrow(
+    await expect(made.media.campaigns.resume(id, { budget })).rejects.toBeInstanceOf(CampaignInputError);
+    await expect(made.media.campaigns.start({ manifest, priority: -1 }, { id })).rejects.toThrow(
       `The campaign "${id}" cannot be started: priority must be a whole number from 1 to 5. Nothing was started.`,
     );
-    const again = await made.media.startCampaign({ manifest }, { id });
+    const again = await made.media.campaigns.start({ manifest }, { id });
     expect(await again.result()).toMatchObject({ counts: { completed: 1 }, plan: { planned: 0, done: 1 } });
   });
 });

@@ -45,10 +45,10 @@ describe('a campaign on the real server', () => {
     const prompt = '[queue:0s] [run:8s] a kite that takes its time';
     const handle = await startCampaign(made, [{ id: 'slow', model: 'cine-1', prompt, duration: 2 }]);
     await eventually('a record of the task', async () => {
-      const [row] = (await made.media.campaignState(handle.workflowId)).active;
+      const [row] = (await made.media.campaigns.state(handle.workflowId)).active;
       return row?.status === 'in_progress' && (row.progress ?? 0) > 0;
     });
     expect((await handle.result()).counts).toEqual({ completed: 1 });
-    expect((await made.media.campaignState(handle.workflowId)).active).toEqual([]);
+    expect((await made.media.campaigns.state(handle.workflowId)).active).toEqual([]);
   });
 });

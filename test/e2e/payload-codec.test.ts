@@ -78,15 +78,15 @@ describe('a codec that encrypts what crosses to the server', () => {
     }));
     const id = made.server.uniqueId('hidden');
     const budget = { microUnits: 12 * 100_000, currency: 'USD' };
-    const started = await media.startCampaign(
+    const started = await media.campaigns.start(
       { manifest: await storedManifest(made, rows), concurrency: 4, budget },
       { id },
     );
-    expect(await media.orderCampaign(id, 'setConcurrency', { concurrency: 6 })).toMatchObject({
+    expect(await media.campaigns.order(id, 'setConcurrency', { concurrency: 6 })).toMatchObject({
       accepted: true,
     });
     expect(await started.result()).toMatchObject({ outcome: 'completed', counts: { completed: 12 } });
-    expect(await media.campaignState(id)).toMatchObject({ counts: { completed: 12 } });
+    expect(await media.campaigns.state(id)).toMatchObject({ counts: { completed: 12 } });
     await expectUnreadable(made.server, [id, `${id}/batch/0`]);
   });
 });

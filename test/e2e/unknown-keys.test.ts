@@ -245,7 +245,8 @@ describe('keys that nobody knows', () => {
 
   it('the client refuses them before it starts anything', async () => {
     const { media, server } = await stack();
-    const untyped = media as unknown as { [method: string]: (...args: unknown[]) => Promise<unknown> };
+    type Untyped = { [method: string]: (...args: unknown[]) => Promise<unknown> };
+    const [untyped, campaigns] = [media, media.campaigns] as unknown as [Untyped, Untyped];
     const named = (text: string) => ({
       name: 'InvalidInputError',
       message: expect.stringContaining(text) as string,
@@ -263,14 +264,17 @@ describe('keys that nobody knows', () => {
       named('id'),
     );
     await expect(untyped['resume']?.('vid_1', { wait_for: '1h' })).rejects.toMatchObject(named('waitFor'));
+    await expect(
+      untyped['startAwait']?.({ account: 'a', taskId: 't' }, { wait_for: '1h' }),
+    ).rejects.toMatchObject(named('waitFor'));
     await expect(untyped['findTask']?.('vid_1', { ask_service: true })).rejects.toMatchObject(
       named('askService'),
     );
     await expect(
-      untyped['startCampaign']?.({ manifest: { source: { file: 'm' } }, max_attempts: 1 }),
+      campaigns['start']?.({ manifest: { source: { file: 'm' } }, max_attempts: 1 }),
     ).rejects.toThrow('maxAttempts');
     await expect(
-      untyped['startCampaign']?.({ manifest: { source: { file: 'm' } } }, { campaign: 'spring' }),
+      campaigns['start']?.({ manifest: { source: { file: 'm' } } }, { campaign: 'spring' }),
     ).rejects.toMatchObject(named('id'));
     expect(() => new TemporalMediaClient(server.client, { task_queue: 'q' } as object)).toThrow('taskQueue');
     expect(await received()).toBe(0);

@@ -146,7 +146,7 @@ describe('campaigns from code', () => {
         const { info } = await schedule.describe();
         return info.numActionsSkippedOverlap === 1;
       });
-      const result = await stack.media.campaignResult(first);
+      const result = await stack.media.campaigns.result(first);
       expect([result.counts, result.money.settled]).toEqual([{ completed: 2 }, 2 * PRICE]);
       expect(await accepted()).toBe(before + 2);
 
@@ -154,7 +154,7 @@ describe('campaigns from code', () => {
       const second = await eventually('another night', async () =>
         (await started(schedule)).find((one) => one !== first),
       );
-      expect((await stack.media.campaignResult(second)).counts).toEqual({ completed: 2 });
+      expect((await stack.media.campaigns.result(second)).counts).toEqual({ completed: 2 });
       expect(await accepted()).toBe(before + 4);
     } finally {
       await schedule.delete();

@@ -40,7 +40,7 @@ const NEED_OF = {
   'test/cli/status-unreadable.test.ts': 'nothing',
   'test/cli/usage.test.ts': 'lib',
   'test/client/campaign-memo.test.ts': 'nothing',
-  'test/client/campaign-selection.test.ts': 'nothing',
+  'test/client/resumed-rows.test.ts': 'nothing',
   'test/client/workflow-paused.test.ts': 'nothing',
   'test/compat/': 'time',
   'test/compat/workflows.test.ts': 'server',

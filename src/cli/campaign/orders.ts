@@ -1,5 +1,5 @@
 import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from '../../client';
-import { RETRIED_OUTCOMES } from '../../client/campaigns';
+import { RETRIED_OUTCOMES } from '../../client/resumed-rows';
 import { requireUnpaused } from '../../client/errors';
 import { type MediaConfig } from '../../config';
 import { type CampaignInput } from '../../domain/campaign/plan';
@@ -51,7 +51,7 @@ export async function resumeRowsOf(
   await withServer(context, options, async (connected) => {
     const { media } = connected;
     const running = isOpen((await needWorker(connected, id)).status);
-    const state = await media.campaignState(id).catch(() => undefined);
+    const state = await media.campaigns.state(id).catch(() => undefined);
     const budget = moneyOf('--budget', amount, state?.budget?.total.currency ?? state?.currency);
     const confirm = async (input: CampaignInput): Promise<void> => {
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
@@ -62,7 +62,9 @@ export async function resumeRowsOf(
     };
     const all = { ...changes, ...given({ budget }), confirm };
     const taken =
-      how === 'resume' ? await media.resumeCampaign(id, all) : await media.retryCampaign(id, outcomes, all);
+      how === 'resume'
+        ? await media.campaigns.resume(id, all)
+        : await media.campaigns.retry(id, outcomes, all);
     for (const message of taken.messages) report.say(message);
     if (running && (changes.waitFor !== undefined || changes.maxAttempts !== undefined)) report.say(NOT_NOW);
     report.say(takenText(taken, id));
@@ -136,7 +138,7 @@ export async function orderCampaign(
 ): Promise<void> {
   await withServer(context, options, async (connected) => {
     await needWorker(connected, id);
-    answerOrders(context, id, [await connected.media.orderCampaign(id, order)]);
+    answerOrders(context, id, [await connected.media.campaigns.order(id, order)]);
   });
 }
 
@@ -155,23 +157,23 @@ export async function setCampaign(context: CommandContext, id: string, options: 
     const { media } = connected;
     const results: CampaignUpdateResult[] = [];
     if (amount !== undefined) {
-      const state = await media.campaignState(id);
+      const state = await media.campaigns.state(id);
       const before = state.budget?.total;
       const budget = moneyOf('--budget', amount, before?.currency ?? state.currency);
       if (budget !== undefined) {
         await confirmMore(report, { limit, yes: options.yes === true, budget }, before);
-        results.push(await media.orderCampaign(id, 'raiseBudget', { budget }));
+        results.push(await media.campaigns.order(id, 'raiseBudget', { budget }));
       }
     }
     if (concurrency !== undefined)
-      results.push(await media.orderCampaign(id, 'setConcurrency', { concurrency }));
+      results.push(await media.campaigns.order(id, 'setConcurrency', { concurrency }));
     answerOrders(context, id, results);
   });
 }
 
 /** An Update blocks until a worker has carried it out, so a command without a worker fails at once. @throws CliError */
 async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
-  const found = await connected.media.findCampaign(id);
+  const found = await connected.media.campaigns.describe(id);
   requireUnpaused(id, found.status);
   if ((await connected.hasWorker()) !== false) return found;
   const message = `No worker serves the task queue ${connected.taskQueue}, so the campaign cannot carry out orders.`;
@@ -219,13 +221,13 @@ export async function decideRow(
     await needWorker(connected, id);
     const row = await findRow(context, connected, id, key, options);
     const { creationKey } = openAttempt(row, id);
-    const { status } = await connected.media.findCampaign(id);
+    const { status } = await connected.media.campaigns.describe(id);
     if (isOpen(status)) {
       const facts = { key, creationKey, by, reason };
       const reported =
         taskId === undefined
-          ? await connected.media.orderCampaign(id, 'declareLost', facts)
-          : await connected.media.orderCampaign(id, 'adopt', { ...facts, taskId });
+          ? await connected.media.campaigns.order(id, 'declareLost', facts)
+          : await connected.media.campaigns.order(id, 'adopt', { ...facts, taskId });
       return answerOrders(context, id, [reported]);
     }
     const decision = taskId === undefined ? 'declareLost' : 'adopt';
@@ -249,7 +251,7 @@ async function findRow(
   options: CommonOptions,
 ): Promise<CampaignRowResult> {
   const store = openStore(effectiveConfig(context, options));
-  for await (const row of latestResults(store, await media.campaignResults(id)))
+  for await (const row of latestResults(store, await media.campaigns.results(id)))
     if (row.key === key) return row;
   const message = `The campaign ${id} has no result of a row ${plainKey(key)}.`;
   throw new CliError('not_found', message, {

@@ -122,7 +122,7 @@ export async function reportCampaign(
   const { report } = context;
   await withServer(context, options, async (connected, config) => {
     const facts = await factsOf(connected, id);
-    const results = await connected.media.campaignResults(id);
+    const results = await connected.media.campaigns.results(id);
     const store = openStore(effectiveConfig(context, options));
     const out = await prepareOut(options.out ?? safeName(id));
     const summary = await writeReport({ store, out, results, facts });
@@ -143,8 +143,8 @@ export async function reportCampaign(
 }
 
 async function factsOf({ media }: Connected, id: string): Promise<ReportFacts> {
-  const { status } = await media.findCampaign(id);
+  const { status } = await media.campaigns.describe(id);
   return status === 'COMPLETED'
-    ? factsOfResult(await media.campaignResult(id))
-    : factsOfState(await media.campaignState(id));
+    ? factsOfResult(await media.campaigns.result(id))
+    : factsOfState(await media.campaigns.state(id));
 }

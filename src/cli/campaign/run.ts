@@ -152,7 +152,7 @@ async function reportRunning(
     `It runs already: nothing new is ordered. \`${set}\` changes its concurrency and raises its budget.`,
   );
   if (settings.budget === undefined && settings.concurrency === undefined) return;
-  const state = await media.campaignState(id).catch(() => undefined);
+  const state = await media.campaigns.state(id).catch(() => undefined);
   const differing = state === undefined ? undefined : runsOtherwise(state, settings);
   if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
 }
@@ -167,13 +167,13 @@ async function begin(
   const { id, settings, models, consent, store } = run;
   const manifest = { source: { artifact: stored.artifact }, ...given({ format: stored.format }) };
   const start: CampaignStart = { ...settings, manifest };
-  const running = await media.joinCampaign(id, start);
+  const running = await media.campaigns.attach(id, start);
   if (running !== undefined) return running;
   if (models === undefined) {
     await confirmUnvalidated(report, consent);
-    return media.startCampaign(start, { id });
+    return media.campaigns.start(start, { id });
   }
-  const previous = await media.campaignResults(id).catch((error: unknown) => {
+  const previous = await media.campaigns.results(id).catch((error: unknown) => {
     if ((error as Error).name === 'CampaignNotFoundError') return undefined;
     throw error;
   });
@@ -182,7 +182,7 @@ async function begin(
   const plan = await planHere(report, models, { campaign: id, input, format: stored.format, open, store });
   showPlan(report, plan, consent);
   await confirmPlan(report, plan, consent);
-  return media.startCampaign(start, { id });
+  return media.campaigns.start(start, { id });
 }
 
 interface CampaignConsent extends SpendBounds {

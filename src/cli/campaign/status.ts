@@ -45,17 +45,17 @@ interface CampaignStatus {
 /** Read-only. @throws CampaignNotFoundError */
 async function campaignStatus(connected: Connected, id: string): Promise<CampaignStatus> {
   const { media } = connected;
-  const found = await media.findCampaign(id);
+  const found = await media.campaigns.describe(id);
   const { runId, status, startedAt, closedAt } = found;
   const notes: string[] = [];
   const hasWorker = await connected.hasWorker();
   if (hasWorker === false)
     notes.push(`No worker serves the task queue ${connected.taskQueue}: nothing goes on until one does.`);
-  const result = status === 'COMPLETED' ? await media.campaignResult(id) : null;
+  const result = status === 'COMPLETED' ? await media.campaigns.result(id) : null;
   const state =
     result !== null || hasWorker === false || status === PAUSED
       ? null
-      : await media.campaignState(id).catch(() => null);
+      : await media.campaigns.state(id).catch(() => null);
   if (state === null && result === null && hasWorker !== false && status !== PAUSED)
     notes.push('The state could not be read: no worker answered in time.');
   return {
@@ -188,7 +188,7 @@ export async function listCampaigns(context: CommandContext, options: ListOption
   const { report } = context;
   const most = countOf('--limit', options.limit) ?? 20;
   await withServer(context, options, async ({ media }) => {
-    const found = await media.listCampaigns(most);
+    const found = await media.campaigns.list(most);
     const rows = found.map(({ campaign, status, startedAt, closedAt }) => [
       campaign,
       status.toLowerCase().replaceAll('_', ' '),

@@ -194,7 +194,7 @@ async function show(
   // The view is removed at once, even while a query is under way.
   signal.addEventListener('abort', () => view.stop(), { once: true });
   try {
-    for await (const state of connected.media.watchCampaign(workflowId, { signal })) {
+    for await (const state of connected.media.campaigns.watch(workflowId, { signal })) {
       if (signal.aborted) break;
       report.event('campaign', { workflowId, state });
       view.update(state);
@@ -218,9 +218,9 @@ export async function watchCampaign(
   options: WatchOptions,
 ): Promise<void> {
   await withServer(context, options, async (connected) => {
-    const { runId } = await connected.media.findCampaign(id);
+    const { runId } = await connected.media.campaigns.describe(id);
     context.report.event('watching', { workflowId: id, runId });
-    const result = () => connected.media.campaignResult(id);
+    const result = () => connected.media.campaigns.result(id);
     await followCampaign(context, connected, { workflowId: id, runId, isNew: false, result }, options);
   });
 }

@@ -96,9 +96,9 @@ async function campaign({ media, store, id, say }: DemoEnvironment): Promise<Dem
   const artifact = await store.putBuffer(Buffer.from(text), { mediaType: 'application/jsonl' });
   const name = id('campaign');
   const input = { manifest: { source: { artifact } }, budget: usd(ROWS - 1) };
-  const first = await (await media.startCampaign(input, { id: name })).result();
+  const first = await (await media.campaigns.start(input, { id: name })).result();
   say(`campaign: the budget is spent with ${words(first.counts)}; going on with more`);
-  const second = await (await media.resumeCampaign(name, { budget: usd(ROWS) })).started.result();
+  const second = await (await media.campaigns.resume(name, { budget: usd(ROWS) })).started.result();
   const artifacts: ArtifactRef[] = [];
   for await (const row of readResults(store, second.results)) artifacts.push(...row.artifacts);
   const { settled, reserved } = second.money;

@@ -1,5 +1,5 @@
 import { Client } from '@temporalio/client';
-import { callWaits } from '../../client/call-waits';
+import { callWaits } from '../../client/ask-worker';
 import { lenientClient } from '../../client/lenient-client';
 import { type CallWait } from '../../domain/call-wait';
 import { mapConcurrently } from '../../domain/map-concurrently';

@@ -53,7 +53,7 @@ export interface CampaignInput {
   /**
    * Results of earlier runs under this id: only what is missing is submitted, and totals and budget continue from
    * them. The client sets it; a caller that starts the workflow without the client takes it from the client's
-   * `campaignResults`.
+   * `media.campaigns.results`.
    */
   readonly previous?: ResultsRef;
   /** State of an earlier run of this workflow; set by continue-as-new only. */

@@ -1,4 +1,4 @@
-import { present, RESUMED_OUTCOMES, resumedRows } from '../../src/client/campaigns';
+import { present, RESUMED_OUTCOMES, resumedRows } from '../../src/client/resumed-rows';
 import { type CampaignStart } from '../../src/client/campaign-records';
 import { makeState } from '../cli/campaign/make-state';
 

@@ -1,42 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client';
-import { requireUnpaused } from './errors';
 import { isOpen } from '../domain/execution-status';
-import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
 import { QUERY, UPDATE, WORKFLOW } from '../domain/names';
-import {
-  type ResolveUnconfirmedInput,
-  type ResolveUnconfirmedResult,
-  type ReviewJournalInput,
-  type ReviewJournalPage,
-} from '../domain/unconfirmed-decision';
+import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
+import { type ResolveUnconfirmedInput, type ResolveUnconfirmedResult } from '../domain/unconfirmed-decision';
 import { type VideoState } from '../domain/video-state';
+import { requireUnpaused } from './errors';
 
 export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue'>;
-export type ReviewInput = Omit<ReviewJournalInput, 'taskQueue'>;
-
-/** Longest wait for a worker, in milliseconds: a person waits for the answer. */
-const REVIEW_LIMIT_MS = 120_000;
 
 /** Longer than the activity, which waits for a sender that may still be alive. In milliseconds. */
 const RESOLVE_LIMIT_MS = RECONCILE_TIMEOUTS.settleMs + 60_000;
-
-/** See `TemporalMediaClient.reviewJournal`. */
-export async function reviewJournal(
-  client: Client,
-  taskQueue: string,
-  input: ReviewInput,
-): Promise<ReviewJournalPage> {
-  return client.workflow.execute<(input: ReviewJournalInput) => Promise<ReviewJournalPage>>(
-    WORKFLOW.reviewJournal,
-    {
-      taskQueue,
-      workflowId: `review-journal/${randomUUID()}`,
-      workflowExecutionTimeout: REVIEW_LIMIT_MS,
-      args: [input],
-    },
-  );
-}
 
 /** See `TemporalMediaClient.resolveUnconfirmed`. `owner` is the workflow that may wait for the decision. */
 export async function resolveUnconfirmed(

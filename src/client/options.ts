@@ -1,0 +1,38 @@
+import { type KeysOf } from '../domain/known-keys';
+
+export interface TemporalMediaClientOptions {
+  /** Task queue of the media worker. @default 'temporal-media' */
+  readonly taskQueue?: string;
+}
+
+export interface StartOptions {
+  /**
+   * Workflow id and creation key at once: the same id with the same request attaches or returns the first result,
+   * and never buys twice. @default a generated id
+   */
+  readonly id?: string;
+}
+
+export interface WatchOptions {
+  /** Milliseconds between two queries. @default 1500 */
+  readonly intervalMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface FindTaskOptions {
+  /** @default false */
+  readonly askService?: boolean;
+  /** Timeout in milliseconds. @default 120000 */
+  readonly timeoutMs?: number;
+}
+
+export interface ArtifactStoreOptions {
+  /** Timeout in milliseconds. @default 120000 */
+  readonly timeoutMs?: number;
+}
+
+export const CLIENT_KEYS = { taskQueue: true } satisfies KeysOf<TemporalMediaClientOptions>;
+export const START_KEYS = { id: true } satisfies KeysOf<StartOptions>;
+export const WATCH_KEYS = { intervalMs: true, signal: true } satisfies KeysOf<WatchOptions>;
+export const ARTIFACT_STORE_KEYS = { timeoutMs: true } satisfies KeysOf<ArtifactStoreOptions>;
+export const FIND_TASK_KEYS = { askService: true, timeoutMs: true } satisfies KeysOf<FindTaskOptions>;

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { type FoundVideoTask } from '../domain/activities';
+import { isOpen } from '../domain/execution-status';
+import { QUERY, WORKFLOW } from '../domain/names';
+import { type VideoOutcome } from '../domain/outcome';
+import { type VideoState } from '../domain/video-state';
+import { type VideoTask } from '../domain/video-task';
+import { type AwaitVideoInput, WAIT_KEYS, type WaitOptions } from '../domain/workflow-inputs';
+import { refuseUnknownKeys, ResumeError } from './errors';
+import { attach, describeWorkflow, started, type Started } from './started';
+
+/** Workflow id of the one wait for a task: derived from account and task id, never the raw id (architecture: Wait). */
+export function awaitVideoWorkflowId(account: string, taskId: string): string {
+  return `await-video/${account}/${createHash('sha256').update(taskId).digest('hex').slice(0, 32)}`;
+}
+
+/** The task of an outcome after which waiting or fetching can continue. */
+function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
+  switch (outcome.outcome) {
+    case 'still_running':
+    case 'content_unavailable':
+    case 'task_unknown':
+    case 'cancelled':
+      return outcome.video;
+    default:
+      return null;
+  }
+}
+
+/** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */
+export async function startAwait(
+  client: Client,
+  taskQueue: string,
+  video: VideoTask,
+  wait: WaitOptions,
+): Promise<Started<VideoOutcome>> {
+  refuseUnknownKeys(wait, WAIT_KEYS);
+  const workflowId = awaitVideoWorkflowId(video.account, video.taskId);
+  const input: AwaitVideoInput = { video, ...wait };
+  const handle = await client.workflow.start(WORKFLOW.awaitVideo, {
+    taskQueue,
+    workflowId,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    args: [input],
+  });
+  return started(handle, handle.firstExecutionRunId, true);
+}
+
+/** Resumes the wait for a task that a journal or the service knows. */
+export async function resumeFound(
+  client: Client,
+  taskQueue: string,
+  found: FoundVideoTask,
+  wait: WaitOptions,
+): Promise<Started<VideoOutcome>> {
+  const owner = found.workflowId === null ? undefined : await describeWorkflow(client, found.workflowId);
+  if (owner !== undefined && isOpen(owner.status.name)) return attach(client, owner.workflowId, owner.runId);
+  return startAwait(client, taskQueue, found.video, wait);
+}
+
+/** Resumes the wait of a video workflow that is open or has ended. @throws ResumeError */
+export async function resumeWorkflow(
+  client: Client,
+  taskQueue: string,
+  description: WorkflowExecutionDescription,
+  wait: WaitOptions,
+): Promise<Started<VideoOutcome>> {
+  const { workflowId, type, status } = description;
+  if (type !== WORKFLOW.generateVideo && type !== WORKFLOW.awaitVideo) {
+    throw new ResumeError(`The workflow "${workflowId}" is a ${type}; only video workflows can be resumed.`);
+  }
+  const handle = attach<VideoOutcome>(client, workflowId, description.runId);
+  if (isOpen(status.name)) return handle;
+  if (status.name === 'COMPLETED') {
+    const outcome = await handle.result();
+    const video = unfinishedVideo(outcome);
+    return video === null ? handle : startAwait(client, taskQueue, video, wait);
+  }
+  // Terminated, failed or timed out: its last state still names the task.
+  const { video } = await client.workflow
+    .getHandle(workflowId, description.runId)
+    .query<VideoState>(QUERY.videoState);
+  if (video === null) {
+    throw new ResumeError(
+      `The workflow "${workflowId}" ended as ${status.name.toLowerCase()} before it had a task. Start the same request again under the same id: what was bought is adopted, not bought again.`,
+    );
+  }
+  return startAwait(client, taskQueue, video, wait);
+}

@@ -28,7 +28,7 @@ describe('a campaign that has to wait', () => {
         id: 'i',
         operation: 'image',
         model: 'image-2',
-        prompt: '[run:25s] a kite',
+        prompt: '[run:16s] a kite',
         size: '512x512',
       };
       const handle = await startCampaign(media, [image]);

@@ -1,12 +1,13 @@
 import { TemporalMediaClient } from '../../src/client';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
-import { UPDATE } from '../../src/domain/names';
+import { ACTIVITY, UPDATE } from '../../src/domain/names';
 import {
   type ResolveUnconfirmedInput,
   type ResolveUnconfirmedResult,
   type ReviewJournalPage,
 } from '../../src/domain/unconfirmed-decision';
 import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
+import { answers } from '../domain/create-answers';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
@@ -280,4 +281,57 @@ describe('a create of unknown fate', () => {
     });
     expect(await paid(prompt)).toEqual([1, 1]);
   });
+
+  it.concurrent(
+    '[C7.10] cancelled while a decision is carried out, it answers the Update, sends nothing more, and does not say that nothing is owed',
+    async () => {
+      const shared = await stack();
+      let started: () => void;
+      let finish: () => void;
+      const hasStarted = new Promise<void>((resolve) => (started = resolve));
+      const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+      let creates = 0;
+      const worker = await handMadeWorker(shared, {}, () => ({
+        [ACTIVITY.createVideo]: async () => {
+          creates += 1;
+          return answers.unconfirmed(0);
+        },
+        [ACTIVITY.resolveUnconfirmed]: async ({
+          creationKey,
+          decision,
+        }): Promise<ResolveUnconfirmedResult> => {
+          started();
+          await mayFinish;
+          return {
+            resolved: true,
+            decision,
+            creationKey,
+            sendAttempt: 0,
+            answer: null,
+            message: 'authorised',
+          };
+        },
+      }));
+      await worker.runUntil(async () => {
+        const { client } = shared.server;
+        const media = new TemporalMediaClient(client, { taskQueue: worker.taskQueue });
+        const id = shared.server.uniqueId('cancelled-decision');
+        const request = { model: 'cine-1', prompt: 'decided and cancelled', durationSeconds: 2 };
+        const started = await media.startVideo({ request, onUnconfirmed: 'wait' }, { id });
+        await eventually('the wait', async () => (await media.videoState(id)).phase === 'unconfirmed');
+        const handle = client.workflow.getHandle(id);
+        const who = { by: 'ada', reason: 'looked into the console' };
+        const decided = handle.executeUpdate(UPDATE.resubmit, { args: [who] });
+        await hasStarted;
+        await handle.cancel();
+        finish();
+        await expect(decided).resolves.toMatchObject({ resolved: true, decision: 'resubmit' });
+        expect(await started.result()).toMatchObject({
+          outcome: 'cancelled',
+          billing: { state: 'needs_review' },
+        });
+        expect(creates).toBe(1);
+      });
+    },
+  );
 });

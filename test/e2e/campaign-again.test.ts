@@ -9,7 +9,7 @@ const film = (id: string, prompt: string): Row => ({ id, model: 'cine-1', prompt
 
 /** One id run again and again: by a client, which knows what came before, and as a workflow or a Schedule does. */
 describe('a campaign that is run again under its id', () => {
-  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 300 } } });
+  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 300 }, videos: 'shared' } });
 
   async function accepted(media: MediaStack, text: string): Promise<number> {
     const requests = await media.sandbox.admin.requests();

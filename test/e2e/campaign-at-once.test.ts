@@ -25,16 +25,19 @@ describe('campaigns under one id', () => {
     callers?.shutdown();
     await running;
   });
-  const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 300 } } }, async (media) => {
-    await media.startWorker();
-    callers = await Worker.create({
-      connection: media.server.nativeConnection,
-      namespace: media.server.namespace,
-      taskQueue: callersOf(media),
-      workflowBundle: await testBundle(TEST_WORKFLOWS),
-    });
-    running = callers.run();
-  });
+  const stack = sharedStack(
+    { sandbox: { timing: { queuedMs: 0, runningMs: 300 }, videos: 'shared' } },
+    async (media) => {
+      await media.startWorker();
+      callers = await Worker.create({
+        connection: media.server.nativeConnection,
+        namespace: media.server.namespace,
+        taskQueue: callersOf(media),
+        workflowBundle: await testBundle(TEST_WORKFLOWS),
+      });
+      running = callers.run();
+    },
+  );
 
   async function accepted(media: MediaStack, name: string): Promise<number> {
     const requests = await media.sandbox.admin.requests();
@@ -145,10 +148,10 @@ describe('campaigns under one id', () => {
     const rows = [
       ...films(2, 'resumed'),
       { ...films(1, 'resumed [http:400]')[0], id: 'bad' },
-      { ...films(1, 'resumed slow [run:40s]')[0], id: 'slow' },
+      { ...films(1, 'resumed slow [run:20s]')[0], id: 'slow' },
     ];
     const manifest = await storedManifest(media, rows);
-    const first = await media.media.campaigns.start({ manifest, waitFor: '15s' }, { id });
+    const first = await media.media.campaigns.start({ manifest, waitFor: '9s' }, { id });
     expect((await first.result()).counts).toEqual({ completed: 2, rejected: 1, still_running: 1 });
     const resumed = await Promise.all(
       [1, 2].map(() => media.media.campaigns.resume(id, { waitFor: '2 minutes' })),

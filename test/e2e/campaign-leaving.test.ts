@@ -1,7 +1,7 @@
 import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { campaignStateOf, queuesOf, startCampaign } from '../support/campaign';
-import { bought, expectExact, PRICE, videos } from '../support/campaign-books';
+import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
@@ -102,6 +102,45 @@ describe('what a campaign holds when it leaves something behind', () => {
       await reset.executeUpdate('setConcurrency', { args: [{ concurrency: 60 }] });
       const result = (await reset.result()) as CampaignResult;
       expect(result.counts).toEqual({ completed: 12, skipped_budget: 28 });
+      await expectExact(media, rows, result);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent(
+    '[C4.4a] a batch of a campaign that was reset and then terminated ends by itself, and buys nothing beyond the budget',
+    async () => {
+      const shared = await stack();
+      const taskQueue = shared.server.uniqueId('orphans');
+      const media = { ...shared, taskQueue };
+      const startWorker = () =>
+        media.startWorker({ env: { MEDIA_TASK_QUEUE: taskQueue }, ownConnection: true });
+      const rows = videos(24, 'orphan', '[run:2s] ');
+      const input = {
+        concurrency: 5,
+        rowsPerBatch: 12,
+        budget: { microUnits: 16 * PRICE, currency: 'USD' },
+      };
+      const worker = await startWorker();
+      const { workflowId } = await startCampaign(media, rows, input);
+      await bought(media, rows, 4, LIMIT_MS);
+      // A campaign that is reset leaves its batches behind, and no server ends them with it afterwards.
+      // Nobody works meanwhile: the run that the reset begins never looks for what it had started before.
+      await worker.stop();
+      const reset = await resetWorkflow(media.server, workflowId);
+      await reset.terminate('gone');
+      const batch = media.server.client.workflow.getHandle(batchWorkflowId(workflowId, 0));
+      expect((await batch.describe()).status.name).toBe('RUNNING');
+
+      await startWorker();
+      await batch.result();
+      const before = total(await accepted(media, rows));
+      expect(before).toBeLessThanOrEqual(12);
+      expect((await reset.describe()).status.name).toBe('TERMINATED');
+
+      const again = await startCampaign(media, rows, input, workflowId);
+      const result = await again.result();
+      expect(result.counts).toEqual({ completed: 16, skipped_budget: 8 });
       await expectExact(media, rows, result);
     },
     LIMIT_MS,

@@ -28,7 +28,7 @@ describe('a campaign that has to wait', () => {
         id: 'i',
         operation: 'image',
         model: 'image-2',
-        prompt: '[run:25s] a kite',
+        prompt: '[run:16s] a kite',
         size: '512x512',
       };
       const handle = await startCampaign(media, [image]);
@@ -36,7 +36,7 @@ describe('a campaign that has to wait', () => {
       const batch = media.server.client.workflow.getHandle(id);
       await eventually('the call', async () => {
         const { active } = await batch.query<BatchState>(QUERY.batchState).catch(() => ({ active: [] }));
-        return active.some(({ phase }) => phase === 'drawing');
+        return active.some(({ phase }) => phase === 'generating');
       });
       const orders: Omit<BatchOrders, 'n'> = {
         slots: 1,

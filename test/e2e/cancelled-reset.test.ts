@@ -6,21 +6,18 @@ import { deferred } from '../support/deferred';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { resetWorkflow } from '../support/reset-workflow';
-import { startMediaStack, type MediaStack } from '../support/media-stack';
+import { sharedStack } from '../support/shared-stack';
 import { alwaysBound } from '../support/standing';
 
 /** A reset run that is cancelled names the task that the run before it bought, and calls nothing free (C1.8). */
 describe('a reset run that is cancelled', () => {
-  let stack: MediaStack;
-  beforeEach(async () => {
-    stack = await startMediaStack();
-  });
-  afterEach(() => stack.stop());
+  const stack = sharedStack({}, async () => undefined);
 
   async function start(prompt: string, taskQueue: string): Promise<WorkflowHandle> {
-    return stack.server.client.workflow.start(WORKFLOW.generateVideo, {
+    const { server } = await stack();
+    return server.client.workflow.start(WORKFLOW.generateVideo, {
       taskQueue,
-      workflowId: stack.server.uniqueId('cancelled-reset'),
+      workflowId: server.uniqueId('cancelled-reset'),
       args: [{ request: { model: 'cine-1', prompt, durationSeconds: 2 } }],
     });
   }
@@ -28,12 +25,12 @@ describe('a reset run that is cancelled', () => {
   const taskOf = (prompt: string): Promise<string> =>
     eventually(
       'the task',
-      async () => (await stack.sandbox.admin.tasks()).find((task) => task.prompt === prompt)?.id,
+      async () => (await (await stack()).sandbox.admin.tasks()).find((task) => task.prompt === prompt)?.id,
     );
 
   const polled = (taskId: string): Promise<true> =>
     eventually('a poll', async () => {
-      const polls = await stack.sandbox.admin.requests({ operation: 'poll' });
+      const polls = await (await stack()).sandbox.admin.requests({ operation: 'poll' });
       return polls.some((poll) => poll.taskId === taskId) ? true : undefined;
     });
 
@@ -46,15 +43,30 @@ describe('a reset run that is cancelled', () => {
     );
   }
 
+  /** A queue whose worker can be away. */
+  async function ownQueue() {
+    const media = await stack();
+    const taskQueue = media.server.uniqueId('cancelled-reset');
+    const env = { MEDIA_TASK_QUEUE: taskQueue };
+    return { taskQueue, startWorker: () => media.startWorker({ env, ownConnection: true }) };
+  }
+
+  async function refuse(promptIncludes: string): Promise<void> {
+    const { sandbox } = await stack();
+    await sandbox.admin.addFaults([
+      { operation: 'create', promptIncludes, action: { type: 'status', status: 401 } },
+    ]);
+  }
+
   const outcomeOf = (handle: WorkflowHandle): Promise<VideoOutcome> =>
     handle.result() as Promise<VideoOutcome>;
 
-  it('[C4.4b] in the moment in which it learns that another run recorded the task', async () => {
+  it.concurrent('[C4.4b] in the moment in which it learns that another run recorded the task', async () => {
     const prompt = '[run:60s] a heron that another run bought';
     const lenientClient = deferred<void>();
     const look = deferred<void>();
     let creates = 0;
-    const worker = await handMadeWorker(stack, {}, (real) => ({
+    const worker = await handMadeWorker(await stack(), {}, (real) => ({
       // The second one, of the reset run, is lost before it could compare anything.
       [ACTIVITY.createVideo]: async (input) => {
         if (++creates === 2) throw new Error('lost');
@@ -70,7 +82,7 @@ describe('a reset run that is cancelled', () => {
       const first = await start(prompt, worker.taskQueue);
       const taskId = await taskOf(prompt);
       await polled(taskId);
-      const second = await resetWorkflow(stack.server, first.workflowId);
+      const second = await resetWorkflow((await stack()).server, first.workflowId);
       await lenientClient.promise;
       await cancelSeen(second);
       look.resolve();
@@ -80,77 +92,85 @@ describe('a reset run that is cancelled', () => {
         billing: { state: 'needs_review' },
       });
     });
-    expect(await accepted(stack, prompt)).toBe(1);
+    expect(await accepted(await stack(), prompt)).toBe(1);
   });
 
-  it('[C4.4b] before it asks for the create at all', async () => {
+  it.concurrent('[C4.4b] before it asks for the create at all', async () => {
     const prompt = '[run:60s] a heron that nobody waits for';
-    const before = await stack.startWorker();
-    const first = await start(prompt, stack.taskQueue);
+    const { taskQueue, startWorker } = await ownQueue();
+    const before = await startWorker();
+    const first = await start(prompt, taskQueue);
     const taskId = await taskOf(prompt);
     await polled(taskId);
     await before.stop();
-    const second = await resetWorkflow(stack.server, first.workflowId);
+    const second = await resetWorkflow((await stack()).server, first.workflowId);
     await cancelSeen(second);
-    await stack.startWorker();
+    await startWorker();
     expect(await outcomeOf(second)).toMatchObject({
       outcome: 'cancelled',
       video: { taskId },
       billing: { state: 'needs_review' },
     });
-    expect(await accepted(stack, prompt)).toBe(1);
+    expect(await accepted(await stack(), prompt)).toBe(1);
   });
 
-  it('[C4.4a] buys nothing when the run before it was refused: the send attempt that may open now stays shut', async () => {
-    const prompt = 'a heron that was refused';
-    const before = await stack.startWorker();
-    await stack.sandbox.admin.addFaults([{ operation: 'create', action: { type: 'status', status: 401 } }]);
-    const first = await start(prompt, stack.taskQueue);
-    expect(await outcomeOf(first)).toMatchObject({ outcome: 'rejected', reason: 'credentials' });
-    await before.stop();
-    const second = await resetWorkflow(stack.server, first.workflowId);
-    await cancelSeen(second);
-    await stack.startWorker();
-    expect(await outcomeOf(second)).toMatchObject({
-      outcome: 'cancelled',
-      video: null,
-      billing: { state: 'none' },
-    });
-    expect(await received(stack, prompt)).toBe(1);
-  });
-
-  it('[C4.4a] buys nothing where a worker of an earlier version takes no notice of what it is asked for', async () => {
-    const prompt = 'a heron that an old worker would buy';
-    await stack.sandbox.admin.addFaults([{ operation: 'create', action: { type: 'status', status: 401 } }]);
-    const lenientClient = deferred<void>();
-    const look = deferred<void>();
-    let creates = 0;
-    const worker = await handMadeWorker(stack, { standing: alwaysBound }, (real) => ({
-      [ACTIVITY.createVideo]: async ({ creationKey, sendAttempt, request }) => {
-        if (++creates === 2) throw new Error('lost');
-        return real[ACTIVITY.createVideo]({ creationKey, sendAttempt, request });
-      },
-      [ACTIVITY.reconcileCreate]: async (input) => {
-        lenientClient.resolve();
-        await look.promise;
-        return real[ACTIVITY.reconcileCreate](input);
-      },
-    }));
-    await worker.runUntil(async () => {
-      const first = await start(prompt, worker.taskQueue);
+  it.concurrent(
+    '[C4.4a] buys nothing when the run before it was refused: the send attempt that may open now stays shut',
+    async () => {
+      const prompt = 'a heron that was refused';
+      const { taskQueue, startWorker } = await ownQueue();
+      const before = await startWorker();
+      await refuse(prompt);
+      const first = await start(prompt, taskQueue);
       expect(await outcomeOf(first)).toMatchObject({ outcome: 'rejected', reason: 'credentials' });
-      const second = await resetWorkflow(stack.server, first.workflowId);
-      await lenientClient.promise;
+      await before.stop();
+      const second = await resetWorkflow((await stack()).server, first.workflowId);
       await cancelSeen(second);
-      look.resolve();
+      await startWorker();
       expect(await outcomeOf(second)).toMatchObject({
         outcome: 'cancelled',
         video: null,
-        billing: { state: 'needs_review' },
+        billing: { state: 'none' },
       });
-    });
-    // The last two met the fence of the reconciliation, and then a send attempt with too little time to send in.
-    expect(creates).toBe(4);
-    expect(await received(stack, prompt)).toBe(1);
-  });
+      expect(await received(await stack(), prompt)).toBe(1);
+    },
+  );
+
+  it.concurrent(
+    '[C4.4a] buys nothing where a worker of an earlier version takes no notice of what it is asked for',
+    async () => {
+      const prompt = 'a heron that an old worker would buy';
+      await refuse(prompt);
+      const lenientClient = deferred<void>();
+      const look = deferred<void>();
+      let creates = 0;
+      const worker = await handMadeWorker(await stack(), { standing: alwaysBound }, (real) => ({
+        [ACTIVITY.createVideo]: async ({ creationKey, sendAttempt, request }) => {
+          if (++creates === 2) throw new Error('lost');
+          return real[ACTIVITY.createVideo]({ creationKey, sendAttempt, request });
+        },
+        [ACTIVITY.reconcileCreate]: async (input) => {
+          lenientClient.resolve();
+          await look.promise;
+          return real[ACTIVITY.reconcileCreate](input);
+        },
+      }));
+      await worker.runUntil(async () => {
+        const first = await start(prompt, worker.taskQueue);
+        expect(await outcomeOf(first)).toMatchObject({ outcome: 'rejected', reason: 'credentials' });
+        const second = await resetWorkflow((await stack()).server, first.workflowId);
+        await lenientClient.promise;
+        await cancelSeen(second);
+        look.resolve();
+        expect(await outcomeOf(second)).toMatchObject({
+          outcome: 'cancelled',
+          video: null,
+          billing: { state: 'needs_review' },
+        });
+      });
+      // The last two met the fence of the reconciliation, and then a send attempt with too little time to send in.
+      expect(creates).toBe(4);
+      expect(await received(await stack(), prompt)).toBe(1);
+    },
+  );
 });

@@ -74,4 +74,24 @@ describe('an id whose request the service refused', () => {
     expect(await done.result()).toMatchObject({ outcome: 'completed' });
     expect(await accepted(await stack(), corrected)).toBe(1);
   });
+
+  it.concurrent(
+    '[C4.4a] is free for the corrected request when nothing had left, and then belongs to it',
+    async () => {
+      const { media, server } = await stack();
+      const id = server.uniqueId('freed');
+      const prompt = 'a request that is corrected before it leaves';
+      const request = { model: 'sketch-lite', prompt };
+      const refused = await (
+        await media.startVideo({ request: { ...request, durationSeconds: 99 } }, { id })
+      ).result();
+      expect(refused).toMatchObject({ outcome: 'rejected', reason: 'invalid_request', sends: 0 });
+      const completed = await (await media.startVideo({ request }, { id })).result();
+      expect(completed).toMatchObject({ outcome: 'completed' });
+      await expect(media.startVideo({ request: { ...request, prompt: 'another' } }, { id })).rejects.toThrow(
+        'belongs to another request',
+      );
+      expect(await accepted(await stack(), prompt)).toBe(1);
+    },
+  );
 });

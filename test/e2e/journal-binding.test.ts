@@ -1,12 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
+import { Client } from '@temporalio/client';
+import { ACTIVITY, mediaJournalWorkflowId, WORKFLOW } from '../../src/domain/names';
 import { type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { JournalBindingError } from '../../src/worker';
-import { received } from '../support/accepted';
+import { bindJournal, JournalBindingError } from '../../src/worker';
+import { accepted, received } from '../support/accepted';
+import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
+
+/** What ran on a queue since its last paid call, and was none. */
+const SINCE = 60;
 
 /** One create queue, one journal: two could buy one video twice (failure model: The journal, assumption A1). */
 describe('the journal of a create queue', () => {
@@ -20,6 +26,34 @@ describe('the journal of a create queue', () => {
   const otherJournal = { MEDIA_JOURNAL: '' };
   beforeAll(() => {
     otherJournal.MEDIA_JOURNAL = join(stack.dataDir, 'journal-of-another-worker');
+  });
+
+  // The first worker of the queue, and so before all others.
+  it('the ledger is bound by a worker whose bundle throws at its top level, and answers the good version after it', async () => {
+    const workflowsPath = join(__dirname, '../support/throwing-workflows/index.js');
+    const bad = await stack.startWorker({ media: { workflows: { workflowsPath } } });
+    await bad.stop();
+    const good = await stack.startWorker();
+    const started = await stack.media.startVideo({
+      request: { model: 'cine-1', prompt: 'after the roll-back', durationSeconds: 2 },
+    });
+    expect(await started.result()).toMatchObject({ outcome: 'completed' });
+    await good.stop();
+  });
+
+  it('the ledger has no workflow task that anybody ran, and says what it is', async () => {
+    const handle = stack.server.client.workflow.getHandle(mediaJournalWorkflowId(stack.taskQueue));
+    const { events } = await handle.fetchHistory();
+    const ran = (events ?? []).filter(
+      (event) =>
+        event.workflowTaskStartedEventAttributes ??
+        event.workflowTaskFailedEventAttributes ??
+        event.workflowTaskCompletedEventAttributes,
+    );
+    expect(ran).toEqual([]);
+    const described = await handle.describe();
+    expect(await described.staticSummary()).toContain('never terminate');
+    expect(await described.staticDetails()).toContain(stack.taskQueue);
   });
 
   it('a second worker with another directory refuses to start and names the remedies', async () => {
@@ -107,4 +141,85 @@ describe('the journal of a create queue', () => {
     const again = await stack.startWorker({ env: otherJournal, ownConnection: true });
     await Promise.all([taker.stop(), again.stop()]);
   });
+
+  // Two journals on one queue buy one video twice, whoever made the workers: the binding is looked at where money is spent.
+  it('[C4.4a] a worker put together by hand buys nothing on a queue that creates with another journal, and says what to do', async () => {
+    const taskQueue = stack.server.uniqueId('by-hand');
+    const prompt = 'one video, two journals';
+    expect(await order(taskQueue, 'one', prompt)).toMatchObject({ outcome: 'completed' });
+    const refused = await order(taskQueue, 'two', prompt);
+    expect(await accepted(stack, prompt)).toBe(1);
+    expect(refused).toMatchObject({ outcome: 'rejected', reason: 'not_sent', billing: { state: 'none' } });
+    const { message } = refused as { message: string };
+    for (const told of [`media-journal/${taskQueue}`, taskQueue, 'MEDIA_JOURNAL', 'rebind'])
+      expect(message).toContain(told);
+    expect(message).not.toContain(stack.dataDir);
+  });
+
+  it('[C4.4a] a worker put together by hand finds what its own journal holds, in a later one too', async () => {
+    const taskQueue = stack.server.uniqueId('by-hand');
+    const prompt = 'one video, one journal';
+    expect(await order(taskQueue, 'same', prompt)).toMatchObject({ outcome: 'completed' });
+    expect(await order(taskQueue, 'same', prompt)).toMatchObject({ outcome: 'completed' });
+    expect(await accepted(stack, prompt)).toBe(1);
+  });
+
+  it('[C4.4a] a queue whose ledger was deleted is not taken for a new one, however much ran on it since', async () => {
+    const { server } = stack;
+    const { namespace } = server;
+    const worker = await handMadeWorker(stack);
+    const { taskQueue } = worker;
+    const workflowId = server.uniqueId('bought');
+    const request = { model: 'cine-1', prompt: 'bought long ago', durationSeconds: 2 };
+    const bought: unknown = await worker.runUntil(
+      server.client.workflow.execute(WORKFLOW.generateVideo, { taskQueue, workflowId, args: [{ request }] }),
+    );
+    expect(bought).toMatchObject({ outcome: 'completed' });
+    const ledger = { namespace, workflowExecution: { workflowId: mediaJournalWorkflowId(taskQueue) } };
+    await server.client.workflowService.deleteWorkflowExecution(ledger);
+    await Promise.all(
+      Array.from({ length: SINCE }, () =>
+        server.client.workflow.start('somethingElse', { taskQueue, workflowId: randomUUID() }),
+      ),
+    );
+    await eventually('what ran since, and no ledger', async () => {
+      const { count } = await server.client.workflow.count(`TaskQueue = "${taskQueue}"`);
+      const gone = await server.client.workflow
+        .getHandle(ledger.workflowExecution.workflowId)
+        .describe()
+        .catch(() => 'gone' as const);
+      return count > SINCE && gone === 'gone';
+    });
+    const journal = createFileJournal({ root: join(stack.dataDir, 'another') });
+    const client = new Client({ connection: server.client.connection, namespace });
+    const refused: unknown = await bindJournal({ client, taskQueue, journal }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toBeInstanceOf(JournalBindingError);
+    expect((refused as Error).message).toContain(workflowId);
+  });
+
+  /** One order by a worker of its own with the journal of that name, always under the same key. */
+  async function order(taskQueue: string, journal: string, prompt: string): Promise<unknown> {
+    const root = join(stack.dataDir, taskQueue, journal);
+    const worker = await handMadeWorker(
+      stack,
+      { journal: createFileJournal({ root }) },
+      undefined,
+      taskQueue,
+    );
+    return worker.runUntil(
+      stack.server.client.workflow.execute(WORKFLOW.generateVideo, {
+        taskQueue,
+        workflowId: stack.server.uniqueId('order'),
+        args: [
+          {
+            request: { model: 'cine-1', prompt, durationSeconds: 2 },
+            creationKey: taskQueue,
+            startLimit: 1000,
+          },
+        ],
+      }),
+    );
+  }
 });

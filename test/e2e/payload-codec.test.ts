@@ -70,23 +70,23 @@ describe('a codec that encrypts what crosses to the server', () => {
   it('a campaign, its batches, its orders and its results', async () => {
     const made = await stack();
     const { media } = clientOf(made);
-    const rows = Array.from({ length: 12 }, (_, n) => ({
+    const rows = Array.from({ length: 4 }, (_, n) => ({
       id: `row-${n}`,
       model: 'cine-1',
       prompt: `a hidden cloud number ${n}`,
       duration: 2,
     }));
     const id = made.server.uniqueId('hidden');
-    const budget = { microUnits: 12 * 100_000, currency: 'USD' };
+    const budget = { microUnits: 4 * 100_000, currency: 'USD' };
     const started = await media.campaigns.start(
-      { manifest: await storedManifest(made, rows), concurrency: 4, budget },
+      { manifest: await storedManifest(made, rows), concurrency: 2, budget },
       { id },
     );
-    expect(await media.campaigns.order(id, 'setConcurrency', { concurrency: 6 })).toMatchObject({
+    expect(await media.campaigns.order(id, 'setConcurrency', { concurrency: 3 })).toMatchObject({
       accepted: true,
     });
-    expect(await started.result()).toMatchObject({ outcome: 'completed', counts: { completed: 12 } });
-    expect(await media.campaigns.state(id)).toMatchObject({ counts: { completed: 12 } });
+    expect(await started.result()).toMatchObject({ outcome: 'completed', counts: { completed: 4 } });
+    expect(await media.campaigns.state(id)).toMatchObject({ counts: { completed: 4 } });
     await expectUnreadable(made.server, [id, `${id}/batch/0`]);
   });
 });

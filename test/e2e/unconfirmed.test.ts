@@ -1,12 +1,13 @@
 import { TemporalMediaClient } from '../../src/client';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
-import { UPDATE } from '../../src/domain/names';
+import { ACTIVITY, UPDATE } from '../../src/domain/names';
 import {
   type ResolveUnconfirmedInput,
   type ResolveUnconfirmedResult,
   type ReviewJournalPage,
 } from '../../src/domain/unconfirmed-decision';
 import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
+import { answers } from '../domain/create-answers';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
@@ -81,8 +82,9 @@ describe('a create of unknown fate', () => {
     return [await received(await stack(), prompt), await accepted(await stack(), prompt)];
   }
 
-  describe('after its workflow has ended', () => {
-    it.concurrent('[C4.4c] adopted: the same id brings the video, and nothing is sent again', async () => {
+  it.concurrent(
+    '[C4.4c] after its workflow has ended, adopted: the same id brings the video, and nothing is sent again',
+    async () => {
       const prompt = 'adopted afterwards';
       const id = await unconfirmed(prompt);
       expect((await review('unconfirmed', id)).unconfirmed).toMatchObject([
@@ -105,9 +107,12 @@ describe('a create of unknown fate', () => {
       expect(await paid(prompt)).toEqual([1, 1]);
       expect((await review('unconfirmed', id)).unconfirmed).toEqual([]);
       expect((await review('created', id)).created).toMatchObject([{ creationKey: id, taskId }]);
-    });
+    },
+  );
 
-    it.concurrent('[C4.4c] declared lost: the same id sends nothing any more', async () => {
+  it.concurrent(
+    '[C4.4c] after its workflow has ended, declared lost: the same id sends nothing any more',
+    async () => {
       const prompt = 'declared lost afterwards';
       const id = await unconfirmed(prompt, false);
       expect(await resolve(id, { decision: 'declareLost' })).toMatchObject({ resolved: true });
@@ -121,9 +126,12 @@ describe('a create of unknown fate', () => {
         billing: { state: 'none' },
       });
       expect(await paid(prompt)).toEqual([1, 0]);
-    });
+    },
+  );
 
-    it.concurrent('[C4.4c] resubmitted: the same id sends once more, and only once', async () => {
+  it.concurrent(
+    '[C4.4c] after its workflow has ended, resubmitted: the same id sends once more, and only once',
+    async () => {
       const prompt = 'resubmitted afterwards';
       const id = await unconfirmed(prompt, false);
       expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
@@ -139,9 +147,12 @@ describe('a create of unknown fate', () => {
         resolved: false,
         reason: 'already_known',
       });
-    });
+    },
+  );
 
-    it.concurrent('an image call is resubmitted as well, and has no task to adopt', async () => {
+  it.concurrent(
+    'after its workflow has ended, an image call is resubmitted as well, and has no task to adopt',
+    async () => {
       const { media, server, sandbox } = await stack();
       const prompt = 'a still of unknown fate';
       await sandbox.admin.addFaults([
@@ -162,9 +173,12 @@ describe('a create of unknown fate', () => {
       expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({ resolved: true });
       expect(await again()).toMatchObject({ outcome: 'completed' });
       expect(await paid(prompt)).toEqual([2, 2]);
-    });
+    },
+  );
 
-    it.concurrent('a wrong decision is refused in words and changes nothing', async () => {
+  it.concurrent(
+    'after its workflow has ended, a wrong decision is refused in words and changes nothing',
+    async () => {
       const prompt = 'decided wrongly';
       const id = await unconfirmed(prompt);
       const other = '[run:0s] another video';
@@ -186,11 +200,12 @@ describe('a create of unknown fate', () => {
       });
       expect((await review('unconfirmed', id)).unconfirmed).toHaveLength(1);
       expect(await paid(prompt)).toEqual([1, 1]);
-    });
-  });
+    },
+  );
 
-  describe('in a workflow that waits for a decision', () => {
-    it.concurrent('[C4.4c] adopt by the id alone: it goes on with the task', async () => {
+  it.concurrent(
+    '[C4.4c] in a workflow that waits, adopt by the id alone: it goes on with the task',
+    async () => {
       const prompt = 'adopted by an update';
       const { started, handle } = await waiting(prompt);
       const taskId = await taskOf(prompt);
@@ -203,24 +218,30 @@ describe('a create of unknown fate', () => {
       });
       expect(await started.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
       expect(await paid(prompt)).toEqual([1, 1]);
-    });
+    },
+  );
 
-    it.concurrent('[C4.4c] resubmit: it sends once more', async () => {
-      const prompt = 'resubmitted by an update';
-      const { started, handle } = await waiting(prompt, false);
-      await handle.executeUpdate(UPDATE.resubmit, { args: [WHO] });
-      expect(await started.result()).toMatchObject({ outcome: 'completed' });
-      expect(await paid(prompt)).toEqual([2, 1]);
-    });
+  it.concurrent('[C4.4c] in a workflow that waits, resubmit: it sends once more', async () => {
+    const prompt = 'resubmitted by an update';
+    const { started, handle } = await waiting(prompt, false);
+    await handle.executeUpdate(UPDATE.resubmit, { args: [WHO] });
+    expect(await started.result()).toMatchObject({ outcome: 'completed' });
+    expect(await paid(prompt)).toEqual([2, 1]);
+  });
 
-    it.concurrent('declareLost: it ends as rejected; who and why may be two arguments', async () => {
+  it.concurrent(
+    'in a workflow that waits, declareLost: it ends as rejected; who and why may be two arguments',
+    async () => {
       const prompt = 'declared lost by an update';
       const { started, handle } = await waiting(prompt, false);
       await handle.executeUpdate(UPDATE.declareLost, { args: [WHO.by, WHO.reason] });
       expect(await started.result()).toMatchObject({ outcome: 'rejected', reason: 'declared_lost' });
-    });
+    },
+  );
 
-    it.concurrent('an incomplete decision is refused and leaves no event', async () => {
+  it.concurrent(
+    'in a workflow that waits, an incomplete decision is refused and leaves no event',
+    async () => {
       const { started, handle } = await waiting('decided incompletely', false);
       await expect(handle.executeUpdate(UPDATE.declareLost, { args: [{ by: 'ada' }] })).rejects.toThrow();
       await expect(handle.executeUpdate(UPDATE.adopt, { args: [{}] })).rejects.toThrow();
@@ -230,17 +251,20 @@ describe('a create of unknown fate', () => {
       );
       await handle.cancel();
       expect(await started.result()).toMatchObject({ outcome: 'unconfirmed' });
-    });
+    },
+  );
 
-    it.concurrent('before anything is unconfirmed there is nothing to decide', async () => {
+  it.concurrent(
+    'in a workflow that waits, before anything is unconfirmed there is nothing to decide',
+    async () => {
       const { server } = await stack();
       const id = server.uniqueId('certain');
       const started = await start('[run:3s] nothing to decide', id);
       const handle = server.client.workflow.getHandle(id);
       await expect(handle.executeUpdate(UPDATE.resubmit, { args: [WHO] })).rejects.toThrow();
       expect(await started.result()).toMatchObject({ outcome: 'completed' });
-    });
-  });
+    },
+  );
 
   it.concurrent('[C4.4c] the same body under another id is refused until the first is settled', async () => {
     const prompt = 'the very same request';
@@ -280,4 +304,57 @@ describe('a create of unknown fate', () => {
     });
     expect(await paid(prompt)).toEqual([1, 1]);
   });
+
+  it.concurrent(
+    '[C7.10] cancelled while a decision is carried out, it answers the Update, sends nothing more, and does not say that nothing is owed',
+    async () => {
+      const shared = await stack();
+      let started: () => void;
+      let finish: () => void;
+      const hasStarted = new Promise<void>((resolve) => (started = resolve));
+      const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+      let creates = 0;
+      const worker = await handMadeWorker(shared, {}, () => ({
+        [ACTIVITY.createVideo]: async () => {
+          creates += 1;
+          return answers.unconfirmed(0);
+        },
+        [ACTIVITY.resolveUnconfirmed]: async ({
+          creationKey,
+          decision,
+        }): Promise<ResolveUnconfirmedResult> => {
+          started();
+          await mayFinish;
+          return {
+            resolved: true,
+            decision,
+            creationKey,
+            sendAttempt: 0,
+            answer: null,
+            message: 'authorised',
+          };
+        },
+      }));
+      await worker.runUntil(async () => {
+        const { client } = shared.server;
+        const media = new TemporalMediaClient(client, { taskQueue: worker.taskQueue });
+        const id = shared.server.uniqueId('cancelled-decision');
+        const request = { model: 'cine-1', prompt: 'decided and cancelled', durationSeconds: 2 };
+        const started = await media.startVideo({ request, onUnconfirmed: 'wait' }, { id });
+        await eventually('the wait', async () => (await media.videoState(id)).phase === 'unconfirmed');
+        const handle = client.workflow.getHandle(id);
+        const who = { by: 'ada', reason: 'looked into the console' };
+        const decided = handle.executeUpdate(UPDATE.resubmit, { args: [who] });
+        await hasStarted;
+        await handle.cancel();
+        finish();
+        await expect(decided).resolves.toMatchObject({ resolved: true, decision: 'resubmit' });
+        expect(await started.result()).toMatchObject({
+          outcome: 'cancelled',
+          billing: { state: 'needs_review' },
+        });
+        expect(creates).toBe(1);
+      });
+    },
+  );
 });

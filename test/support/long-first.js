@@ -8,10 +8,9 @@ const LONG = [
   'test/proof/kill-random.test.ts',
   'test/proof/kill-points.test.ts',
   'test/proof/secrecy.test.ts',
-  'test/e2e/continue-as-new.test.ts',
+  'test/e2e/request-seconds.test.ts',
+  'test/e2e/operator-commands.test.ts',
   'test/proof/temporal-faults.test.ts',
-  'test/e2e/images-worker-killed.test.ts',
-  'test/e2e/closings.test.ts',
 ].map((file) => path.resolve(__dirname, '..', '..', file));
 
 class LongFirst extends Sequencer {

@@ -93,7 +93,7 @@ export interface BatchResult {
   readonly left: readonly RowSet[];
 }
 
-export type RowPhase = 'waiting' | 'creating' | 'watching' | 'downloading' | 'drawing';
+export type RowPhase = 'waiting' | 'creating' | 'watching' | 'downloading' | 'generating';
 
 export interface ActiveRow {
   readonly key: string;

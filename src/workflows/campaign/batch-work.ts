@@ -110,7 +110,7 @@ export class BatchWork {
 
   /** Whether a paid call is open. */
   isBuying(): boolean {
-    for (const { phase } of this.rows) if (phase === 'creating' || phase === 'drawing') return true;
+    for (const { phase } of this.rows) if (phase === 'creating' || phase === 'generating') return true;
     return false;
   }
 

@@ -32,7 +32,7 @@ export class ImageCalls {
       if (!buys && !isStarted(row)) continue;
       if (this.open >= OPEN_IMAGE_CALLS || batch.inFlight() >= batch.orders.slots) return;
       if (row.notBefore > now) batch.alarm.at(row.notBefore);
-      else if (isStarted(row) || (this.hasRoom(row, now) && this.hasMoney(row))) void this.draw(row);
+      else if (isStarted(row) || (this.hasRoom(row, now) && this.hasMoney(row))) void this.generate(row);
     }
   }
 
@@ -63,10 +63,10 @@ export class ImageCalls {
     return undefined;
   }
 
-  private async draw(row: Row): Promise<void> {
+  private async generate(row: Row): Promise<void> {
     const { batch } = this;
     this.open += 1;
-    row.phase = 'drawing';
+    row.phase = 'generating';
     try {
       const isLookedUp = isStarted(row);
       const got = await generateImageOf(row, batch);

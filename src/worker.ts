@@ -25,7 +25,7 @@ import { findLostCalls, keepLostCalls, type LostCalls } from './guard-lost-calls
 import { lacksOfServer } from './temporal-server-version';
 import { bundledWorkflows } from './workflow-bundle';
 import { createModelSource } from './models/model-source';
-import { accountName, normaliseBaseUrl } from './service/credentials';
+import { accountName, normaliseBaseUrl } from './service/base-url';
 import { createMediaClient } from './service/create-media-client';
 
 export {

@@ -10,7 +10,7 @@ export { FAILURE } from './failures';
 export { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 export { createMediaClient } from '../service/create-media-client';
 export { type MediaClient, type MediaClientOptions } from '../service/media-client';
-export { accountName, normaliseBaseUrl } from '../service/credentials';
+export { accountName, normaliseBaseUrl } from '../service/base-url';
 export { campaignRows } from './campaign/campaign-rows';
 export { FileArtifactStore } from '../artifacts/file-store';
 export { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';

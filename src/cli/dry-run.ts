@@ -16,7 +16,8 @@ import {
   type VideoRequest,
 } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { apiHeaders, apiUrl, normaliseBaseUrl } from '../service/credentials';
+import { apiHeaders } from '../service/credentials';
+import { apiUrl, normaliseBaseUrl } from '../service/base-url';
 import { readDataUrl } from '../service/data-url';
 import {
   type WireBuild,

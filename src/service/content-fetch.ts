@@ -1,6 +1,13 @@
 import { type Dispatcher } from 'undici';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
-import { type ApiCaller, apiHeaders, type Credentials, credentialsOf, redactorFor } from './credentials';
+import {
+  type ApiCaller,
+  apiHeaders,
+  type Credentials,
+  credentialsOf,
+  receivesKey,
+  redactorFor,
+} from './credentials';
 import { parseJsonBody, readBoundedBody } from './reply-body';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
 import { contentHeaders } from './content-headers';
@@ -59,7 +66,7 @@ async function takeHop(
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return { kind: 'blocked', reason: 'scheme' };
   if (url.username !== '' || url.password !== '') return { kind: 'blocked', reason: 'userinfo' };
   const service = new URL(caller.baseUrl).origin;
-  const own = url.origin === service;
+  const own = receivesKey(caller, url);
   const origin = redactorFor(caller).url(url.href);
   const elsewhere = { kind: 'blocked', reason: 'address', origin, service } as const;
   if (!own && !filter.allowsLiteral(url)) return elsewhere;

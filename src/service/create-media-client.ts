@@ -1,7 +1,8 @@
 import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/video-task';
 import { createAddressFilter } from './address-filter';
-import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './credentials';
+import { type ApiCaller, credentialsOf, redactorFor } from './credentials';
+import { apiUrl, normaliseBaseUrl } from './base-url';
 import { environmentConnections } from './connections';
 import { proxySecrets } from './proxy-environment';
 import { fetchContent, type HopConnection } from './content-fetch';

@@ -4,14 +4,8 @@ import { type Dispatcher } from 'undici';
 import { type JsonValue } from '../domain/json';
 import { type PolledRecord } from '../domain/poll-answers';
 import { isUsableTaskId } from '../domain/video-task';
-import {
-  type ApiCaller,
-  apiHeaders,
-  apiUrl,
-  type Credentials,
-  credentialsOf,
-  pathSegment,
-} from './credentials';
+import { type ApiCaller, apiHeaders, type Credentials, credentialsOf } from './credentials';
+import { apiUrl, pathSegment } from './base-url';
 import { type CollectedReply, collectReply } from './collect-reply';
 import { meaningOfGet } from './errors';
 import { type GetVideoResult, type VideoReading } from './media-client';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type JsonValue } from '../domain/json';
 import { isUsableTaskId, type TaskError } from '../domain/video-task';
-import { type ApiCaller, apiHeaders, apiUrl, type Credentials, credentialsOf } from './credentials';
+import { type ApiCaller, apiHeaders, type Credentials, credentialsOf } from './credentials';
+import { apiUrl } from './base-url';
 import { readBase64, readDataUrl } from './data-url';
 import { meaningOfPaid } from './errors';
 import {

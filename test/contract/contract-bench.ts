@@ -34,7 +34,7 @@ import {
 import { type VideoTask } from '../../src/domain/video-task';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { createModelSource } from '../../src/models/model-source';
-import { accountName, normaliseBaseUrl } from '../../src/service/credentials';
+import { accountName, normaliseBaseUrl } from '../../src/service/base-url';
 import { environmentConnections } from '../../src/service/connections';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';

@@ -7,7 +7,7 @@ import { safeName } from '../../src/files/safe-name';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/request';
 import { isUsableTaskId } from '../../src/domain/video-task';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/credentials';
+import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
 import { answers } from '../domain/create-answers';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/credentials';
+import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
 
 describe('the base address', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { type Connection } from '@temporalio/client';
 import { ConfigurationError, type MediaConfig, readConfig } from '../../config';
-import { normaliseBaseUrl } from '../../service/credentials';
+import { normaliseBaseUrl } from '../../service/base-url';
 import { findTarget, type Target } from '../connect';
 import { type DevState, readDevState, sandboxEnvironment } from '../dev/state';
 import { type CommandErrorType, errorType } from '../error-table';

@@ -10,7 +10,7 @@ import { activityQueues } from '../../domain/names';
 import { createFileJournal } from '../../journal/file-journal';
 import { JournalRecordError } from '../../journal/records';
 import { isOlder } from '../../older-version';
-import { accountName } from '../../service/credentials';
+import { accountName } from '../../service/base-url';
 import { lackingIn, OLDEST_SERVER } from '../../temporal-server-version';
 import { type PollerKind, pollsForNewWork, type QueueView, STALE_POLL_MS, viewQueue } from '../connect';
 import { errorType } from '../error-table';

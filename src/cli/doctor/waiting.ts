@@ -4,7 +4,7 @@ import { lenientClient } from '../../client/lenient-client';
 import { type CallWait } from '../../domain/call-wait';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
-import { accountName } from '../../service/credentials';
+import { accountName } from '../../service/base-url';
 import { dataConverterOf } from '../codec';
 import { type Check, failed, type Finding, ok, warning } from './check';
 

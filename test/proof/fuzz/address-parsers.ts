@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { isUsableTaskId } from '../../../src/domain/video-task';
 import { createAddressFilter, isPublicAddress } from '../../../src/service/address-filter';
-import { apiUrl, normaliseBaseUrl } from '../../../src/service/credentials';
+import { apiUrl, normaliseBaseUrl } from '../../../src/service/base-url';
 import { parseJsonBody } from '../../../src/service/reply-body';
 import { asObject } from '../../../src/service/task-error';
 import { resolveResultUrl, resultUrlsOf } from '../../../src/service/result-urls';

@@ -10,7 +10,7 @@ import { type RecordedAnswer } from '../../../src/domain/journal';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { videoTaskById } from '../../../src/domain/video-task';
 import { createModelSource } from '../../../src/models/model-source';
-import { accountName, normaliseBaseUrl } from '../../../src/service/credentials';
+import { accountName, normaliseBaseUrl } from '../../../src/service/base-url';
 import { type ConnectionFactory, environmentConnections } from '../../../src/service/connections';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';

@@ -1,6 +1,6 @@
 import { log } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type MediaActivities } from '../domain/activities';
+import { type MediaActivities, type ArtifactStoreFacts } from '../domain/activities';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy } from '../domain/create-policy';
@@ -9,7 +9,6 @@ import { ACTIVITY } from '../domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from './accounts';
-import { createArtifactStoreFacts } from './artifact-store-facts';
 import { createCampaignImage } from './campaign/campaign-image';
 import { createCreateVideos } from './campaign/create-videos';
 import { createDownloadVideos } from './campaign/download-videos';
@@ -139,4 +138,9 @@ function warned(pollVideos: MediaActivities[typeof ACTIVITY.pollVideos]): typeof
 
 function nothingToBind(): never {
   throw new Error('Without a journal there is nothing to bind.');
+}
+
+/** The name of this worker's store, for a client that reads its results there. */
+export function createArtifactStoreFacts(store: ArtifactStore): () => Promise<ArtifactStoreFacts> {
+  return async () => ({ storeId: (await store.identity?.()) ?? null });
 }

@@ -28,7 +28,7 @@ import {
   openSendAttempt,
   recordOutcome,
 } from './send-attempts';
-import { kept, NO_ACCOUNT, NO_KEY } from './missing-here';
+import { kept, NO_ACCOUNT, NO_KEY, stopsBeforeSend } from './before-send';
 import {
   type AnswerBase,
   conflictAnswer,
@@ -50,7 +50,6 @@ import { sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
 import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
 import { isLost, type Sender, unannounced } from './sender';
 import { recordPlaceholder } from './placeholder-intent';
-import { stopsBeforeSend } from './stops-before-send';
 
 /** One paid call: what differs between the kinds of paid calls. */
 export interface PaidSpec<

@@ -5,12 +5,11 @@ import { ArtifactError, toArtifactError } from '../artifacts/artifact-store';
 import { endedRows, type PlanAddress } from '../domain/campaign/results';
 import { acquireOwnerLock, LockHeldError, type OwnerLock } from '../files/owner-lock';
 import { claimFolder, isMediaPart, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
-import { fetchMedia, layoutFor } from './media';
+import { fetchMedia, layoutFor, isPlaceOf, type MediaLayout, mediaNames } from './media';
 import { writeGalleryIndex } from './gallery-index';
 import { writeGalleryPage, type GalleryPageOptions } from './gallery-page';
-import { type MediaPlan, planMedia } from './media-plan';
 import { mergeSegments, PlannedRows } from './read-results';
-import { pagesOnDisk, readPage, writePage } from './page-rows';
+import { pagesOnDisk, readPage, writePage, inOrder, type PageRows } from './page-rows';
 import { isNewer, type ReportOptions, type ReportSummary } from './report-options';
 import { readState, writeState, type PageFacts, type ReportState } from './report-state';
 import { summaryJson, writeTables } from './tables';
@@ -199,4 +198,33 @@ function lookOf(currency: string | null): string {
 async function removeParts(folder: ReportFolder): Promise<void> {
   for (const name of await readdir(folder.path('media'), { recursive: true }).catch(() => []))
     if (isMediaPart(name)) await folder.remove(`media/${name.replaceAll('\\', '/')}`);
+}
+
+/** Paths of media, as far as they depend on other rows. */
+export interface MediaPlan {
+  /** Pages with media that have a new name because of a row of another page. */
+  readonly renamed: readonly number[];
+  namesOf(rows: PageRows): ReadonlyMap<string, readonly string[]>;
+}
+
+/** Names must be unique among all rows of the report in one folder, and among the rows of a page in page folders. */
+export async function planMedia(folder: ReportFolder, layout: MediaLayout): Promise<MediaPlan> {
+  if (layout === 'page_folders') return { renamed: [], namesOf: (rows) => mediaNames(inOrder(rows), layout) };
+  const pages = new Map<number, PageRows>();
+  for (const page of await pagesOnDisk(folder)) pages.set(page, await readPage(folder, page));
+  const names = mediaNames(
+    [...pages.values()].flatMap((rows) => [...rows.values()]),
+    layout,
+  );
+  const renamed = [...pages].filter(([, rows]) => hasOtherNames(rows, names)).map(([page]) => page);
+  return { renamed, namesOf: () => names };
+}
+
+function hasOtherNames(rows: PageRows, names: ReadonlyMap<string, readonly string[]>): boolean {
+  return [...rows.values()].some(({ result, files = [] }) =>
+    files.some((have, index) => {
+      const [path, sha256] = [names.get(result.key)?.[index], result.artifacts[index]?.sha256];
+      return have !== null && path !== undefined && sha256 !== undefined && !isPlaceOf(have, path, sha256);
+    }),
+  );
 }

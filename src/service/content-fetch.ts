@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { type Dispatcher } from 'undici';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
 import {
@@ -12,7 +13,6 @@ import { parseJsonBody, readBoundedBody } from './reply-body';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
 import { contentHeaders } from './content-headers';
 import { networkCode } from './network-error';
-import { underOwnName } from './own-name';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
 
@@ -168,4 +168,24 @@ function nextUrl(location: string, from: URL): URL | BlockedReason {
 /** A function, because the value changes during a call. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
+}
+
+/**
+ * Rewrites a link to a loopback name with the service's port to the host name in the configuration; returns any other
+ * address unchanged. A service in a container or behind a tunnel may call itself `127.0.0.1` although it is configured
+ * as `localhost`. The rewritten link has the origin that receives the key anyway, so that no other service on this
+ * machine is contacted or gets the key (C5.3).
+ */
+export function underOwnName(url: URL, own: URL): URL {
+  const same = url.protocol === own.protocol && url.port === own.port;
+  if (!same || url.host === own.host || !isLoopback(url.hostname) || !isLoopback(own.hostname)) return url;
+  const named = new URL(url);
+  named.hostname = own.hostname;
+  return named;
+}
+
+function isLoopback(hostname: string): boolean {
+  if (/^localhost\.?$/i.test(hostname)) return true;
+  const address = hostname.replace(/[[\]]/g, '');
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shippedBundle, type BundleManifest } from '../../src/shipped-bundle';
+import { shippedBundle, type BundleManifest } from '../../src/workflow-bundle';
 import { sdkVersions, workflowDigest } from '../../src/workflow-digest';
 
 const ROOT = join(__dirname, '..', '..');

@@ -2,8 +2,8 @@ import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type CampaignStart, type Started } from '../../client';
 import { type MediaConfig } from '../../config';
 import { type CampaignPlan } from '../../domain/campaign/plan';
-import { type CampaignResult } from '../../domain/campaign/campaign-state';
-import { type Money } from '../../domain/price';
+import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
+import { type Money, formatMoney } from '../../domain/price';
 import { connect, type Connected } from '../connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment, given } from '../context';
 import { measuringStore } from '../dry-run';
@@ -20,7 +20,7 @@ import { type SpendLimit, spendLimitOf } from '../spend/spend-limit';
 import { commandFor } from '../text';
 import { refusalType } from './campaign-end';
 import { amountOf, changesOf, countOf, moneyOf, type RunOptions } from './campaign-options';
-import { LocalFiles, type ManifestInput, openManifest } from './manifest';
+import { LocalFiles, type ManifestInput, openManifest, canonicalManifest, namesFiles } from './manifest';
 import { mayCost, mostOf, mostSpent, type SpendBounds } from './most-spent';
 import {
   bookedText,
@@ -35,9 +35,8 @@ import {
 import { asManifest, rowsSource } from './prompt-manifest';
 import { refusalHint } from './refusal-hint';
 import { ReportRefresher } from './report';
-import { runsOtherwise } from './runs-otherwise';
-import { storeManifest } from './store-manifest';
 import { attachCampaign } from './watch';
+import { type ArtifactRef } from '../../domain/request';
 
 /** One `campaign run`, read from its options. */
 interface Run {
@@ -268,4 +267,47 @@ async function showCampaignDryRun(
   const most = mostOf(plan, manifest.input);
   const data: CampaignEstimate = { dryRun: true, plan: shownPlan(plan), most, source: models.origin };
   report.reply({ ok: true, data: { ...data } });
+}
+
+/** How a running campaign differs from the settings given here; undefined when it does not. */
+export function runsOtherwise(
+  { budget, concurrency }: Pick<CampaignState, 'budget' | 'concurrency'>,
+  asked: Pick<CampaignStart, 'budget' | 'concurrency'>,
+): string | undefined {
+  const differing: string[] = [];
+  if (asked.budget !== undefined) {
+    const wanted = formatMoney(asked.budget);
+    const had = budget === null ? undefined : formatMoney(budget.total);
+    if (had === undefined) differing.push(`It has no budget, and is not kept within ${wanted}`);
+    else if (had !== wanted) differing.push(`Its budget is ${had} and not ${wanted}`);
+  }
+  if (asked.concurrency !== undefined && asked.concurrency !== concurrency)
+    differing.push(`Its concurrency is ${concurrency} and not ${asked.concurrency}`);
+  return differing.length === 0 ? undefined : `${differing.join('. ')}.`;
+}
+
+/** The manifest as the worker reads it. */
+export interface StoredManifest {
+  readonly artifact: ArtifactRef;
+  /** Format of the bytes; undefined when the first bytes show it. */
+  readonly format: 'csv' | 'jsonl' | undefined;
+}
+
+/**
+ * Puts a manifest into the store that the worker shares: its own bytes or, when rows name files of this machine, JSON
+ * lines that name the stored files. The same manifest with the same files gives the same bytes. @throws ArtifactError
+ */
+export async function storeManifest(
+  store: ArtifactStore,
+  input: ManifestInput,
+  format: 'csv' | 'jsonl' | undefined,
+): Promise<StoredManifest> {
+  if (input.artifact !== null) return { artifact: input.artifact, format };
+  if (input.folder !== null && (await namesFiles(await input.open(), format))) {
+    const files = new LocalFiles(input.folder, store);
+    const lines = canonicalManifest(await input.open(), (path) => files.find(path), format);
+    return { artifact: await store.putStream(lines, { mediaType: 'application/jsonl' }), format: 'jsonl' };
+  }
+  const mediaType = 'application/octet-stream';
+  return { artifact: await store.putStream(await input.open(), { mediaType }), format };
 }

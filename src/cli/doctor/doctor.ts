@@ -11,7 +11,10 @@ import {
   gatherFacts,
   skipped,
 } from './check';
-import { CHECKS } from './checks';
+import { artifacts, journal, nodeVersion, oneSdk, settings } from './local';
+import { binding, namespaceCheck, temporalServer, workers } from './temporal';
+import { models, proxy, service } from './service';
+import { waiting } from './waiting';
 
 /**
  * Runs every check as soon as those it depends on are done; independent ones run concurrently. Never rejects: a check
@@ -120,6 +123,24 @@ export function inOrder(
     }
   };
 }
+
+/** Every check after those it depends on. The first that fails decides the exit code. */
+export const CHECKS: readonly Check[] = [
+  nodeVersion,
+  oneSdk,
+  settings,
+  temporalServer,
+  namespaceCheck,
+  proxy,
+  models,
+  service,
+  artifacts,
+  journal,
+  binding,
+  // Late, because most earlier failures also keep a worker from starting and are then the reason.
+  workers,
+  waiting,
+];
 
 const WORDS = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: 'skip' } as const;
 const WIDTH = Math.max(...CHECKS.map(({ title }) => title.length));

@@ -1,5 +1,5 @@
 import { type FastifyInstance } from 'fastify';
-import { compatFailure } from './compat';
+import { compatFailure, compatRecord } from './compat';
 import { apiRoute, type Exchange, readBody } from './exchange';
 import { type FaultAction } from './faults';
 import { type JsonObject, textOf } from './json-value';
@@ -15,8 +15,7 @@ import { type SandboxCore } from './sandbox-core';
 import { failureFields } from './task-failure';
 import { linksOf } from './task-links';
 import { taskVideo, warmTaskVideo } from './task-video';
-import { mergeRecord, newTaskId, type SandboxTask, statusAt } from './tasks';
-import { writeRecord } from './write-record';
+import { mergeRecord, newTaskId, type SandboxTask, statusAt, taskRecord } from './tasks';
 
 /** Create, poll and download a video (contract 4). */
 export function addVideoRoutes(app: FastifyInstance, core: SandboxCore): void {
@@ -139,4 +138,14 @@ async function contentReply(exchange: Exchange, task: SandboxTask): Promise<Sand
   }
   const media = await taskVideo(core, task);
   return rangedReply(media, 'video/mp4', exchange.request.headers);
+}
+
+/** The record of a task at a time (Unix milliseconds), in the form of the sandbox's mode. */
+export async function writeRecord(core: SandboxCore, task: SandboxTask, now: number): Promise<JsonObject> {
+  const { mode, records, linkTtlMs } = core.options;
+  if (mode === 'strict') return taskRecord(task, now, records, () => linksOf(core, task));
+  const embeds = dialectOf(task.model).embedsVideo && statusAt(task, now) === 'completed';
+  const media = embeds ? await taskVideo(core, task) : undefined;
+  const dataUrl = media === undefined ? '' : `data:video/mp4;base64,${media.bytes.toString('base64')}`;
+  return compatRecord(task, now, { records, linkTtlMs, links: () => ({ ...linksOf(core, task), dataUrl }) });
 }

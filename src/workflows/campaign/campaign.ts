@@ -1,6 +1,6 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { EndRate } from '../../domain/campaign/end-rate';
-import { type BatchReport } from '../../domain/campaign/messages';
+import { type BatchReport, type LimitShares } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import {
   cheaper,
@@ -10,13 +10,13 @@ import {
   sumOf,
   withSegments,
 } from '../../domain/campaign/results';
-import { RowQueue } from '../../domain/campaign/row-queue';
+import { RowQueue, type RowQueueState } from '../../domain/campaign/row-queue';
 import { Alarm } from './alarm';
-import { BudgetBook } from './budget-book';
-import { type CampaignCarried } from './campaign-carried';
+import { BudgetBook, type BudgetBookState } from './budget-book';
 import { foldSegments, noResults } from './campaign-results';
 import { batchSettings, DEFAULT_CONCURRENCY, eventsOfCampaign } from './campaign-settings';
 import { type Wanted, BatchWindow } from './batch-window';
+import { type Money } from '../../domain/price';
 
 /** An index replaces segments once there are this many. */
 const FOLD_AT = 100;
@@ -305,4 +305,32 @@ function takesSkipped(select: RowSelection): boolean {
 
 function isOfSkipped(select: RowSelection): boolean {
   return select.rows !== 'missing' && select.outcomes?.includes('skipped_budget') === true;
+}
+
+/** State of a campaign across a continue-as-new, with no batch open. Times are workflow time in milliseconds. */
+export interface CampaignCarried {
+  readonly v: 1;
+  readonly startedAt: number;
+  readonly plan: CampaignPlan | null;
+  readonly results: ResultsRef;
+  readonly queue: RowQueueState;
+  /** Rows of all plans of this campaign. */
+  readonly planned: number;
+  readonly books: BudgetBookState;
+  /** Micro-units on the books of earlier runs under this id, with which a book starts. */
+  readonly before: number;
+  readonly limits: LimitShares;
+  readonly ordersN: number;
+  readonly concurrency: number;
+  readonly budget: Money | null;
+  readonly paused: boolean;
+  readonly stop: 'budget' | 'cancel' | null;
+  /** Selections without a plan yet. */
+  readonly selections: readonly RowSelection[];
+  /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null when none was. */
+  readonly cheapestSkipped: number | null;
+  /** Skipped rows and free money when skipped rows were last resumed; null before that. */
+  readonly round: { readonly skipped: number; readonly free: number } | null;
+  readonly rate: readonly (readonly [at: number, ended: number])[];
+  readonly notes: readonly string[];
 }

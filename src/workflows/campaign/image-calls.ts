@@ -2,13 +2,13 @@ import { callWait } from '../../domain/call-wait';
 import { beginCreate, DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
 import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
-import { afterImage, isWaitingImage } from '../image-call';
+import { afterImage, isWaitingImage, imageOf, type RunImage } from '../image-call';
 import { isBatchClosed } from './batch-closed';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './end-unbought';
-import { generateImageOf } from './images';
 import { type BatchWork } from './batch-work';
 import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './row';
+import { campaignImageActivity } from '../proxies';
 
 /** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
 const OPEN_IMAGE_CALLS = 25;
@@ -103,3 +103,25 @@ function isAbsent(outcome: ImageOutcome): boolean {
 }
 
 const NO_ROOM: readonly string[] = ['capacity', 'retry_later'];
+
+/** Runs one image row: a plain activity with its own retries, as for single images. Never throws. */
+export function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
+  const { campaign, settings } = input;
+  const { account, policy, queues } = settings;
+  const creationKey = creationKeyOf(campaign, row);
+  const startLimitMs = DEFAULT_START_LIMIT_MS;
+  const run: RunImage = (limitMs, summary, recordedSince) =>
+    campaignImageActivity({ taskQueue: queues.image, startLimitMs: limitMs, summary })({
+      page: { index: row.set.set.index, page: row.set.set.page },
+      index: row.index,
+      creationKey,
+      payer,
+      ...(isStarted(row) && { recordedOnly: true }),
+      ...(recordedSince !== undefined && { recordedSince }),
+      ...(account === undefined ? {} : { account }),
+      ...(policy === undefined ? {} : { policy }),
+    });
+  const facts = { model: row.spec.model, account: row.spec.account ?? account ?? null };
+  const { operation: summary } = row.spec;
+  return imageOf(run, { creationKey, taskQueue: queues.image, startLimitMs, summary, facts });
+}

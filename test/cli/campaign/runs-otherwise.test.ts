@@ -1,4 +1,4 @@
-import { runsOtherwise } from '../../../src/cli/campaign/runs-otherwise';
+import { runsOtherwise } from '../../../src/cli/campaign/run';
 import { type CampaignState } from '../../../src/domain/campaign/campaign-state';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });

@@ -1,7 +1,6 @@
 import { type JsonObject } from '../json-value';
 import { type SandboxMode } from '../options';
-import { errorSchema } from './error-schema';
-import { ref } from './json-schema';
+import { ref, type JsonSchema, object } from './json-schema';
 import { freeSchemas } from './local-path-schema';
 import {
   imageEditSchema,
@@ -164,4 +163,36 @@ export function openapiDocument(mode: SandboxMode, baseUrl = 'http://127.0.0.1:8
 
 function answerOf(name: string): JsonObject {
   return { content: { 'application/json': { schema: ref(name) } } };
+}
+
+const text: JsonSchema = { type: 'string', minLength: 1 };
+const textOrNull: JsonSchema = { type: ['string', 'null'] };
+
+const nested = object(
+  {
+    error: object({ message: text, type: text, param: textOrNull, code: textOrNull }, [
+      'message',
+      'type',
+      'param',
+      'code',
+    ]),
+  },
+  ['error'],
+  { title: 'nested' },
+);
+const flat = object({ code: text, message: text, data: { type: 'null' } }, ['code', 'message', 'data'], {
+  title: 'flat',
+});
+const entry = object({ loc: { type: 'array', items: { type: 'string' } }, msg: text, type: text }, [
+  'loc',
+  'msg',
+  'type',
+]);
+const detail = object({ detail: { type: 'array', items: entry, minItems: 1 } }, ['detail'], {
+  title: 'detail',
+});
+
+/** The body of an error reply; the contract defines none (section 7). */
+export function errorSchema(mode: SandboxMode): JsonSchema {
+  return mode === 'strict' ? nested : { oneOf: [nested, flat, detail] };
 }

@@ -1,8 +1,9 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { type NotSent } from '../domain/paid-call';
 import { type AnswerBase } from './paid-answers';
-import { type Caller } from './paid-context';
+import { type Caller, type MissingHere, type Prepared } from './paid-context';
 import { type SendWindow } from './send-window';
+import { setTimeout } from 'node:timers/promises';
 
 /**
  * Settles a shutdown, a cancellation or a late start before the send as not sent; later nothing is cut off (failure
@@ -42,4 +43,31 @@ function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, budgetMs: numbe
   return startToCloseMs < scheduleToCloseMs || scheduleToCloseMs === 0
     ? `startToCloseTimeout of this activity is ${given}, but the service may take ${needed} to answer, so nothing was sent. Set startToCloseTimeout to ${least} or more.`
     : `The workflow would expire before the service had ${needed} to answer, so nothing was sent. Give it a longer execution or run timeout, and an activity of your own at least ${least} of scheduleToCloseTimeout.`;
+}
+
+export const NO_ACCOUNT: Extract<Prepared<never>, { kind: 'missing' }> = {
+  kind: 'missing',
+  missing: {
+    cause: 'account_not_configured',
+    reason: 'account_not_configured',
+    message:
+      'This worker has no such account, and nothing was sent. A worker that has it takes the call; name an account that the workers have, or start one with that credential and base address.',
+    field: 'account',
+  },
+  fileHashes: new Map(),
+};
+
+export const NO_KEY: MissingHere = {
+  cause: 'no_key',
+  reason: 'credentials',
+  message:
+    'This worker has no key for the account (MEDIA_API_KEY or MEDIA_API_KEY_FILE), and nothing was sent. Give the worker a key: the call goes on by itself.',
+};
+
+/** Milliseconds that a worker holds a call that it cannot serve: if it refused at once, it would attract all calls. */
+const UNSERVED_MS = 1_000;
+
+export async function kept(answer: NotSent): Promise<NotSent> {
+  await setTimeout(UNSERVED_MS, undefined, { signal: cancellationSignal() }).catch(() => undefined);
+  return answer;
 }

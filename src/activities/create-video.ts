@@ -1,6 +1,6 @@
 import { unknownKey } from '../domain/known-keys';
 import { referenceModeOf, type VideoRequest } from '../domain/request';
-import { type VideoModel } from '../domain/model-config';
+import { type VideoModel, validateAgainstModel } from '../domain/model-config';
 import {
   CREATE_VIDEO_INPUT_KEYS,
   type CreatedVideo,
@@ -9,7 +9,6 @@ import {
 } from '../domain/paid-call';
 import { DEFAULT_POLLING } from '../domain/polling-profile';
 import { requestBudgetMs } from '../domain/request-budget';
-import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { estimateFor } from '../domain/price';

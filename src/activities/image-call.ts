@@ -2,7 +2,7 @@ import { type ClaimIntent } from '../domain/journal';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { imageOutcome, outcomes } from '../domain/make-outcome';
 import { unknownKey } from '../domain/known-keys';
-import { type ImageModel } from '../domain/model-config';
+import { type ImageModel, validateAgainstModel } from '../domain/model-config';
 import { BATCH_CLOSED, NOT_RECORDED } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import {
@@ -15,7 +15,6 @@ import {
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
 import { requestBudgetMs } from '../domain/request-budget';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
-import { validateAgainstModel } from '../domain/validate-model';
 import { validateRequest } from '../domain/validate-request';
 import { estimateFor } from '../domain/price';
 import { type MediaClient } from '../service/media-client';

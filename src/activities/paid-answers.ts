@@ -12,9 +12,9 @@ import {
   type PendingCall,
   type RefusedForNow,
   type RejectedCall,
-  type RejectReason,
   type UnconfirmedCall,
 } from '../domain/paid-call';
+import { type RejectReason } from '../domain/failure-table';
 import { standingScope } from '../domain/standing-refusal';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type PaidFailure } from '../service/media-client';

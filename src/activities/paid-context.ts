@@ -4,7 +4,7 @@ import { type Money } from '../domain/price';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
-import { type RejectReason } from '../domain/paid-call';
+import { type RejectReason } from '../domain/failure-table';
 import { type PollingProfile } from '../domain/polling-profile';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type ModelSource } from '../models/model-source';

@@ -1,4 +1,5 @@
-import { type RejectedCall, type RejectReason, type StandingScope } from '../domain/paid-call';
+import { type RejectedCall, type StandingScope } from '../domain/paid-call';
+import { type RejectReason } from '../domain/failure-table';
 import { type RecordedAnswer } from '../domain/journal';
 import { type PaidOperation } from '../domain/request';
 

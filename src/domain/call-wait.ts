@@ -1,5 +1,6 @@
 import { type CreateStep } from './create-once';
-import { type CreateVideoAnswer, type RejectReason } from './paid-call';
+import { type CreateVideoAnswer } from './paid-call';
+import { type RejectReason } from './failure-table';
 
 /** A paid call that is not sent for now, as the query `waits` reports it for single calls and campaigns. */
 export interface CallWait {

@@ -24,6 +24,145 @@ const row = (
   hint: string,
 ): FailureRow => ({ type, meaning, retryable, taskMayExist, moneyMayBeOwed, hint });
 
+/** A reason for which nothing was bought, as a row without its type. */
+interface Rejection extends Omit<FailureRow, 'type'> {
+  /** Whether the same call may be accepted later: a campaign that is run again takes the row again. */
+  readonly temporary: boolean;
+}
+
+type Texts = readonly [
+  retryable: FailureRow['retryable'],
+  taskMayExist: FailureRow['taskMayExist'],
+  moneyMayBeOwed: FailureRow['moneyMayBeOwed'],
+  meaning: string,
+  hint: string,
+];
+
+const rejection = (temporary: boolean, texts: Texts): Rejection => {
+  const [retryable, taskMayExist, moneyMayBeOwed, meaning, hint] = texts;
+  return { retryable, taskMayExist, moneyMayBeOwed, meaning, hint, temporary };
+};
+const temporary = (...texts: Texts): Rejection => rejection(true, texts);
+const lasting = (...texts: Texts): Rejection => rejection(false, texts);
+
+/** Why nothing was sent, or why the service refused. */
+const REJECTIONS = {
+  invalid_request: lasting(
+    'no',
+    'no',
+    'unknown',
+    'The request is wrong; refused before the send or by the service.',
+    'Correct the request as the message of the service says, and start it again under the same id; where no message says what is wrong, compare it with what the service documents for the model.',
+  ),
+  moderation: lasting(
+    'no',
+    'no',
+    'unknown',
+    'The service refused the content before a task existed.',
+    'Change the prompt or the references and start it again under the same id; check the bill, a service may charge for the validation.',
+  ),
+  quota: temporary(
+    'no',
+    'no',
+    'no',
+    'The account has no quota or balance left.',
+    'Top up or raise the quota, then start again under the same id. Other calls of the account wait meanwhile and continue by themselves.',
+  ),
+  capacity: temporary(
+    'later',
+    'no',
+    'no',
+    'The service refused for lack of capacity.',
+    'Try again later under the same id.',
+  ),
+  service_error: lasting(
+    'later',
+    'no',
+    'no',
+    'The service answered with an error that the operator vouches for as a refusal.',
+    'Try again under a new id when the service has recovered.',
+  ),
+  credentials: temporary(
+    'no',
+    'no',
+    'no',
+    'The service did not accept the key or gives it no access.',
+    'Fix MEDIA_API_KEY of the workers or the access rights, then start again under the same id. Other calls of the account wait meanwhile and continue by themselves.',
+  ),
+  account_not_configured: temporary(
+    'no',
+    'no',
+    'no',
+    'No worker that took the call before its start limit has this account.',
+    'Start a worker with that credential and base address, or name an account that the workers have; then start again under the same id.',
+  ),
+  creation_key_conflict: lasting(
+    'no',
+    'no',
+    'no',
+    'The id was used for another request before.',
+    'Use another id, or repeat the first request unchanged.',
+  ),
+  creation_key_required: lasting(
+    'no',
+    'no',
+    'no',
+    "No creation key can be derived that is certain to be this call's own.",
+    'Give a creationKey, for example the id of the row or order it serves.',
+  ),
+  not_sent: temporary(
+    'later',
+    'no',
+    'no',
+    'The request provably never left: the service, a worker or a configuration could not be reached.',
+    'Check that the service and the worker are up (`temporal-media doctor`), then start again under the same id.',
+  ),
+  retry_later: temporary(
+    'later',
+    'no',
+    'no',
+    'The service refused every send for now; nothing was accepted.',
+    'Start again under the same id, not before the time it named.',
+  ),
+  unsafe_retry_policy: lasting(
+    'no',
+    'no',
+    'no',
+    'A paid activity without a journal was scheduled with retries.',
+    'Set maximumAttempts to 1, or give the worker a journal.',
+  ),
+  unconfirmed_open: lasting(
+    'no',
+    'unknown',
+    'unknown',
+    'A call with this very body was sent under another id, and its fate is unknown. Nothing was sent now.',
+    'Settle the open one first (`temporal-media unconfirmed`), or pass `--again` to buy another one anyway.',
+  ),
+  declared_lost: lasting(
+    'no',
+    'no',
+    'unknown',
+    'The fate of the call was unknown, or its results were lost, and a person declared it closed.',
+    'Use a new id to buy it.',
+  ),
+  price_changed: temporary(
+    'later',
+    'no',
+    'no',
+    'The row of a campaign costs more now than when it was planned, or its price is no longer known. Nothing was sent.',
+    'Run the campaign again under its id: it is planned, and confirmed, at the current price.',
+  ),
+} as const satisfies { readonly [reason: string]: Rejection };
+
+/** Why nothing was sent, or why the service refused; public values. A new one is a row of the table above. */
+export type RejectReason = keyof typeof REJECTIONS;
+
+/** Whether the same call may be accepted after a rejection with this reason. */
+export function isTemporary(reason: string): boolean {
+  const rejections: { readonly [reason: string]: Rejection } = REJECTIONS;
+  return Object.hasOwn(REJECTIONS, reason) && rejections[reason]?.temporary === true;
+}
+
 export const FAILURE_TABLE: readonly FailureRow[] = [
   row(
     'still_running',
@@ -161,126 +300,10 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'The caller cancelled. A task that existed goes on: the service has no cancel.',
     'If a task id is named, resume it; otherwise `billing.state` says whether money may be owed.',
   ),
-  row(
-    'rejected/invalid_request',
-    'no',
-    'no',
-    'unknown',
-    'The request is wrong; refused before the send or by the service.',
-    'Correct the request as the message of the service says, and start it again under the same id; where no message says what is wrong, compare it with what the service documents for the model.',
-  ),
-  row(
-    'rejected/moderation',
-    'no',
-    'no',
-    'unknown',
-    'The service refused the content before a task existed.',
-    'Change the prompt or the references and start it again under the same id; check the bill, a service may charge for the validation.',
-  ),
-  row(
-    'rejected/quota',
-    'no',
-    'no',
-    'no',
-    'The account has no quota or balance left.',
-    'Top up or raise the quota, then start again under the same id. Other calls of the account wait meanwhile and continue by themselves.',
-  ),
-  row(
-    'rejected/capacity',
-    'later',
-    'no',
-    'no',
-    'The service refused for lack of capacity.',
-    'Try again later under the same id.',
-  ),
-  row(
-    'rejected/service_error',
-    'later',
-    'no',
-    'no',
-    'The service answered with an error that the operator vouches for as a refusal.',
-    'Try again under a new id when the service has recovered.',
-  ),
-  row(
-    'rejected/credentials',
-    'no',
-    'no',
-    'no',
-    'The service did not accept the key or gives it no access.',
-    'Fix MEDIA_API_KEY of the workers or the access rights, then start again under the same id. Other calls of the account wait meanwhile and continue by themselves.',
-  ),
-  row(
-    'rejected/account_not_configured',
-    'no',
-    'no',
-    'no',
-    'No worker that took the call before its start limit has this account.',
-    'Start a worker with that credential and base address, or name an account that the workers have; then start again under the same id.',
-  ),
-  row(
-    'rejected/creation_key_conflict',
-    'no',
-    'no',
-    'no',
-    'The id was used for another request before.',
-    'Use another id, or repeat the first request unchanged.',
-  ),
-  row(
-    'rejected/creation_key_required',
-    'no',
-    'no',
-    'no',
-    "No creation key can be derived that is certain to be this call's own.",
-    'Give a creationKey, for example the id of the row or order it serves.',
-  ),
-  row(
-    'rejected/not_sent',
-    'later',
-    'no',
-    'no',
-    'The request provably never left: the service, a worker or a configuration could not be reached.',
-    'Check that the service and the worker are up (`temporal-media doctor`), then start again under the same id.',
-  ),
-  row(
-    'rejected/retry_later',
-    'later',
-    'no',
-    'no',
-    'The service refused every send for now; nothing was accepted.',
-    'Start again under the same id, not before the time it named.',
-  ),
-  row(
-    'rejected/unsafe_retry_policy',
-    'no',
-    'no',
-    'no',
-    'A paid activity without a journal was scheduled with retries.',
-    'Set maximumAttempts to 1, or give the worker a journal.',
-  ),
-  row(
-    'rejected/unconfirmed_open',
-    'no',
-    'unknown',
-    'unknown',
-    'A call with this very body was sent under another id, and its fate is unknown. Nothing was sent now.',
-    'Settle the open one first (`temporal-media unconfirmed`), or pass `--again` to buy another one anyway.',
-  ),
-  row(
-    'rejected/declared_lost',
-    'no',
-    'no',
-    'unknown',
-    'The fate of the call was unknown, or its results were lost, and a person declared it closed.',
-    'Use a new id to buy it.',
-  ),
-  row(
-    'rejected/price_changed',
-    'later',
-    'no',
-    'no',
-    'The row of a campaign costs more now than when it was planned, or its price is no longer known. Nothing was sent.',
-    'Run the campaign again under its id: it is planned, and confirmed, at the current price.',
-  ),
+  ...Object.entries<Rejection>(REJECTIONS).map(([reason, { temporary: _, ...texts }]) => ({
+    type: `rejected/${reason}`,
+    ...texts,
+  })),
 ];
 
 /** Replaces the texts of `rejected/invalid_request` when the field is known. */

@@ -35,7 +35,8 @@ export { type Billing, type Money } from './price';
 export { mayRetry } from './make-outcome';
 export { type ErrorKind, type TaskError } from './video-task';
 export { DEFAULT_CREATE_POLICY, type CreatePolicy, type ResolvedCreatePolicy } from './create-policy';
-export { type CreateEvidence, type CreateVideoAnswer, type RejectReason } from './paid-call';
+export { type RejectReason } from './failure-table';
+export { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 export { type ContentUnavailableReason } from './download';
 export {
   type Cancelled,

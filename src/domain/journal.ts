@@ -1,3 +1,4 @@
+import { isTemporary } from './failure-table';
 import { type CampaignLog, type CampaignRecord } from './campaign/budget-book';
 import { isValidated } from './make-outcome';
 import {
@@ -353,12 +354,5 @@ export function isRefusal(answer: RecordedAnswer, now: number): boolean {
 /** Whether the same request can succeed after a refusal: a person mends credentials and quota (C7.1). */
 export function isReopenable(answer: RecordedAnswer, now: number): boolean {
   if (!isRefusal(answer, now)) return false;
-  return answer.outcome !== 'rejected' || MENDED_ELSEWHERE.has(answer.reason);
+  return answer.outcome !== 'rejected' || isTemporary(answer.reason);
 }
-
-const MENDED_ELSEWHERE: ReadonlySet<RejectedCall['reason']> = new Set([
-  'credentials',
-  'quota',
-  'capacity',
-  'not_sent',
-]);

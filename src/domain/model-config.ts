@@ -1,6 +1,15 @@
 import { type IdempotencyPolicy } from './create-policy';
 import { type PollingProfile } from './polling-profile';
-import { type ReferenceKind } from './request';
+import {
+  type ReferenceKind,
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  type PaidRequest,
+  type VideoReference,
+  type VideoRequest,
+} from './request';
+import { validateRawFields } from './validate-request';
+import { type ValidationIssue } from './validation-issue';
 
 /** How one kind of reference is sent (architecture: Requests): nothing about it is assumed (C2.1.5). */
 export interface ReferenceMapping {
@@ -91,3 +100,235 @@ export type ModelLookup =
   | { readonly found: 'unlisted' }
   /** No entry, and unknown models are refused. */
   | { readonly found: 'refused'; readonly known: readonly string[] };
+
+interface ModelValidation {
+  readonly issues: readonly ValidationIssue[];
+  /** Whether a configuration entry was there to check against. */
+  readonly validated: boolean;
+}
+
+/**
+ * Checks a paid request against the live model configuration (C8.1, architecture: Models). Pure; changes nothing.
+ * A value passes when the entry has no list for it, except where the contract sends it only when it is listed:
+ * `auto`, quality, response_format, mask, other fields of an edit.
+ */
+export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): ModelValidation {
+  switch (lookup.found) {
+    case 'refused':
+      return {
+        issues: [
+          {
+            field: 'model',
+            message: 'The live model configuration does not have this model.',
+            allowed: lookup.known,
+          },
+        ],
+        validated: false,
+      };
+    case 'unlisted':
+      return { issues: validateUnlisted(paid), validated: false };
+    case 'entry': {
+      const { entry } = lookup;
+      const wanted = paid.operation === 'create_video' ? 'video' : 'image';
+      if (entry.kind !== wanted)
+        return {
+          issues: [
+            {
+              field: 'model',
+              message: `This model makes ${entry.kind}s; this call needs a model that makes ${wanted}s.`,
+            },
+          ],
+          validated: true,
+        };
+      return { issues: validateEntry(paid, entry), validated: true };
+    }
+  }
+}
+
+function validateEntry(paid: PaidRequest, entry: VideoModel | ImageModel): ValidationIssue[] {
+  if (paid.operation === 'create_video') return validateVideo(paid.request, entry as VideoModel);
+  if (paid.operation === 'generate_image') return validateGeneration(paid.request, entry as ImageModel);
+  return validateEdit(paid.request, entry as ImageModel);
+}
+
+function validateVideo(request: VideoRequest, entry: VideoModel): ValidationIssue[] {
+  const references = validateReferences(request.references ?? [], entry.references ?? []);
+  return [
+    ...oneOf('durationSeconds', request.durationSeconds, entry.durations),
+    ...oneOf('resolution', request.resolution, entry.resolutions),
+    ...oneOf('aspectRatio', request.aspectRatio, entry.aspectRatios),
+    ...references.issues,
+    ...validateRawFields(request.fields, {
+      operation: 'create_video',
+      used: references.used,
+      listed: entry.fields,
+    }),
+  ];
+}
+
+function validateGeneration(request: ImageGenerationRequest, entry: ImageModel): ValidationIssue[] {
+  return [
+    ...imageValues(request, entry),
+    ...(entry.qualities === undefined ? unlisted('quality', request.quality) : []),
+    ...(entry.responseFormats === undefined ? unlisted('responseFormat', request.responseFormat) : []),
+    ...validateRawFields(request.fields, { operation: 'generate_image', listed: entry.fields }),
+  ];
+}
+
+/** Edit fields and the names that the configuration lists them under (C2.4.7). */
+const EDIT_FIELDS = [
+  ['size', 'size'],
+  ['quality', 'quality'],
+  ['n', 'n'],
+  ['responseFormat', 'response_format'],
+] as const;
+
+function validateEdit(request: ImageEditRequest, entry: ImageModel): ValidationIssue[] {
+  const issues = imageValues(request, entry);
+  for (const [field, name] of EDIT_FIELDS)
+    if (!(entry.edit?.fields ?? []).includes(name)) issues.push(...unlisted(field, request[field]));
+  if (entry.edit?.mask !== true) issues.push(...unlisted('mask', request.mask));
+  const max = entry.edit?.maxImages;
+  if (max !== undefined && request.images.length > max)
+    issues.push({ field: 'images', message: `This model takes at most ${max} images.` });
+  issues.push(...validateRawFields(request.fields, { operation: 'edit_image', listed: entry.fields }));
+  return issues;
+}
+
+function imageValues(request: ImageGenerationRequest, entry: ImageModel): ValidationIssue[] {
+  const issues = [
+    ...oneOf('size', request.size, entry.sizes),
+    ...oneOf('quality', request.quality, entry.qualities),
+    ...oneOf('responseFormat', request.responseFormat, entry.responseFormats),
+  ];
+  if (entry.sizes === undefined && request.size === 'auto') issues.push(...unlisted('size', request.size));
+  if (entry.maxN !== undefined && request.n !== undefined && request.n > entry.maxN)
+    issues.push({ field: 'n', message: `n must be at most ${entry.maxN} for this model.` });
+  return issues;
+}
+
+/**
+ * Without an entry only what every model accepts passes; the rest would be a guess (architecture: Models, C2.1.5).
+ */
+function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
+  const { request, operation } = paid;
+  const issues: ValidationIssue[] = [];
+  const refuse = (field: string, value: unknown) => {
+    if (value !== undefined) issues.push({ field, message: withoutEntry(field) });
+  };
+  if (operation === 'create_video') {
+    refuse('references', (request.references ?? []).length > 0 ? request.references : undefined);
+  } else {
+    refuse('quality', request.quality);
+    refuse('responseFormat', request.responseFormat);
+    refuse('size', operation === 'edit_image' || request.size === 'auto' ? request.size : undefined);
+  }
+  if (operation === 'edit_image') {
+    refuse('n', request.n);
+    refuse('mask', request.mask);
+  }
+  return [...issues, ...validateRawFields(request.fields, { operation })];
+}
+
+const withoutEntry = (field: string) =>
+  `Without an entry for this model nothing is known about ${field}: name the model configuration in MEDIA_MODELS, or leave it out.`;
+
+function unlisted(field: string, value: unknown): ValidationIssue[] {
+  if (value === undefined) return [];
+  return [{ field, message: `The model's configuration does not list ${field} for this call.` }];
+}
+
+function oneOf<T extends string | number>(
+  field: string,
+  value: T | undefined,
+  allowed: readonly T[] | undefined,
+): ValidationIssue[] {
+  if (value === undefined || allowed === undefined || allowed.includes(value)) return [];
+  return [{ field, message: `${field} is not a value of this model.`, allowed: allowed.map(String) }];
+}
+
+interface ReferenceValidation {
+  readonly issues: readonly ValidationIssue[];
+  /** Wire fields that the references use. */
+  readonly used: readonly string[];
+}
+
+/** The mapping of one reference; undefined when there is none or it is ambiguous. Never assumed (C2.1.5). */
+export function mappingOf(
+  reference: VideoReference,
+  mappings: readonly ReferenceMapping[],
+): ReferenceMapping | undefined {
+  const candidates = mappings.filter(
+    ({ kind, field }) =>
+      kind === reference.kind && (reference.field === undefined || field === reference.field),
+  );
+  return candidates.length === 1 ? candidates[0] : undefined;
+}
+
+/** Checks references against a model's mappings: field, form and number (C2.1.4, C2.1.5, C8.1). */
+function validateReferences(
+  references: readonly VideoReference[],
+  mappings: readonly ReferenceMapping[],
+): ReferenceValidation {
+  const issues: ValidationIssue[] = [];
+  const taken = new Map<ReferenceMapping, number>();
+  references.forEach((reference, index) => {
+    const mapping = mappingOf(reference, mappings);
+    if (mapping === undefined) {
+      issues.push(withoutMapping(reference, index, mappings));
+      return;
+    }
+    taken.set(mapping, (taken.get(mapping) ?? 0) + 1);
+    if (mapping.form === 'url' && !isRemote(reference))
+      issues.push({
+        field: `references[${index}].source`,
+        message: `This model takes ${reference.kind} references as URLs only: a file or an artifact has none.`,
+      });
+  });
+  return {
+    issues: [...issues, ...counts(taken)],
+    used: [...new Set([...taken.keys()].map(({ field }) => field))],
+  };
+}
+
+function withoutMapping(
+  reference: VideoReference,
+  index: number,
+  mappings: readonly ReferenceMapping[],
+): ValidationIssue {
+  const fields = mappings.filter(({ kind }) => kind === reference.kind).map(({ field }) => field);
+  if (fields.length === 0)
+    return {
+      field: `references[${index}].kind`,
+      message: `This model takes no ${reference.kind} references.`,
+      allowed: [...new Set(mappings.map(({ kind }) => kind))],
+    };
+  return {
+    field: `references[${index}].field`,
+    message:
+      reference.field === undefined
+        ? `This model has more than one field for ${reference.kind} references: name one.`
+        : `This model has no such field for ${reference.kind} references.`,
+    allowed: fields,
+  };
+}
+
+function counts(taken: ReadonlyMap<ReferenceMapping, number>): ValidationIssue[] {
+  const issues: ValidationIssue[] = [];
+  for (const [{ kind, field, max }, count] of taken)
+    if (max !== undefined && count > max)
+      issues.push({ field: 'references', message: `At most ${max} ${kind} references go into ${field}.` });
+  // A field of the shape `string` holds one value, whichever kinds share it.
+  const fields = new Set(
+    [...taken.keys()].filter(({ shape }) => shape === 'string').map(({ field }) => field),
+  );
+  for (const name of fields) {
+    const sum = [...taken].reduce((total, [{ field }, count]) => total + (field === name ? count : 0), 0);
+    if (sum > 1) issues.push({ field: 'references', message: `${name} takes one reference.` });
+  }
+  return issues;
+}
+
+function isRemote({ source }: VideoReference): boolean {
+  return 'url' in source && /^https?:/i.test(source.url);
+}

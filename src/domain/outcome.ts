@@ -1,7 +1,8 @@
 import { type Billing } from './price';
 import { type ContentUnavailableReason } from './download';
 import { type ArtifactRef } from './request';
-import { type CreateEvidence, type RejectReason } from './paid-call';
+import { type CreateEvidence } from './paid-call';
+import { type RejectReason } from './failure-table';
 import { type PollErrorClass, type ReportedFacts } from './poll-answers';
 import { type TaskError, type VideoTask } from './video-task';
 

@@ -1,3 +1,4 @@
+import { type RejectReason } from './failure-table';
 import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
 import { type SenderTrace, type SenderHeartbeat } from './journal-proof';
 import { type JsonValue } from './json';
@@ -105,24 +106,6 @@ export const CREATE_VIDEO_INPUT_KEYS = {
   recordedOnly: true,
   sameKey: true,
 } satisfies KeysOf<CreateVideoInput>;
-
-/** Why nothing was sent, or why the service refused; public values. */
-export type RejectReason =
-  | 'invalid_request'
-  | 'moderation'
-  | 'quota'
-  | 'capacity'
-  | 'service_error'
-  | 'credentials'
-  | 'account_not_configured'
-  | 'creation_key_conflict'
-  | 'creation_key_required'
-  | 'not_sent'
-  | 'retry_later'
-  | 'unsafe_retry_policy'
-  | 'unconfirmed_open'
-  | 'declared_lost'
-  | 'price_changed';
 
 /** Evidence for settling a create of unknown fate; no prompt, key or address (failure model: Foreign bytes). */
 export interface CreateEvidence {

@@ -1,4 +1,5 @@
-import { type RejectReason, type StandingScope } from './paid-call';
+import { type RejectReason } from './failure-table';
+import { type StandingScope } from './paid-call';
 import { type TaskError } from './video-task';
 
 /** The parts of a refusal that decide its scope. */

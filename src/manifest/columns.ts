@@ -1,3 +1,4 @@
+import { type ManifestIssue } from '../domain/campaign/plan';
 import { nearNames } from '../domain/near-names';
 
 /** The operation of a row, as written in a manifest. */
@@ -91,12 +92,6 @@ export interface NamedColumn {
   readonly key: string;
 }
 
-export interface UnknownColumn {
-  /** The name to show; null when it may be private text. */
-  readonly shown: string | null;
-  readonly near: readonly string[];
-}
-
 const BY_NAME = new Map(
   MANIFEST_COLUMNS.flatMap((one) => [one.name, ...one.aliases].map((name) => [name.toLowerCase(), one])),
 );
@@ -106,7 +101,16 @@ const SUFFIX = /^[^\s|]{1,64}$/;
 /** A column name that may be shown. In a file without a header, the first prompt is read as a column name. */
 const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
 
-export function columnOf(written: string, format: 'csv' | 'jsonl'): NamedColumn | UnknownColumn {
+/**
+ * The column that a header cell or a key names, or the issue with a name that no column has.
+ * @param position number of the header cell, from 1, which is shown where the name itself may be private text
+ */
+export function columnOf(
+  written: string,
+  format: 'csv' | 'jsonl',
+  line: number,
+  position?: number,
+): NamedColumn | ManifestIssue {
   const name = written.trim();
   const colon = name.indexOf(':');
   const base = (colon < 0 ? name : name.slice(0, colon)).trim().toLowerCase();
@@ -119,7 +123,11 @@ export function columnOf(written: string, format: 'csv' | 'jsonl'): NamedColumn 
     const known = MANIFEST_COLUMNS.filter((one) => one.formats.includes(format)).map((one) =>
       one.suffix === 'always' ? `${one.name}:NAME` : one.name,
     );
-    return { shown: WORD.test(name) ? name : null, near: nearColumns(name, known, format) };
+    const allowed = nearColumns(name, known, format);
+    const shown = WORD.test(name) ? name : null;
+    const perhaps = allowed.length === 1 ? `; perhaps ${allowed[0]}` : '';
+    const place = shown === null && position !== undefined ? ` (column ${position})` : '';
+    return { line, column: shown, message: `There is no such column${perhaps}.${place}`, allowed };
   }
   return {
     column,

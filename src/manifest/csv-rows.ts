@@ -4,12 +4,7 @@ import { type ManifestIssue } from '../domain/campaign/plan';
 import { columnOf, type NamedColumn } from './columns';
 import { newlinesIn } from './manifest-text';
 import { ManifestHeaderError, ManifestUnreadableError } from './manifest-errors';
-import {
-  type ManifestRow,
-  type ManifestValue,
-  MAX_ROW_CHARACTERS,
-  unknownColumnMessage,
-} from './manifest-row';
+import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS } from './manifest-row';
 
 /** One column of the header; null for a column without a name. */
 type HeaderCell = (NamedColumn & { readonly written: string }) | null;
@@ -112,15 +107,9 @@ function readHeader(cells: readonly string[], line: number): readonly HeaderCell
   let known = 0;
   const header = cells.map((written, index): HeaderCell => {
     if (written.trim() === '') return null;
-    const column = columnOf(written, 'csv');
-    if (!('column' in column)) {
-      const place = column.shown === null ? ` (column ${index + 1})` : '';
-      issues.push({
-        line,
-        column: column.shown,
-        message: `${unknownColumnMessage(column.near)}${place}`,
-        allowed: column.near,
-      });
+    const column = columnOf(written, 'csv', line, index + 1);
+    if ('message' in column) {
+      issues.push(column);
       return null;
     }
     known += 1;

@@ -1,12 +1,7 @@
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type JsonValue } from '../domain/json';
 import { columnOf } from './columns';
-import {
-  type ManifestRow,
-  type ManifestValue,
-  MAX_ROW_CHARACTERS,
-  unknownColumnMessage,
-} from './manifest-row';
+import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS } from './manifest-row';
 import { linesOf } from './text-lines';
 
 /** Rows of JSON lines: one object in each line; empty lines are skipped. */
@@ -34,15 +29,9 @@ function rowOf(line: number, content: string): ManifestRow {
     return { line, values, issues: [{ line, column: null, message }] };
   }
   for (const [written, value] of Object.entries(object as { [name: string]: JsonValue })) {
-    const column = columnOf(written, 'jsonl');
-    if (!('column' in column)) {
-      issues.push({
-        line,
-        column: column.shown,
-        message: unknownColumnMessage(column.near),
-        allowed: column.near,
-      });
-    } else if (values.has(column.key)) {
+    const column = columnOf(written, 'jsonl', line);
+    if ('message' in column) issues.push(column);
+    else if (values.has(column.key)) {
       issues.push({ line, column: column.key, message: `${column.key} is given twice.` });
     } else if (value !== null && value !== '') values.set(column.key, { ...column, written, value });
   }

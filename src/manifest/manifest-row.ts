@@ -21,7 +21,3 @@ export interface ManifestRow {
   /** Issues of its form. */
   readonly issues: readonly ManifestIssue[];
 }
-
-export function unknownColumnMessage(near: readonly string[]): string {
-  return near.length === 1 ? `There is no such column; perhaps ${near[0]}.` : 'There is no such column.';
-}

@@ -1,3 +1,4 @@
+import { isTemporary } from '../domain/failure-table';
 import { LRUCache } from 'lru-cache';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
@@ -23,19 +24,8 @@ const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([
   'changed',
 ]);
 
-/** Reasons of a rejection after which the same call may be accepted later. */
-const TEMPORARY_REASONS: ReadonlySet<string> = new Set([
-  'retry_later',
-  'not_sent',
-  'credentials',
-  'quota',
-  'account_not_configured',
-  'capacity',
-  'price_changed',
-]);
-
 function isTemporaryRejection({ outcome, reason }: Pick<CampaignRowResult, 'outcome' | 'reason'>): boolean {
-  return outcome === 'rejected' && reason !== undefined && TEMPORARY_REASONS.has(reason);
+  return outcome === 'rejected' && reason !== undefined && isTemporary(reason);
 }
 
 type ResumeRows =

@@ -4,7 +4,7 @@ import { type ManifestIssue } from '../domain/campaign/plan';
 import { type CampaignRow, MAX_ROW_ID_LENGTH } from '../domain/campaign/row';
 import { fingerprintText } from '../domain/fingerprint';
 import { type PaidRequest } from '../domain/request';
-import { validateAgainstModel } from '../domain/validate-model';
+import { validateAgainstModel } from '../domain/model-config';
 import { validateRequest } from '../domain/validate-request';
 import { RowKeys } from './keys';
 import { type ManifestRow } from './manifest-row';

@@ -1,7 +1,7 @@
 import { type MoneyTotals } from '../domain/campaign/results';
 import { type CampaignRow, type CampaignRowResult, type RowOutcome } from '../domain/campaign/row';
 import { failureRow } from '../domain/failure-table';
-import { type RejectReason } from '../domain/paid-call';
+import { type RejectReason } from '../domain/failure-table';
 import { formatMoney } from '../domain/price';
 import { type ErrorKind } from '../domain/video-task';
 import { type ReportRow } from './page-rows';

@@ -4,7 +4,7 @@ import {
   type ReplyClass,
   type ResolvedCreatePolicy,
 } from '../domain/create-policy';
-import { type RejectReason } from '../domain/paid-call';
+import { type RejectReason } from '../domain/failure-table';
 import { type PollErrorClass } from '../domain/poll-answers';
 import { type ErrorKind } from '../domain/video-task';
 

@@ -1,3 +1,4 @@
+import { type RetryPolicy } from '@temporalio/common';
 import { ActivityCancellationType, type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import { type MediaActivities } from '../domain/activities';
 import { type CampaignActivities } from '../domain/campaign/activities';
@@ -100,7 +101,15 @@ export function pollVideosActivity(
   })[ACTIVITY.pollVideos];
 }
 
-export function downloadVideoActivity(placement: Placement): MediaActivities[typeof ACTIVITY.downloadVideo] {
+/** Retry policies of downloads, by name; `scheduleToCloseTimeout` ends each. */
+const DOWNLOAD_RETRIES = {
+  usual: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+} as const satisfies { readonly [name: string]: RetryPolicy };
+
+export function downloadVideoActivity(
+  placement: Placement,
+  retry: keyof typeof DOWNLOAD_RETRIES = 'usual',
+): MediaActivities[typeof ACTIVITY.downloadVideo] {
   return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.downloadVideo>>({
     ...placed(placement),
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
@@ -109,7 +118,7 @@ export function downloadVideoActivity(placement: Placement): MediaActivities[typ
     // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat
     // (architecture: Wait).
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+    retry: DOWNLOAD_RETRIES[retry],
   })[ACTIVITY.downloadVideo];
 }
 

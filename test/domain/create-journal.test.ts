@@ -10,7 +10,7 @@ import {
   type ClaimFence,
   type ClaimIntent,
 } from '../../src/domain/journal';
-import { type RejectReason } from '../../src/domain/paid-call';
+import { type RejectReason } from '../../src/domain/failure-table';
 import { answers } from './create-answers';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -171,7 +171,15 @@ describe('what a send attempt says to somebody who wants to send', () => {
 });
 
 describe('whether asking again can help', () => {
-  it.each(['credentials', 'quota', 'capacity', 'not_sent'] as const)('after %s', (reason) => {
+  it.each<RejectReason>([
+    'credentials',
+    'quota',
+    'capacity',
+    'not_sent',
+    'account_not_configured',
+    'retry_later',
+    'price_changed',
+  ])('after %s', (reason) => {
     expect(isReopenable(answers.rejected(0, reason), NOW)).toBe(true);
   });
 
@@ -181,9 +189,8 @@ describe('whether asking again can help', () => {
     'service_error',
     'creation_key_conflict',
     'creation_key_required',
-    'account_not_configured',
-    'retry_later',
     'unsafe_retry_policy',
+    'declared_lost',
   ])('not after %s', (reason) => {
     expect(isReopenable(answers.rejected(0, reason), NOW)).toBe(false);
   });

@@ -1,7 +1,7 @@
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
 import { type ContentUnavailableReason } from '../../src/domain/download';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain/outcome';
-import { type RejectReason } from '../../src/domain/paid-call';
+import { type RejectReason } from '../../src/domain/failure-table';
 import { type ErrorKind } from '../../src/domain/video-task';
 
 /** Every word of a union, checked by the compiler in both directions. */

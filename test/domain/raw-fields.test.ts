@@ -1,6 +1,5 @@
-import { type ModelLookup, type VideoModel } from '../../src/domain/model-config';
+import { type ModelLookup, type VideoModel, validateAgainstModel } from '../../src/domain/model-config';
 import { type PaidRequest, type VideoRequest } from '../../src/domain/request';
-import { validateAgainstModel } from '../../src/domain/validate-model';
 
 const video: VideoModel = {
   id: 'video-1',

@@ -77,7 +77,7 @@ async function withArtifacts(
 /** Makes the row invalid again in the same column, by an unknown or a repeated column name. */
 function spoil(object: { [name: string]: JsonValue }, column: string | null): void {
   if (column === null) object['?'] = true;
-  else if (!('column' in columnOf(column, 'jsonl'))) object[column] = true;
+  else if ('message' in columnOf(column, 'jsonl', 0)) object[column] = true;
   else {
     object[column] ??= true;
     // Names are read without regard to case.

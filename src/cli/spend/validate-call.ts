@@ -1,8 +1,7 @@
 import { type MediaConfig } from '../../config';
 import { estimateFor, type Money } from '../../domain/price';
-import { type ModelEntry } from '../../domain/model-config';
+import { type ModelEntry, validateAgainstModel } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
-import { validateAgainstModel } from '../../domain/validate-model';
 import { CliError } from '../errors';
 import { type ModelsOrigin } from '../json-output';
 import { modelsInForce } from '../models/models-in-force';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { type ImageModel, type ModelLookup, type VideoModel } from '../../src/domain/model-config';
+import { type ImageModel, type ModelLookup, type VideoModel, validateAgainstModel } from '../../src/domain/model-config';
 import { type ImageEditRequest, type PaidRequest, type VideoRequest } from '../../src/domain/request';
-import { validateAgainstModel } from '../../src/domain/validate-model';
 
 const artifact = { uri: 'artifact:sha256/0', mediaType: 'image/png', bytes: 1, sha256: '0' };
 const file = { file: 'cat.png' };

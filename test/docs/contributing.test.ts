@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type * as statusValues from '../../src/service/status-values';
+import type * as errors from '../../src/service/errors';
+import type * as schema from '../../src/models/schema';
+import type * as modelConfig from '../../src/domain/model-config';
+import type * as failureTable from '../../src/domain/failure-table';
+import type * as errorTable from '../../src/cli/error-table';
+import type * as columns from '../../src/manifest/columns';
+import type * as rowCall from '../../src/manifest/row-call';
+import type * as rowValues from '../../src/manifest/row-values';
+import type * as sandboxModule from '../../src/testing/sandbox';
+
+const ROOT = path.resolve(__dirname, '..', '..');
+/** Below node_modules, so that the copy finds the packages. */
+const COPY = path.join(ROOT, 'node_modules', '.cache', 'temporal-media', 'contributing');
+
+/** One block: a file, and places of it with the lines to take away and to add. */
+interface Change {
+  readonly file: string;
+  readonly hunks: readonly { readonly before: string; readonly after: string }[];
+}
+
+function changesOf(page: string): readonly Change[] {
+  return [...page.matchAll(/```diff\n(\S+)\n([\s\S]*?)```/g)].map(([, file = '', text = '']) => ({
+    file,
+    hunks: text.split(/^@@\n/m).map((hunk) => {
+      const lines = hunk.split('\n').slice(0, -1);
+      const side = (mark: string) =>
+        lines.flatMap((line) => (line.startsWith(mark) ? [] : [`${line.slice(1)}\n`])).join('');
+      return { before: side('+'), after: side('-') };
+    }),
+  }));
+}
+
+/** The worked examples of CONTRIBUTING.md, all made at once on a copy of the sources. */
+describe('the changes that CONTRIBUTING.md shows', () => {
+  const changes = changesOf(readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8'));
+  const compiled = <Module extends object>(file: string): Module =>
+    jest.requireActual<Module>(path.join(COPY, 'lib', file)) as Module;
+
+  beforeAll(() => {
+    rmSync(COPY, { recursive: true, force: true });
+    cpSync(path.join(ROOT, 'src'), path.join(COPY, 'src'), { recursive: true });
+    cpSync(path.join(ROOT, 'package.json'), path.join(COPY, 'package.json'));
+    for (const { file, hunks } of changes) {
+      let text = readFileSync(path.join(COPY, file), 'utf8');
+      for (const { before, after } of hunks) {
+        const parts = text.split(before);
+        if (parts.length !== 2) throw new Error(`${file} has this ${parts.length - 1} times:\n${before}`);
+        text = parts.join(after);
+      }
+      writeFileSync(path.join(COPY, file), text);
+    }
+    const config = {
+      extends: path.join(ROOT, 'tsconfig.build.json'),
+      compilerOptions: {
+        rootDir: 'src',
+        outDir: 'lib',
+        declaration: false,
+        declarationMap: false,
+        sourceMap: false,
+      },
+      include: ['src'],
+    };
+    writeFileSync(path.join(COPY, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = require.resolve('typescript/bin/tsc');
+    const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', COPY], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([0, '']);
+  });
+
+  afterAll(() => rmSync(COPY, { recursive: true, force: true }));
+
+  it('are at most two places each', () => {
+    const page = readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+    const examples = page.split(/^\*\*A/m).slice(1);
+    const places = examples.map((example) => new Set(changesOf(example).map(({ file }) => file)).size);
+    expect(places).toHaveLength(8);
+    for (const count of places) expect([1, 2]).toContain(count);
+  });
+
+  it('a status value', () => {
+    expect(compiled<typeof statusValues>('service/status-values').phaseOf('rendered')).toBe('completed');
+  });
+
+  it('an error code', () => {
+    const { errorKind } = compiled<typeof errors>('service/errors');
+    expect(errorKind({ codes: ['at_full_load'], types: [], text: '', httpStatus: 400 })).toBe('capacity');
+  });
+
+  it('a field of the model configuration', () => {
+    const { readModelConfiguration } = compiled<typeof schema>('models/schema');
+    const read = readModelConfiguration({
+      version: 1,
+      models: [{ id: 'cine-1', kind: 'video', maxPromptCharacters: 5 }],
+    });
+    if (!read.ok) throw new Error(read.message);
+    const [entry] = read.configuration.models;
+    const { validateAgainstModel } = compiled<typeof modelConfig>('domain/model-config');
+    const issues = (prompt: string) =>
+      validateAgainstModel(
+        { operation: 'create_video', request: { model: 'cine-1', prompt } },
+        { found: 'entry', entry: entry! },
+      ).issues;
+    expect(issues('kites')).toEqual([]);
+    expect(issues('six of')).toEqual([
+      { field: 'prompt', message: 'This model takes at most 5 characters.' },
+    ]);
+  });
+
+  it('an option of the paid commands', () => {
+    const main = path.join(COPY, 'lib', 'cli', 'main.js');
+    for (const command of ['video', 'image', 'edit']) {
+      const { stdout } = spawnSync(process.execPath, [main, command, '--help'], { encoding: 'utf8' });
+      expect(stdout).toContain('--free');
+    }
+  });
+
+  it('a reason of an outcome', () => {
+    const { failureRow, isTemporary } = compiled<typeof failureTable>('domain/failure-table');
+    const row = failureRow({ outcome: 'rejected', reason: 'maintenance' });
+    expect(row?.hint).toBe('Start again under the same id when it is over.');
+    expect(isTemporary('maintenance')).toBe(true);
+    const { errorType } = compiled<typeof errorTable>('cli/error-table');
+    expect(errorType('rejected/maintenance').exitCode).toBe(errorType('rejected/capacity').exitCode);
+  });
+
+  it('a retry policy for downloads', () => {
+    const proxies = readFileSync(path.join(COPY, 'lib', 'workflows', 'campaign', 'downloads.js'), 'utf8');
+    expect(proxies).toContain("'patient'");
+  });
+
+  it('a column of manifests', async () => {
+    const { columnOf } = compiled<typeof columns>('manifest/columns');
+    const { readCall } = compiled<typeof rowCall>('manifest/row-call');
+    const { RowValues } = compiled<typeof rowValues>('manifest/row-values');
+    const given = { model: 'cine-1', prompt: 'a kite', seed: 7 };
+    const values = new Map(
+      Object.entries(given).map(([written, value]) => {
+        const column = columnOf(written, 'jsonl', 1);
+        if ('message' in column) throw new Error(column.message);
+        return [column.key, { ...column, written, value }];
+      }),
+    );
+    const row = new RowValues({ line: 1, values, issues: [] });
+    const lookup = { kindOf: () => Promise.resolve('video') } as unknown as Parameters<typeof readCall>[1];
+    expect(await readCall(row, lookup)).toMatchObject({ request: { fields: { seed: 7 } } });
+  });
+
+  it('a fault of the sandbox', async () => {
+    const { createSandbox } = compiled<typeof sandboxModule>('testing/sandbox');
+    const rule = { operation: 'models', action: { type: 'empty_body' } };
+    const sandbox = await createSandbox({ faults: [rule as unknown as sandboxModule.FaultRule] });
+    try {
+      const reply = await fetch(sandbox.modelsUrl);
+      expect([reply.status, await reply.text()]).toEqual([200, '']);
+    } finally {
+      await sandbox.close();
+    }
+  });
+});

@@ -10,7 +10,7 @@ const root = path.resolve(__dirname, '..');
 const SOURCE_MAP = '\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,';
 
 async function buildWorkflowBundle() {
-  const { SHIPPED_BUNDLE, shippedBundle } = require('../lib/shipped-bundle.js');
+  const { SHIPPED_BUNDLE, shippedBundle } = require('../lib/workflow-bundle.js');
   if ('codePath' in (await shippedBundle())) return;
   const { packagedWorkflows } = require('../lib/packaged-workflows.js');
   const { sdkVersions, workflowDigest } = require('../lib/workflow-digest.js');

@@ -1,6 +1,6 @@
 'use strict';
 // The workflows of the package, and one that watches many tasks in one loop, as a workflow of a user's own may do.
-const { beginWatch } = require('../../lib/domain/poll-watch.js');
+const { beginWatch } = require('../../lib/domain/watch-state.js');
 const { videoTaskById } = require('../../lib/domain/video-task.js');
 const workflows = require('../../lib/workflows/index.js');
 

@@ -11,7 +11,7 @@ const { ACTIVITY } = require('../../lib/domain/names.js');
 const { videoTaskById } = require('../../lib/domain/video-task.js');
 const { createFileJournal } = require('../../lib/journal/file-journal.js');
 const { createModelSource } = require('../../lib/models/model-source.js');
-const { accountName } = require('../../lib/service/api-caller.js');
+const { accountName } = require('../../lib/service/base-url.js');
 const { createMediaClient } = require('../../lib/service/create-media-client.js');
 const { answerParent } = require('../framework/answer-parent.js');
 

@@ -5,7 +5,7 @@ const { startBenchChild } = require('../framework/child.js');
 const { goal } = require('../framework/goal.js');
 const { cleanEnvironment, connectClient, startServer } = require('../framework/media-stack.js');
 const { median, medianAndSpread, round } = require('../framework/statistics.js');
-const { shippedBundle } = require('../../lib/shipped-bundle.js');
+const { shippedBundle } = require('../../lib/workflow-bundle.js');
 
 const title = 'time to the first poll of a worker, with the bundle of the package against bundling at start';
 

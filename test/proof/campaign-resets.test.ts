@@ -4,7 +4,7 @@ import { DISTURBANCES } from './campaign-resets/disturb';
 import { createQueueOf, type DisturbedRun, runDisturbed } from './campaign-resets/run-disturbed';
 
 const SEED = Number(process.env['PROOF_SEED'] ?? 1);
-const RUNS = Number(process.env['PROOF_RUNS'] ?? sized({ change: 3, deep: 200 }));
+const RUNS = Number(process.env['PROOF_RUNS'] ?? sized({ change: 2, deep: 200 }));
 /** Campaigns at a time, with a service and a worker of their own. */
 const AT_ONCE = 16;
 const LIMIT_MS = 600_000;

@@ -15,7 +15,6 @@ const SPACES: readonly Space[] = [
   { name: 'two callers with one request', bounds: TWO },
   { name: 'two callers with two requests', bounds: { ...TWO, requests: [0, 1] } },
   { name: 'one caller and a journal that is lost or set back', bounds: { ...LOST, requests: [0] } },
-  { name: 'a person who wants the refused request sent again', bounds: { ...TWO, again: [1] } },
   ...sized<readonly Space[]>({
     change: [
       {
@@ -24,6 +23,7 @@ const SPACES: readonly Space[] = [
       },
     ],
     deep: [
+      { name: 'a person who wants the refused request sent again', bounds: { ...TWO, again: [1] } },
       {
         name: 'a correction, and a person who wants the refused request sent again',
         bounds: { ...TWO, requests: [0, 1, 0], again: [2], creates: 1 },

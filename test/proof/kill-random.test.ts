@@ -7,7 +7,7 @@ import { seededRandom } from './kills/seeded-random';
 const SEED = Number(process.env['PROOF_SEED'] ?? 1);
 /** Each with a service of its own. */
 const STACKS = sized({ change: 1, deep: 10 });
-const LANES_PER_STACK = sized({ change: 3, deep: 1 });
+const LANES_PER_STACK = sized({ change: 2, deep: 1 });
 const KILLS_PER_LANE = sized({ change: 3, deep: 100 });
 /** No round begins after this: on a slow machine the deep size tells how far it came. */
 const ROUNDS_MS = sized({ change: 600_000, deep: 75 * 60_000 });

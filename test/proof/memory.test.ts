@@ -6,7 +6,7 @@ import { proved, sized } from '../support/proof';
 import { type LargeAnswers, serveLargeAnswers } from './memory/large-answers';
 
 const MIB = 1024 * 1024;
-const VIDEO_BYTES = sized({ change: 256 * MIB, deep: 2048 * MIB });
+const VIDEO_BYTES = sized({ change: 128 * MIB, deep: 2048 * MIB });
 const LIMIT = 64 * MIB;
 
 /** What is called and how large the answer is → what it must come to. A gigabyte is offered to each endless one. */

@@ -5,12 +5,19 @@ const path = require('node:path');
 
 /** Those that take longest, by measurement; most of that time they wait. */
 const LONG = [
-  'test/proof/kill-random.test.ts',
   'test/proof/kill-points.test.ts',
-  'test/proof/secrecy.test.ts',
+  'test/cli/campaign-life.test.ts',
   'test/e2e/request-seconds.test.ts',
+  'test/proof/kill-random.test.ts',
+  'test/proof/campaign-kills.test.ts',
+  'test/proof/secrecy.test.ts',
   'test/e2e/operator-commands.test.ts',
+  'test/cli/on-call.test.ts',
+  'test/examples/campaigns.test.ts',
+  'test/cli/worker-command.test.ts',
+  'test/cli/campaign-at-once.test.ts',
   'test/proof/temporal-faults.test.ts',
+  'test/proof/create-model.test.ts',
 ].map((file) => path.resolve(__dirname, '..', '..', file));
 
 class LongFirst extends Sequencer {

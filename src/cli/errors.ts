@@ -4,8 +4,7 @@ import { type ValidationIssue } from '../domain/validation-issue';
 import { keySecrets } from '../service/credentials';
 import { proxySecrets } from '../service/proxy-environment';
 import { createRedactor } from '../service/redact';
-import { type CommandErrorType, errorType } from './error-table';
-import { type ExitCode } from './exit-codes';
+import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
 
 export interface Failure {

@@ -1,16 +1,10 @@
 import { failureRow } from '../domain/failure-table';
-import {
-  type ImageOutcome,
-  type ImageResultsLost,
-  type Unconfirmed,
-  type VideoOutcome,
-} from '../domain/outcome';
+import { type ImageOutcome, type ImageResultsLost, type Unconfirmed, type VideoOutcome } from '../domain/outcome';
 import { formatMoney } from '../domain/price';
 import { byOption, type CommandContext } from './context';
-import { errorType } from './error-table';
+import { errorType, EXIT, type ExitCode } from './exit-codes';
 import { issueText } from './errors';
 import { evidenceLines } from './evidence-lines';
-import { EXIT, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
 import { type SavedResults } from './save-results';
 import { commandFor } from './text';

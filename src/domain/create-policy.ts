@@ -64,7 +64,10 @@ export const CREATE_POLICY_KEYS = {
   >,
 } satisfies KeysOf<CreatePolicy>;
 
-/** What one reply to a paid call proves (failure model: Four classes and Every point of failure). */
+/**
+ * What one reply to a paid call proves (failure model: Four classes and Every point of failure). Only `refused_for_now` is
+ * sent again by itself; `unconfirmed` waits for a proof or a person.
+ */
 export type ReplyClass =
   | 'accepted'
   | 'refused_for_now'

@@ -7,8 +7,8 @@ import { type CampaignRow } from './campaign/row';
 const MARK = { run: 'media-run/', activity: 'media-activity/', row: 'media-row/' } as const;
 
 /**
- * Key of a paid call of a workflow: the run of the chain that it counts as, and its index among the calls of that
- * run.
+ * Key of a paid call of a workflow: a run id that a reset keeps (workflows/creation-key chooses it), and the index of the
+ * call in that run.
  */
 export function runKey(workflowId: string, runId: string, ordinal: number): string {
   return `${runKeyPrefix(workflowId)}${escaped(runId)}/${ordinal}`;

@@ -16,7 +16,7 @@ export type WatchVerdict =
  */
 const UNKNOWN_MIN_ANSWERS = 3;
 const UNKNOWN_GRACE_MS = 60_000;
-/** Lost ticks after the deadline that are made up for before the wait ends without one. */
+/** At this many lost ticks in a row after the deadline the wait ends without a poll; each before it is made up for. */
 export const MAX_MISSED_AT_DEADLINE = 3;
 
 const UNKNOWN_ERROR: TaskError = { kind: 'unknown', code: null, message: null };
@@ -28,7 +28,10 @@ export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined 
   return undefined;
 }
 
-/** Verdict of a watch without a final record, at `now`; undefined while it continues. */
+/**
+ * Verdict of a watch without a final record, at `now`; undefined while it continues. Any answer of the service at or after
+ * the deadline counts as the last poll, an error too; a poll that was not sent, or came too late, is a lost tick.
+ */
 export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
   if (
     !isKnown(state) &&

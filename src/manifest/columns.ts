@@ -102,7 +102,8 @@ const SUFFIX = /^[^\s|]{1,64}$/;
 const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
 
 /**
- * The column that a header cell or a key names, or the issue with a name that no column has.
+ * The column that a header cell or a key names, or the issue with a name that no column has. In CSV the header is then
+ * refused and no row is read; in JSON lines only that row is invalid.
  * @param position number of the header cell, from 1, which is shown where the name itself may be private text
  */
 export function columnOf(

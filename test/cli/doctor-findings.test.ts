@@ -8,7 +8,7 @@ import { checkNodeVersion, checkSdkCopies } from '../../src/cli/doctor/local';
 import { isOlder } from '../../src/older-version';
 import { checkServiceAnswer } from '../../src/cli/doctor/service';
 import { checkActivityQueues, checkPollers, checkServerVersion } from '../../src/cli/doctor/temporal';
-import { errorType } from '../../src/cli/error-table';
+import { errorType } from '../../src/cli/exit-codes';
 import { type GetVideoResult } from '../../src/service/media-client';
 import { sdkCopies } from '../../src/sdk-copies';
 

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { COMMAND_ERRORS, ERROR_TYPES, errorType } from '../../src/cli/error-table';
-import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit-codes';
+import { COMMAND_ERRORS, ERROR_TYPES, errorType, EXIT, EXIT_MEANINGS } from '../../src/cli/exit-codes';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
 
 const ROOT = path.resolve(__dirname, '..', '..');

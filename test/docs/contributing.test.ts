@@ -6,7 +6,7 @@ import type * as errors from '../../src/service/errors';
 import type * as schema from '../../src/models/schema';
 import type * as modelConfig from '../../src/domain/model-config';
 import type * as failureTable from '../../src/domain/failure-table';
-import type * as errorTable from '../../src/cli/error-table';
+import type * as errorTable from '../../src/cli/exit-codes';
 import type * as columns from '../../src/manifest/columns';
 import type * as rowCall from '../../src/manifest/row-call';
 import type * as rowValues from '../../src/manifest/row-values';
@@ -122,7 +122,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
     const row = failureRow({ outcome: 'rejected', reason: 'maintenance' });
     expect(row?.hint).toBe('Start again under the same id when it is over.');
     expect(isTemporary('maintenance')).toBe(true);
-    const { errorType } = compiled<typeof errorTable>('cli/error-table');
+    const { errorType } = compiled<typeof errorTable>('cli/exit-codes');
     expect(errorType('rejected/maintenance').exitCode).toBe(errorType('rejected/capacity').exitCode);
   });
 

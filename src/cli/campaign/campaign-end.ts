@@ -2,8 +2,7 @@ import { type RowCounts } from '../../domain/campaign/results';
 import { type RowOutcome } from '../../domain/campaign/row';
 import { type CampaignResult } from '../../domain/campaign/campaign-state';
 import { type PlanRefusal } from '../../domain/campaign/plan';
-import { type CommandErrorType, errorType } from '../error-table';
-import { EXIT, type ExitCode } from '../exit-codes';
+import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../exit-codes';
 
 /** How a campaign ended, as an exit code and a type of the registry. */
 export type CampaignEnd =

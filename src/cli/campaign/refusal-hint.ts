@@ -1,5 +1,5 @@
 import { type CampaignPlan } from '../../domain/campaign/plan';
-import { errorType } from '../error-table';
+import { errorType } from '../exit-codes';
 import { refusalType } from './campaign-end';
 
 type RefusedPlan = Pick<CampaignPlan, 'refused' | 'rows' | 'invalid' | 'currency'>;

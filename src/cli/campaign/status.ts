@@ -1,15 +1,11 @@
 import { type CampaignExecution } from '../../client';
 import { endedRows } from '../../domain/campaign/results';
-import {
-  type BatchView,
-  type CampaignResult,
-  type CampaignState,
-} from '../../domain/campaign/campaign-state';
+import { type BatchView, type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
 import { isOpen, PAUSED } from '../../domain/execution-status';
 import { type ReportSummary } from '../../report/report-options';
 import { type Connected } from '../connect';
 import { type CommandContext, type CommonOptions } from '../context';
-import { errorType } from '../error-table';
+import { errorType } from '../exit-codes';
 import { type FailureReply } from '../json-output';
 import { unpauseText } from '../paused';
 import { textTable } from '../progress-view';

@@ -3,7 +3,7 @@ import { ConfigurationError, type MediaConfig, readConfig } from '../../config';
 import { normaliseBaseUrl } from '../../service/base-url';
 import { findTarget, type Target } from '../connect';
 import { type DevState, readDevState, sandboxEnvironment } from '../dev/state';
-import { type CommandErrorType, errorType } from '../error-table';
+import { type CommandErrorType, errorType } from '../exit-codes';
 
 /** What the checks work with. Gathered once, without using a network. */
 export interface Facts {

@@ -6,7 +6,7 @@ import { systemCode } from '../../files/system-code';
 import { createFileJournal } from '../../journal/file-journal';
 import { isOlder } from '../../older-version';
 import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-copies';
-import { type CommandErrorType } from '../error-table';
+import { type CommandErrorType } from '../exit-codes';
 import { openStore } from '../paid-options';
 import { type Check, failed, type Finding, ok, warning } from './check';
 

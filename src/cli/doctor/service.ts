@@ -7,7 +7,7 @@ import { proxyFor } from '../../service/proxy-environment';
 import { createMediaClient } from '../../service/create-media-client';
 import { type GetVideoResult } from '../../service/media-client';
 import { networkCode, unsentCause } from '../../service/network-error';
-import { type CommandErrorType } from '../error-table';
+import { type CommandErrorType } from '../exit-codes';
 import { type Check, failed, type Finding, ok, skipped, warning } from './check';
 import { type TaskError } from '../../domain/video-task';
 

@@ -13,7 +13,7 @@ import { isOlder } from '../../older-version';
 import { accountName } from '../../service/base-url';
 import { lackingIn, OLDEST_SERVER } from '../../temporal-server-version';
 import { type PollerKind, pollsForNewWork, type QueueView, STALE_POLL_MS, viewQueue } from '../connect';
-import { errorType } from '../error-table';
+import { errorType } from '../exit-codes';
 import { isGrpcNotFound } from '../grpc-not-found';
 import { type Check, type Facts, failed, type Finding, ok, warning } from './check';
 import { folderState } from './local';

@@ -1,4 +1,3 @@
-import { type RetryPolicy } from '@temporalio/common';
 import { ActivityCancellationType, type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import { type MediaActivities } from '../domain/activities';
 import { type CampaignActivities } from '../domain/campaign/activities';
@@ -104,7 +103,7 @@ export function pollVideosActivity(
 /** Retry policies of downloads, by name; `scheduleToCloseTimeout` ends each. */
 const DOWNLOAD_RETRIES = {
   usual: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
-} as const satisfies { readonly [name: string]: RetryPolicy };
+} as const satisfies { readonly [name: string]: ActivityOptions['retry'] };
 
 export function downloadVideoActivity(
   placement: Placement,

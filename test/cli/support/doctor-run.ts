@@ -1,6 +1,6 @@
 import { type CheckReport } from '../../../src/cli/doctor/check';
 import { type CliBench } from './cli-bench';
-import { type CliReply, replyOf, startCli } from './run-cli';
+import { type CliReply, replyOf, runCli } from './run-cli';
 
 /** One run of `doctor --json`. */
 export interface DoctorRun {
@@ -16,7 +16,7 @@ export interface DoctorRun {
 }
 
 export async function runDoctor(env: NodeJS.ProcessEnv, cwd?: string): Promise<DoctorRun> {
-  const run = await startCli(['doctor', '--json'], env, cwd).ended;
+  const run = await runCli(['doctor', '--json'], env, cwd);
   const reply = replyOf(run);
   const data = reply.data as unknown as { ok: boolean; checks: readonly CheckReport[]; summary: string };
   expect(data.ok).toBe(reply.ok);

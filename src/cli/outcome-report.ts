@@ -1,5 +1,10 @@
 import { failureRow } from '../domain/failure-table';
-import { type ImageOutcome, type ImageResultsLost, type Unconfirmed, type VideoOutcome } from '../domain/outcome';
+import {
+  type ImageOutcome,
+  type ImageResultsLost,
+  type Unconfirmed,
+  type VideoOutcome,
+} from '../domain/outcome';
 import { formatMoney } from '../domain/price';
 import { byOption, type CommandContext } from './context';
 import { errorType, EXIT, type ExitCode } from './exit-codes';

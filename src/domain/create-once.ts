@@ -32,7 +32,11 @@ export interface CreateOnceState {
   readonly unknown?: UnconfirmedCall;
 }
 
-/** Maximum number of sends of one creation (failure model: Refusals that are sent again). */
+/**
+ * Maximum number of tries of one creation: sends that were refused for now, and failed connections (failure model:
+ * Refusals that are sent again). A standing refusal (credentials, quota) is not counted: once a call has waited for
+ * it, it is sent at most once per hold, until the start limit.
+ */
 export const MAX_SENDS = 5;
 /** All re-sends of proven refusals happen within this time of the first send. */
 export const RESEND_WINDOW_MS = 15 * 60_000;

@@ -11,6 +11,7 @@ export interface CreatePolicy {
   readonly on429?: 'resend' | 'fail';
   /** `header`: refused only with a Retry-After header, whether or not its time is readable; otherwise unconfirmed. */
   readonly on503?: 'header' | 'resend' | 'inspect';
+  /** `inspect`: `unconfirmed`, and the task records are queried where the worker has them. */
   readonly on502?: 'inspect' | 'resend' | 'fail';
   readonly on504?: 'inspect' | 'resend' | 'fail';
   readonly on500?: 'inspect' | 'resend' | 'fail';
@@ -65,8 +66,9 @@ export const CREATE_POLICY_KEYS = {
 } satisfies KeysOf<CreatePolicy>;
 
 /**
- * What one reply to a paid call proves (failure model: Four classes and Every point of failure). Only `refused_for_now` is
- * sent again by itself; `unconfirmed` waits for a proof or a person.
+ * What one reply to a paid call proves (failure model: Four classes and Every point of failure). With the default policy
+ * only `refused_for_now` is sent again by itself; `unconfirmed` waits for a proof (the task records, an honoured
+ * idempotency key) or a person.
  */
 export type ReplyClass =
   | 'accepted'

@@ -29,8 +29,9 @@ export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined 
 }
 
 /**
- * Verdict of a watch without a final record, at `now`; undefined while it continues. Any answer of the service at or after
- * the deadline counts as the last poll, an error too; a poll that was not sent, or came too late, is a lost tick.
+ * Verdict of a watch without a final record, at `now`; undefined while it continues. A poll that was sent at or after the
+ * deadline is the last one, whether it returned a record or an error of any class, a failed connection too. A poll that
+ * was not sent, or whose answer came too late for its tick, is a lost tick, which the next tick makes up for.
  */
 export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
   if (

@@ -33,7 +33,7 @@ export interface WatchState {
   /** Time of the first of the consecutive 400/404 answers, and their number. */
   readonly unknownSince: number | null;
   readonly unknownCount: number;
-  /** Ticks at or after the deadline that never reached the service. */
+  /** Ticks at or after the deadline that had no answer in time; three in a row end the wait (end-of-wait). */
   readonly missedAtDeadline: number;
 }
 
@@ -163,9 +163,7 @@ export function onNoAnswer(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'late' }, at, 0);
 }
 
-/**
- * The service was not polled, or has not answered yet: at the deadline that is a lost tick, so that the wait ends.
- */
+/** The service was not polled, or has not answered yet: at or after the deadline that is a lost tick. */
 function unanswered(state: WatchState, failure: PollFailure, at: number, notBefore: number): WatchState {
   return {
     ...state,

@@ -9,7 +9,7 @@ export interface Redactor {
   name(value: string, maxLength?: number): string;
   /** Scheme, host and port of a URL; no other part of it is ever shown. */
   url(value: string): string;
-  /** A page with all its bytes, except for keys, cookies and signed addresses. */
+  /** A page with all its bytes, except for the secrets of this worker, cookies, signatures and signed addresses. */
   page(bytes: Buffer): Buffer;
   /**
    * Whether a value contains a secret of this worker, or an address with a query: for values that must not be altered
@@ -42,6 +42,10 @@ const VALUE = String.raw`[^\s"'<>,;&]`;
 const WELL_KNOWN =
   /\b(?:AIza[\w-]{10,}|gsk_\w{6,}|A[KS]IA[A-Z0-9]{12,}|gh[oprsu]_\w{16,}|github_pat_\w{16,}|xox[a-z]-[\w-]{6,})/g;
 
+/**
+ * What `text` replaces, in this order. A new kind of secret is one entry here. One that may be a single word of at most 40
+ * letters and digits belongs into WELL_KNOWN, which the fast path applies; one that occurs in pages, into PAGE_PATTERNS too.
+ */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bdata:[a-z0-9.+/;=-]{0,100},[^\s"'<>]*/gi, '[data]'],
   [/\b(?:authorization|proxy-authorization|set-cookie|cookie)["']?\s*[:=][^\n\r]*/gi, '[removed]'],

@@ -38,7 +38,7 @@ function changesOf(page: string): readonly Change[] {
 describe('the changes that CONTRIBUTING.md shows', () => {
   const changes = changesOf(readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8'));
   const compiled = <Module extends object>(file: string): Module =>
-    jest.requireActual<Module>(path.join(COPY, 'lib', file)) as Module;
+    jest.requireActual<Module>(path.join(COPY, 'lib', file));
 
   beforeAll(() => {
     rmSync(COPY, { recursive: true, force: true });

@@ -1,5 +1,10 @@
 import fc from 'fast-check';
-import { type ImageModel, type ModelLookup, type VideoModel, validateAgainstModel } from '../../src/domain/model-config';
+import {
+  type ImageModel,
+  type ModelLookup,
+  type VideoModel,
+  validateAgainstModel,
+} from '../../src/domain/model-config';
 import { type ImageEditRequest, type PaidRequest, type VideoRequest } from '../../src/domain/request';
 
 const artifact = { uri: 'artifact:sha256/0', mediaType: 'image/png', bytes: 1, sha256: '0' };

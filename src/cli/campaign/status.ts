@@ -1,6 +1,10 @@
 import { type CampaignExecution } from '../../client';
 import { endedRows } from '../../domain/campaign/results';
-import { type BatchView, type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
+import {
+  type BatchView,
+  type CampaignResult,
+  type CampaignState,
+} from '../../domain/campaign/campaign-state';
 import { isOpen, PAUSED } from '../../domain/execution-status';
 import { type ReportSummary } from '../../report/report-options';
 import { type Connected } from '../connect';

@@ -1,7 +1,16 @@
 import { type CommandContext } from '../context';
 import { type CommandErrorType } from '../exit-codes';
 import { CliError, failureOf } from '../errors';
-import { type Check, type CheckName, type CheckReport, type Facts, failed, type Finding, gatherFacts, skipped } from './check';
+import {
+  type Check,
+  type CheckName,
+  type CheckReport,
+  type Facts,
+  failed,
+  type Finding,
+  gatherFacts,
+  skipped,
+} from './check';
 import { artifacts, journal, nodeVersion, oneSdk, settings } from './local';
 import { binding, namespaceCheck, temporalServer, workers } from './temporal';
 import { models, proxy, service } from './service';

@@ -3,7 +3,7 @@ import { sniffMedia } from '../artifacts/media-type';
 import { checkVideo, type VideoCheck } from '../artifacts/video-check';
 import { type DownloadBounds } from '../domain/download';
 import { type ArtifactRef } from '../domain/request';
-import { readDataUrl } from '../service/data-url';
+import { readDataUrl } from '../service/read-data-url';
 import {
   type ContentFetchResult,
   type GetVideoResult,

@@ -19,7 +19,7 @@ import { validateRequest } from '../domain/validate-request';
 import { estimateFor } from '../domain/price';
 import { type MediaClient } from '../service/media-client';
 import { type WireFile, type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
-import { wireEditBody, wireGenerationBody } from '../service/wire-request';
+import { wireEditBody, wireGenerationBody } from '../service/wire-image';
 import { timeLeft } from './await-sender';
 import { retryLater } from './failures';
 import { fetchLostImages } from './fetch-lost-images';

@@ -1,3 +1,4 @@
+import { isDataUrl } from '../domain/data-url';
 import { type CreateJournal } from '../domain/journal';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type ArtifactRef } from '../domain/request';
@@ -5,7 +6,7 @@ import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { checkImage } from '../artifacts/media-type';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { sealText } from '../journal/sealed-text';
-import { readDataUrl } from '../service/data-url';
+import { readDataUrl } from '../service/read-data-url';
 import { type ImageItem, type ImagesAccepted, type MediaClient } from '../service/media-client';
 import { blockedLocation } from './blocked-location';
 import { type AnswerBase } from './paid-answers';
@@ -142,7 +143,7 @@ async function keepOne(
 }
 
 async function fetchImage(url: string, client: MediaClient, deadlineAt: number): Promise<Buffer | Lost> {
-  if (/^data:/i.test(url)) return readDataUrl(url, MAX_IMAGE_BYTES) ?? { lost: 'unreadable_data_url' };
+  if (isDataUrl(url)) return readDataUrl(url, MAX_IMAGE_BYTES) ?? { lost: 'unreadable_data_url' };
   if (!URL.canParse(url)) return { lost: 'unreadable_url' };
   if (Date.now() >= deadlineAt) return { lost: 'no_time_left' };
   const signal = AbortSignal.timeout(Math.max(1, deadlineAt - Date.now()));

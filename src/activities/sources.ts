@@ -1,3 +1,4 @@
+import { isDataUrl } from '../domain/data-url';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import { type Readable } from 'node:stream';
@@ -7,7 +8,7 @@ import { ingestFile } from '../artifacts/ingest';
 import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
 import { type ArtifactRef, type MediaSource } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import { readDataUrl } from '../service/data-url';
+import { readDataUrl } from '../service/read-data-url';
 import { type MediaClient } from '../service/media-client';
 import { ReplyBytes } from '../service/reply-body';
 import { type WireFile } from '../service/wire-body';
@@ -129,7 +130,7 @@ export async function fetchReference(
   artifacts: ArtifactStore,
 ): Promise<SourceResult> {
   const refused = (message: string): SourceResult => ({ kind: 'issue', issue: { field, message } });
-  const bytes = /^data:/i.test(url) ? readDataUrl(url, MAX_REFERENCE_BYTES) : await download(url, client);
+  const bytes = isDataUrl(url) ? readDataUrl(url, MAX_REFERENCE_BYTES) : await download(url, client);
   if (bytes === undefined)
     return refused('The reference could not be fetched: this model wants its bytes, not its address.');
   const media = sniffMedia(bytes.subarray(0, SNIFF_BYTES));

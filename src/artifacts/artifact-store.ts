@@ -19,7 +19,7 @@ export interface ArtifactStore {
    * Opens a part that belongs to one activity execution. The same owner gets its own bytes back (resume), and no
    * other owner continues them. An earlier stage of the same owner that is still open loses its part.
    */
-  stage(owner: string, options?: EnvironmentOptions): Promise<StagedArtifact>;
+  stage(owner: string, options?: StageOptions): Promise<StagedArtifact>;
 
   /** The bytes of an artifact; the stream fails at its end with `hash_mismatch` when they do not match the hash. */
   read(ref: { readonly sha256: string }): Promise<Readable>;
@@ -47,7 +47,7 @@ export interface ArtifactStore {
   checkWritable(): Promise<void>;
 }
 
-export interface EnvironmentOptions {
+export interface StageOptions {
   /** The owner is new, so that its earlier parts are not searched for. @default false */
   readonly fresh?: boolean;
 }

@@ -10,7 +10,7 @@ import {
   type ArtifactStore,
   type PutOptions,
   type StagedArtifact,
-  type EnvironmentOptions,
+  type StageOptions,
   toArtifactError,
 } from './artifact-store';
 import { systemCode } from '../files/system-code';
@@ -41,7 +41,7 @@ export class FileArtifactStore implements ArtifactStore {
     };
   }
 
-  async stage(owner: string, { fresh = false }: EnvironmentOptions = {}): Promise<StagedArtifact> {
+  async stage(owner: string, { fresh = false }: StageOptions = {}): Promise<StagedArtifact> {
     const key = createHash('sha256').update(owner).digest('hex').slice(0, 32);
     try {
       return await inFolder(this.#parts, async () => {

@@ -1,3 +1,4 @@
+import { isDataUrl } from '../domain/data-url';
 import { createHash } from 'node:crypto';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
@@ -18,19 +19,16 @@ import {
 import { type ValidationIssue } from '../domain/validation-issue';
 import { apiHeaders } from '../service/credentials';
 import { apiUrl, normaliseBaseUrl } from '../service/base-url';
-import { readDataUrl } from '../service/data-url';
+import { readDataUrl } from '../service/read-data-url';
 import {
   type WireBuild,
   type WireFile,
   type WireJsonBody,
   type WireMultipartBody,
 } from '../service/wire-body';
-import {
-  type ResolvedReference,
-  wireEditBody,
-  wireGenerationBody,
-  wireVideoBody,
-} from '../service/wire-request';
+import { type ResolvedReference } from '../service/wire-references';
+import { wireEditBody, wireGenerationBody } from '../service/wire-image';
+import { wireVideoBody } from '../service/wire-video';
 import { type CommandContext } from './context';
 import { devInUse } from './models/models-in-force';
 import { refuseIssues } from './refuse-invalid';
@@ -230,7 +228,7 @@ class Placeholders {
 
   /** Placeholder for the bytes of a URL, which only the worker fetches; a data URL is decoded here. */
   ofUrl(url: string): WireFile {
-    if (!/^data:/i.test(url))
+    if (!isDataUrl(url))
       return this.add('<media type>', `<bytes of ${shownAddress(url)}, fetched by the worker>`);
     const bytes = readDataUrl(url, MAX_INLINE_BYTES) ?? Buffer.alloc(0);
     const sha256 = createHash('sha256').update(bytes).digest('hex');

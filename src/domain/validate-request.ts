@@ -14,15 +14,13 @@ import {
   type VideoRequest,
 } from './request';
 import { type ValidationIssue } from './validation-issue';
+import { isDataUrl, MAX_INLINE_DATA_URL } from './data-url';
 
 /**
  * `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero (C2.3.2). There is no
  * maximum size (C8.8).
  */
 const SIZE = /^[1-9][0-9]*x[1-9][0-9]*$/;
-
-/** Longest `data:` reference in an input, in characters: a history is not a file store (architecture: Requests). */
-export const MAX_INLINE_DATA_URL = 64 * 1024;
 
 /**
  * Checks the rules of the contract that need no model configuration. Pure, so that a workflow, a client and a worker
@@ -160,7 +158,7 @@ function validateSource(field: string, source: unknown): ValidationIssue[] {
   }
   const url = source['url'];
   if (typeof url !== 'string') return [{ field, message: SOURCE_HINT }];
-  if (/^data:/i.test(url)) {
+  if (isDataUrl(url)) {
     return url.length <= MAX_INLINE_DATA_URL
       ? []
       : [

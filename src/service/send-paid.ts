@@ -3,7 +3,7 @@ import { type JsonValue } from '../domain/json';
 import { isUsableTaskId, type TaskError } from '../domain/video-task';
 import { type ApiCaller, apiHeaders, type Credentials, credentialsOf } from './credentials';
 import { apiUrl } from './base-url';
-import { readBase64, readDataUrl } from './data-url';
+import { readBase64, readDataUrl } from './read-data-url';
 import { meaningOfPaid } from './errors';
 import {
   type ImageItem,
@@ -21,7 +21,7 @@ import { asksToRetry, type HeaderValues, parseRetryAfter } from './retry-after';
 import { asNumber, asObject, asText, field, readTaskError } from './task-error';
 import { type ReadContext, readUsage } from './video-record';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
-import { toFormData } from './wire-edit';
+import { toFormData } from './wire-body';
 
 export interface PaidRoute<Accepted> {
   readonly segments: readonly string[];

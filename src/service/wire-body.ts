@@ -1,60 +1,9 @@
+import { createHash } from 'node:crypto';
+import { openAsBlob } from 'node:fs';
+import { FormData } from 'undici';
 import { type JsonValue } from '../domain/json';
-import { type ImageGenerationRequest } from '../domain/request';
 import { holdsLocalPath } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/validation-issue';
-
-/** Fields of one request by their wire names, in the order in which they are sent. */
-export type WireFields = Record<string, JsonValue>;
-
-/** Wire fields that a request sets with its own options; as raw fields they could contradict them. */
-const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'model',
-  'prompt',
-  'seconds',
-  'duration',
-  'resolution',
-  'aspect_ratio',
-  'size',
-  'n',
-]);
-
-/** Model, prompt and the given options of an image call, in the order in which they are sent. */
-export function imageFields(request: ImageGenerationRequest): WireFields {
-  return {
-    model: request.model,
-    prompt: request.prompt,
-    ...(request.size === undefined ? {} : { size: request.size }),
-    ...(request.quality === undefined ? {} : { quality: request.quality }),
-    ...(request.n === undefined ? {} : { n: request.n }),
-    ...(request.responseFormat === undefined ? {} : { response_format: request.responseFormat }),
-  };
-}
-
-/**
- * Merges the caller's raw fields; refuses to replace a field and to add a local path (architecture: Models, C2.4.6).
- */
-export function addRawFields(
-  fields: WireFields,
-  raw: { readonly [name: string]: JsonValue } | undefined,
-): ValidationIssue[] {
-  const issues: ValidationIssue[] = [];
-  for (const [name, value] of Object.entries(raw ?? {})) {
-    const place = `fields.${name}`;
-    if (name === '' || name === '__proto__') {
-      issues.push({ field: 'fields', message: 'A field needs a name.' });
-    } else if (OWN_FIELDS.has(name) || Object.hasOwn(fields, name)) {
-      issues.push({ field: place, message: `${name} is set by the request itself; leave it out of fields.` });
-    } else if (holdsLocalPath(value)) {
-      issues.push({ field: place, message: LOCAL_PATH });
-    } else if (value !== null) {
-      fields[name] = value;
-    }
-  }
-  return issues;
-}
-
-const LOCAL_PATH =
-  'A local path never goes into a request; give the file as {file} or {artifact} where the model takes references.';
 
 /** The JSON body of a video create or an image generation (C4.5, C4.6). */
 export interface WireJsonBody {
@@ -94,3 +43,105 @@ export interface WireMultipartBody {
 export type WireBuild<Body> =
   | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
+
+/** Fields of one request by their wire names, in the order in which they are sent. */
+export type WireFields = Record<string, JsonValue>;
+
+/** Wire fields that a request sets with its own options; as raw fields they could contradict them. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'prompt',
+  'seconds',
+  'duration',
+  'resolution',
+  'aspect_ratio',
+  'size',
+  'n',
+]);
+
+/**
+ * Merges the caller's raw fields; refuses to replace a field and to add a local path (architecture: Models, C2.4.6).
+ */
+export function addRawFields(
+  fields: WireFields,
+  raw: { readonly [name: string]: JsonValue } | undefined,
+): ValidationIssue[] {
+  const issues: ValidationIssue[] = [];
+  for (const [name, value] of Object.entries(raw ?? {})) {
+    const place = `fields.${name}`;
+    if (name === '' || name === '__proto__') {
+      issues.push({ field: 'fields', message: 'A field needs a name.' });
+    } else if (OWN_FIELDS.has(name) || Object.hasOwn(fields, name)) {
+      issues.push({ field: place, message: `${name} is set by the request itself; leave it out of fields.` });
+    } else if (holdsLocalPath(value)) {
+      issues.push({ field: place, message: LOCAL_PATH });
+    } else if (value !== null) {
+      fields[name] = value;
+    }
+  }
+  return issues;
+}
+
+const LOCAL_PATH =
+  'A local path never goes into a request; give the file as {file} or {artifact} where the model takes references.';
+
+export function jsonBody(fields: WireFields): WireJsonBody {
+  const text = JSON.stringify(fields);
+  return { kind: 'json', json: fields, text, bodyHash: createHash('sha256').update(text).digest('hex') };
+}
+
+const EXTENSIONS: { readonly [mediaType: string]: string } = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/avif': 'avif',
+  'image/heic': 'heic',
+  'image/bmp': 'bmp',
+  'image/tiff': 'tiff',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+  'audio/mpeg': 'mp3',
+  'audio/wav': 'wav',
+};
+
+/** A field as one part; a value that is not text is sent as JSON. */
+export function textPart(name: string, value: JsonValue): WirePart {
+  return { kind: 'text', name, value: typeof value === 'string' ? value : JSON.stringify(value) };
+}
+
+/** The file name is generic, because the user's file names are private. */
+export function filePart(name: string, stem: string, file: WireFile): WirePart {
+  return { kind: 'file', name, fileName: `${stem}.${EXTENSIONS[file.mediaType] ?? 'bin'}`, file };
+}
+
+export function multipartBody(parts: readonly WirePart[]): WireMultipartBody {
+  return { kind: 'multipart', parts, bodyHash: hashOf(parts) };
+}
+
+/** One line per part in canonical JSON, so that the hash does not depend on the boundary. */
+function hashOf(parts: readonly WirePart[]): string {
+  const lines = parts.map((part) =>
+    JSON.stringify(
+      part.kind === 'text'
+        ? [part.name, part.value]
+        : [part.name, part.fileName, part.file.mediaType, part.file.sha256],
+    ),
+  );
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
+}
+
+/** A form that streams its files from their location: 300 MB use no memory. */
+export async function toFormData(body: WireMultipartBody): Promise<FormData> {
+  const form = new FormData();
+  for (const part of body.parts) {
+    if (part.kind === 'text') form.append(part.name, part.value);
+    else form.append(part.name, await toBlob(part.file), part.fileName);
+  }
+  return form;
+}
+
+async function toBlob({ source, mediaType }: WireFile): Promise<Blob> {
+  if ('path' in source) return openAsBlob(source.path, { type: mediaType });
+  return new Blob([source.data as Uint8Array<ArrayBuffer>], { type: mediaType });
+}

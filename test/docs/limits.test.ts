@@ -6,7 +6,7 @@ import { MAX_IMAGE_PIXELS } from '../../src/artifacts/media-type';
 import { MAX_SENDS, RESEND_WINDOW_MS } from '../../src/domain/create-once';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS, MAX_REQUEST_SECONDS } from '../../src/domain/timeouts';
-import { MAX_INLINE_DATA_URL } from '../../src/domain/validate-request';
+import { MAX_INLINE_DATA_URL } from '../../src/domain/data-url';
 import { MAX_TASK_ID_LENGTH } from '../../src/domain/video-task';
 import { MAX_IMAGE_REPLY, MAX_VIDEO_REPLY } from '../../src/service/create-media-client';
 

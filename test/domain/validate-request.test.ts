@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type PaidRequest, type VideoRequest } from '../../src/domain/request';
-import { MAX_INLINE_DATA_URL, validateRequest } from '../../src/domain/validate-request';
+import { MAX_INLINE_DATA_URL } from '../../src/domain/data-url';
+import { validateRequest } from '../../src/domain/validate-request';
 
 const video = (request: object): PaidRequest => ({
   operation: 'create_video',

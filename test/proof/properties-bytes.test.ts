@@ -4,7 +4,7 @@ import { describePage, extensionOf, sniffMedia } from '../../src/artifacts/media
 import { referenceModeOf } from '../../src/domain/request';
 import { holdsLocalPath, looksLikeLocalPath } from '../../src/domain/validate-request';
 import { contentHeaders } from '../../src/service/content-headers';
-import { readBase64, readDataUrl } from '../../src/service/data-url';
+import { readBase64, readDataUrl } from '../../src/service/read-data-url';
 import { isPublicAddress } from '../../src/service/address-filter';
 import { resolveResultUrl } from '../../src/service/result-urls';
 import { box } from '../artifacts/make-media';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type VideoModel } from '../../src/domain/model-config';
 import { readModelConfiguration } from '../../src/models/schema';
-import { wireVideoBody, type ResolvedReference } from '../../src/service/wire-request';
+import { wireVideoBody } from '../../src/service/wire-video';
+import { type ResolvedReference } from '../../src/service/wire-references';
 import { createSandbox, type Sandbox, SandboxAdmin } from '../../src/testing/sandbox';
 import { clientOf, jsonBody, send } from './client-under-test';
 import { json, loopback } from './loopback-service';

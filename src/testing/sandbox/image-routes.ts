@@ -10,7 +10,7 @@ import { answerPaidCall, wait } from './paid-call';
 import { readDirectives } from './prompt-directives';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
 import { answerReadCall } from './read-call';
-import { requestValidators } from './request-validator';
+import { requestValidators } from './validators-by-mode';
 import { type SandboxCore } from './sandbox-core';
 
 /** Routes that generate and edit images and serve the results (contract 2.3 to 2.5 and 4). */

@@ -9,7 +9,7 @@ import { answerPaidCall, refuseCredentials, refuseViolations } from './paid-call
 import { readDirectives } from './prompt-directives';
 import { answerReadCall } from './read-call';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
-import { requestValidators } from './request-validator';
+import { requestValidators } from './validators-by-mode';
 import { shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
 import { failureFields } from './task-failure';

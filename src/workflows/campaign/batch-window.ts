@@ -21,11 +21,10 @@ import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { type RowQueue } from '../../domain/campaign/row-queue';
 import { replacesResults, type RowSet, sizeOf } from '../../domain/campaign/row-set';
-import { shareSlots } from '../../domain/campaign/slots';
+import { FEW_AT_HAND, rowsOfBatch, shareSlots, windowSize } from '../../domain/campaign/batch-size';
 import { type BudgetBook } from './budget-book';
 import { type campaignBatch } from './campaign-batch';
 import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, isWholeReport } from './batch-record';
-import { FEW_AT_HAND, rowsOfBatch, windowSize } from './campaign-settings';
 
 /** A batch that is silent for this long is sent its orders again, which detects one that is gone. In milliseconds. */
 const SILENT_MS = 150_000;

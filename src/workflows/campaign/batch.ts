@@ -8,7 +8,7 @@ import { campaignPagesActivities } from '../proxies';
 import { type OpenSet } from './batch-pages';
 import { batchReport, batchResult } from './batch-view';
 import { BatchWork } from './batch-work';
-import { FEW_AT_HAND } from './campaign-settings';
+import { FEW_AT_HAND } from '../../domain/campaign/batch-size';
 import { ImageCalls } from './image-calls';
 import { endUnbought } from './end-unbought';
 import { Starts } from './starts';

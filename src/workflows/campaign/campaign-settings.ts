@@ -3,10 +3,6 @@ import { type CampaignInput, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/
 import { milliseconds, queuesOf } from '../inputs';
 
 export const DEFAULT_CONCURRENCY = 100;
-/** Bounds for the rows of one batch: enough to make its poll loop worthwhile, and few enough that it ends soon. */
-const LEAST_ROWS = 100;
-const MOST_ROWS = 1_250;
-
 /** A batch hands back at this many history events: a replay takes seconds at most. */
 const BATCH_EVENTS = 3_000;
 /**
@@ -32,16 +28,3 @@ export function batchSettings(input: CampaignInput): BatchSettings {
 export function eventsOfCampaign({ eventsPerRun }: CampaignInput): number {
   return eventsPerRun ?? CAMPAIGN_EVENTS;
 }
-
-/** Maximum rows of the next batch. */
-export function rowsOfBatch({ rowsPerBatch }: CampaignInput, concurrency: number): number {
-  return rowsPerBatch ?? Math.min(MOST_ROWS, Math.max(LEAST_ROWS, 4 * concurrency));
-}
-
-/** Maximum open batches: those that fill the concurrency, half as many whose last rows end, and a few more. */
-export function windowSize(input: CampaignInput, concurrency: number): number {
-  return Math.ceil((1.5 * concurrency) / (input.rowsPerBatch ?? MOST_ROWS)) + 4;
-}
-
-/** Another batch is opened when open batches have fewer waiting rows than this. */
-export const FEW_AT_HAND = 150;

@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { checkMp4Bytes } from '../../../src/artifacts/incomplete-mp4';
 import { checkImage, describePage, MAX_IMAGE_PIXELS, sniffMedia } from '../../../src/artifacts/media-type';
 import { decodedBody, parseJsonBody } from '../../../src/service/reply-body';
-import { readBase64, readDataUrl } from '../../../src/service/data-url';
+import { readBase64, readDataUrl } from '../../../src/service/read-data-url';
 import { box, makePng, topLevel } from '../../artifacts/make-media';
 import { memorySource } from '../../artifacts/memory-source';
 import { type FuzzedParser } from './fuzzed-parser';

@@ -1,3 +1,22 @@
+import { type CampaignInput } from './plan';
+
+/** Bounds for the rows of one batch: enough to make its poll loop worthwhile, and few enough that it ends soon. */
+const LEAST_ROWS = 100;
+const MOST_ROWS = 1_250;
+
+/** Maximum rows of the next batch. */
+export function rowsOfBatch({ rowsPerBatch }: CampaignInput, concurrency: number): number {
+  return rowsPerBatch ?? Math.min(MOST_ROWS, Math.max(LEAST_ROWS, 4 * concurrency));
+}
+
+/** Maximum open batches: those that fill the concurrency, half as many whose last rows end, and a few more. */
+export function windowSize(input: CampaignInput, concurrency: number): number {
+  return Math.ceil((1.5 * concurrency) / (input.rowsPerBatch ?? MOST_ROWS)) + 4;
+}
+
+/** Another batch is opened when open batches have fewer waiting rows than this. */
+export const FEW_AT_HAND = 150;
+
 /** The slots and the open rows of a batch. */
 export interface SlotHolder {
   /** Slots that it has. */

@@ -1,23 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { isDataUrl } from '../domain/data-url';
 import { type JsonValue } from '../domain/json';
-import { type ImageGenerationRequest, type ReferenceKind, type VideoRequest } from '../domain/request';
-import { type ReferenceMapping, type VideoModel } from '../domain/model-config';
+import { type ReferenceMapping } from '../domain/model-config';
+import { type ReferenceKind } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
-import {
-  addRawFields,
-  imageFields,
-  type WireBuild,
-  type WireFields,
-  type WireFile,
-  type WireJsonBody,
-  type WireMultipartBody,
-  type WirePart,
-} from './wire-body';
-import { filePart, multipartBody, textPart } from './wire-parts';
-
-// This module exports the bodies of all three paid calls.
-export { wireEditBody } from './wire-edit';
+import { filePart, type WireFields, type WireFile, type WirePart } from './wire-body';
 
 /** A reference with its bytes, or with an address that the service fetches itself. */
 export interface ResolvedReference {
@@ -28,47 +15,10 @@ export interface ResolvedReference {
 }
 
 /**
- * The body of POST /v1/videos: JSON, or a form when the model's configuration requires one. The only place that maps
- * options to wire names. Options that are not given are omitted (C2.1.6); the field and form of a reference come from
- * the configuration only (C2.1.5).
+ * Adds the references to the fields or the file parts of a video create. Field and form (a part, Base64, `data:` URL or
+ * address) come from the model's configuration only (C2.1.5); nothing is guessed.
  */
-export async function wireVideoBody(
-  request: VideoRequest,
-  model: VideoModel | undefined,
-  references: readonly ResolvedReference[],
-): Promise<WireBuild<WireJsonBody | WireMultipartBody>> {
-  const fields: WireFields = { model: request.model, prompt: request.prompt };
-  const files: WirePart[] = [];
-  if (request.durationSeconds !== undefined) {
-    const asText = model?.durationForm === 'string';
-    fields[model?.durationField ?? 'seconds'] = asText
-      ? String(request.durationSeconds)
-      : request.durationSeconds;
-  }
-  if (request.resolution !== undefined) fields.resolution = request.resolution;
-  if (request.aspectRatio !== undefined) fields.aspect_ratio = request.aspectRatio;
-  const issues = await addReferences(fields, files, references, model?.references ?? []);
-  issues.push(...addRawFields(fields, request.fields));
-  if (issues.length > 0) return { ok: false, issues };
-  return { ok: true, body: model?.createForm === 'multipart' ? formBody(fields, files) : jsonBody(fields) };
-}
-
-/** Text parts first, then files; a list becomes one part per value, with the exact name from the configuration. */
-function formBody(fields: WireFields, files: readonly WirePart[]): WireMultipartBody {
-  const texts = Object.entries(fields).flatMap(([name, value]) =>
-    Array.isArray(value) ? value.map((one) => textPart(name, one)) : [textPart(name, value)],
-  );
-  return multipartBody([...texts, ...files]);
-}
-
-/** The JSON of POST /v1/images/generations: only the fields of the widely used images API (C1.4). */
-export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<WireJsonBody> {
-  const fields = imageFields(request);
-  const issues = addRawFields(fields, request.fields);
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, body: jsonBody(fields) };
-}
-
-async function addReferences(
+export async function addReferences(
   fields: WireFields,
   files: WirePart[],
   references: readonly ResolvedReference[],
@@ -142,7 +92,7 @@ async function referenceValue(
   { form }: ReferenceMapping,
 ): Promise<string | undefined> {
   if (source.kind === 'url') {
-    if (form === 'url' || (form === 'data_url' && /^data:/i.test(source.url))) return source.url;
+    if (form === 'url' || (form === 'data_url' && isDataUrl(source.url))) return source.url;
     return undefined;
   }
   if (form === 'url' || form === 'file') return undefined;
@@ -161,9 +111,4 @@ function wrongForm(index: number, { form }: ReferenceMapping): ValidationIssue {
         : 'The model takes the bytes of a reference, and this source does not provide them.',
     allowed: form === 'url' ? ['url'] : ['artifact', 'file'],
   };
-}
-
-function jsonBody(fields: WireFields): WireJsonBody {
-  const text = JSON.stringify(fields);
-  return { kind: 'json', json: fields, text, bodyHash: createHash('sha256').update(text).digest('hex') };
 }

@@ -1,4 +1,4 @@
-import { readBase64 } from '../../src/service/data-url';
+import { readBase64 } from '../../src/service/read-data-url';
 import { looksLikeLocalPath } from '../../src/domain/validate-request';
 
 it('megabytes of Base64 are read without a pattern over all of them', () => {

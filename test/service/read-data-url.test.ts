@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readBase64, readDataUrl } from '../../src/service/data-url';
+import { readBase64, readDataUrl } from '../../src/service/read-data-url';
 
 describe('bytes in texts', () => {
   it('[C2.5.4] Base64 in both alphabets, with blanks and without padding, gives its bytes', () => {

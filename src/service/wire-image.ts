@@ -1,16 +1,25 @@
-import { openAsBlob } from 'node:fs';
-import { FormData } from 'undici';
-import { type ImageEditRequest } from '../domain/request';
+import { type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
 import { type ValidationIssue } from '../domain/validation-issue';
 import {
   addRawFields,
-  imageFields,
+  filePart,
+  jsonBody,
+  multipartBody,
+  textPart,
   type WireBuild,
+  type WireFields,
   type WireFile,
+  type WireJsonBody,
   type WireMultipartBody,
   type WirePart,
 } from './wire-body';
-import { filePart, multipartBody, textPart } from './wire-parts';
+
+/** The JSON of POST /v1/images/generations: only the fields of the widely used images API (C1.4). */
+export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<WireJsonBody> {
+  const fields = imageFields(request);
+  const issues = addRawFields(fields, request.fields);
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, body: jsonBody(fields) };
+}
 
 /** Parts that must be files (C2.4.4, C2.4.5). */
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'image[]', 'mask']);
@@ -43,17 +52,14 @@ export function wireEditBody(
   return { ok: true, body: multipartBody(parts) };
 }
 
-/** A form that streams its files from their location: 300 MB use no memory. */
-export async function toFormData(body: WireMultipartBody): Promise<FormData> {
-  const form = new FormData();
-  for (const part of body.parts) {
-    if (part.kind === 'text') form.append(part.name, part.value);
-    else form.append(part.name, await toBlob(part.file), part.fileName);
-  }
-  return form;
-}
-
-async function toBlob({ source, mediaType }: WireFile): Promise<Blob> {
-  if ('path' in source) return openAsBlob(source.path, { type: mediaType });
-  return new Blob([source.data as Uint8Array<ArrayBuffer>], { type: mediaType });
+/** Model, prompt and the given options of an image call, in the order in which they are sent. */
+function imageFields(request: ImageGenerationRequest): WireFields {
+  return {
+    model: request.model,
+    prompt: request.prompt,
+    ...(request.size === undefined ? {} : { size: request.size }),
+    ...(request.quality === undefined ? {} : { quality: request.quality }),
+    ...(request.n === undefined ? {} : { n: request.n }),
+    ...(request.responseFormat === undefined ? {} : { response_format: request.responseFormat }),
+  };
 }

@@ -17,6 +17,7 @@ import {
   type BatchSettings,
   type LimitShares,
 } from '../../domain/campaign/messages';
+import { nextFeed } from '../../domain/campaign/out-of-money';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { type RowQueue } from '../../domain/campaign/row-queue';
@@ -100,26 +101,18 @@ export class BatchWindow {
     return this.open.size === 0 && !this.opening && this.settling.size === 0 && !this.books.isMoving();
   }
 
-  /**
-   * Gives money to batches that wait for it. @returns whether the budget is spent: nothing in flight can give money
-   * back, and the free money is too little for any waiting row
-   */
+  /** Gives money to a batch that waits for it. @returns whether the campaign is out of money */
   feed({ budget, stop }: Wanted): boolean {
-    if (budget === null || stop !== null || this.open.size === 0) return false;
-    if (this.books.isMoving() || this.opening || this.settling.size > 0) return false;
-    const free = this.books.free() ?? 0;
-    let starved = 0;
-    for (const { batch, report, end } of this.open.values()) {
-      const needs = report?.needs;
-      if (report === null || end !== null || needs === null || needs === undefined) continue;
-      if (report.granted !== this.books.granted(batch)) continue;
-      if (needs.row <= free) {
-        void this.books.move({ do: 'raise', batch, want: needs.all });
-        return false;
-      }
-      if (report.settling === 0) starved += 1;
-    }
-    return starved === this.open.size;
+    if (budget === null || stop !== null || this.books.isMoving() || this.opening || this.settling.size > 0)
+      return false;
+    const current = this.all().flatMap(({ batch, report, end }) =>
+      report === null || end !== null || report.granted !== this.books.granted(batch)
+        ? []
+        : [{ batch, needs: report.needs ?? null, settling: report.settling }],
+    );
+    const next = nextFeed(current, this.open.size, this.books.free() ?? 0);
+    if (next?.do === 'raise') void this.books.move(next);
+    return next?.do === 'stop';
   }
 
   /** Rows of open batches without a result. */

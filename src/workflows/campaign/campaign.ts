@@ -1,6 +1,7 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { EndRate } from '../../domain/campaign/end-rate';
 import { type BatchReport, type LimitShares } from '../../domain/campaign/messages';
+import { resumesSkipped, type SkippedRound } from '../../domain/campaign/out-of-money';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import {
   cheaper,
@@ -275,18 +276,13 @@ export class Campaign {
     this.wake();
   }
 
-  /**
-   * Resumes skipped rows when money came back, as long as the cheapest fits and each round buys some.
-   * @returns whether there is another round to plan
-   */
+  /** @returns whether there is another round to plan */
   private hasAnotherRound(): boolean {
     if (this.selections.length > 0) return true;
     const free = this.books.free();
     const skipped = this.results.counts.skipped_budget ?? 0;
-    const { cheapestSkipped, round } = this;
-    if (free === null || this.stop === 'cancel' || skipped === 0) return false;
-    if (cheapestSkipped === null || free < cheapestSkipped) return false;
-    if (round !== null && skipped >= round.skipped && free <= round.free) return false;
+    if (this.stop === 'cancel' || !resumesSkipped(skipped, free, this.cheapestSkipped, this.round))
+      return false;
     this.round = { skipped, free };
     this.stop = null;
     this.addSelection({ rows: 'again', outcomes: ['skipped_budget'] });
@@ -330,7 +326,7 @@ export interface CampaignCarried {
   /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null when none was. */
   readonly cheapestSkipped: number | null;
   /** Skipped rows and free money when skipped rows were last resumed; null before that. */
-  readonly round: { readonly skipped: number; readonly free: number } | null;
+  readonly round: SkippedRound | null;
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];
 }

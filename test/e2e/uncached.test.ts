@@ -28,7 +28,7 @@ describe('a worker that caches no workflow', () => {
   });
 
   it.concurrent('[C3.4] ends a wait as still running, and a later wait fetches the video', async () => {
-    const prompt = '[queue:0s] [run:5s] an uncached river';
+    const prompt = '[queue:0s] [run:15s] an uncached river';
     const outcome = await run(prompt, { waitFor: '4s' });
     expect(outcome).toMatchObject({ outcome: 'still_running' });
     if (outcome.outcome !== 'still_running') throw new Error('not still running');

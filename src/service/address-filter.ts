@@ -56,7 +56,7 @@ export function createAddressFilter(allowedOrigins: readonly string[]): AddressF
         return guarded(options, (...[error, socket]) => {
           if (error !== null) return callback(error, null);
           if (isPublicAddress(String(socket.remoteAddress))) return callback(null, socket);
-          socket.on('error', () => undefined).destroy();
+          socket.destroy();
           callback(blocked(), null);
         });
       };

@@ -29,14 +29,14 @@ export interface Credentials {
 
 /** Undefined when there is no usable key: it is empty, or not valid in a header. Never throws. */
 export async function credentialsOf(caller: ApiCaller): Promise<Credentials | undefined> {
-  try {
-    const key = (await caller.apiKey()).trim();
-    if (!/^[\x21-\x7e]+$/.test(key)) return undefined;
-    if (key === NO_KEY) return { authorization: undefined, redactor: redactorOf(caller, undefined) };
-    return { authorization: `Bearer ${key}`, redactor: redactorOf(caller, key) };
-  } catch {
-    return undefined;
-  }
+  return readCredentials(caller).catch(() => undefined);
+}
+
+async function readCredentials(caller: ApiCaller): Promise<Credentials | undefined> {
+  const key = (await caller.apiKey()).trim();
+  if (!/^[\x21-\x7e]+$/.test(key)) return undefined;
+  if (key === NO_KEY) return { authorization: undefined, redactor: redactorOf(caller, undefined) };
+  return { authorization: `Bearer ${key}`, redactor: redactorOf(caller, key) };
 }
 
 const REDACTORS = new WeakMap<ApiCaller, { readonly key: string | undefined; readonly redactor: Redactor }>();
@@ -45,7 +45,7 @@ const REDACTORS = new WeakMap<ApiCaller, { readonly key: string | undefined; rea
 function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
   const made = REDACTORS.get(caller);
   if (made !== undefined && made.key === key) return made.redactor;
-  const redactor = createRedactor([...(key === undefined ? [] : [key]), ...caller.secrets]);
+  const redactor = createRedactor(key === undefined ? caller.secrets : [key, ...caller.secrets]);
   REDACTORS.set(caller, { key, redactor });
   return redactor;
 }

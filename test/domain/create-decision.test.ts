@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import {
   classifyPaidReply,
+  CREATE_POLICY_KEYS,
   DEFAULT_CREATE_POLICY,
   type PaidReply,
   type ReplyClass,
   resolveCreatePolicy,
   type ResolvedCreatePolicy,
 } from '../../src/domain/create-policy';
+import { unknownKey } from '../../src/domain/known-keys';
 import { type ErrorKind } from '../../src/domain/video-task';
 
 const KINDS: readonly ErrorKind[] = ['moderation', 'capacity', 'invalid', 'quota', 'unknown'];
@@ -177,6 +179,37 @@ describe('the policy', () => {
       '429',
       '503 with Retry-After',
     ]);
+  });
+
+  it('is strict by default', () => {
+    expect(resolveCreatePolicy()).toEqual({
+      on429: 'resend',
+      on503: 'header',
+      on502: 'inspect',
+      on504: 'inspect',
+      on500: 'inspect',
+      onAbsent: 'unconfirmed',
+      idempotency: 'off',
+    });
+  });
+
+  it('names what a misspelt knob may have meant, and judges no value of a knob', () => {
+    const knobs = Object.keys(DEFAULT_CREATE_POLICY);
+    expect(unknownKey({ onAbsend: 'resend' }, CREATE_POLICY_KEYS)).toEqual({
+      field: 'onAbsend',
+      message: 'onAbsend is not known. Did you mean onAbsent?',
+      allowed: knobs,
+    });
+    expect(unknownKey({ idempotency: { headers: 'k' } }, CREATE_POLICY_KEYS)).toEqual({
+      field: 'idempotency.headers',
+      message: 'idempotency.headers is not known. Did you mean header?',
+      allowed: ['header', 'honoured', 'windowSeconds'],
+    });
+    const inner = { not: 'a word' };
+    for (const knob of knobs.filter((name) => name !== 'idempotency'))
+      expect(unknownKey({ [knob]: inner }, CREATE_POLICY_KEYS)).toBeUndefined();
+    const honoured = { header: inner, honoured: inner, windowSeconds: inner };
+    expect(unknownKey({ idempotency: honoured }, CREATE_POLICY_KEYS)).toBeUndefined();
   });
 
   it('takes later layers over earlier ones, and a knob that is undefined is not given', () => {

@@ -1,5 +1,5 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
-import { ArtifactError, type ArtifactStore, toArtifactError } from '../artifacts/artifact-store';
+import { type ArtifactStore, toArtifactError } from '../artifacts/artifact-store';
 import {
   DOWNLOAD_BOUNDS,
   type DownloadBounds,
@@ -94,13 +94,13 @@ interface Standing {
   readonly progress: DownloadProgress;
   readonly bounds: DownloadBounds;
   readonly now: () => number;
-  readonly lives?: boolean;
+  readonly lives?: boolean | undefined;
 }
 
 /** Throws a retryable failure to try again later, or returns the final reason why there is no content. */
 function settle(
   problem: DownloadProblem,
-  { info, progress, bounds, now, lives = false }: Standing,
+  { info, progress, bounds, now, lives }: Standing,
 ): DownloadVideoResult {
   noteFault(progress, problem.kind);
   const at = now();
@@ -234,7 +234,7 @@ export async function downloadOnce(
   // A service that does not answer has not denied the result: this runs for completed tasks only.
   const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
   const problem = expired(result.problem, record, turn.now());
-  return { problem, lives: isKept && problem.final !== true && !turn.flowed };
+  return { problem, lives: isKept && !turn.flowed };
 }
 
 /** Clocks differ by less than this. */
@@ -257,8 +257,8 @@ async function locations(turn: DownloadTry, taskId: string, record: GetVideoResu
   try {
     return await tryLocations(turn, taskId, record);
   } catch (error) {
-    if (!(error instanceof ArtifactError) && typeof (error as { code?: unknown }).code !== 'string')
-      throw error;
+    // Without a code it is neither of the store nor of the system, but a fault of our own.
+    if (typeof (error as { code?: unknown }).code !== 'string') throw error;
     return { problem: { kind: 'storage', message: toArtifactError(error).message } };
   }
 }
@@ -286,7 +286,7 @@ export interface DownloadStanding {
   /** Last try that the retry policy allows; undefined for no limit. */
   readonly policyTries?: number;
   /** The result is still there, as far as the service says, and no byte of it came in this try. */
-  readonly lives?: boolean;
+  readonly lives?: boolean | undefined;
   /** Tries by workers without the account, this one included: none of them made a request. */
   readonly elsewhere: number;
   /** When the server times out the activity. */
@@ -315,8 +315,8 @@ export function decideDownload(
   // A worker without the account does not end the tries: others are tried, for as long as the server allows.
   if (kind === 'account_not_configured') {
     const retryInMs = elsewhereDelay(standing.elsewhere, bounds);
-    const closes = now + retryInMs + MARGIN_MS > (standing.closesAt ?? Infinity);
-    return closes || standing.attempt >= policyTries ? { end: true } : { retryInMs };
+    const ends = standing.attempt >= policyTries || closesBefore(now + retryInMs, standing);
+    return ends ? { end: true } : { retryInMs };
   }
   const attempt = standing.attempt - standing.elsewhere;
   if (final === true || kind === 'blocked' || kind === 'too_large') return { end: true };
@@ -329,9 +329,12 @@ export function decideDownload(
   if (isOver && !lives) return { end: true };
   const retryInMs = isOver ? Math.max(soon, bounds.livingDelayMs) : soon;
   if (isOver && now + retryInMs > windowStart + bounds.livingWindowMs) return { end: true };
-  if (standing.closesAt !== undefined && now + retryInMs + MARGIN_MS > standing.closesAt)
-    return { end: true };
-  return { retryInMs };
+  return closesBefore(now + retryInMs, standing) ? { end: true } : { retryInMs };
+}
+
+/** Whether the server ends the activity before a try that starts then can do anything. */
+function closesBefore(startsAt: number, { closesAt = Infinity }: DownloadStanding): boolean {
+  return startsAt + MARGIN_MS > closesAt;
 }
 
 /** Milliseconds before the next try, never below Retry-After (C7.4, C8.7). */
@@ -346,6 +349,5 @@ function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBound
 
 function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
   if (kind === 'credentials') return bounds.authDelayMs;
-  if (kind === 'account_not_configured') return elsewhereDelay(attempt, bounds);
   return Math.min(bounds.maxDelayMs, bounds.minDelayMs * 2 ** Math.min(attempt - 1, 20));
 }

@@ -226,5 +226,5 @@ const EXTENSIONS: { readonly [mediaType: string]: string } = {
 
 /** File extension of a media type, without the dot; `bin` for any other. */
 export function fileExtension(mediaType: string): string {
-  return EXTENSIONS[mediaType.split(';')[0] ?? ''] ?? 'bin';
+  return EXTENSIONS[mediaType.replace(/;.*/s, '')] ?? 'bin';
 }

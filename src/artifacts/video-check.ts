@@ -81,10 +81,10 @@ const SEGMENT = 0x18538067;
 
 /** Whether the header of a WebM file shows that it is longer; live recordings do not state their length. */
 async function isCutWebm(bytes: ByteSource, size: number): Promise<boolean> {
-  const header = await elementAt(bytes, 0, EBML_HEADER);
-  if (header === undefined) return false;
-  const segment = await elementAt(bytes, header, SEGMENT);
-  return segment !== undefined && segment > size;
+  // At the end of the file there is no segment: what has no known end hides all that follows.
+  const header = (await elementAt(bytes, 0, EBML_HEADER)) ?? size;
+  const segment = (await elementAt(bytes, header, SEGMENT)) ?? 0;
+  return segment > size;
 }
 
 /** Where the element that begins here ends; undefined when it is another one, or has no known size. */

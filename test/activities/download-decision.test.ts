@@ -1,7 +1,13 @@
 import fc from 'fast-check';
-import { decideDownload, type DownloadStanding } from '../../src/activities/download-video';
+import {
+  decideDownload,
+  type DownloadStanding,
+  isShutdown,
+  tryBudget,
+} from '../../src/activities/download-video';
 import { type DownloadProblem, problemOf, reasonOf, worstOf } from '../../src/activities/download-problem';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
+import { type Info } from '@temporalio/activity';
 
 const standing: DownloadStanding = { attempt: 1, elsewhere: 0, now: 1_000, windowStart: 1_000, sameFault: 1 };
 const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadStanding> = {}) =>
@@ -45,6 +51,30 @@ describe('whether and when to try again', () => {
       {},
       { attempt: 24, elsewhere: 20 },
       { retryInMs: 32_000 },
+    ],
+    [
+      'without the account, as long as the next try has time',
+      { kind: 'account_not_configured' },
+      { elsewhere: 1, closesAt: 35_000 },
+      { retryInMs: 4_000 },
+    ],
+    [
+      'without the account, when it has none',
+      { kind: 'account_not_configured' },
+      { elsewhere: 1, closesAt: 34_999 },
+      { end: true },
+    ],
+    [
+      'without the account, while the policy has tries',
+      { kind: 'account_not_configured' },
+      { elsewhere: 2, attempt: 2, policyTries: 3 },
+      { retryInMs: 8_000 },
+    ],
+    [
+      'without the account, with the last try of the policy',
+      { kind: 'account_not_configured' },
+      { elsewhere: 3, attempt: 3, policyTries: 3 },
+      { end: true },
     ],
     ['the end of the window', {}, { now: 597_001 }, { end: true }],
     ['the last moment of the window', {}, { now: 597_000 }, { retryInMs: 4_000 }],
@@ -100,6 +130,26 @@ describe('whether and when to try again', () => {
       }),
     );
   });
+});
+
+it.each([
+  [2, 1],
+  [19_999, 9_999.5],
+  [20_001, 10_001],
+  [60_000, 50_000],
+  [1_809_999, 1_799_999],
+  [2_700_000, 1_800_000],
+])('of %i ms that the server gives an attempt, its tries take %d', (startToCloseTimeoutMs, budget) => {
+  expect(tryBudget({ startToCloseTimeoutMs } as Info, DOWNLOAD_BOUNDS)).toBe(budget);
+});
+
+it.each([
+  [true, new Error('WORKER_SHUTDOWN'), true],
+  [false, new Error('WORKER_SHUTDOWN'), false],
+  [true, new Error('CANCELLED'), false],
+  [true, undefined, false],
+])('an end (%j) because of %p is a shutdown of the worker: %j', (aborted, reason, expected) => {
+  expect(isShutdown({ aborted, reason } as AbortSignal)).toBe(expected);
 });
 
 describe('what a refusal means', () => {

@@ -1,4 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -137,7 +138,7 @@ export class DownloadHarness {
 
   /** One attempt. */
   async attempt(number: number, input: DownloadVideoInput, details?: unknown): Promise<DownloadVideoResult> {
-    this.environment = new MockActivityEnvironment({
+    const info = {
       attempt: number,
       activityId: 'download-1',
       heartbeatTimeoutMs: 30_000,
@@ -146,7 +147,8 @@ export class DownloadHarness {
       startToCloseTimeoutMs: 2_700_000,
       scheduleToCloseTimeoutMs: 0,
       ...this.info,
-    });
+    };
+    this.environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
     this.environment.on('heartbeat', (sent) => this.heartbeats.push(structuredClone(sent)));
     const activity = createDownloadVideo({
       accounts: (account) => (account === 'default@00000000' ? this.client : undefined),

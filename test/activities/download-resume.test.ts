@@ -148,7 +148,13 @@ describe('cancellation', () => {
     const running = harness.attempt(1, { video: videoTaskById(TASK_ID, 'default@00000000') });
     await harness.stored(30_000);
     harness.environment!.cancel('WORKER_SHUTDOWN');
-    await expect(running).rejects.toMatchObject({ type: 'MediaRetryLater', nonRetryable: false });
+    await expect(running).rejects.toMatchObject({
+      type: 'MediaRetryLater',
+      nonRetryable: false,
+      message: 'The worker stopped during the download.',
+      nextRetryDelay: 1_000,
+      details: [{ class: 'worker_shutdown', httpStatus: null, retryAfterMs: 1_000 }],
+    });
     harness.content = fileAnswer(mp4, '"e1"');
     const result = await harness.attempt(
       2,

@@ -1,9 +1,20 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-store';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { createFileStore, FileArtifactStore, fileExtension } from '../../src/artifacts/file-store';
 import { artifactStoreConformance, readAll } from './artifact-store-conformance';
 
 let root: string;
@@ -78,6 +89,58 @@ describe('file store', () => {
     expect(await readdir(join(root, 'parts'))).toHaveLength(1);
   });
 
+  describe('when a part is staged again', () => {
+    const KEY = createHash('sha256').update('owner').digest('hex').slice(0, 32);
+    const BOOT = 1_700_000_000;
+    let parts: string;
+    beforeEach(async () => {
+      parts = join(root, 'parts');
+      await mkdir(parts, { mode: 0o700 });
+      jest.spyOn(Date, 'now').mockReturnValue((BOOT + 500) * 1000);
+      jest.spyOn(os, 'uptime').mockReturnValue(500);
+    });
+    afterEach(() => jest.restoreAllMocks());
+    const position = async () => {
+      const part = await new FileArtifactStore(root).stage('owner');
+      await part.close();
+      return part.position;
+    };
+
+    it('its name tells its owner and when the machine started', async () => {
+      expect(await position()).toBe(0);
+      const [name] = await readdir(parts);
+      expect(name).toMatch(new RegExp(`^${KEY}\\.${BOOT}\\.[0-9a-f]{12}\\.part$`));
+    });
+
+    it.each([
+      [-61, 0],
+      [-60, 4],
+      [0, 4],
+      [60, 4],
+      [61, 0],
+    ])('one whose machine seems to have started %i s later continues at %i', async (seconds, at) => {
+      await writeFile(join(parts, `${KEY}.${BOOT + seconds}.00.part`), 'half');
+      expect(await position()).toBe(at);
+      expect(await readdir(parts)).toHaveLength(1);
+    });
+
+    it('the longest is continued, and of the others none is left', async () => {
+      for (const [nonce, text] of Object.entries({ a: '1', b: '12345', c: '123', d: '' }))
+        await writeFile(join(parts, `${KEY}.${BOOT}.${nonce}.part`), text);
+      expect(await position()).toBe(5);
+      expect(await readdir(parts)).toHaveLength(1);
+    });
+
+    it('one that is gone by then is none, and what is no part of the owner is left alone', async () => {
+      await symlink(join(root, 'nowhere'), join(parts, `${KEY}.${BOOT}.a.part`));
+      const others = [`${KEY}.${BOOT}.b.tmp`, `${KEY}a.${BOOT}.c.part`];
+      for (const name of others) await writeFile(join(parts, name), 'bytes of others');
+      expect(await position()).toBe(0);
+      expect(await readdir(parts)).toEqual(expect.arrayContaining(others));
+      expect(await readdir(parts)).toHaveLength(3);
+    });
+  });
+
   it('repairs a stored file that something else cut short', async () => {
     const store = new FileArtifactStore(root);
     const bytes = randomBytes(1000);
@@ -108,6 +171,88 @@ describe('file store', () => {
     expect(await new FileArtifactStore(join(root, 'none')).removeStaleParts()).toBe(0);
   });
 
+  it('removes parts from the very age on that was asked for, and passes over what is gone already', async () => {
+    const store = new FileArtifactStore(root);
+    await (await store.stage('part')).close();
+    const [name] = await readdir(join(root, 'parts'));
+    await utimes(join(root, 'parts', name!), 1_000, 1_000);
+    await symlink(join(root, 'nowhere'), join(root, 'parts', 'gone'));
+    expect(await store.removeStaleParts(5_000, 1_004_999)).toBe(0);
+    expect(await store.removeStaleParts(5_000, 1_005_000)).toBe(1);
+    expect(await readdir(join(root, 'parts'))).toEqual(['gone']);
+  });
+
+  it('[C5.4c] says that it cannot be read, not that it has nothing', async () => {
+    const store = new FileArtifactStore(root);
+    const sha256 = 'ab'.repeat(32);
+    await mkdir(join(root, 'sha256'));
+    for (const place of ['parts', join('sha256', 'ab'), 'store.json'])
+      await writeFile(join(root, place), '{}');
+    const failed = new ArtifactError('not_writable', 'The artifact store cannot be written (ENOTDIR).');
+    await expect(store.read({ sha256 })).rejects.toThrow(failed);
+    await expect(store.has(sha256)).rejects.toThrow(failed);
+    await expect(store.removeStaleParts()).rejects.toThrow(failed);
+    await expect(store.identity()).rejects.toThrow(
+      'The store.json of the artifact store does not hold its name.',
+    );
+    const below = new FileArtifactStore(join(root, 'parts', 'below'));
+    await expect(below.identity()).rejects.toThrow(failed);
+    await expect(below.identity()).rejects.toBeInstanceOf(ArtifactError);
+  });
+
+  it('says what it lacks', async () => {
+    const store = new FileArtifactStore(root);
+    const sha256 = 'ab'.repeat(32);
+    await expect(store.read({ sha256 })).rejects.toThrow(
+      new ArtifactError('not_found', `The artifact store does not have ${sha256}.`),
+    );
+    await expect(store.has('ab')).rejects.toThrow(
+      new ArtifactError('not_found', 'Not the SHA-256 of an artifact: 64 lowercase hexadecimal digits.'),
+    );
+  });
+
+  it('gives no path of a file that is no artifact, although it is there', async () => {
+    const store = new FileArtifactStore(root);
+    for (const name of ['ab', `${'ab'.repeat(32)}f`, 'g'.repeat(64)]) {
+      await mkdir(join(root, 'sha256', name.slice(0, 2)), { recursive: true });
+      await writeFile(pathOf(root, name), 'x');
+      expect(store.localPath(name)).toBeUndefined();
+    }
+    await writeFile(join(root, 'sha256', 'aa'), 'x');
+    expect(store.localPath(`/../${'aa'.repeat(32)}`)).toBeUndefined();
+  });
+
+  it('has one name for good, which another store does not have', async () => {
+    const store = createFileStore({ root: join(root, 'a') });
+    const names = await Promise.all([
+      store.identity(),
+      createFileStore({ root: join(root, 'a') }).identity(),
+    ]);
+    expect(names[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(names[1]).toBe(names[0]);
+    expect(await new FileArtifactStore(join(root, 'b')).identity()).not.toBe(names[0]);
+    expect(store.kind).toBe('file');
+  });
+
+  it('finds that it cannot be written by writing, and leaves nothing behind', async () => {
+    const store = new FileArtifactStore(root);
+    await store.checkWritable();
+    expect(await readdir(join(root, 'parts'))).toEqual([]);
+    const handle = await open(join(root, 'any'), 'w');
+    const full = Object.assign(new Error('no room'), { code: 'ENOSPC' });
+    const write = jest.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'write').mockRejectedValue(full);
+    await handle.close();
+    try {
+      await expect(store.checkWritable()).rejects.toMatchObject({ code: 'no_space' });
+      await expect(store.putBuffer(Buffer.from('x'), { mediaType: 'a/b' })).rejects.toMatchObject({
+        code: 'no_space',
+      });
+    } finally {
+      write.mockRestore();
+    }
+    expect(await readdir(join(root, 'parts'))).toEqual([]);
+  });
+
   it('[C5.4c] names no path when it cannot be written', async () => {
     await mkdir(join(root, 'secret-place'));
     await writeFile(join(root, 'secret-place', 'file'), '');
@@ -131,4 +276,20 @@ describe('file store', () => {
     expect(toArtifactError(system)).toMatchObject({ code: expected });
     expect(toArtifactError(system).message).not.toContain('somebody');
   });
+});
+
+it.each([
+  ['video/mp4', 'mp4'],
+  ['video/webm', 'webm'],
+  ['video/quicktime', 'mov'],
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpg'],
+  ['image/webp', 'webp'],
+  ['image/gif', 'gif'],
+  ['application/json', 'json'],
+  ['application/json;charset=utf-8', 'json'],
+  ['application/octet-stream', 'bin'],
+  ['', 'bin'],
+])('a file of the type %j ends with .%s', (mediaType, extension) => {
+  expect(fileExtension(mediaType)).toBe(extension);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkVideo, notVideo } from '../../src/artifacts/video-check';
@@ -66,6 +66,40 @@ describe('[C4.3] a file is video', () => {
     expect(await check(live)).toMatchObject({ ok: true });
     const whole = Buffer.from('\x1a\x45\xdf\xa3\x87\x42\x82\x84webm\x18\x53\x80\x67\x84abcd', 'latin1');
     expect(await check(whole)).toMatchObject({ ok: true });
+  });
+
+  const EBML = '\x1a\x45\xdf\xa3\x87\x42\x82\x84webm';
+  const SEGMENT = '\x18\x53\x80\x67';
+  it.each([
+    ['ends with the size of a segment', `${SEGMENT}\x85`, false],
+    ['lacks a byte of a segment whose size has 2 bytes', `${SEGMENT}\x40\x05abcd`, false],
+    ['has all of a segment whose size has 2 bytes', `${SEGMENT}\x40\x05abcde`, true],
+    ['lacks most of a segment whose size has a high byte', `${SEGMENT}\x41\x00abcd`, false],
+    ['lacks most of a segment whose size has 3 bytes', `${SEGMENT}\x20\x01\x00abcd`, false],
+    ['lacks most of a segment whose size has 8 bytes', `${SEGMENT}\x01\0\0\0\0\0\0\x09abcd`, false],
+    ['has all of a segment whose size has 8 bytes', `${SEGMENT}\x01\0\0\0\0\0\0\x04abcd`, true],
+    ['has a live segment of 8 bytes', `${SEGMENT}\x01${'\xff'.repeat(7)}abcd`, true],
+    ['has a size that is none', `${SEGMENT}\0${'\x01'.repeat(8)}abcd`, true],
+    ['ends within the size of its segment', `${SEGMENT}\x41`, true],
+    ['ends within the name of its segment', '\x18\x53', true],
+    ['goes on with another element', '\x1f\x43\xb6\x75\x85abcd', true],
+  ])('a WebM file that %s', async (_name, rest, ok) => {
+    expect(await check(Buffer.from(EBML + rest, 'latin1'))).toMatchObject({ ok });
+  });
+
+  it('also when a WebM file does not say how long its first header is', async () => {
+    const live = Buffer.from(`\x1a\x45\xdf\xa3\xff\x42\x82\x84webm${SEGMENT}\x85abcd`, 'latin1');
+    expect(await check(live)).toMatchObject({ ok: true });
+  });
+
+  it('and its file is closed afterwards, whatever it is', async () => {
+    const handle = await open(directory, 'r');
+    const opened = jest.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'stat');
+    await handle.close();
+    await check(Buffer.from('OggS'));
+    await check(box('ftyp', Buffer.from('isom')));
+    expect((opened.mock.contexts as (typeof handle)[]).map(({ fd }) => fd)).toEqual([-1, -1]);
+    opened.mockRestore();
   });
 
   it('not when an MP4 is cut', async () => {

@@ -9,7 +9,7 @@ const { buildJsonSchemas } = require('./json-schemas.js');
 const { buildWorkflowBundle } = require('./workflow-bundle.js');
 
 const root = path.resolve(__dirname, '..');
-const tsc = require.resolve('typescript/bin/tsc');
+const tsc = path.join(root, 'node_modules/typescript-7/bin/tsc');
 // The build info lies in lib, so that cleaning lib forgets it too; it is not published.
 const passes = [
   ['--emitDeclarationOnly', '--tsBuildInfoFile', 'lib/.types.tsbuildinfo'],

@@ -283,7 +283,8 @@ function sentOf(key: JournalKey, claim: ClaimIntent, { sendAttempt, evidence }: 
 /** First absence in this send attempt: a decision between two attempts may have led to another one. */
 function firstAbsence(of: number): number | undefined {
   const details = activityInfo().heartbeatDetails as
-    { absentSince?: unknown; sendAttempt?: unknown } | undefined;
+    | { absentSince?: unknown; sendAttempt?: unknown }
+    | undefined;
   const { absentSince, sendAttempt = 0 } = details ?? {};
   return typeof absentSince === 'number' && sendAttempt === of ? absentSince : undefined;
 }

@@ -16,7 +16,8 @@ import { type MissingHere } from './paid-context';
 
 /** A source as the service client sends it: an address that the service fetches itself, or bytes. */
 type ResolvedSource =
-  { readonly kind: 'url'; readonly url: string } | { readonly kind: 'file'; readonly file: WireFile };
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'file'; readonly file: WireFile };
 
 type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
 

@@ -231,10 +231,7 @@ function readTemporalProfile(env: NodeJS.ProcessEnv): ProfileReading {
 function variablesOf({ address, namespace, apiKey, tls, grpcMeta }: ClientConfigProfile): {
   [variable: string]: string;
 } {
-  const source = (
-    name: string,
-    data: NonNullable<typeof tls>['clientKey'],
-  ): [string, string | undefined][] =>
+  const source = (name: string, data: NonNullable<typeof tls>['clientKey']): [string, string | undefined][] =>
     data === undefined
       ? []
       : 'path' in data

@@ -112,7 +112,13 @@ export interface ResultLine extends Line<'result'>, Reply {}
 
 /** One line on stdout with `-o jsonl`: events as they come, `result` last. */
 export type OutputLine =
-  StartedLine | WatchingLine | StateLine | CampaignLine | IssueLine | CheckLine | ResultLine;
+  | StartedLine
+  | WatchingLine
+  | StateLine
+  | CampaignLine
+  | IssueLine
+  | CheckLine
+  | ResultLine;
 
 /** What a command adds to a line of this type. */
 export type FieldsOf<Type extends OutputLine['type']> = Omit<

@@ -11,7 +11,13 @@ export interface DownloadVideoInput {
 
 /** Why a completed video could not be fetched (architecture: Download). */
 export type ContentUnavailableReason =
-  'not_ready' | 'expired' | 'not_video' | 'incomplete_file' | 'auth' | 'blocked' | 'storage';
+  | 'not_ready'
+  | 'expired'
+  | 'not_video'
+  | 'incomplete_file'
+  | 'auth'
+  | 'blocked'
+  | 'storage';
 
 export type DownloadVideoResult =
   | {

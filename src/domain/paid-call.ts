@@ -237,7 +237,12 @@ export interface CreatedVideo extends PaidAnswer {
 }
 
 export type CreateVideoAnswer =
-  CreatedVideo | NotSent | RefusedForNow | RejectedCall | PendingCall | UnconfirmedCall;
+  | CreatedVideo
+  | NotSent
+  | RefusedForNow
+  | RejectedCall
+  | PendingCall
+  | UnconfirmedCall;
 
 /** Images were paid for, fetched and stored. */
 export interface CompletedImages extends PaidAnswer {
@@ -273,7 +278,13 @@ export interface ResultsLost extends PaidAnswer {
 export type WaitingImage = NotSent | RejectedCall;
 
 export type ImageCallAnswer =
-  CompletedImages | ResultsLost | NotSent | RefusedForNow | RejectedCall | PendingCall | UnconfirmedCall;
+  | CompletedImages
+  | ResultsLost
+  | NotSent
+  | RefusedForNow
+  | RejectedCall
+  | PendingCall
+  | UnconfirmedCall;
 
 /** Evidence with the known facts; all others are null. */
 export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cause'>> = {}): CreateEvidence {

@@ -22,7 +22,9 @@ export interface ArtifactRef {
  * `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`; a local path never reaches JSON (C2.4.6).
  */
 export type MediaSource =
-  { readonly artifact: ArtifactRef } | { readonly url: string } | { readonly file: string };
+  | { readonly artifact: ArtifactRef }
+  | { readonly url: string }
+  | { readonly file: string };
 
 /** One reference of a video (contract 2.1): the model's configuration decides the wire field and its form (C2.1.5). */
 export interface VideoReference {

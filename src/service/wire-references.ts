@@ -11,7 +11,8 @@ export interface ResolvedReference {
   readonly kind: ReferenceKind;
   readonly field?: string;
   readonly source:
-    { readonly kind: 'url'; readonly url: string } | { readonly kind: 'file'; readonly file: WireFile };
+    | { readonly kind: 'url'; readonly url: string }
+    | { readonly kind: 'file'; readonly file: WireFile };
 }
 
 /**

@@ -18,7 +18,10 @@ const intent = claimIntent();
 
 /** What a journal does with the claim of send attempt 0 besides writing it. */
 type Ambiguity =
-  'written, then fails' | 'written, then says lost' | 'fails unwritten' | 'taken by another request';
+  | 'written, then fails'
+  | 'written, then says lost'
+  | 'fails unwritten'
+  | 'taken by another request';
 
 /** A real file journal whose first claim ends ambiguously, as a store behind a network may. */
 function ambiguous(journal: CreateJournal, ambiguity: Ambiguity): CreateJournal {

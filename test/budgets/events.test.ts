@@ -40,6 +40,7 @@ describe('the events of a video', () => {
 
 function activityType(event: GoldenEvent): string | undefined {
   const scheduled = event['activityTaskScheduledEventAttributes'] as
-    { readonly activityType: { readonly name: string } } | undefined;
+    | { readonly activityType: { readonly name: string } }
+    | undefined;
   return scheduled?.activityType.name;
 }

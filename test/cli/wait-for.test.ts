@@ -45,41 +45,35 @@ describe('the end of --wait-for', () => {
     await bench.close();
   });
 
-  test.concurrent(
-    'a create that hangs is left: exit code 75, no task yet, and the workflow goes on',
-    async () => {
-      const id = bench.server.uniqueId('hung');
-      const args = ['video', '--model', 'sketch-lite', '--prompt', 'hung create', '--id', id, '--out', out()];
-      const { code, reply, stderr } = await runJson([...args, '--wait-for', '1s'], bench.clientEnv);
-      expect([code, reply.ok]).toEqual([75, true]);
-      expect(expectDocumented('left-running', reply.data)).toMatchObject({
-        workflowId: id,
-        isNew: true,
-        state: { phase: 'creating', taskId: null },
-      });
-      expect(reply.data).not.toHaveProperty('outcome');
-      expect(stderr).toContain(`Go on with: temporal-media resume ${id}`);
-      expect(await statusOf(id)).toBe('RUNNING');
-    },
-  );
+  test.concurrent('a create that hangs is left: exit code 75, no task yet, and the workflow goes on', async () => {
+    const id = bench.server.uniqueId('hung');
+    const args = ['video', '--model', 'sketch-lite', '--prompt', 'hung create', '--id', id, '--out', out()];
+    const { code, reply, stderr } = await runJson([...args, '--wait-for', '1s'], bench.clientEnv);
+    expect([code, reply.ok]).toEqual([75, true]);
+    expect(expectDocumented('left-running', reply.data)).toMatchObject({
+      workflowId: id,
+      isNew: true,
+      state: { phase: 'creating', taskId: null },
+    });
+    expect(reply.data).not.toHaveProperty('outcome');
+    expect(stderr).toContain(`Go on with: temporal-media resume ${id}`);
+    expect(await statusOf(id)).toBe('RUNNING');
+  });
 
-  test.concurrent(
-    'a download that is tried again and again is left; the line says which try, and why',
-    async () => {
-      const id = bench.server.uniqueId('no-content');
-      const args = ['video', '--model', 'sketch-lite', '--prompt', 'no content', '--id', id, '--out', out()];
-      const { code, reply, stderr } = await runJson([...args, '--wait-for', '1s'], bench.clientEnv);
-      expect([code, reply.ok]).toEqual([75, true]);
-      expect(expectDocumented('left-running', reply.data).state).toMatchObject({ phase: 'downloading' });
-      expect(stderr).toMatch(/^task \S+: downloading, try \d+, the last one failed: .*503/m);
-      expect(await statusOf(id)).toBe('RUNNING');
-      const watched = await runJson(['watch', id, '--wait-for', '1s'], bench.clientEnv);
-      expect([watched.code, expectDocumented('left-running', watched.reply.data).state?.phase]).toEqual([
-        75,
-        'downloading',
-      ]);
-    },
-  );
+  test.concurrent('a download that is tried again and again is left; the line says which try, and why', async () => {
+    const id = bench.server.uniqueId('no-content');
+    const args = ['video', '--model', 'sketch-lite', '--prompt', 'no content', '--id', id, '--out', out()];
+    const { code, reply, stderr } = await runJson([...args, '--wait-for', '1s'], bench.clientEnv);
+    expect([code, reply.ok]).toEqual([75, true]);
+    expect(expectDocumented('left-running', reply.data).state).toMatchObject({ phase: 'downloading' });
+    expect(stderr).toMatch(/^task \S+: downloading, try \d+, the last one failed: .*503/m);
+    expect(await statusOf(id)).toBe('RUNNING');
+    const watched = await runJson(['watch', id, '--wait-for', '1s'], bench.clientEnv);
+    expect([watched.code, expectDocumented('left-running', watched.reply.data).state?.phase]).toEqual([
+      75,
+      'downloading',
+    ]);
+  });
 
   test.concurrent('an image call that hangs is left too', async () => {
     const id = bench.server.uniqueId('hung-image');

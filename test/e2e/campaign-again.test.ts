@@ -35,65 +35,59 @@ describe('a campaign that is run again under its id', () => {
     more: Partial<CampaignInput> = {},
   ): Promise<CampaignResult> => (await startCampaign(media, rows, more, id)).result();
 
-  it.concurrent(
-    '[C4.4a] without the earlier results: nothing is bought twice, and what is new is bought',
-    async () => {
-      const media = await stack();
-      const id = media.server.uniqueId('bare');
-      const text = (words: string) => `${id} ${words}`;
-      const rows = (edited: boolean) => [
-        film('same', text('same')),
-        film('edited', text(edited ? 'edited' : 'first words')),
-      ];
-      const first = await bare(media, id, [...rows(false), film('dropped', text('dropped'))]);
-      expect(first.counts).toEqual({ completed: 3 });
+  it.concurrent('[C4.4a] without the earlier results: nothing is bought twice, and what is new is bought', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('bare');
+    const text = (words: string) => `${id} ${words}`;
+    const rows = (edited: boolean) => [
+      film('same', text('same')),
+      film('edited', text(edited ? 'edited' : 'first words')),
+    ];
+    const first = await bare(media, id, [...rows(false), film('dropped', text('dropped'))]);
+    expect(first.counts).toEqual({ completed: 3 });
 
-      const second = await bare(media, id, [...rows(true), film('added', text('added'))]);
-      expect(second.counts).toEqual({ completed: 2, changed: 1 });
-      expect(await accepted(media, id)).toBe(4);
-      const lines = await resultsOf(media, second.results);
-      expect(lines.get('same')).toMatchObject({ outcome: 'completed', artifacts: [expect.anything()] });
-      // It is the one whose results count now, for whoever follows.
-      const { sha256 } = (await resultsOf(media, first.results)).get('same')?.artifacts[0] ?? {};
-      expect(lines.get('same')?.artifacts[0]?.sha256).toBe(sha256);
+    const second = await bare(media, id, [...rows(true), film('added', text('added'))]);
+    expect(second.counts).toEqual({ completed: 2, changed: 1 });
+    expect(await accepted(media, id)).toBe(4);
+    const lines = await resultsOf(media, second.results);
+    expect(lines.get('same')).toMatchObject({ outcome: 'completed', artifacts: [expect.anything()] });
+    // It is the one whose results count now, for whoever follows.
+    const { sha256 } = (await resultsOf(media, first.results)).get('same')?.artifacts[0] ?? {};
+    expect(lines.get('same')?.artifacts[0]?.sha256).toBe(sha256);
 
-      const third = await byClient(media, id, [...rows(true), film('dropped', text('dropped'))], {
-        rebuyChanged: true,
-      });
-      expect(third.counts).toEqual({ completed: 4 });
-      expect(await accepted(media, id)).toBe(5);
-      expect(await accepted(media, text('edited'))).toBe(1);
+    const third = await byClient(media, id, [...rows(true), film('dropped', text('dropped'))], {
+      rebuyChanged: true,
+    });
+    expect(third.counts).toEqual({ completed: 4 });
+    expect(await accepted(media, id)).toBe(5);
+    expect(await accepted(media, text('edited'))).toBe(1);
 
-      const fourth = await bare(media, id, rows(true));
-      expect(fourth.counts['completed']).toBeGreaterThanOrEqual(1);
-      expect(await accepted(media, id)).toBe(5);
-    },
-  );
+    const fourth = await bare(media, id, rows(true));
+    expect(fourth.counts['completed']).toBeGreaterThanOrEqual(1);
+    expect(await accepted(media, id)).toBe(5);
+  });
 
-  it.concurrent(
-    '[C4.4a] with the earlier results: totals and budget go on, and an edited row is bought again on demand',
-    async () => {
-      const media = await stack();
-      const id = media.server.uniqueId('known');
-      const text = (words: string) => `${id} ${words}`;
-      const budget = { microUnits: 4 * PRICE, currency: 'USD' };
-      const first = await bare(media, id, [film('a', text('a')), film('b', text('b'))], { budget });
-      expect(first.money.settled).toBe(2 * PRICE);
+  it.concurrent('[C4.4a] with the earlier results: totals and budget go on, and an edited row is bought again on demand', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('known');
+    const text = (words: string) => `${id} ${words}`;
+    const budget = { microUnits: 4 * PRICE, currency: 'USD' };
+    const first = await bare(media, id, [film('a', text('a')), film('b', text('b'))], { budget });
+    expect(first.money.settled).toBe(2 * PRICE);
 
-      const previous = await media.media.campaigns.results(id);
-      const edited = [film('b', text('b edited')), film('c', text('c')), film('d', text('d'))];
-      const second = await bare(media, id, edited, { budget, previous, rebuyChanged: true, concurrency: 1 });
-      // Rows that the manifest does not have any more count, and so does what they cost.
-      expect(second.money.settled).toBe(4 * PRICE);
-      expect(second.counts['skipped_budget']).toBe(1);
-      expect(await accepted(media, id)).toBe(4);
+    const previous = await media.media.campaigns.results(id);
+    const edited = [film('b', text('b edited')), film('c', text('c')), film('d', text('d'))];
+    const second = await bare(media, id, edited, { budget, previous, rebuyChanged: true, concurrency: 1 });
+    // Rows that the manifest does not have any more count, and so does what they cost.
+    expect(second.money.settled).toBe(4 * PRICE);
+    expect(second.counts['skipped_budget']).toBe(1);
+    expect(await accepted(media, id)).toBe(4);
 
-      const third = await byClient(media, id, edited, { budget: { ...budget, microUnits: 5 * PRICE } });
-      expect([third.counts, third.money.settled]).toEqual([{ completed: 4 }, 5 * PRICE]);
-      expect((await resultsOf(media, third.results)).size).toBe(4);
-      expect(await accepted(media, id)).toBe(5);
-    },
-  );
+    const third = await byClient(media, id, edited, { budget: { ...budget, microUnits: 5 * PRICE } });
+    expect([third.counts, third.money.settled]).toEqual([{ completed: 4 }, 5 * PRICE]);
+    expect((await resultsOf(media, third.results)).size).toBe(4);
+    expect(await accepted(media, id)).toBe(5);
+  });
 
   it.concurrent.each([false, true])(
     '[C4.4a] words that come back are those that were bought, although no results tell of them (rebuyChanged: %s)',

@@ -80,45 +80,42 @@ describe('campaigns under one id', () => {
     expect(await accepted(media, 'differ')).toBe(plan.rows);
   });
 
-  it.concurrent(
-    'what a workflow or a Schedule has started is attached to, resumed and retried by its id',
-    async () => {
-      const media = await stack();
-      const id = media.server.uniqueId('scheduled');
-      const rows = [
-        ...films(2, 'scheduled', '[run:6s]'),
-        { ...films(1, 'scheduled [http:400]')[0], id: 'bad' },
-      ];
-      // The format tells how to read the bytes: it makes no other campaign of them.
-      const { source } = await storedManifest(media, rows);
-      const schedule = await scheduled(media, id, { manifest: { source }, concurrency: 1, limit: 3 });
-      try {
-        const campaign = await startedBy(schedule);
-        const attached = await media.media.campaigns.start(
-          { manifest: { source, format: 'jsonl' } },
-          { id: campaign },
-        );
-        expect(attached.isNew).toBe(false);
-        const other = await storedManifest(media, films(1, 'another'));
-        await expect(media.media.campaigns.start({ manifest: other }, { id: campaign })).rejects.toThrow(
-          'It runs with another manifest or account.',
-        );
-        await eventually('the first is bought', async () => (await accepted(media, 'scheduled')) > 0);
-        await media.media.campaigns.order(campaign, 'cancel');
-        const cancelled = await attached.result();
-        expect(cancelled.outcome).toBe('cancelled');
-        const resumed = await media.media.campaigns.resume(campaign, { concurrency: 2 });
-        expect(resumed.by).toBe('start');
-        expect((await resumed.started.result()).counts).toEqual({ completed: 2, rejected: 1 });
-        expect(await accepted(media, 'scheduled')).toBe(2);
-        const retried = await media.media.campaigns.retry(campaign, ['rejected']);
-        expect((await retried.started.result()).counts).toEqual({ completed: 3 });
-        expect(await accepted(media, 'scheduled')).toBe(3);
-      } finally {
-        await schedule.delete();
-      }
-    },
-  );
+  it.concurrent('what a workflow or a Schedule has started is attached to, resumed and retried by its id', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('scheduled');
+    const rows = [
+      ...films(2, 'scheduled', '[run:6s]'),
+      { ...films(1, 'scheduled [http:400]')[0], id: 'bad' },
+    ];
+    // The format tells how to read the bytes: it makes no other campaign of them.
+    const { source } = await storedManifest(media, rows);
+    const schedule = await scheduled(media, id, { manifest: { source }, concurrency: 1, limit: 3 });
+    try {
+      const campaign = await startedBy(schedule);
+      const attached = await media.media.campaigns.start(
+        { manifest: { source, format: 'jsonl' } },
+        { id: campaign },
+      );
+      expect(attached.isNew).toBe(false);
+      const other = await storedManifest(media, films(1, 'another'));
+      await expect(media.media.campaigns.start({ manifest: other }, { id: campaign })).rejects.toThrow(
+        'It runs with another manifest or account.',
+      );
+      await eventually('the first is bought', async () => (await accepted(media, 'scheduled')) > 0);
+      await media.media.campaigns.order(campaign, 'cancel');
+      const cancelled = await attached.result();
+      expect(cancelled.outcome).toBe('cancelled');
+      const resumed = await media.media.campaigns.resume(campaign, { concurrency: 2 });
+      expect(resumed.by).toBe('start');
+      expect((await resumed.started.result()).counts).toEqual({ completed: 2, rejected: 1 });
+      expect(await accepted(media, 'scheduled')).toBe(2);
+      const retried = await media.media.campaigns.retry(campaign, ['rejected']);
+      expect((await retried.started.result()).counts).toEqual({ completed: 3 });
+      expect(await accepted(media, 'scheduled')).toBe(3);
+    } finally {
+      await schedule.delete();
+    }
+  });
 
   it.concurrent('an id that is taken by what nobody can compare with is refused in words', async () => {
     const media = await stack();
@@ -164,44 +161,38 @@ describe('campaigns under one id', () => {
     expect(await accepted(media, 'resumed')).toBe(4);
   });
 
-  it.concurrent(
-    'started by a client and as a child at the same moment: one of them has it, and rows are bought once',
-    async () => {
-      const media = await stack();
-      const id = media.server.uniqueId('both');
-      const manifest = await storedManifest(media, films(3, 'both [run:4s]'));
-      const [client, parent] = await Promise.all([
-        media.media.campaigns.start({ manifest }, { id }),
-        startParent(media, id, { manifest }),
-      ]);
-      const [byClient, byParent] = await Promise.allSettled([client.result(), parent.result()]);
-      expect(byClient).toMatchObject({ status: 'fulfilled', value: { counts: { completed: 3 } } });
-      const refused = {
-        reason: { cause: { message: expect.stringContaining('already started') as string } },
-      };
-      expect(byParent).toMatchObject(client.isNew ? refused : { value: { counts: { completed: 3 } } });
-      expect(await accepted(media, 'both')).toBe(3);
-    },
-  );
+  it.concurrent('started by a client and as a child at the same moment: one of them has it, and rows are bought once', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('both');
+    const manifest = await storedManifest(media, films(3, 'both [run:4s]'));
+    const [client, parent] = await Promise.all([
+      media.media.campaigns.start({ manifest }, { id }),
+      startParent(media, id, { manifest }),
+    ]);
+    const [byClient, byParent] = await Promise.allSettled([client.result(), parent.result()]);
+    expect(byClient).toMatchObject({ status: 'fulfilled', value: { counts: { completed: 3 } } });
+    const refused = {
+      reason: { cause: { message: expect.stringContaining('already started') as string } },
+    };
+    expect(byParent).toMatchObject(client.isNew ? refused : { value: { counts: { completed: 3 } } });
+    expect(await accepted(media, 'both')).toBe(3);
+  });
 
-  it.concurrent(
-    'a child whose parent is terminated goes with it; the next run under its id buys nothing twice',
-    async () => {
-      const media = await stack();
-      const id = media.server.uniqueId('orphan');
-      const manifest = await storedManifest(media, films(3, 'orphan [run:6s]'));
-      const parent = await startParent(media, id, { manifest, concurrency: 2 });
-      await eventually('two are bought', async () => (await accepted(media, 'orphan')) === 2);
-      await parent.terminate('by a test');
-      await eventually(
-        'the campaign has ended too',
-        async () => (await media.media.campaigns.describe(id)).status === 'TERMINATED',
-      );
-      const resumed = await media.media.campaigns.resume(id);
-      expect((await resumed.started.result()).counts).toEqual({ completed: 3 });
-      expect(await accepted(media, 'orphan')).toBe(3);
-    },
-  );
+  it.concurrent('a child whose parent is terminated goes with it; the next run under its id buys nothing twice', async () => {
+    const media = await stack();
+    const id = media.server.uniqueId('orphan');
+    const manifest = await storedManifest(media, films(3, 'orphan [run:6s]'));
+    const parent = await startParent(media, id, { manifest, concurrency: 2 });
+    await eventually('two are bought', async () => (await accepted(media, 'orphan')) === 2);
+    await parent.terminate('by a test');
+    await eventually(
+      'the campaign has ended too',
+      async () => (await media.media.campaigns.describe(id)).status === 'TERMINATED',
+    );
+    const resumed = await media.media.campaigns.resume(id);
+    expect((await resumed.started.result()).counts).toEqual({ completed: 3 });
+    expect(await accepted(media, 'orphan')).toBe(3);
+  });
 });
 
 /** A Schedule of campaigns that has been told to start one now. */

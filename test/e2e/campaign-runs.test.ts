@@ -104,60 +104,54 @@ describe('a campaign', () => {
     expect(await acceptedOf(media, rows)).toBe(16);
   });
 
-  it.concurrent(
-    '[C7.8] tries again what the service had no room for, each time under a key of its own',
-    async () => {
-      const media = await stack();
-      const rows = [video('full', '[fail:capacity] always full'), video('shut', '[http:429:1] shut for now')];
-      const handle = await startCampaign(media, rows, { maxAttempts: 2 });
-      const result = await handle.result();
-      const lines = await resultsOf(media, result.results);
-      expect(lines.get('shut')).toMatchObject({ outcome: 'completed', attempt: 0 });
-      expect(lines.get('full')).toMatchObject({
-        outcome: 'failed',
-        attempt: 1,
-        errorKind: 'capacity',
-        ledger: [
-          { attempt: 0, creationKey: `media-row/${handle.workflowId}/full/0`, state: 'needs_review' },
-          { attempt: 1, creationKey: `media-row/${handle.workflowId}/full/1`, state: 'needs_review' },
-        ],
-      });
-      expect(result.money).toEqual({ settled: PRICE, reserved: 0, needsReview: 2 * PRICE, unknown: 0 });
-      expect(await acceptedOf(media, rows)).toBe(3);
-    },
-  );
+  it.concurrent('[C7.8] tries again what the service had no room for, each time under a key of its own', async () => {
+    const media = await stack();
+    const rows = [video('full', '[fail:capacity] always full'), video('shut', '[http:429:1] shut for now')];
+    const handle = await startCampaign(media, rows, { maxAttempts: 2 });
+    const result = await handle.result();
+    const lines = await resultsOf(media, result.results);
+    expect(lines.get('shut')).toMatchObject({ outcome: 'completed', attempt: 0 });
+    expect(lines.get('full')).toMatchObject({
+      outcome: 'failed',
+      attempt: 1,
+      errorKind: 'capacity',
+      ledger: [
+        { attempt: 0, creationKey: `media-row/${handle.workflowId}/full/0`, state: 'needs_review' },
+        { attempt: 1, creationKey: `media-row/${handle.workflowId}/full/1`, state: 'needs_review' },
+      ],
+    });
+    expect(result.money).toEqual({ settled: PRICE, reserved: 0, needsReview: 2 * PRICE, unknown: 0 });
+    expect(await acceptedOf(media, rows)).toBe(3);
+  });
 
-  it.concurrent(
-    'run again under its id it submits only what is missing, and shows what has changed',
-    async () => {
-      const media = await stack();
-      const rows = [
-        video('a', 'a first boat'),
-        video('b', '[run:600s] a slow boat'),
-        video('c', 'a third boat'),
-      ];
-      const handle = await startCampaign(media, rows, { waitFor: '6s' });
-      const first = await handle.result();
-      expect(first.counts).toEqual({ completed: 2, still_running: 1 });
-      const changed = [
-        rows[0] as Row,
-        rows[1] as Row,
-        video('c', 'another third boat'),
-        video('d', 'a fourth boat'),
-      ];
-      const previous = first.results;
-      const again = await startCampaign(media, changed, { previous, waitFor: '6s' }, handle.workflowId);
-      const second = await again.result();
-      const lines = await resultsOf(media, second.results);
-      expect(lines.get('d')).toMatchObject({ outcome: 'completed' });
-      expect(lines.get('c')).toMatchObject({ outcome: 'changed' });
-      expect(lines.get('b')).toMatchObject({ outcome: 'still_running', attempt: 0 });
-      expect(second.counts).toEqual({ completed: 2, still_running: 1, changed: 1 });
-      expect(await acceptedOf(media, [...rows, ...changed])).toBe(4);
-      // Money of the boat that was bought with the old text stays on the books.
-      expect(second.money).toEqual({ settled: 3 * PRICE, reserved: PRICE, needsReview: 0, unknown: 0 });
-    },
-  );
+  it.concurrent('run again under its id it submits only what is missing, and shows what has changed', async () => {
+    const media = await stack();
+    const rows = [
+      video('a', 'a first boat'),
+      video('b', '[run:600s] a slow boat'),
+      video('c', 'a third boat'),
+    ];
+    const handle = await startCampaign(media, rows, { waitFor: '6s' });
+    const first = await handle.result();
+    expect(first.counts).toEqual({ completed: 2, still_running: 1 });
+    const changed = [
+      rows[0] as Row,
+      rows[1] as Row,
+      video('c', 'another third boat'),
+      video('d', 'a fourth boat'),
+    ];
+    const previous = first.results;
+    const again = await startCampaign(media, changed, { previous, waitFor: '6s' }, handle.workflowId);
+    const second = await again.result();
+    const lines = await resultsOf(media, second.results);
+    expect(lines.get('d')).toMatchObject({ outcome: 'completed' });
+    expect(lines.get('c')).toMatchObject({ outcome: 'changed' });
+    expect(lines.get('b')).toMatchObject({ outcome: 'still_running', attempt: 0 });
+    expect(second.counts).toEqual({ completed: 2, still_running: 1, changed: 1 });
+    expect(await acceptedOf(media, [...rows, ...changed])).toBe(4);
+    // Money of the boat that was bought with the old text stays on the books.
+    expect(second.money).toEqual({ settled: 3 * PRICE, reserved: PRICE, needsReview: 0, unknown: 0 });
+  });
 
   it.concurrent('cancelled, it buys nothing more and collects what runs', async () => {
     const media = await stack();

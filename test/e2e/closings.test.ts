@@ -37,45 +37,39 @@ describe('a video workflow closes', () => {
       return requests.some((request) => request.taskId === taskId) ? true : undefined;
     });
 
-  it.concurrent(
-    'terminated while it watches: the journal names the task, its key and its workflow',
-    async () => {
-      const prompt = '[queue:0s] [run:6s] terminated while watching';
-      const handle = await start(prompt);
-      const taskId = await taskOf(prompt);
-      await asked('poll', taskId);
-      await handle.terminate('pulled the plug');
-      const { media } = await stack();
-      expect(await media.findTask(taskId)).toMatchObject({
-        workflowId: handle.workflowId,
-        video: { taskId, model: 'motion-omni', durationSeconds: 3, referenceMode: 'none', source: 'journal' },
-      });
-      // And the workflow's own last state leads to it too: waiting goes on from there.
-      const resumed = await media.resume(handle.workflowId);
-      expect(await resumed.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
-      expect(await accepted(await stack(), prompt)).toBe(1);
-    },
-  );
+  it.concurrent('terminated while it watches: the journal names the task, its key and its workflow', async () => {
+    const prompt = '[queue:0s] [run:6s] terminated while watching';
+    const handle = await start(prompt);
+    const taskId = await taskOf(prompt);
+    await asked('poll', taskId);
+    await handle.terminate('pulled the plug');
+    const { media } = await stack();
+    expect(await media.findTask(taskId)).toMatchObject({
+      workflowId: handle.workflowId,
+      video: { taskId, model: 'motion-omni', durationSeconds: 3, referenceMode: 'none', source: 'journal' },
+    });
+    // And the workflow's own last state leads to it too: waiting goes on from there.
+    const resumed = await media.resume(handle.workflowId);
+    expect(await resumed.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
+    expect(await accepted(await stack(), prompt)).toBe(1);
+  });
 
-  it.concurrent(
-    'terminated while the create is on its way: the journal still learns of the task',
-    async () => {
-      const prompt = 'terminated while creating';
-      const { sandbox, media } = await stack();
-      await sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
-      ]);
-      const handle = await start(prompt);
-      await eventually('the send', async () => (await received(await stack(), prompt)) === 1);
-      await handle.terminate('pulled the plug');
-      const taskId = await taskOf(prompt);
-      const found = await eventually('the record', async () => {
-        const entry = await media.findTask(taskId);
-        return entry.creationKey === null ? undefined : entry;
-      });
-      expect(found).toMatchObject({ workflowId: handle.workflowId, video: { taskId, model: 'motion-omni' } });
-    },
-  );
+  it.concurrent('terminated while the create is on its way: the journal still learns of the task', async () => {
+    const prompt = 'terminated while creating';
+    const { sandbox, media } = await stack();
+    await sandbox.admin.addFaults([
+      { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
+    ]);
+    const handle = await start(prompt);
+    await eventually('the send', async () => (await received(await stack(), prompt)) === 1);
+    await handle.terminate('pulled the plug');
+    const taskId = await taskOf(prompt);
+    const found = await eventually('the record', async () => {
+      const entry = await media.findTask(taskId);
+      return entry.creationKey === null ? undefined : entry;
+    });
+    expect(found).toMatchObject({ workflowId: handle.workflowId, video: { taskId, model: 'motion-omni' } });
+  });
 
   it.concurrent.each([
     ['completed', '[queue:0s] [run:1s] closes completed', {}],

@@ -20,26 +20,23 @@ describe('an id whose request the service refused', () => {
     ]);
   }
 
-  it.concurrent(
-    '[C7.1] takes the corrected request, whose video is never handed to whoever asks for the first one',
-    async () => {
-      const { media, server } = await stack();
-      const id = server.uniqueId('order');
-      const [wrong, corrected] = ['a clip of 400 seconds', 'a clip of 2 seconds'];
-      await refuse('create', wrong);
-      const first = await (await media.startVideo({ request: request(wrong) }, { id })).result();
-      expect(first).toMatchObject({ outcome: 'rejected', reason: 'invalid_request', sends: 1 });
-      const second = await media.startVideo({ request: request(corrected) }, { id });
-      expect(await second.result()).toMatchObject({ outcome: 'completed' });
-      expect(await accepted(await stack(), corrected)).toBe(1);
-      const asked = media.startVideo({ request: request(wrong), again: true }, { id });
-      await expect(asked).rejects.toThrow(CreationKeyConflictError);
-      const same = await media.startVideo({ request: request(corrected) }, { id });
-      expect([same.isNew, (await same.result()).outcome]).toEqual([false, 'completed']);
-      expect(await received(await stack(), wrong)).toBe(1);
-      expect(await received(await stack(), corrected)).toBe(1);
-    },
-  );
+  it.concurrent('[C7.1] takes the corrected request, whose video is never handed to whoever asks for the first one', async () => {
+    const { media, server } = await stack();
+    const id = server.uniqueId('order');
+    const [wrong, corrected] = ['a clip of 400 seconds', 'a clip of 2 seconds'];
+    await refuse('create', wrong);
+    const first = await (await media.startVideo({ request: request(wrong) }, { id })).result();
+    expect(first).toMatchObject({ outcome: 'rejected', reason: 'invalid_request', sends: 1 });
+    const second = await media.startVideo({ request: request(corrected) }, { id });
+    expect(await second.result()).toMatchObject({ outcome: 'completed' });
+    expect(await accepted(await stack(), corrected)).toBe(1);
+    const asked = media.startVideo({ request: request(wrong), again: true }, { id });
+    await expect(asked).rejects.toThrow(CreationKeyConflictError);
+    const same = await media.startVideo({ request: request(corrected) }, { id });
+    expect([same.isNew, (await same.result()).outcome]).toEqual([false, 'completed']);
+    expect(await received(await stack(), wrong)).toBe(1);
+    expect(await received(await stack(), corrected)).toBe(1);
+  });
 
   it.concurrent('[C7.1] sends the same request again only where a person says so', async () => {
     const { media, server } = await stack();
@@ -75,23 +72,20 @@ describe('an id whose request the service refused', () => {
     expect(await accepted(await stack(), corrected)).toBe(1);
   });
 
-  it.concurrent(
-    '[C4.4a] is free for the corrected request when nothing had left, and then belongs to it',
-    async () => {
-      const { media, server } = await stack();
-      const id = server.uniqueId('freed');
-      const prompt = 'a request that is corrected before it leaves';
-      const request = { model: 'sketch-lite', prompt };
-      const refused = await (
-        await media.startVideo({ request: { ...request, durationSeconds: 99 } }, { id })
-      ).result();
-      expect(refused).toMatchObject({ outcome: 'rejected', reason: 'invalid_request', sends: 0 });
-      const completed = await (await media.startVideo({ request }, { id })).result();
-      expect(completed).toMatchObject({ outcome: 'completed' });
-      await expect(media.startVideo({ request: { ...request, prompt: 'another' } }, { id })).rejects.toThrow(
-        'belongs to another request',
-      );
-      expect(await accepted(await stack(), prompt)).toBe(1);
-    },
-  );
+  it.concurrent('[C4.4a] is free for the corrected request when nothing had left, and then belongs to it', async () => {
+    const { media, server } = await stack();
+    const id = server.uniqueId('freed');
+    const prompt = 'a request that is corrected before it leaves';
+    const request = { model: 'sketch-lite', prompt };
+    const refused = await (
+      await media.startVideo({ request: { ...request, durationSeconds: 99 } }, { id })
+    ).result();
+    expect(refused).toMatchObject({ outcome: 'rejected', reason: 'invalid_request', sends: 0 });
+    const completed = await (await media.startVideo({ request }, { id })).result();
+    expect(completed).toMatchObject({ outcome: 'completed' });
+    await expect(media.startVideo({ request: { ...request, prompt: 'another' } }, { id })).rejects.toThrow(
+      'belongs to another request',
+    );
+    expect(await accepted(await stack(), prompt)).toBe(1);
+  });
 });

@@ -89,26 +89,23 @@ describe('a service that honours idempotency keys', () => {
     },
   );
 
-  it.concurrent(
-    '[C7.10] a refusal of the repetition leaves the fate unknown, and nothing more is sent',
-    async () => {
-      const prompt = 'refused in between';
-      await misbehave(await stack(), prompt, { type: 'lose_reply', accepted: true, how: 'reset' });
-      await misbehave(await stack(), prompt, { type: 'status', status: 401 });
-      const { id, outcome } = await outcomeOf(await stack(), prompt);
-      expect(outcome).toMatchObject({
-        outcome: 'unconfirmed',
-        evidence: { cause: 'same_key_refused', httpStatus: 401 },
-        billing: { state: 'needs_review' },
-      });
-      expect(await paid(await stack(), prompt)).toEqual([2, 1]);
-      // Mended: the same id finds its video within the window.
-      expect((await outcomeOf(await stack(), prompt, {}, id)).outcome).toMatchObject({
-        outcome: 'completed',
-      });
-      expect((await paid(await stack(), prompt))[1]).toBe(1);
-    },
-  );
+  it.concurrent('[C7.10] a refusal of the repetition leaves the fate unknown, and nothing more is sent', async () => {
+    const prompt = 'refused in between';
+    await misbehave(await stack(), prompt, { type: 'lose_reply', accepted: true, how: 'reset' });
+    await misbehave(await stack(), prompt, { type: 'status', status: 401 });
+    const { id, outcome } = await outcomeOf(await stack(), prompt);
+    expect(outcome).toMatchObject({
+      outcome: 'unconfirmed',
+      evidence: { cause: 'same_key_refused', httpStatus: 401 },
+      billing: { state: 'needs_review' },
+    });
+    expect(await paid(await stack(), prompt)).toEqual([2, 1]);
+    // Mended: the same id finds its video within the window.
+    expect((await outcomeOf(await stack(), prompt, {}, id)).outcome).toMatchObject({
+      outcome: 'completed',
+    });
+    expect((await paid(await stack(), prompt))[1]).toBe(1);
+  });
 
   it.concurrent('[C4.4c] a person who sends again buys anew, under another key', async () => {
     const prompt = 'bought again by decision';
@@ -189,39 +186,36 @@ describe('a service that only claims to honour keys', () => {
     workerWith({ idempotency: VOUCHED }),
   );
 
-  it.concurrent(
-    'is found out when it names two tasks: both are on the books, and the money is to be reviewed',
-    async () => {
-      const prompt = 'two tasks for one key';
-      const { sandbox, server, taskQueue } = await stack();
-      await misbehave(await stack(), prompt, { type: 'lose_reply', accepted: true, how: 'reset' });
-      // Both callers send again before either has its answer.
-      await sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, times: 2, action: { type: 'delay', ms: 6_000 } },
-      ]);
-      const input: GenerateVideoInput = {
-        creationKey: server.uniqueId('one-key'),
-        request: requestOf(prompt),
-      };
-      const outcomes = await Promise.all(
-        ['a', 'b'].map((caller) =>
-          server.client.workflow.execute<typeof generateVideo>(WORKFLOW.generateVideo, {
-            taskQueue,
-            workflowId: server.uniqueId(caller),
-            args: [input],
-          }),
-        ),
-      );
-      expect(outcomes).toMatchObject([{ outcome: 'completed' }, { outcome: 'completed' }]);
-      const told = outcomes.filter(
-        (outcome) => outcome.outcome === 'completed' && outcome.billing.state === 'needs_review',
-      );
-      expect(told).toHaveLength(1);
-      const tasks = (await sandbox.admin.tasks()).filter((task) => task.prompt === prompt).slice(1);
-      const text = JSON.stringify(told);
-      expect(text).toContain('idempotency_not_honoured');
-      for (const { id } of tasks) expect(text).toContain(id);
-      expect(await paid(await stack(), prompt)).toEqual([3, 3]);
-    },
-  );
+  it.concurrent('is found out when it names two tasks: both are on the books, and the money is to be reviewed', async () => {
+    const prompt = 'two tasks for one key';
+    const { sandbox, server, taskQueue } = await stack();
+    await misbehave(await stack(), prompt, { type: 'lose_reply', accepted: true, how: 'reset' });
+    // Both callers send again before either has its answer.
+    await sandbox.admin.addFaults([
+      { operation: 'create', promptIncludes: prompt, times: 2, action: { type: 'delay', ms: 6_000 } },
+    ]);
+    const input: GenerateVideoInput = {
+      creationKey: server.uniqueId('one-key'),
+      request: requestOf(prompt),
+    };
+    const outcomes = await Promise.all(
+      ['a', 'b'].map((caller) =>
+        server.client.workflow.execute<typeof generateVideo>(WORKFLOW.generateVideo, {
+          taskQueue,
+          workflowId: server.uniqueId(caller),
+          args: [input],
+        }),
+      ),
+    );
+    expect(outcomes).toMatchObject([{ outcome: 'completed' }, { outcome: 'completed' }]);
+    const told = outcomes.filter(
+      (outcome) => outcome.outcome === 'completed' && outcome.billing.state === 'needs_review',
+    );
+    expect(told).toHaveLength(1);
+    const tasks = (await sandbox.admin.tasks()).filter((task) => task.prompt === prompt).slice(1);
+    const text = JSON.stringify(told);
+    expect(text).toContain('idempotency_not_honoured');
+    for (const { id } of tasks) expect(text).toContain(id);
+    expect(await paid(await stack(), prompt)).toEqual([3, 3]);
+  });
 });

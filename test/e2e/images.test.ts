@@ -121,23 +121,20 @@ describe('images on the real server', () => {
     expect(await received(await stack(), prompt)).toBe(1);
   });
 
-  it.concurrent(
-    'without a journal an image call that may be retried is refused before it is sent',
-    async () => {
-      const prompt = 'a lighthouse without a book';
-      const { server } = await stack();
-      const worker = await handMadeWorker(await stack(), { journal: 'none' });
-      const outcome: unknown = await worker.runUntil(
-        server.client.workflow.execute(WORKFLOW.generateImage, {
-          taskQueue: worker.taskQueue,
-          workflowId: server.uniqueId('no-journal'),
-          args: [{ request: { model: 'image-2', prompt } }],
-        }),
-      );
-      expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'unsafe_retry_policy', sends: 0 });
-      expect(await received(await stack(), prompt)).toBe(0);
-    },
-  );
+  it.concurrent('without a journal an image call that may be retried is refused before it is sent', async () => {
+    const prompt = 'a lighthouse without a book';
+    const { server } = await stack();
+    const worker = await handMadeWorker(await stack(), { journal: 'none' });
+    const outcome: unknown = await worker.runUntil(
+      server.client.workflow.execute(WORKFLOW.generateImage, {
+        taskQueue: worker.taskQueue,
+        workflowId: server.uniqueId('no-journal'),
+        args: [{ request: { model: 'image-2', prompt } }],
+      }),
+    );
+    expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'unsafe_retry_policy', sends: 0 });
+    expect(await received(await stack(), prompt)).toBe(0);
+  });
 
   async function requestsOf(prompt: string): Promise<SandboxRequest[]> {
     const requests = await (await stack()).sandbox.admin.requests();

@@ -15,42 +15,39 @@ describe('a journal that was set back', () => {
   // The bundler loads its parts while it works; jest refuses that once the first of the concurrent tests has ended.
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, () => testBundle());
 
-  it.concurrent(
-    '[C4.4a] is refused at the start of a worker, and guarded by a rebind that was told of it',
-    async () => {
-      const queue = await openQueue();
-      const first = await queue.startWorker();
-      expect(await queue.order('one')).toMatchObject({ outcome: 'completed' });
-      await first.stop();
-      await queue.copy();
-      const second = await queue.startWorker();
-      expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
-      await second.stop();
-      await queue.restore();
+  it.concurrent('[C4.4a] is refused at the start of a worker, and guarded by a rebind that was told of it', async () => {
+    const queue = await openQueue();
+    const first = await queue.startWorker();
+    expect(await queue.order('one')).toMatchObject({ outcome: 'completed' });
+    await first.stop();
+    await queue.copy();
+    const second = await queue.startWorker();
+    expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
+    await second.stop();
+    await queue.restore();
 
-      const refused = await queue.startWorker().catch((error: unknown) => error);
-      expect(refused).toBeInstanceOf(JournalBindingError);
-      for (const told of ['earlier copy', queue.ledgerId, '--rebind'])
-        expect((refused as Error).message).toContain(told);
-      expect((refused as Error).message).not.toContain(queue.journal);
+    const refused = await queue.startWorker().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(JournalBindingError);
+    for (const told of ['earlier copy', queue.ledgerId, '--rebind'])
+      expect((refused as Error).message).toContain(told);
+    expect((refused as Error).message).not.toContain(queue.journal);
 
-      const unwilling = queue.startWorker(() => Promise.reject(new Error('not agreed')));
-      await expect(unwilling).rejects.toThrow('not agreed');
-      // Nothing was taken over by that.
-      await expect(queue.startWorker()).rejects.toBeInstanceOf(JournalBindingError);
+    const unwilling = queue.startWorker(() => Promise.reject(new Error('not agreed')));
+    await expect(unwilling).rejects.toThrow('not agreed');
+    // Nothing was taken over by that.
+    await expect(queue.startWorker()).rejects.toBeInstanceOf(JournalBindingError);
 
-      let lost: LostCalls | undefined;
-      await queue.startWorker((found) => {
-        lost = found;
-        return Promise.resolve();
-      });
-      expect(lost?.calls.map(({ creationKey, created }) => [creationKey, created === undefined])).toEqual([
-        [queue.key('two'), false],
-      ]);
-      expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
-      expect(await accepted(queue.stack, queue.key('two'))).toBe(1);
-    },
-  );
+    let lost: LostCalls | undefined;
+    await queue.startWorker((found) => {
+      lost = found;
+      return Promise.resolve();
+    });
+    expect(lost?.calls.map(({ creationKey, created }) => [creationKey, created === undefined])).toEqual([
+      [queue.key('two'), false],
+    ]);
+    expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
+    expect(await accepted(queue.stack, queue.key('two'))).toBe(1);
+  });
 
   it.concurrent('[C4.4a] sends nothing from a worker put together by hand', async () => {
     const queue = await openQueue();
@@ -79,33 +76,28 @@ describe('a journal that was set back', () => {
     expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
   });
 
-  it.concurrent(
-    '[C4.4a] a ledger that is full is carried on, and what several say meanwhile is kept',
-    async () => {
-      const queue = await openQueue();
-      const { server } = queue.stack;
-      const client = new Client({ connection: server.client.connection, namespace: server.namespace });
-      const journal = createFileJournal({ root: queue.journal });
-      const bound = await bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts: ['first'] });
-      const before = await readLedger(client, queue.taskQueue);
-      const ledger = client.workflow.getHandle(queue.ledgerId);
-      await Promise.all(
-        Array.from({ length: 520 }, (_, at) => ledger.signal(`${SIGNAL.bind}-of-nobody`, at)),
-      );
-      const accounts = ['a', 'b', 'c', 'd'];
-      await Promise.all(
-        accounts.map((name) =>
-          bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts: [name], mark: true }),
-        ),
-      );
-      const after = await readLedger(client, queue.taskQueue);
-      if (before.is === 'missing' || after.is === 'missing') throw new Error('The ledger is gone.');
-      expect(after.runId).not.toBe(before.runId);
-      expect(after.ledger).toMatchObject({ binding: bound.binding, boundSince: bound.boundSince });
-      expect([...(after.ledger?.accounts ?? [])].sort()).toEqual([...accounts, 'first'].sort());
-      expect(await journal.hasMark(after.ledger?.mark ?? '')).toBe(true);
-    },
-  );
+  it.concurrent('[C4.4a] a ledger that is full is carried on, and what several say meanwhile is kept', async () => {
+    const queue = await openQueue();
+    const { server } = queue.stack;
+    const client = new Client({ connection: server.client.connection, namespace: server.namespace });
+    const journal = createFileJournal({ root: queue.journal });
+    const bound = await bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts: ['first'] });
+    const before = await readLedger(client, queue.taskQueue);
+    const ledger = client.workflow.getHandle(queue.ledgerId);
+    await Promise.all(Array.from({ length: 520 }, (_, at) => ledger.signal(`${SIGNAL.bind}-of-nobody`, at)));
+    const accounts = ['a', 'b', 'c', 'd'];
+    await Promise.all(
+      accounts.map((name) =>
+        bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts: [name], mark: true }),
+      ),
+    );
+    const after = await readLedger(client, queue.taskQueue);
+    if (before.is === 'missing' || after.is === 'missing') throw new Error('The ledger is gone.');
+    expect(after.runId).not.toBe(before.runId);
+    expect(after.ledger).toMatchObject({ binding: bound.binding, boundSince: bound.boundSince });
+    expect([...(after.ledger?.accounts ?? [])].sort()).toEqual([...accounts, 'first'].sort());
+    expect(await journal.hasMark(after.ledger?.mark ?? '')).toBe(true);
+  });
 
   interface Queue {
     readonly stack: MediaStack;

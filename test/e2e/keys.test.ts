@@ -22,56 +22,47 @@ describe('a creation key', () => {
     }) as Promise<VideoOutcome>;
   }
 
-  it.concurrent(
-    '[C4.4a] the same id and request attach while it runs and return the first result afterwards',
-    async () => {
-      const { media, server } = await stack();
-      const id = server.uniqueId('order');
-      const prompt = 'asked for three times';
-      const first = await media.startVideo({ request: request(prompt) }, { id });
-      const second = await media.startVideo({ request: request(prompt) }, { id });
-      expect([first.isNew, second.isNew]).toEqual([true, false]);
-      expect(second.runId).toBe(first.runId);
-      const outcomes = await Promise.all([first.result(), second.result()]);
-      const third = await media.startVideo({ request: request(prompt) }, { id });
-      expect(third.isNew).toBe(false);
-      expect(outcomes[0]).toMatchObject({ outcome: 'completed' });
-      expect([outcomes[1], await third.result()]).toEqual([outcomes[0], outcomes[0]]);
-      expect(await received(await stack(), prompt)).toBe(1);
-    },
-  );
+  it.concurrent('[C4.4a] the same id and request attach while it runs and return the first result afterwards', async () => {
+    const { media, server } = await stack();
+    const id = server.uniqueId('order');
+    const prompt = 'asked for three times';
+    const first = await media.startVideo({ request: request(prompt) }, { id });
+    const second = await media.startVideo({ request: request(prompt) }, { id });
+    expect([first.isNew, second.isNew]).toEqual([true, false]);
+    expect(second.runId).toBe(first.runId);
+    const outcomes = await Promise.all([first.result(), second.result()]);
+    const third = await media.startVideo({ request: request(prompt) }, { id });
+    expect(third.isNew).toBe(false);
+    expect(outcomes[0]).toMatchObject({ outcome: 'completed' });
+    expect([outcomes[1], await third.result()]).toEqual([outcomes[0], outcomes[0]]);
+    expect(await received(await stack(), prompt)).toBe(1);
+  });
 
-  it.concurrent(
-    '[C4.4c] the same id after a lost reply returns the unknown fate and sends nothing',
-    async () => {
-      const { media, server } = await stack();
-      const id = server.uniqueId('order');
-      const prompt = '[lost-reply] asked for again in vain';
-      const first = await (await media.startVideo({ request: request(prompt) }, { id })).result();
-      const second = await (await media.startVideo({ request: request(prompt) }, { id })).result();
-      expect(first).toMatchObject({ outcome: 'unconfirmed' });
-      expect(second).toEqual(first);
-      expect(await received(await stack(), prompt)).toBe(1);
-    },
-  );
+  it.concurrent('[C4.4c] the same id after a lost reply returns the unknown fate and sends nothing', async () => {
+    const { media, server } = await stack();
+    const id = server.uniqueId('order');
+    const prompt = '[lost-reply] asked for again in vain';
+    const first = await (await media.startVideo({ request: request(prompt) }, { id })).result();
+    const second = await (await media.startVideo({ request: request(prompt) }, { id })).result();
+    expect(first).toMatchObject({ outcome: 'unconfirmed' });
+    expect(second).toEqual(first);
+    expect(await received(await stack(), prompt)).toBe(1);
+  });
 
-  it.concurrent(
-    '[C7.3] the same id after refused credentials is sent again: a person has mended them',
-    async () => {
-      const { media, server, sandbox } = await stack();
-      const id = server.uniqueId('order');
-      const prompt = 'asked for with a key that was mended';
-      await sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, action: { type: 'status', status: 401 } },
-      ]);
-      const first = await (await media.startVideo({ request: request(prompt) }, { id })).result();
-      expect(first).toMatchObject({ outcome: 'rejected', reason: 'credentials', sends: 1 });
-      expect(await received(await stack(), prompt)).toBe(1);
-      const second = await (await media.startVideo({ request: request(prompt) }, { id })).result();
-      expect(second).toMatchObject({ outcome: 'completed' });
-      expect(await accepted(await stack(), prompt)).toBe(1);
-    },
-  );
+  it.concurrent('[C7.3] the same id after refused credentials is sent again: a person has mended them', async () => {
+    const { media, server, sandbox } = await stack();
+    const id = server.uniqueId('order');
+    const prompt = 'asked for with a key that was mended';
+    await sandbox.admin.addFaults([
+      { operation: 'create', promptIncludes: prompt, action: { type: 'status', status: 401 } },
+    ]);
+    const first = await (await media.startVideo({ request: request(prompt) }, { id })).result();
+    expect(first).toMatchObject({ outcome: 'rejected', reason: 'credentials', sends: 1 });
+    expect(await received(await stack(), prompt)).toBe(1);
+    const second = await (await media.startVideo({ request: request(prompt) }, { id })).result();
+    expect(second).toMatchObject({ outcome: 'completed' });
+    expect(await accepted(await stack(), prompt)).toBe(1);
+  });
 
   it.concurrent('the same id with another request is refused by the client', async () => {
     const { media, server } = await stack();
@@ -86,38 +77,32 @@ describe('a creation key', () => {
     expect(await received(await stack(), 'the first wish')).toBe(1);
   });
 
-  it.concurrent(
-    'one key and two requests in two workflows: the second is rejected by the journal',
-    async () => {
-      const creationKey = (await stack()).server.uniqueId('row');
-      const first = await execute({ creationKey, request: request('the row as it was') });
-      const second = await execute({ creationKey, request: request('the row after an edit') });
-      expect(first).toMatchObject({ outcome: 'completed' });
-      expect(second).toMatchObject({ outcome: 'rejected', reason: 'creation_key_conflict', creationKey });
-      expect(await received(await stack(), 'the row after an edit')).toBe(0);
-    },
-  );
+  it.concurrent('one key and two requests in two workflows: the second is rejected by the journal', async () => {
+    const creationKey = (await stack()).server.uniqueId('row');
+    const first = await execute({ creationKey, request: request('the row as it was') });
+    const second = await execute({ creationKey, request: request('the row after an edit') });
+    expect(first).toMatchObject({ outcome: 'completed' });
+    expect(second).toMatchObject({ outcome: 'rejected', reason: 'creation_key_conflict', creationKey });
+    expect(await received(await stack(), 'the row after an edit')).toBe(0);
+  });
 
-  it.concurrent(
-    '[C4.4a] a second caller in mid-create gets the first one’s task, never a false unconfirmed',
-    async () => {
-      const { server, sandbox } = await stack();
-      const creationKey = server.uniqueId('row');
-      const prompt = '[run:9s] asked for by two at once';
-      await sandbox.admin.addFaults([
-        { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
-      ]);
-      // Whose task it is shows without waiting for the video.
-      const input: GenerateVideoInput = { creationKey, request: request(prompt), waitFor: '1s' };
-      const first = execute(input);
-      await eventually('the send', async () => (await received(await stack(), prompt)) === 1);
-      const [one, two] = await Promise.all([first, execute(input)]);
-      if (one.outcome !== 'still_running' || two.outcome !== 'still_running')
-        throw new Error(`${one.outcome}, ${two.outcome}`);
-      expect(two.video.taskId).toBe(one.video.taskId);
-      expect(await received(await stack(), prompt)).toBe(1);
-    },
-  );
+  it.concurrent('[C4.4a] a second caller in mid-create gets the first one’s task, never a false unconfirmed', async () => {
+    const { server, sandbox } = await stack();
+    const creationKey = server.uniqueId('row');
+    const prompt = '[run:9s] asked for by two at once';
+    await sandbox.admin.addFaults([
+      { operation: 'create', promptIncludes: prompt, action: { type: 'delay', ms: 3_000 } },
+    ]);
+    // Whose task it is shows without waiting for the video.
+    const input: GenerateVideoInput = { creationKey, request: request(prompt), waitFor: '1s' };
+    const first = execute(input);
+    await eventually('the send', async () => (await received(await stack(), prompt)) === 1);
+    const [one, two] = await Promise.all([first, execute(input)]);
+    if (one.outcome !== 'still_running' || two.outcome !== 'still_running')
+      throw new Error(`${one.outcome}, ${two.outcome}`);
+    expect(two.video.taskId).toBe(one.video.taskId);
+    expect(await received(await stack(), prompt)).toBe(1);
+  });
 
   it.concurrent('[C7.5] a second caller in mid-create of a 502 shares its unknown fate', async () => {
     const { server, sandbox } = await stack();

@@ -24,51 +24,48 @@ Object.assign(IMAGE_TIMEOUTS, { httpBudgetMs: 4_000, keepMarginMs: 500 });
 describe('a paid call', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
 
-  it.concurrent(
-    '[C4.4a] [C4.4b] whose result is lost while it is paused is ended by the timer of its workflow, which finds the task',
-    async () => {
-      const media = await stack();
-      const prompt = 'paused for good';
-      const recorded = deferred<void>();
-      const paused = deferred<void>();
-      let attempts = 0;
-      const sender = await handMadeWorker(media, { standing: alwaysBound }, (real) => ({
-        [ACTIVITY.createVideo]: async (input) => {
-          attempts += 1;
-          await real[ACTIVITY.createVideo](input);
-          recorded.resolve();
-          await paused.promise;
-          throw new Error('the result is lost');
-        },
-      }));
-      const { taskQueue } = sender;
-      const workflows = await workerOf(media, require.resolve('../support/workflows/short-ceiling'));
-      const running = [sender.run(), workflows.run()];
-      try {
-        const handle = await media.server.client.workflow.start(WORKFLOW.generateVideo, {
-          taskQueue: workflows.options.taskQueue,
-          workflowId: media.server.uniqueId('paused-for-good'),
-          args: [
-            {
-              request: { model: 'cine-1', durationSeconds: 2, prompt },
-              startLimit: '1s',
-              queues: { create: taskQueue, poll: taskQueue, download: taskQueue },
-            },
-          ],
-        });
-        await recorded.promise;
-        await pause(media, handle, ACTIVITY.createVideo);
-        paused.resolve();
-        expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-        expect([attempts, await accepted(media, prompt)]).toEqual([1, 1]);
-      } finally {
-        paused.resolve();
-        sender.shutdown();
-        workflows.shutdown();
-        await Promise.all(running);
-      }
-    },
-  );
+  it.concurrent('[C4.4a] [C4.4b] whose result is lost while it is paused is ended by the timer of its workflow, which finds the task', async () => {
+    const media = await stack();
+    const prompt = 'paused for good';
+    const recorded = deferred<void>();
+    const paused = deferred<void>();
+    let attempts = 0;
+    const sender = await handMadeWorker(media, { standing: alwaysBound }, (real) => ({
+      [ACTIVITY.createVideo]: async (input) => {
+        attempts += 1;
+        await real[ACTIVITY.createVideo](input);
+        recorded.resolve();
+        await paused.promise;
+        throw new Error('the result is lost');
+      },
+    }));
+    const { taskQueue } = sender;
+    const workflows = await workerOf(media, require.resolve('../support/workflows/short-ceiling'));
+    const running = [sender.run(), workflows.run()];
+    try {
+      const handle = await media.server.client.workflow.start(WORKFLOW.generateVideo, {
+        taskQueue: workflows.options.taskQueue,
+        workflowId: media.server.uniqueId('paused-for-good'),
+        args: [
+          {
+            request: { model: 'cine-1', durationSeconds: 2, prompt },
+            startLimit: '1s',
+            queues: { create: taskQueue, poll: taskQueue, download: taskQueue },
+          },
+        ],
+      });
+      await recorded.promise;
+      await pause(media, handle, ACTIVITY.createVideo);
+      paused.resolve();
+      expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+      expect([attempts, await accepted(media, prompt)]).toEqual([1, 1]);
+    } finally {
+      paused.resolve();
+      sender.shutdown();
+      workflows.shutdown();
+      await Promise.all(running);
+    }
+  });
 
   // No timeout of the server fires for an activity that was paused while it ran. Its sender here does what one does that
   // was killed after its record: it is never heard of again.
@@ -122,100 +119,91 @@ describe('a paid call', () => {
     },
   );
 
-  it.concurrent(
-    '[C4.4b] that is reset, heartbeats and all, is looked up in the journal, however long that takes, and its video comes',
-    async () => {
-      const media = await stack();
-      const prompt = 'a heron that was bought before the reset';
-      const { creates, recorded, gate } = await losingWorker(media, prompt);
-      const handle = await media.server.client.workflow.start(WORKFLOW.generateVideo, {
-        taskQueue: media.taskQueue,
-        workflowId: media.server.uniqueId('activity-reset'),
-        args: [
-          {
-            request: { model: 'cine-1', prompt, durationSeconds: 2 },
-            startLimit: '1s',
-            queues: { create: creates.taskQueue },
-          },
-        ],
-      });
-      await recorded.promise;
-      await pause(media, handle, ACTIVITY.createVideo);
-      gate.resolve();
-      await eventually('the failed attempt', async () => (await pendingCall(handle))?.lastFailure != null);
-      await creates.stop();
-      // The operator takes some time: what is done within the very seconds of the first try nobody can tell apart.
-      await since(handle, 15_000);
-      await reset(media, handle, ACTIVITY.createVideo);
-      const asked = await eventually(
-        'the reconciliation',
-        async () =>
-          (await handle.fetchHistory()).events
-            ?.map((event) => event.activityTaskScheduledEventAttributes)
-            .find((scheduled) => scheduled?.activityType?.name === ACTIVITY.reconcileCreate),
-        120_000,
-      );
-      expect(Number(asked?.scheduleToStartTimeout?.seconds)).toBe(24 * 60 * 60);
-      const coming = await startFlakyWorker(media, creates.taskQueue);
-      expect((await handle.result()) as VideoOutcome).toMatchObject({ outcome: 'completed' });
-      expect(await accepted(media, prompt)).toBe(1);
-      await coming.stop();
-    },
-  );
+  it.concurrent('[C4.4b] that is reset, heartbeats and all, is looked up in the journal, however long that takes, and its video comes', async () => {
+    const media = await stack();
+    const prompt = 'a heron that was bought before the reset';
+    const { creates, recorded, gate } = await losingWorker(media, prompt);
+    const handle = await media.server.client.workflow.start(WORKFLOW.generateVideo, {
+      taskQueue: media.taskQueue,
+      workflowId: media.server.uniqueId('activity-reset'),
+      args: [
+        {
+          request: { model: 'cine-1', prompt, durationSeconds: 2 },
+          startLimit: '1s',
+          queues: { create: creates.taskQueue },
+        },
+      ],
+    });
+    await recorded.promise;
+    await pause(media, handle, ACTIVITY.createVideo);
+    gate.resolve();
+    await eventually('the failed attempt', async () => (await pendingCall(handle))?.lastFailure != null);
+    await creates.stop();
+    // The operator takes some time: what is done within the very seconds of the first try nobody can tell apart.
+    await since(handle, 15_000);
+    await reset(media, handle, ACTIVITY.createVideo);
+    const asked = await eventually(
+      'the reconciliation',
+      async () =>
+        (await handle.fetchHistory()).events
+          ?.map((event) => event.activityTaskScheduledEventAttributes)
+          .find((scheduled) => scheduled?.activityType?.name === ACTIVITY.reconcileCreate),
+      120_000,
+    );
+    expect(Number(asked?.scheduleToStartTimeout?.seconds)).toBe(24 * 60 * 60);
+    const coming = await startFlakyWorker(media, creates.taskQueue);
+    expect((await handle.result()) as VideoOutcome).toMatchObject({ outcome: 'completed' });
+    expect(await accepted(media, prompt)).toBe(1);
+    await coming.stop();
+  });
 
   // One process serves workflows and images: where it is away, the limit passes before any workflow can hear of it.
-  it.concurrent(
-    '[C4.4b] whose start limit passed while nobody ran its workflow costs nothing for sure where no worker had it',
-    async () => {
-      const media = await stack();
-      const prompt = 'a heron that nobody painted';
-      const images = media.server.uniqueId('images');
-      const flows = await startFlows(media);
-      const handle = await order(media, prompt, flows.taskQueue, images);
-      await eventually('the call', async () => (await pendingCall(handle)) !== undefined);
-      await flows.stop();
-      await givenUp(handle);
-      const [coming, successor] = [
-        await startFlakyWorker(media, images),
-        await startFlows(media, flows.taskQueue),
-      ];
-      const outcome = (await handle.result()) as ImageOutcome;
-      expect(outcome).toMatchObject({
-        outcome: 'rejected',
-        reason: 'not_sent',
-        billing: { state: 'none' },
-      });
-      expect((outcome as { message: string }).message).toContain(images);
-      expect(await received(media, prompt)).toBe(0);
-      await coming.stop();
-      await successor.stop();
-    },
-  );
+  it.concurrent('[C4.4b] whose start limit passed while nobody ran its workflow costs nothing for sure where no worker had it', async () => {
+    const media = await stack();
+    const prompt = 'a heron that nobody painted';
+    const images = media.server.uniqueId('images');
+    const flows = await startFlows(media);
+    const handle = await order(media, prompt, flows.taskQueue, images);
+    await eventually('the call', async () => (await pendingCall(handle)) !== undefined);
+    await flows.stop();
+    await givenUp(handle);
+    const [coming, successor] = [
+      await startFlakyWorker(media, images),
+      await startFlows(media, flows.taskQueue),
+    ];
+    const outcome = (await handle.result()) as ImageOutcome;
+    expect(outcome).toMatchObject({
+      outcome: 'rejected',
+      reason: 'not_sent',
+      billing: { state: 'none' },
+    });
+    expect((outcome as { message: string }).message).toContain(images);
+    expect(await received(media, prompt)).toBe(0);
+    await coming.stop();
+    await successor.stop();
+  });
 
-  it.concurrent(
-    '[C4.4b] whose start limit passed so is looked up where an operator reset it, and its images come',
-    async () => {
-      const media = await stack();
-      const prompt = 'a heron that was painted before the reset';
-      const flows = await startFlows(media);
-      const { creates: images, recorded, gate } = await losingWorker(media, prompt);
-      const handle = await order(media, prompt, flows.taskQueue, images.taskQueue);
-      await recorded.promise;
-      await pause(media, handle, ACTIVITY.generateImage);
-      gate.resolve();
-      await eventually('the failed attempt', async () => (await pendingCall(handle))?.lastFailure != null);
-      await images.stop();
-      await flows.stop();
-      await reset(media, handle, ACTIVITY.generateImage);
-      await givenUp(handle);
-      const coming = await startFlakyWorker(media, images.taskQueue);
-      const successor = await startFlows(media, flows.taskQueue);
-      expect((await handle.result()) as ImageOutcome).toMatchObject({ outcome: 'completed' });
-      expect(await accepted(media, prompt)).toBe(1);
-      await coming.stop();
-      await successor.stop();
-    },
-  );
+  it.concurrent('[C4.4b] whose start limit passed so is looked up where an operator reset it, and its images come', async () => {
+    const media = await stack();
+    const prompt = 'a heron that was painted before the reset';
+    const flows = await startFlows(media);
+    const { creates: images, recorded, gate } = await losingWorker(media, prompt);
+    const handle = await order(media, prompt, flows.taskQueue, images.taskQueue);
+    await recorded.promise;
+    await pause(media, handle, ACTIVITY.generateImage);
+    gate.resolve();
+    await eventually('the failed attempt', async () => (await pendingCall(handle))?.lastFailure != null);
+    await images.stop();
+    await flows.stop();
+    await reset(media, handle, ACTIVITY.generateImage);
+    await givenUp(handle);
+    const coming = await startFlakyWorker(media, images.taskQueue);
+    const successor = await startFlows(media, flows.taskQueue);
+    expect((await handle.result()) as ImageOutcome).toMatchObject({ outcome: 'completed' });
+    expect(await accepted(media, prompt)).toBe(1);
+    await coming.stop();
+    await successor.stop();
+  });
 });
 
 async function workerOf({ server }: MediaStack, workflowsPath: string): Promise<Worker> {

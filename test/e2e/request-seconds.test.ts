@@ -147,28 +147,25 @@ describe('a service that takes longer than a request has by itself', () => {
 describe('a worker that is gone in the middle of a slow create', () => {
   const stack = sharedStack({ sandbox: { timing } }, async () => undefined);
 
-  it.concurrent(
-    '[C4.4a] [C4.4c] killed: its successor waits for what was sent to be over, and sends nothing',
-    async () => {
-      const media = await stack();
-      const prompt = 'a slow kite whose worker is killed';
-      await media.sandbox.admin.addFaults([slow('create', prompt, 20_000)]);
-      const env = await slowModels(media);
-      const worker = await startCrashingWorker(media, undefined, env);
-      const started = await worker.media.startVideo({ request: video(prompt) });
-      await eventually('the call', async () => (await received(media, prompt)) === 1);
-      await worker.kill();
-      await worker.startSuccessor();
-      const outcome = await started.result();
-      if (outcome.outcome !== 'unconfirmed') throw new Error(outcome.outcome);
-      const { intentAt, sendWindowEnd } = outcome.evidence;
-      expect(Date.parse(sendWindowEnd ?? '') - Date.parse(intentAt ?? '')).toBeGreaterThanOrEqual(
-        SECONDS * 1000,
-      );
-      expect(outcome.billing.state).toBe('needs_review');
-      expect([await received(media, prompt), await accepted(media, prompt)]).toEqual([1, 1]);
-    },
-  );
+  it.concurrent('[C4.4a] [C4.4c] killed: its successor waits for what was sent to be over, and sends nothing', async () => {
+    const media = await stack();
+    const prompt = 'a slow kite whose worker is killed';
+    await media.sandbox.admin.addFaults([slow('create', prompt, 20_000)]);
+    const env = await slowModels(media);
+    const worker = await startCrashingWorker(media, undefined, env);
+    const started = await worker.media.startVideo({ request: video(prompt) });
+    await eventually('the call', async () => (await received(media, prompt)) === 1);
+    await worker.kill();
+    await worker.startSuccessor();
+    const outcome = await started.result();
+    if (outcome.outcome !== 'unconfirmed') throw new Error(outcome.outcome);
+    const { intentAt, sendWindowEnd } = outcome.evidence;
+    expect(Date.parse(sendWindowEnd ?? '') - Date.parse(intentAt ?? '')).toBeGreaterThanOrEqual(
+      SECONDS * 1000,
+    );
+    expect(outcome.billing.state).toBe('needs_review');
+    expect([await received(media, prompt), await accepted(media, prompt)]).toEqual([1, 1]);
+  });
 
   it.concurrent('[C4.4a] [C4.4b] stopped for a while: what its reply says is the outcome', async () => {
     const media = await stack();

@@ -38,75 +38,72 @@ describe('asking again', () => {
     expect(await received(await stack(), prompt)).toBe(1);
   });
 
-  it.concurrent(
-    '[C4.4a] the same id after a lost worker adopts what the journal learned since then',
-    async () => {
-      const shared = await stack();
-      const { server, dataDir, sandbox } = shared;
-      const prompt = 'a video that was bought after all';
-      const request = requestOf(prompt);
-      const account = accountName('default', normaliseBaseUrl(sandbox.url));
-      const base = { sendAttempt: 0, sent: true, account, estimate: null };
-      const lost: UnconfirmedCall = { ...base, outcome: 'unconfirmed', evidence: evidence('worker_lost') };
-      const journal = createFileJournal({ root: join(dataDir, 'lost-worker') });
-      const id = server.uniqueId('order');
-      const answers = [lost];
-      const worker = await handMadeWorker(shared, { journal }, (real) => ({
-        // The first time no worker could say more; from then on the real activity answers.
-        [ACTIVITY.createVideo]: async (input) =>
-          (input.creationKey === id ? answers.pop() : undefined) ?? real[ACTIVITY.createVideo](input),
-      }));
-      await worker.runUntil(async () => {
-        const media = new TemporalMediaClient(server.client, { taskQueue: worker.taskQueue });
-        // A real call binds the journal: a queue with calls of unknown fate takes no new one by itself.
-        const before = await media.startVideo({ request: requestOf('one before it') });
-        expect(await before.result()).toMatchObject({ outcome: 'completed' });
-        const first = await media.startVideo({ request }, { id });
-        expect(await first.result()).toMatchObject({
-          outcome: 'unconfirmed',
-          evidence: { cause: 'worker_lost' },
-        });
-
-        const taskId = await buyByHand(sandbox.url, prompt);
-        const video = makeVideoTask({
-          taskId,
-          model: request.model,
-          durationSeconds: 2,
-          resolution: null,
-          account,
-        });
-        const created: CreatedVideo = { ...base, outcome: 'created', video, status: 'queued', warnings: [] };
-        const key = { namespace: server.namespace, creationKey: id };
-        const at = new Date().toISOString();
-        await journal.putClaim(key, 0, {
-          v: 1,
-          kind: 'intent',
-          nonce: 'lost',
-          operation: 'create_video',
-          ...key,
-          workflowId: id,
-          runId: first.runId,
-          activityId: '1',
-          fingerprint: sha256(fingerprintText({ operation: 'create_video', request }, account)),
-          bodyHash: sha256(''),
-          account,
-          model: request.model,
-          durationSeconds: 2,
-          resolution: null,
-          referenceMode: 'none',
-          estimate: null,
-          at,
-          sendWindowEnd: at,
-        });
-        await journal.putOutcome(key, 0, { v: 1, nonce: 'lost', at, answer: created });
-
-        const second = await media.startVideo({ request }, { id });
-        expect(second.isNew).toBe(true);
-        expect(await second.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
+  it.concurrent('[C4.4a] the same id after a lost worker adopts what the journal learned since then', async () => {
+    const shared = await stack();
+    const { server, dataDir, sandbox } = shared;
+    const prompt = 'a video that was bought after all';
+    const request = requestOf(prompt);
+    const account = accountName('default', normaliseBaseUrl(sandbox.url));
+    const base = { sendAttempt: 0, sent: true, account, estimate: null };
+    const lost: UnconfirmedCall = { ...base, outcome: 'unconfirmed', evidence: evidence('worker_lost') };
+    const journal = createFileJournal({ root: join(dataDir, 'lost-worker') });
+    const id = server.uniqueId('order');
+    const answers = [lost];
+    const worker = await handMadeWorker(shared, { journal }, (real) => ({
+      // The first time no worker could say more; from then on the real activity answers.
+      [ACTIVITY.createVideo]: async (input) =>
+        (input.creationKey === id ? answers.pop() : undefined) ?? real[ACTIVITY.createVideo](input),
+    }));
+    await worker.runUntil(async () => {
+      const media = new TemporalMediaClient(server.client, { taskQueue: worker.taskQueue });
+      // A real call binds the journal: a queue with calls of unknown fate takes no new one by itself.
+      const before = await media.startVideo({ request: requestOf('one before it') });
+      expect(await before.result()).toMatchObject({ outcome: 'completed' });
+      const first = await media.startVideo({ request }, { id });
+      expect(await first.result()).toMatchObject({
+        outcome: 'unconfirmed',
+        evidence: { cause: 'worker_lost' },
       });
-      expect(await accepted(shared, prompt)).toBe(1);
-    },
-  );
+
+      const taskId = await buyByHand(sandbox.url, prompt);
+      const video = makeVideoTask({
+        taskId,
+        model: request.model,
+        durationSeconds: 2,
+        resolution: null,
+        account,
+      });
+      const created: CreatedVideo = { ...base, outcome: 'created', video, status: 'queued', warnings: [] };
+      const key = { namespace: server.namespace, creationKey: id };
+      const at = new Date().toISOString();
+      await journal.putClaim(key, 0, {
+        v: 1,
+        kind: 'intent',
+        nonce: 'lost',
+        operation: 'create_video',
+        ...key,
+        workflowId: id,
+        runId: first.runId,
+        activityId: '1',
+        fingerprint: sha256(fingerprintText({ operation: 'create_video', request }, account)),
+        bodyHash: sha256(''),
+        account,
+        model: request.model,
+        durationSeconds: 2,
+        resolution: null,
+        referenceMode: 'none',
+        estimate: null,
+        at,
+        sendWindowEnd: at,
+      });
+      await journal.putOutcome(key, 0, { v: 1, nonce: 'lost', at, answer: created });
+
+      const second = await media.startVideo({ request }, { id });
+      expect(second.isNew).toBe(true);
+      expect(await second.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
+    });
+    expect(await accepted(shared, prompt)).toBe(1);
+  });
 });
 
 /** The send of the worker that was lost. */

@@ -33,40 +33,33 @@ describe('every timer and every activity has a summary', () => {
       );
   }
 
-  it.concurrent(
-    '[C5.4c] of a create that was refused, the polls, the download and their limits',
-    async () => {
-      const prompt = `${SECRET} refused first [run:3s]`;
-      const { sandbox } = await stack();
-      await sandbox.admin.addFaults([
-        {
-          operation: 'create',
-          promptIncludes: 'refused first',
-          action: { type: 'status', status: 429, headers: { 'retry-after': '1' } },
-        },
-      ]);
-      const request = { model: 'cine-1', prompt, durationSeconds: 2 };
-      const handle = await run(
-        WORKFLOW.generateVideo,
-        { request },
-        { workflowExecutionTimeout: '10 minutes' },
-      );
-      const summaries = await summariesOf(handle);
-      expect(new Set(summaries)).toEqual(
-        new Set([
-          'create, send attempt 0',
-          'limit of the create',
-          'wait before the next create',
-          'create, send attempt 1',
-          'next poll of 1',
-          'poll 1',
-          'download',
-          'limit of the download',
-        ]),
-      );
-      expect(JSON.stringify(summaries)).not.toContain(SECRET);
-    },
-  );
+  it.concurrent('[C5.4c] of a create that was refused, the polls, the download and their limits', async () => {
+    const prompt = `${SECRET} refused first [run:3s]`;
+    const { sandbox } = await stack();
+    await sandbox.admin.addFaults([
+      {
+        operation: 'create',
+        promptIncludes: 'refused first',
+        action: { type: 'status', status: 429, headers: { 'retry-after': '1' } },
+      },
+    ]);
+    const request = { model: 'cine-1', prompt, durationSeconds: 2 };
+    const handle = await run(WORKFLOW.generateVideo, { request }, { workflowExecutionTimeout: '10 minutes' });
+    const summaries = await summariesOf(handle);
+    expect(new Set(summaries)).toEqual(
+      new Set([
+        'create, send attempt 0',
+        'limit of the create',
+        'wait before the next create',
+        'create, send attempt 1',
+        'next poll of 1',
+        'poll 1',
+        'download',
+        'limit of the download',
+      ]),
+    );
+    expect(JSON.stringify(summaries)).not.toContain(SECRET);
+  });
 
   it.concurrent('of a task that is resumed by its id, and of one that is looked up', async () => {
     const request = { model: 'cine-1', prompt: `[run:5s] ${SECRET}`, durationSeconds: 2 };

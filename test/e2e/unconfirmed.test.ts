@@ -82,144 +82,126 @@ describe('a create of unknown fate', () => {
     return [await received(await stack(), prompt), await accepted(await stack(), prompt)];
   }
 
-  it.concurrent(
-    '[C4.4c] after its workflow has ended, adopted: the same id brings the video, and nothing is sent again',
-    async () => {
-      const prompt = 'adopted afterwards';
-      const id = await unconfirmed(prompt);
-      expect((await review('unconfirmed', id)).unconfirmed).toMatchObject([
-        {
-          creationKey: id,
-          sendAttempt: 0,
-          state: 'unconfirmed',
-          evidence: { cause: 'connection_lost_after_send' },
-        },
-      ]);
-      const taskId = await taskOf(prompt);
-      expect(await resolve(id, { decision: 'adopt', taskId })).toMatchObject({
-        resolved: true,
-        answer: { outcome: 'created', video: { taskId, model: 'cine-1', durationSeconds: 2 } },
-      });
-      expect(await (await start(prompt, id)).result()).toMatchObject({
-        outcome: 'completed',
-        video: { taskId },
-      });
-      expect(await paid(prompt)).toEqual([1, 1]);
-      expect((await review('unconfirmed', id)).unconfirmed).toEqual([]);
-      expect((await review('created', id)).created).toMatchObject([{ creationKey: id, taskId }]);
-    },
-  );
-
-  it.concurrent(
-    '[C4.4c] after its workflow has ended, declared lost: the same id sends nothing any more',
-    async () => {
-      const prompt = 'declared lost afterwards';
-      const id = await unconfirmed(prompt, false);
-      expect(await resolve(id, { decision: 'declareLost' })).toMatchObject({ resolved: true });
-      expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
-        resolved: false,
-        reason: 'already_decided',
-      });
-      expect(await (await start(prompt, id)).result()).toMatchObject({
-        outcome: 'rejected',
-        reason: 'declared_lost',
-        billing: { state: 'none' },
-      });
-      expect(await paid(prompt)).toEqual([1, 0]);
-    },
-  );
-
-  it.concurrent(
-    '[C4.4c] after its workflow has ended, resubmitted: the same id sends once more, and only once',
-    async () => {
-      const prompt = 'resubmitted afterwards';
-      const id = await unconfirmed(prompt, false);
-      expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
-        resolved: true,
+  it.concurrent('[C4.4c] after its workflow has ended, adopted: the same id brings the video, and nothing is sent again', async () => {
+    const prompt = 'adopted afterwards';
+    const id = await unconfirmed(prompt);
+    expect((await review('unconfirmed', id)).unconfirmed).toMatchObject([
+      {
+        creationKey: id,
         sendAttempt: 0,
-        answer: null,
-      });
-      expect(await paid(prompt)).toEqual([1, 0]);
-      expect(await (await start(prompt, id)).result()).toMatchObject({ outcome: 'completed' });
-      expect(await (await start(prompt, id)).result()).toMatchObject({ outcome: 'completed' });
-      expect(await paid(prompt)).toEqual([2, 1]);
-      expect(await resolve(id, { decision: 'declareLost' })).toMatchObject({
-        resolved: false,
-        reason: 'already_known',
-      });
-    },
-  );
+        state: 'unconfirmed',
+        evidence: { cause: 'connection_lost_after_send' },
+      },
+    ]);
+    const taskId = await taskOf(prompt);
+    expect(await resolve(id, { decision: 'adopt', taskId })).toMatchObject({
+      resolved: true,
+      answer: { outcome: 'created', video: { taskId, model: 'cine-1', durationSeconds: 2 } },
+    });
+    expect(await (await start(prompt, id)).result()).toMatchObject({
+      outcome: 'completed',
+      video: { taskId },
+    });
+    expect(await paid(prompt)).toEqual([1, 1]);
+    expect((await review('unconfirmed', id)).unconfirmed).toEqual([]);
+    expect((await review('created', id)).created).toMatchObject([{ creationKey: id, taskId }]);
+  });
 
-  it.concurrent(
-    'after its workflow has ended, an image call is resubmitted as well, and has no task to adopt',
-    async () => {
-      const { media, server, sandbox } = await stack();
-      const prompt = 'a still of unknown fate';
-      await sandbox.admin.addFaults([
-        {
-          operation: 'generate',
-          promptIncludes: prompt,
-          action: { type: 'lose_reply', accepted: true, how: 'reset' },
-        },
-      ]);
-      const id = server.uniqueId('image');
-      const again = async (): Promise<ImageOutcome> =>
-        (await media.startImage({ request: { model: 'image-2', prompt } }, { id })).result();
-      expect(await again()).toMatchObject({ outcome: 'unconfirmed' });
-      expect(await resolve(id, { decision: 'adopt', taskId: 'video_1' })).toMatchObject({
-        resolved: false,
-        reason: 'no_task_to_adopt',
-      });
-      expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({ resolved: true });
-      expect(await again()).toMatchObject({ outcome: 'completed' });
-      expect(await paid(prompt)).toEqual([2, 2]);
-    },
-  );
+  it.concurrent('[C4.4c] after its workflow has ended, declared lost: the same id sends nothing any more', async () => {
+    const prompt = 'declared lost afterwards';
+    const id = await unconfirmed(prompt, false);
+    expect(await resolve(id, { decision: 'declareLost' })).toMatchObject({ resolved: true });
+    expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
+      resolved: false,
+      reason: 'already_decided',
+    });
+    expect(await (await start(prompt, id)).result()).toMatchObject({
+      outcome: 'rejected',
+      reason: 'declared_lost',
+      billing: { state: 'none' },
+    });
+    expect(await paid(prompt)).toEqual([1, 0]);
+  });
 
-  it.concurrent(
-    'after its workflow has ended, a wrong decision is refused in words and changes nothing',
-    async () => {
-      const prompt = 'decided wrongly';
-      const id = await unconfirmed(prompt);
-      const other = '[run:0s] another video';
-      const otherId = (await stack()).server.uniqueId('other');
-      const bought = await (await start(other, otherId)).result();
-      if (bought.outcome !== 'completed') throw new Error(bought.outcome);
-      const refusals = [
-        [{ decision: 'adopt', taskId: 'video_nobody' }, 'task_unknown'],
-        [{ decision: 'adopt', taskId: bought.video.taskId }, 'task_of_another_key'],
-        [{ decision: 'adopt', taskId: '..' }, 'invalid_decision'],
-        [{ decision: 'adopt' }, 'invalid_decision'],
-        [{ decision: 'forget' as 'adopt' }, 'invalid_decision'],
-      ] as const;
-      for (const [decision, reason] of refusals)
-        expect(await resolve(id, decision)).toMatchObject({ resolved: false, reason });
-      expect(await resolve(otherId, { decision: 'resubmit' })).toMatchObject({ reason: 'already_known' });
-      expect(await resolve('nobody', { decision: 'resubmit' })).toMatchObject({
-        reason: 'nothing_unconfirmed',
-      });
-      expect((await review('unconfirmed', id)).unconfirmed).toHaveLength(1);
-      expect(await paid(prompt)).toEqual([1, 1]);
-    },
-  );
+  it.concurrent('[C4.4c] after its workflow has ended, resubmitted: the same id sends once more, and only once', async () => {
+    const prompt = 'resubmitted afterwards';
+    const id = await unconfirmed(prompt, false);
+    expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
+      resolved: true,
+      sendAttempt: 0,
+      answer: null,
+    });
+    expect(await paid(prompt)).toEqual([1, 0]);
+    expect(await (await start(prompt, id)).result()).toMatchObject({ outcome: 'completed' });
+    expect(await (await start(prompt, id)).result()).toMatchObject({ outcome: 'completed' });
+    expect(await paid(prompt)).toEqual([2, 1]);
+    expect(await resolve(id, { decision: 'declareLost' })).toMatchObject({
+      resolved: false,
+      reason: 'already_known',
+    });
+  });
 
-  it.concurrent(
-    '[C4.4c] in a workflow that waits, adopt by the id alone: it goes on with the task',
-    async () => {
-      const prompt = 'adopted by an update';
-      const { started, handle } = await waiting(prompt);
-      const taskId = await taskOf(prompt);
-      await expect(handle.executeUpdate(UPDATE.adopt, { args: ['video_nobody'] })).resolves.toMatchObject({
-        resolved: false,
-        reason: 'task_unknown',
-      });
-      await expect(handle.executeUpdate(UPDATE.adopt, { args: [taskId] })).resolves.toMatchObject({
-        resolved: true,
-      });
-      expect(await started.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
-      expect(await paid(prompt)).toEqual([1, 1]);
-    },
-  );
+  it.concurrent('after its workflow has ended, an image call is resubmitted as well, and has no task to adopt', async () => {
+    const { media, server, sandbox } = await stack();
+    const prompt = 'a still of unknown fate';
+    await sandbox.admin.addFaults([
+      {
+        operation: 'generate',
+        promptIncludes: prompt,
+        action: { type: 'lose_reply', accepted: true, how: 'reset' },
+      },
+    ]);
+    const id = server.uniqueId('image');
+    const again = async (): Promise<ImageOutcome> =>
+      (await media.startImage({ request: { model: 'image-2', prompt } }, { id })).result();
+    expect(await again()).toMatchObject({ outcome: 'unconfirmed' });
+    expect(await resolve(id, { decision: 'adopt', taskId: 'video_1' })).toMatchObject({
+      resolved: false,
+      reason: 'no_task_to_adopt',
+    });
+    expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({ resolved: true });
+    expect(await again()).toMatchObject({ outcome: 'completed' });
+    expect(await paid(prompt)).toEqual([2, 2]);
+  });
+
+  it.concurrent('after its workflow has ended, a wrong decision is refused in words and changes nothing', async () => {
+    const prompt = 'decided wrongly';
+    const id = await unconfirmed(prompt);
+    const other = '[run:0s] another video';
+    const otherId = (await stack()).server.uniqueId('other');
+    const bought = await (await start(other, otherId)).result();
+    if (bought.outcome !== 'completed') throw new Error(bought.outcome);
+    const refusals = [
+      [{ decision: 'adopt', taskId: 'video_nobody' }, 'task_unknown'],
+      [{ decision: 'adopt', taskId: bought.video.taskId }, 'task_of_another_key'],
+      [{ decision: 'adopt', taskId: '..' }, 'invalid_decision'],
+      [{ decision: 'adopt' }, 'invalid_decision'],
+      [{ decision: 'forget' as 'adopt' }, 'invalid_decision'],
+    ] as const;
+    for (const [decision, reason] of refusals)
+      expect(await resolve(id, decision)).toMatchObject({ resolved: false, reason });
+    expect(await resolve(otherId, { decision: 'resubmit' })).toMatchObject({ reason: 'already_known' });
+    expect(await resolve('nobody', { decision: 'resubmit' })).toMatchObject({
+      reason: 'nothing_unconfirmed',
+    });
+    expect((await review('unconfirmed', id)).unconfirmed).toHaveLength(1);
+    expect(await paid(prompt)).toEqual([1, 1]);
+  });
+
+  it.concurrent('[C4.4c] in a workflow that waits, adopt by the id alone: it goes on with the task', async () => {
+    const prompt = 'adopted by an update';
+    const { started, handle } = await waiting(prompt);
+    const taskId = await taskOf(prompt);
+    await expect(handle.executeUpdate(UPDATE.adopt, { args: ['video_nobody'] })).resolves.toMatchObject({
+      resolved: false,
+      reason: 'task_unknown',
+    });
+    await expect(handle.executeUpdate(UPDATE.adopt, { args: [taskId] })).resolves.toMatchObject({
+      resolved: true,
+    });
+    expect(await started.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
+    expect(await paid(prompt)).toEqual([1, 1]);
+  });
 
   it.concurrent('[C4.4c] in a workflow that waits, resubmit: it sends once more', async () => {
     const prompt = 'resubmitted by an update';
@@ -229,42 +211,31 @@ describe('a create of unknown fate', () => {
     expect(await paid(prompt)).toEqual([2, 1]);
   });
 
-  it.concurrent(
-    'in a workflow that waits, declareLost: it ends as rejected; who and why may be two arguments',
-    async () => {
-      const prompt = 'declared lost by an update';
-      const { started, handle } = await waiting(prompt, false);
-      await handle.executeUpdate(UPDATE.declareLost, { args: [WHO.by, WHO.reason] });
-      expect(await started.result()).toMatchObject({ outcome: 'rejected', reason: 'declared_lost' });
-    },
-  );
+  it.concurrent('in a workflow that waits, declareLost: it ends as rejected; who and why may be two arguments', async () => {
+    const prompt = 'declared lost by an update';
+    const { started, handle } = await waiting(prompt, false);
+    await handle.executeUpdate(UPDATE.declareLost, { args: [WHO.by, WHO.reason] });
+    expect(await started.result()).toMatchObject({ outcome: 'rejected', reason: 'declared_lost' });
+  });
 
-  it.concurrent(
-    'in a workflow that waits, an incomplete decision is refused and leaves no event',
-    async () => {
-      const { started, handle } = await waiting('decided incompletely', false);
-      await expect(handle.executeUpdate(UPDATE.declareLost, { args: [{ by: 'ada' }] })).rejects.toThrow();
-      await expect(handle.executeUpdate(UPDATE.adopt, { args: [{}] })).rejects.toThrow();
-      const { events } = await handle.fetchHistory();
-      expect(events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null)).toBe(
-        false,
-      );
-      await handle.cancel();
-      expect(await started.result()).toMatchObject({ outcome: 'unconfirmed' });
-    },
-  );
+  it.concurrent('in a workflow that waits, an incomplete decision is refused and leaves no event', async () => {
+    const { started, handle } = await waiting('decided incompletely', false);
+    await expect(handle.executeUpdate(UPDATE.declareLost, { args: [{ by: 'ada' }] })).rejects.toThrow();
+    await expect(handle.executeUpdate(UPDATE.adopt, { args: [{}] })).rejects.toThrow();
+    const { events } = await handle.fetchHistory();
+    expect(events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null)).toBe(false);
+    await handle.cancel();
+    expect(await started.result()).toMatchObject({ outcome: 'unconfirmed' });
+  });
 
-  it.concurrent(
-    'in a workflow that waits, before anything is unconfirmed there is nothing to decide',
-    async () => {
-      const { server } = await stack();
-      const id = server.uniqueId('certain');
-      const started = await start('[run:3s] nothing to decide', id);
-      const handle = server.client.workflow.getHandle(id);
-      await expect(handle.executeUpdate(UPDATE.resubmit, { args: [WHO] })).rejects.toThrow();
-      expect(await started.result()).toMatchObject({ outcome: 'completed' });
-    },
-  );
+  it.concurrent('in a workflow that waits, before anything is unconfirmed there is nothing to decide', async () => {
+    const { server } = await stack();
+    const id = server.uniqueId('certain');
+    const started = await start('[run:3s] nothing to decide', id);
+    const handle = server.client.workflow.getHandle(id);
+    await expect(handle.executeUpdate(UPDATE.resubmit, { args: [WHO] })).rejects.toThrow();
+    expect(await started.result()).toMatchObject({ outcome: 'completed' });
+  });
 
   it.concurrent('[C4.4c] the same body under another id is refused until the first is settled', async () => {
     const prompt = 'the very same request';
@@ -305,56 +276,50 @@ describe('a create of unknown fate', () => {
     expect(await paid(prompt)).toEqual([1, 1]);
   });
 
-  it.concurrent(
-    '[C7.10] cancelled while a decision is carried out, it answers the Update, sends nothing more, and does not say that nothing is owed',
-    async () => {
-      const shared = await stack();
-      let started: () => void;
-      let finish: () => void;
-      const hasStarted = new Promise<void>((resolve) => (started = resolve));
-      const mayFinish = new Promise<void>((resolve) => (finish = resolve));
-      let creates = 0;
-      const worker = await handMadeWorker(shared, {}, () => ({
-        [ACTIVITY.createVideo]: async () => {
-          creates += 1;
-          return answers.unconfirmed(0);
-        },
-        [ACTIVITY.resolveUnconfirmed]: async ({
-          creationKey,
+  it.concurrent('[C7.10] cancelled while a decision is carried out, it answers the Update, sends nothing more, and does not say that nothing is owed', async () => {
+    const shared = await stack();
+    let started: () => void;
+    let finish: () => void;
+    const hasStarted = new Promise<void>((resolve) => (started = resolve));
+    const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+    let creates = 0;
+    const worker = await handMadeWorker(shared, {}, () => ({
+      [ACTIVITY.createVideo]: async () => {
+        creates += 1;
+        return answers.unconfirmed(0);
+      },
+      [ACTIVITY.resolveUnconfirmed]: async ({ creationKey, decision }): Promise<ResolveUnconfirmedResult> => {
+        started();
+        await mayFinish;
+        return {
+          resolved: true,
           decision,
-        }): Promise<ResolveUnconfirmedResult> => {
-          started();
-          await mayFinish;
-          return {
-            resolved: true,
-            decision,
-            creationKey,
-            sendAttempt: 0,
-            answer: null,
-            message: 'authorised',
-          };
-        },
-      }));
-      await worker.runUntil(async () => {
-        const { client } = shared.server;
-        const media = new TemporalMediaClient(client, { taskQueue: worker.taskQueue });
-        const id = shared.server.uniqueId('cancelled-decision');
-        const request = { model: 'cine-1', prompt: 'decided and cancelled', durationSeconds: 2 };
-        const started = await media.startVideo({ request, onUnconfirmed: 'wait' }, { id });
-        await eventually('the wait', async () => (await media.videoState(id)).phase === 'unconfirmed');
-        const handle = client.workflow.getHandle(id);
-        const who = { by: 'ada', reason: 'looked into the console' };
-        const decided = handle.executeUpdate(UPDATE.resubmit, { args: [who] });
-        await hasStarted;
-        await handle.cancel();
-        finish();
-        await expect(decided).resolves.toMatchObject({ resolved: true, decision: 'resubmit' });
-        expect(await started.result()).toMatchObject({
-          outcome: 'cancelled',
-          billing: { state: 'needs_review' },
-        });
-        expect(creates).toBe(1);
+          creationKey,
+          sendAttempt: 0,
+          answer: null,
+          message: 'authorised',
+        };
+      },
+    }));
+    await worker.runUntil(async () => {
+      const { client } = shared.server;
+      const media = new TemporalMediaClient(client, { taskQueue: worker.taskQueue });
+      const id = shared.server.uniqueId('cancelled-decision');
+      const request = { model: 'cine-1', prompt: 'decided and cancelled', durationSeconds: 2 };
+      const started = await media.startVideo({ request, onUnconfirmed: 'wait' }, { id });
+      await eventually('the wait', async () => (await media.videoState(id)).phase === 'unconfirmed');
+      const handle = client.workflow.getHandle(id);
+      const who = { by: 'ada', reason: 'looked into the console' };
+      const decided = handle.executeUpdate(UPDATE.resubmit, { args: [who] });
+      await hasStarted;
+      await handle.cancel();
+      finish();
+      await expect(decided).resolves.toMatchObject({ resolved: true, decision: 'resubmit' });
+      expect(await started.result()).toMatchObject({
+        outcome: 'cancelled',
+        billing: { state: 'needs_review' },
       });
-    },
-  );
+      expect(creates).toBe(1);
+    });
+  });
 });

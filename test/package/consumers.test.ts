@@ -3,7 +3,7 @@ import manifest from '../../package.json';
 import { type PackedProject, packedProject } from './support/packed-project';
 
 const ROOT = join(__dirname, '..', '..');
-const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+const TSC = join(ROOT, 'node_modules', 'typescript-7', 'bin', 'tsc');
 const SUBPATHS = Object.keys(manifest.exports).filter((subpath) => subpath !== './package.json');
 const SPECIFIERS = SUBPATHS.map((subpath) => subpath.replace(/^\./, 'temporal-media'));
 

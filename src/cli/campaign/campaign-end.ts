@@ -10,7 +10,9 @@ export type CampaignEnd =
   | { readonly ok: false; readonly type: CampaignErrorType; readonly exitCode: ExitCode };
 
 type CampaignErrorType =
-  CommandErrorType | 'rejected/account_not_configured' | 'rejected/unsafe_retry_policy';
+  | CommandErrorType
+  | 'rejected/account_not_configured'
+  | 'rejected/unsafe_retry_policy';
 
 const REFUSED: { readonly [reason in PlanRefusal['reason']]: CampaignErrorType } = {
   manifest_unreadable: 'manifest_unreadable',

@@ -4,7 +4,13 @@ import { type ServerConnectionOptions } from './resolve';
 
 /** Types of search attributes that `temporal server start-dev` can register. */
 export type SearchAttributeTypeName =
-  'Text' | 'Keyword' | 'Int' | 'Double' | 'Bool' | 'Datetime' | 'KeywordList';
+  | 'Text'
+  | 'Keyword'
+  | 'Int'
+  | 'Double'
+  | 'Bool'
+  | 'Datetime'
+  | 'KeywordList';
 
 /** Settings of one `temporal server start-dev`. */
 export interface ServerArguments {

@@ -21,7 +21,9 @@ import { creationKeyOf, isStarted, type Row } from './row';
 
 /** One row's create: settled, to be tried again at `until`, looked up and not bought, or no longer allowed. */
 export type RowStep =
-  Exclude<CreateStep, { do: 'reconcile' }> | { readonly do: 'absent' } | { readonly do: 'closed' };
+  | Exclude<CreateStep, { do: 'reconcile' }>
+  | { readonly do: 'absent' }
+  | { readonly do: 'closed' };
 
 export interface RowAnswer {
   readonly step: RowStep;

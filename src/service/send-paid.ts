@@ -192,11 +192,11 @@ export function readImageReply(
   const reply = asObject(json);
   const data = field(reply, 'data');
   if (!Array.isArray(data)) return undefined;
-  const created = asNumber(field(reply, 'created'));
+  const created = asNumber(field(reply, 'created')) ?? -1;
   const usage = field(reply, 'usage');
   const kept = usage === undefined ? undefined : readUsage(usage, redactor);
   return {
-    created: created !== undefined && Number.isInteger(created) && created >= 0 ? created : null,
+    created: Number.isInteger(created) && created >= 0 ? created : null,
     items: data.map((item) => readItem(item, baseUrl)),
     ...(kept === undefined ? {} : { usage: kept }),
   };

@@ -139,18 +139,16 @@ describe('whether a workflow that begins later has this send attempt behind it',
 describe('whether an answer proves that nothing was accepted', () => {
   const NOW = 8_000;
   const at = (ms: number) => new Date(ms).toISOString();
+  const waiting = (answer: RecordedAnswer) => ({ ...answer, notBefore: at(NOW + 1) }) as RecordedAnswer;
 
   it.each<[string, RecordedAnswer, boolean]>([
     ['a call that was not sent', answers.notSent(0), true],
+    ['a call that was not sent, whatever it waits for', waiting(answers.notSent(0)), true],
     ['a refusal for now', answers.refused(0), true],
     ['a refusal for good', answers.rejected(0), true],
     ['a refusal whose Retry-After is over', answers.refused(0, at(NOW)), true],
     ['a refusal whose Retry-After is not over', answers.refused(0, at(NOW + 1)), false],
-    [
-      'a refusal for good whose Retry-After is not over',
-      { ...answers.rejected(0), notBefore: at(NOW + 1) },
-      false,
-    ],
+    ['a refusal for good whose Retry-After is not over', waiting(answers.rejected(0)), false],
     ['a created video', answers.created(0), false],
     ['completed images', as('completed'), false],
     ['an unconfirmed call', answers.unconfirmed(0), false],

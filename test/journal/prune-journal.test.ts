@@ -84,7 +84,7 @@ describe('pruning a journal', () => {
       return false;
     });
     expect(counts).toEqual({ ...NONE, keys: 3, removed: 3 });
-    expect(asked.sort()).toEqual(['body of old', 'body of older']);
+    expect(asked.sort()).toStrictEqual(['body of old', 'body of older']);
     expect((await stat(join(root, 'trash'))).mode & 0o777).toBe(0o700);
   });
 

@@ -208,9 +208,7 @@ function readItem(item: JsonValue, baseUrl: string): ImageItem {
   const base64 = field(record, 'b64_json');
   const url = field(record, 'url');
   if (typeof base64 === 'string' && base64 !== '') {
-    const data = /^\s*data:/i.test(base64)
-      ? readDataUrl(base64.trim(), MAX_IMAGE)
-      : readBase64(base64, MAX_IMAGE);
+    const data = readDataUrl(base64.trim(), MAX_IMAGE) ?? readBase64(base64, MAX_IMAGE);
     if (data !== undefined) return { kind: 'b64', data };
     if (typeof url !== 'string') return { kind: 'unreadable', reason: 'invalid_base64' };
   }

@@ -17,10 +17,9 @@ interface Magic extends SniffedMedia {
 }
 
 const ascii = (head: Buffer, offset: number, text: string) =>
-  head.length >= offset + text.length && head.toString('latin1', offset, offset + text.length) === text;
+  head.toString('latin1', offset, offset + text.length) === text;
 
-const bytes = (head: Buffer, ...expected: number[]) =>
-  head.length >= expected.length && expected.every((byte, index) => head[index] === byte);
+const bytes = (head: Buffer, ...expected: number[]) => expected.every((byte, index) => head[index] === byte);
 
 /** Brand of an ISO base media file, or undefined. */
 const brand = (head: Buffer) =>
@@ -37,7 +36,7 @@ const STILL_BRANDS: ReadonlySet<string> = new Set([
   'jpx ',
   'jp2 ',
 ]);
-const MP4_AUDIO_BRANDS: ReadonlySet<string> = new Set(['M4A ', 'M4B ', 'F4A ', 'F4B ']);
+const MP4_AUDIO_BRANDS: ReadonlySet<string | undefined> = new Set(['M4A ', 'M4B ', 'F4A ', 'F4B ']);
 
 const isMp4 = (head: Buffer) => {
   const found = brand(head);
@@ -107,14 +106,14 @@ const TABLE: readonly Magic[] = [
     kind: 'audio',
     mediaType: 'audio/mp4',
     extension: 'm4a',
-    matches: (head) => MP4_AUDIO_BRANDS.has(brand(head) ?? ''),
+    matches: (head) => MP4_AUDIO_BRANDS.has(brand(head)),
   },
   {
     // ADTS: sync word with layer 00, which MPEG audio frames never have.
     kind: 'audio',
     mediaType: 'audio/aac',
     extension: 'aac',
-    matches: (head) => head.length >= 2 && head[0] === 0xff && (head[1]! & 0xf6) === 0xf0,
+    matches: (head) => head[0] === 0xff && (head[1]! & 0xf6) === 0xf0,
   },
   {
     kind: 'audio',
@@ -139,11 +138,13 @@ export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'tex
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES)).toString(
     'utf8',
   );
-  const start = text.replace(/^\ufeff/, '').trimStart();
+  // A byte order mark counts as a blank.
+  const start = text.trimStart();
   if (/^[{[]/.test(start)) return 'json';
   if (/^<(!doctype|html|head|body|\?xml|error|!--)/i.test(start)) return 'html';
+  // The end may be cut in the middle of a character.
   // eslint-disable-next-line no-control-regex
-  return /[\u0000-\u0008\u000e-\u001a\ufffd]/.test(text.replace(/\ufffd+$/, '')) ? 'unknown' : 'text';
+  return /[\u0000-\u0008\u000e-\u001a]|\ufffd[^\ufffd]/.test(text) ? 'unknown' : 'text';
 }
 
 /** File extension of a media type that {@link sniffMedia} gives, without a dot; `bin` for any other. */
@@ -187,9 +188,7 @@ export function checkImage(head: Uint8Array): ImageCheck {
 function measure(head: Uint8Array): { width: number; height: number } | undefined {
   try {
     const { width, height } = imageSize(head);
-    return Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0
-      ? { width, height }
-      : undefined;
+    return width > 0 && height > 0 ? { width, height } : undefined;
   } catch {
     return undefined;
   }

@@ -252,8 +252,8 @@ function mayGoPast(
 /** Whether a later attempt of the same activity has sent: its answer may have ended the call. */
 function isOvertaken({ activityId, attemptAt }: ClaimIntent, { attempt }: SendAttemptAsker): boolean {
   // A missing time is never later.
-  const sentAt = (time: string | undefined) => Date.parse(time ?? '');
-  return activityId === attempt?.activityId && sentAt(attemptAt) > sentAt(attempt?.attemptAt);
+  const sentAt = (time: string | undefined) => new Date(time ?? NaN).getTime();
+  return activityId === attempt?.activityId && sentAt(attemptAt) > sentAt(attempt.attemptAt);
 }
 
 /**

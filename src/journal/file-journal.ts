@@ -119,10 +119,10 @@ export function createFileJournal(options: FileJournalOptions): CreateJournal {
       const folder = openFolder(root, bodyHash);
       const names = await asyncFiles.names(folder, '.json');
       // A hint may be removed meanwhile.
-      const texts = await Promise.all(
-        names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')),
+      const places = await Promise.all(
+        names.map((name) => readFile(join(folder, name), 'utf8').then(parsePlace, () => undefined)),
       );
-      return texts.flatMap((text) => parsePlace(text) ?? []);
+      return places.flatMap((place) => place ?? []);
     },
 
     async forgetOpen(place, bodyHash): Promise<void> {

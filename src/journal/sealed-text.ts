@@ -19,7 +19,6 @@ export function sealText(text: string, key: Uint8Array): string {
 /** Decrypts a sealed text; undefined when it was sealed with another key or is not sealed text. */
 export function openSealed(sealed: string, key: Uint8Array): string | undefined {
   const bytes = Buffer.from(sealed, 'base64');
-  if (bytes.length < HEAD) return undefined;
   try {
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG });
     decipher.setAuthTag(bytes.subarray(IV, HEAD));

@@ -26,11 +26,11 @@ import { toFormData } from './wire-body';
 export interface PaidRoute<Accepted> {
   readonly segments: readonly string[];
   readonly maxReplyBytes: number;
-  /** Reads a 2xx body; undefined makes the call unconfirmed with `unreadable` as the cause. */
-  readonly read: (json: JsonValue, reply: AcceptedReply) => Accepted | undefined;
+  /** Reads a 2xx body (undefined: no JSON). Without a result the call is unconfirmed with `unreadable` as the cause. */
+  readonly read: (json: JsonValue | undefined, reply: AcceptedReply) => Accepted | undefined;
   readonly unreadable: string;
   /** Added to the message when the service seems to require a form instead of JSON. */
-  readonly wantsForm?: string;
+  readonly wantsForm?: string | undefined;
 }
 
 interface AcceptedReply {
@@ -77,8 +77,8 @@ export async function sendPaid<Accepted>(
     connectionFactory: caller.connectionFactory,
     ...(options.onSend === undefined ? {} : { onSend: options.onSend }),
   });
-  const result = conclude(exchange, caller, route, options, credentials);
-  return body.kind === 'json' ? withFormHint(result, exchange, route) : result;
+  const hint = body.kind === 'json' ? route.wantsForm : undefined;
+  return conclude(exchange, caller, { ...route, wantsForm: hint }, options, credentials);
 }
 
 function conclude<Accepted>(
@@ -93,22 +93,25 @@ function conclude<Accepted>(
   const { status, body } = exchange;
   const headers = replyHeaders(exchange.headers, redactor);
   const bytes = contentOf(exchange.headers, body, route.maxReplyBytes);
+  const text = bytes?.toString('utf8', 0, 16_384) ?? '';
   const json = bytes === undefined || body.end !== 'complete' ? undefined : parseJsonBody(bytes);
   const retryAfterMs = parseRetryAfter(exchange.headers, caller.now());
-  const accepted =
-    json === undefined || status >= 300
-      ? undefined
-      : route.read(json, { httpStatus: status, headers, redactor });
+  const accepted = status >= 300 ? undefined : route.read(json, { httpStatus: status, headers, redactor });
   if (accepted !== undefined) return accepted;
-  const error = readTaskError(json ?? textOf(bytes), redactor, status);
+  const error = readTaskError(json ?? text, redactor, status);
   const meaning = meaningOfPaid(
     { status, kind: error.kind, hasRetryAfter: asksToRetry(exchange.headers), readable: false },
     options.policy,
   );
   const notBefore = retryAfterMs === undefined ? {} : { retryAfterMs };
   switch (meaning.class) {
-    case 'rejected':
-      return { ...meaning, httpStatus: status, error, ...notBefore };
+    case 'rejected': {
+      const hinted =
+        route.wantsForm !== undefined && meaning.reason === 'invalid_request' && asksForForm(status, text)
+          ? { message: `${meaning.message} ${route.wantsForm}` }
+          : {};
+      return { ...meaning, ...hinted, httpStatus: status, error, ...notBefore };
+    }
     case 'refused_for_now':
       return { class: 'refused_for_now', httpStatus: status, error, ...notBefore };
     default:
@@ -125,24 +128,12 @@ function conclude<Accepted>(
 }
 
 /**
- * Adds a hint to the message of a refusal that concerns JSON as such: by its status, by its text, or because it reports
- * fields as missing that every create has. Changes nothing but the message.
+ * Whether a refusal concerns JSON as such: by its status, by its text, or because it reports fields as missing that
+ * every create has.
  */
-function withFormHint<Accepted>(
-  result: Accepted | PaidFailure,
-  exchange: PaidExchange,
-  { wantsForm, maxReplyBytes }: PaidRoute<Accepted>,
-): Accepted | PaidFailure {
-  if (wantsForm === undefined || exchange.kind !== 'reply' || !isInvalid(result)) return result;
-  const text = textOf(contentOf(exchange.headers, exchange.body, maxReplyBytes)) ?? '';
+function asksForForm(status: number, text: string): boolean {
   const misses = /\b(?:required|missing)\b/i.test(text) && /\b(?:prompt|model)\b/i.test(text);
-  if (exchange.status !== 415 && !misses && !/multipart|form[- ]?data/i.test(text)) return result;
-  return { ...result, message: `${result.message} ${wantsForm}` };
-}
-
-function isInvalid(result: unknown): result is Extract<PaidFailure, { class: 'rejected' }> {
-  const { class: of, reason } = result as Partial<Extract<PaidFailure, { class: 'rejected' }>>;
-  return of === 'rejected' && reason === 'invalid_request';
+  return status === 415 || misses || /multipart|form[- ]?data/i.test(text);
 }
 
 function unreadableCause(body: BoundedBody, json: JsonValue | undefined, unreadable: string): string {
@@ -153,12 +144,7 @@ function unreadableCause(body: BoundedBody, json: JsonValue | undefined, unreada
 }
 
 function contentOf(headers: HeaderValues, { bytes }: BoundedBody, maxBytes: number): Buffer | undefined {
-  const encoding = headers['content-encoding'];
-  return decodedBody(bytes, typeof encoding === 'string' ? encoding : (encoding?.join(',') ?? ''), maxBytes);
-}
-
-function textOf(bytes: Buffer | undefined): string | undefined {
-  return bytes?.subarray(0, 16_384).toString('utf8');
+  return decodedBody(bytes, String(headers['content-encoding'] ?? ''), maxBytes);
 }
 
 function hasContent({ code, message, kind }: TaskError): boolean {
@@ -206,11 +192,11 @@ export function readImageReply(
   const reply = asObject(json);
   const data = field(reply, 'data');
   if (!Array.isArray(data)) return undefined;
-  const created = asNumber(field(reply, 'created'));
+  const created = asNumber(field(reply, 'created')) ?? -1;
   const usage = field(reply, 'usage');
   const kept = usage === undefined ? undefined : readUsage(usage, redactor);
   return {
-    created: created !== undefined && Number.isInteger(created) && created >= 0 ? created : null,
+    created: Number.isInteger(created) && created >= 0 ? created : null,
     items: data.map((item) => readItem(item, baseUrl)),
     ...(kept === undefined ? {} : { usage: kept }),
   };
@@ -222,9 +208,7 @@ function readItem(item: JsonValue, baseUrl: string): ImageItem {
   const base64 = field(record, 'b64_json');
   const url = field(record, 'url');
   if (typeof base64 === 'string' && base64 !== '') {
-    const data = /^\s*data:/i.test(base64)
-      ? readDataUrl(base64.trim(), MAX_IMAGE)
-      : readBase64(base64, MAX_IMAGE);
+    const data = readDataUrl(base64.trim(), MAX_IMAGE) ?? readBase64(base64, MAX_IMAGE);
     if (data !== undefined) return { kind: 'b64', data };
     if (typeof url !== 'string') return { kind: 'unreadable', reason: 'invalid_base64' };
   }
@@ -239,7 +223,7 @@ function readItem(item: JsonValue, baseUrl: string): ImageItem {
 /**
  * Reads the create reply (C4.6): only its own `id` counts, and an id that cannot be part of a path is invalid (row 33).
  */
-export function readVideoReply(json: JsonValue, reply: AcceptedReply): VideoAccepted | undefined {
+export function readVideoReply(json: JsonValue | undefined, reply: AcceptedReply): VideoAccepted | undefined {
   const record = asObject(json);
   const taskId = field(record, 'id');
   if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return undefined;

@@ -66,7 +66,7 @@ function collect(value: JsonValue | undefined, found: Found, depth: number): voi
   if (value === null || depth > MAX_DEPTH) return;
   if (typeof value === 'string') collectText(value, found, depth);
   else if (Array.isArray(value)) collectList(value, found, depth);
-  else if (typeof value === 'object') collectObject(value, found, depth);
+  else collectObject(asObject(value), found, depth);
 }
 
 function collectText(text: string, found: Found, depth: number): void {
@@ -107,13 +107,12 @@ function collectList(list: readonly JsonValue[], found: Found, depth: number): v
   if (places.length > 0) found.texts.push(places.join('; '));
 }
 
-function collectObject(record: JsonRecord, found: Found, depth: number): void {
+function collectObject(record: JsonRecord | undefined, found: Found, depth: number): void {
   // The inner error is the more specific one.
   for (const name of INNER_FIELDS) {
     const inner = field(record, name);
     // As text, `detail` is a message (see TEXT_FIELDS) and `data` may be anything.
-    if (typeof inner === 'object' || (typeof inner === 'string' && name !== 'data' && name !== 'detail'))
-      collect(inner, found, depth + 1);
+    if (typeof inner !== 'string' || (name !== 'data' && name !== 'detail')) collect(inner, found, depth + 1);
   }
   for (const name of CODE_FIELDS) {
     const code = asText(field(record, name));

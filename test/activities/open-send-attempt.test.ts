@@ -140,6 +140,26 @@ describe('the way over the send attempts of one key', () => {
     });
   });
 
+  it('leads a caller that only wants what is recorded past fences, to whatever stands behind them', async () => {
+    const read = (recordedOnly: boolean): Promise<OpenedSendAttempt> =>
+      openSendAttempt(journal, KEY, 0, {
+        fingerprint: claimIntent().fingerprint,
+        workflowId: 'wf',
+        runId: 'later',
+        now: NOW,
+        recordedOnly,
+      });
+    await journal.putClaim(KEY, 0, fence);
+    await journal.putClaim(KEY, 1, fence);
+    expect(await read(false)).toMatchObject({ do: 'fenced', sendAttempt: 0 });
+    expect(await read(true)).toMatchObject({ do: 'send', sendAttempt: 2 });
+    await sender(2, 'first');
+    expect(await read(true)).toMatchObject({ do: 'pending', sendAttempt: 2 });
+    await sender(3, 'first', answers.created(3));
+    expect(await read(true)).toMatchObject({ do: 'return', sendAttempt: 3 });
+    expect(await read(false)).toMatchObject({ do: 'fenced', sendAttempt: 0 });
+  });
+
   it('[C2.2.1] leads to its task beyond another request that a person let be sent again', async () => {
     await journal.putClaim(KEY, 0, claimIntent({ ...KEY, runId: 'other', fingerprint: 'other' }));
     await journal.putResolution(KEY, 0, RESUBMITTED);

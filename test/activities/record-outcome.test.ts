@@ -1,5 +1,16 @@
-import { claimSendAttempt, openSendAttempt, recordOutcome } from '../../src/activities/send-attempts';
-import { type CreateJournal, type SendAttemptView, type OutcomeRecord } from '../../src/domain/journal';
+import {
+  claimSendAttempt,
+  claimTask,
+  indexCreated,
+  openSendAttempt,
+  recordOutcome,
+} from '../../src/activities/send-attempts';
+import {
+  type CreateJournal,
+  type SendAttemptView,
+  type OutcomeRecord,
+  type TaskIndexEntry,
+} from '../../src/domain/journal';
 import { answers } from '../domain/create-answers';
 import { claimIntent } from './claim-intent';
 
@@ -202,5 +213,94 @@ describe('recording what a send came to', () => {
     const recording = recordOutcome(journal, KEY, 'ours', created);
     await jest.runAllTimersAsync();
     expect(await recording).toEqual({ recorded: true, standing: created });
+  });
+});
+
+describe('finding a task by its id alone', () => {
+  const created = answers.created(2);
+  const { account } = created.video;
+  const entry = (own: Partial<TaskIndexEntry> = {}): TaskIndexEntry => ({
+    v: 1,
+    ...KEY,
+    sendAttempt: 2,
+    workflowId: 'wf',
+    runId: 'run',
+    video: created.video,
+    ...own,
+  });
+  const ofAnother = (own: Partial<TaskIndexEntry> = {}) => entry({ creationKey: 'order-2', ...own });
+  const elsewhere = { video: { ...created.video, account: 'another@00000000' } };
+
+  /** An index with entries of others, and what was written into it. */
+  function index(found: readonly TaskIndexEntry[] | Error, fails = false) {
+    const written: TaskIndexEntry[] = [];
+    const journal = scripted({
+      indexTask: async (one) => {
+        if (fails) throw new Error('the disk is away');
+        written.push(one);
+      },
+      findTask: async () => {
+        if (found instanceof Error) throw found;
+        return found;
+      },
+    });
+    return { journal, written };
+  }
+
+  it('is written as soon as it is created, without a look whether it is there', async () => {
+    const { journal, written } = index(new Error('findTask was not expected'));
+    await indexCreated(journal, KEY, created, claimIntent());
+    expect(written).toEqual([entry()]);
+  });
+
+  it.each<[string, readonly TaskIndexEntry[] | Error, number]>([
+    ['is not there', [], 1],
+    ['is there', [entry()], 0],
+    ['is there among those of other accounts', [entry(elsewhere), entry()], 0],
+    ['is there for another account only', [entry(elsewhere)], 1],
+    ['cannot be looked up', new Error('the disk is away'), 1],
+  ])('is written again from a recorded creation when it %s', async (_, found, times) => {
+    const { journal, written } = index(found);
+    await indexCreated(journal, KEY, { ...created, sent: false }, claimIntent());
+    expect(written).toEqual(Array(times).fill(entry()));
+  });
+
+  it('names no run where the intent is lost', async () => {
+    const { journal, written } = index([]);
+    await indexCreated(journal, KEY, created, null);
+    expect(written).toEqual([entry({ workflowId: null, runId: null })]);
+  });
+
+  it('is not worth a failure: the outcome itself is recorded', async () => {
+    await expect(indexCreated(index([], true).journal, KEY, created, claimIntent())).resolves.toBeUndefined();
+  });
+
+  it('is for created videos, and where there is a journal', async () => {
+    const { journal, written } = index([]);
+    for (const answer of [answers.unconfirmed(0), answers.rejected(0), answers.pending(0)])
+      await indexCreated(journal, KEY, answer, claimIntent());
+    await indexCreated('none', KEY, created, claimIntent());
+    expect(written).toEqual([]);
+  });
+
+  it.each<[string, readonly TaskIndexEntry[], boolean]>([
+    ['nobody else has it', [entry()], true],
+    ['another key of the account has it too', [entry(), ofAnother()], false],
+    ['another key of the account has it first', [ofAnother(), entry()], false],
+    ['the same key of another namespace has it', [entry(), entry({ namespace: 'staging' })], false],
+    ['a task of another account has the same id', [entry(), ofAnother(elsewhere)], true],
+  ])('[C4.4a] a task is adopted or left: %s', async (_, found, expected) => {
+    const { journal, written } = index(found);
+    const claim = claimIntent({ account });
+    expect(await claimTask(journal, KEY, claim, created)).toBe(expected);
+    // Written before the look: of two that search at the same time, one at least sees the other.
+    expect(written).toEqual([entry()]);
+  });
+
+  it('[C4.4a] is adopted by nobody while the index fails', async () => {
+    for (const { journal } of [index([], true), index(new Error('the disk is away'))])
+      await expect(claimTask(journal, KEY, claimIntent({ account }), created)).rejects.toThrow(
+        'the disk is away',
+      );
   });
 });

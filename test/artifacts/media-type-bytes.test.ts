@@ -110,6 +110,8 @@ describe('a page instead of media', () => {
     ['{"a":1}', 'json'],
     [' \n\t[1]', 'json'],
     ['\ufeff{', 'json'],
+    [' \ufeff {', 'json'],
+    ['x\ufeff{', 'text'],
     ['x{', 'text'],
     ['<!doctype html>', 'html'],
     ['<!DOCTYPE HTML>', 'html'],
@@ -139,6 +141,9 @@ describe('a page instead of media', () => {
     const cut = Buffer.from('schö').subarray(0, -1);
     expect(describePage(cut)).toBe('text');
     expect(describePage(Buffer.concat([cut, Buffer.from('x')]))).toBe('unknown');
+    expect(describePage(Buffer.concat([cut, Buffer.from('\n')]))).toBe('unknown');
+    // Several broken bytes at the end are no more telling than one.
+    expect(describePage(Buffer.concat([cut, Buffer.from([0xff, 0xff])]))).toBe('text');
   });
 
   it('is validated by its beginning', () => {

@@ -72,16 +72,41 @@ describe('image check', () => {
     });
   });
 
+  const claiming = (width: number, height: number) => {
+    const png = Buffer.from(makePng(1, 1));
+    png.writeUInt32BE(width, 16);
+    png.writeUInt32BE(height, 20);
+    return png;
+  };
+
   it('refuses a header that claims more pixels than any viewer can unpack', () => {
-    const bomb = Buffer.from(makePng(1, 1));
-    bomb.writeUInt32BE(50_000, 16);
-    bomb.writeUInt32BE(50_000, 20);
-    expect(checkImage(bomb)).toMatchObject({ ok: false, reason: 'too_large' });
+    expect(checkImage(claiming(10_001, 10_000))).toEqual({
+      ok: false,
+      reason: 'too_large',
+      message: 'The header claims 10001x10000 pixels, more than 100000000.',
+    });
+    expect(checkImage(claiming(10_000, 10_000))).toMatchObject({ ok: true, width: 10_000, height: 10_000 });
+  });
+
+  it.each([
+    [0, 5],
+    [5, 0],
+    [0, 0],
+  ])('refuses an image of %i x %i pixels: there is nothing to see', (width, height) => {
+    expect(checkImage(claiming(width, height))).toMatchObject({ ok: false, reason: 'unreadable' });
   });
 
   it('refuses what is no image, or has no readable header', () => {
-    expect(checkImage(Buffer.from('<html>'))).toMatchObject({ ok: false, reason: 'not_image' });
+    expect(checkImage(Buffer.from('<html>'))).toEqual({
+      ok: false,
+      reason: 'not_image',
+      message: 'The bytes are not an image.',
+    });
     expect(checkImage(box('ftyp', Buffer.from('isom')))).toMatchObject({ ok: false, reason: 'not_image' });
-    expect(checkImage(makePng(1, 1).subarray(0, 12))).toMatchObject({ ok: false, reason: 'unreadable' });
+    expect(checkImage(makePng(1, 1).subarray(0, 12))).toEqual({
+      ok: false,
+      reason: 'unreadable',
+      message: 'The header of this image/png cannot be read.',
+    });
   });
 });

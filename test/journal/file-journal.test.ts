@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import fs from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createFileJournal, hostId, JournalRecordError } from '../../src/journal/file-journal';
 import { claimIntent } from '../activities/claim-intent';
+import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { journalConformance } from './journal-conformance';
 
@@ -20,6 +22,9 @@ const newRoot = async (): Promise<string> => {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'temporal-media-journal-'));
+});
+afterEach(() => {
+  jest.restoreAllMocks();
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -38,6 +43,15 @@ describe('a journal in files', () => {
       await journal.putClaim(KEY, sendAttempt, claimIntent());
     const place = join(root, HASH.slice(0, 2), HASH);
     expect((await readdir(place)).sort()).toEqual(expect.arrayContaining(['0.claim', '12.claim']));
+    await journal.putMark('one');
+    const mark = join(root, 'marks', `${createHash('sha256').update('one').digest('hex')}.mark`);
+    expect(await readFile(mark, 'utf8')).toBe('');
+    const log = createHash('sha256').update('default\nbook').digest('hex');
+    await journal.putRecord({ namespace: 'default', name: 'book' }, 3, {
+      ...{ v: 1, kind: 'fence', nonce: 'n' },
+      at: new Date(0).toISOString(),
+    });
+    expect(await readdir(join(root, 'campaigns', log.slice(0, 2), log))).toEqual(['3.record']);
     if (process.platform === 'win32') return;
     expect((await stat(join(place, '0.claim'))).mode & 0o777).toBe(0o600);
     expect((await stat(place)).mode & 0o777).toBe(0o700);
@@ -83,6 +97,7 @@ describe('a journal in files', () => {
     const hint = join(root, 'open', hints[0]!);
     await writeFile(join(dirname(hint), 'half.json'), '{');
     await writeFile(join(dirname(hint), 'note.txt'), await readFile(hint));
+    await mkdir(join(dirname(hint), 'folder.json'));
     expect(await journal.findOpenByBody('same')).toHaveLength(1);
   });
 
@@ -142,7 +157,47 @@ describe('a journal in files', () => {
     await writeFile(join(folderOfTask, '.half.tmp'), '{');
     const other = { v: 1, ...KEY, video: makeVideoTask({ taskId: 'video_2' }) };
     await writeFile(join(folderOfTask, 'other.json'), JSON.stringify(other));
+    // Listed, and removed before it is read.
+    await symlink('removed meanwhile', join(folderOfTask, 'gone.json'));
     expect(await journal.findTask('video_1')).toHaveLength(1);
+  });
+
+  it('reads an outcome also where its claim is lost', async () => {
+    const root = await newRoot();
+    const journal = createFileJournal({ root });
+    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: answers.created(0) });
+    expect(await journal.read(KEY, 0)).toMatchObject({
+      claim: null,
+      outcome: { answer: { outcome: 'created' } },
+      resolution: null,
+    });
+  });
+
+  it('finds out with one look that a send attempt is unused, also beside others', async () => {
+    const root = await newRoot();
+    const journal = createFileJournal({ root });
+    for (let sendAttempt = 0; sendAttempt <= 10; sendAttempt++)
+      await journal.putClaim(KEY, sendAttempt, claimIntent());
+    await rm(join(root, HASH.slice(0, 2), HASH, '1.claim'));
+    const read = jest.spyOn(fs, 'readFileSync');
+    for (const sendAttempt of [1, 11])
+      expect(await journal.read(KEY, sendAttempt)).toEqual({ claim: null, outcome: null, resolution: null });
+    expect(read).not.toHaveBeenCalled();
+    expect((await journal.read(KEY, 10)).claim).not.toBeNull();
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
+  it('never waits for a file system of several hosts on the event loop', async () => {
+    const root = await newRoot();
+    const look = jest.spyOn(fs, 'readdirSync');
+    const read = jest.spyOn(fs, 'readFileSync');
+    const shared = createFileJournal({ root, shared: true });
+    await shared.putClaim(KEY, 0, claimIntent());
+    expect((await shared.read(KEY, 0)).claim).toEqual(claimIntent());
+    expect([look, read].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
+    // On a disk of this host it is faster than to hand the work to threads.
+    expect((await createFileJournal({ root }).read(KEY, 0)).claim).toEqual(claimIntent());
+    expect([look, read].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
   });
 
   it('[C4.4a] fails where it cannot look or write: nobody may take that for an empty send attempt', async () => {

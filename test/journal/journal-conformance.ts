@@ -111,6 +111,7 @@ export function journalConformance(open: () => Promise<() => CreateJournal>): vo
     await expect(journal.putClaim(KEY, 1, fence('alone'))).rejects.toThrow();
     expect(await journal.scan(null, 10)).toEqual({ keys: [], next: null });
     await journal.putClaim(KEY, 0, fence('first'));
+    await expect(journal.putClaim(KEY, 2, fence('third'))).rejects.toThrow();
     expect(await journal.putClaim(KEY, 1, fence('second'))).toBe('won');
   });
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import fs, { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { bookLog } from '../../src/domain/campaign/budget-book';
@@ -23,7 +23,10 @@ describe('pruning a journal', () => {
     root = await mkdtemp(join(tmpdir(), 'temporal-media-prune-'));
     journal = createFileJournal({ root });
   });
-  afterEach(() => rm(root, { recursive: true, force: true }));
+  afterEach(() => {
+    jest.restoreAllMocks();
+    return rm(root, { recursive: true, force: true });
+  });
 
   const keyOf = (creationKey: string) => ({ namespace: 'default', creationKey });
 
@@ -81,7 +84,7 @@ describe('pruning a journal', () => {
       return false;
     });
     expect(counts).toEqual({ ...NONE, keys: 3, removed: 3 });
-    expect(asked.sort()).toEqual(['body of old', 'body of older']);
+    expect(asked.sort()).toStrictEqual(['body of old', 'body of older']);
     expect((await stat(join(root, 'trash'))).mode & 0o777).toBe(0o700);
   });
 
@@ -131,6 +134,23 @@ describe('pruning a journal', () => {
     expect(counts).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
     expect(await isThere('old')).toBe(true);
     expect((await journal.read(keyOf('old'), 1)).claim).not.toBeNull();
+    // It was not even taken away for a moment, in which a caller would have found nothing.
+    expect(await readdir(root)).not.toContain('trash');
+  });
+
+  it('[C4.4a] puts a key back that is used again in the very moment in which it is taken away', async () => {
+    const { video } = await bought('old');
+    const rename = fs.rename;
+    jest.spyOn(fs, 'rename').mockImplementationOnce(async (from, to) => {
+      await journal.putClaim(keyOf('old'), 1, claimIntent({ at: new Date().toISOString() }));
+      await rename(from, to);
+    });
+    expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
+    for (const sendAttempt of [0, 1])
+      expect((await journal.read(keyOf('old'), sendAttempt)).claim?.kind).toBe('intent');
+    expect(await trash()).toEqual([]);
+    expect(await journal.findTask(video.taskId)).toHaveLength(1);
+    expect(await journal.findOpenByBody('body of old')).toHaveLength(1);
   });
 
   it('[C4.4a] takes nothing of a key away that a writer goes on with: a later send attempt never stands alone', async () => {

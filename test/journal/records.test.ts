@@ -42,6 +42,18 @@ it.each([
     JSON.stringify(claimIntent()).replace('"nonce"', '"__proto__":{},"nonce"'),
   ],
   ['a key that is too short', parseIdentity, '{"v":1,"journalId":"j","sealingKey":"AAAA"}'],
+  ...[`A${'A'.repeat(43)}=`, `${'A'.repeat(43)}=A`].map(
+    (sealingKey) =>
+      [
+        'a key that is too long',
+        parseIdentity,
+        JSON.stringify({ v: 1, journalId: 'j', sealingKey }),
+      ] as const,
+  ),
+  ...[{}, { header: 'x-key' }, { header: 'x-key', lastSendAt: 'soon' }, { lastSendAt: '2026-01-01' }].map(
+    (idempotency) =>
+      ['half an idempotency key', parseClaim, JSON.stringify({ ...claimIntent(), idempotency })] as const,
+  ),
   ['half a record', parseClaim, JSON.stringify(claimIntent()).slice(0, 40)],
   ['an entry without an id', parseIndexEntry, '{"v":1,"creationKey":"k","video":{"account":"a"}}'],
   ['a deep nest', parseOutcome, '['.repeat(200_000)],
@@ -51,14 +63,25 @@ it.each([
 
 describe('a record of a campaign', () => {
   const book = { v: 1, kind: 'book', nonce: 'n', at: 'now', closed: 5, open: [[0, 3]], next: 1 };
+  const batch = { v: 1, kind: 'batch', nonce: 'n', at: 'now' };
 
-  it.each([
+  it('that cannot be read is named', () => {
+    expect(() => parseCampaignRecord('{')).toThrow(
+      'The journal holds a record of a campaign that is not JSON; nothing is sent because of it.',
+    );
+  });
+
+  it.each<[string, object]>([
     ['another version', { ...book, v: 2 }],
     ['a kind that nobody knows', { ...book, kind: 'purse' }],
     ['half a micro-unit', { ...book, closed: 0.5 }],
     ['a grant below nothing', { ...book, open: [[0, -1]] }],
     ['no next number', { ...book, next: undefined }],
-    ['rows that are none', { v: 1, kind: 'batch', nonce: 'n', at: 'now', rows: [{ page: 0 }] }],
+    ['rows that are none', { ...batch, rows: [{ page: 0 }] }],
+    ...['x1f', '1fx', '1F'].map((rows): [string, object] => [
+      `rows ${rows} that are no hexadecimal digits`,
+      { ...batch, rows: [{ index: 'i', page: 0, generation: 0, size: 1, rows }] },
+    ]),
     ['a fence without an owner of its nonce', { v: 1, kind: 'fence', at: 'now' }],
   ])('with %s stops the caller', (_, record) => {
     expect(parseCampaignRecord(JSON.stringify(book))).toEqual(book);

@@ -1,5 +1,6 @@
 import { type ErrorKind } from '../../src/domain/video-task';
-import { errorKind, KIND_SIGNALS } from '../../src/service/errors';
+import { DEFAULT_CREATE_POLICY, type PaidReply, resolveCreatePolicy } from '../../src/domain/create-policy';
+import { errorKind, KIND_SIGNALS, meaningOfGet, meaningOfPaid } from '../../src/service/errors';
 
 const nothing = { codes: [], types: [], text: '' };
 const ofCode = (code: string): ErrorKind => errorKind({ ...nothing, codes: [code] });
@@ -134,4 +135,64 @@ describe('the kind of an error', () => {
       if ('type' in signal) expect(signal.like).toMatch(signal.type);
     }
   });
+});
+
+describe('what a reply to a paid call proves', () => {
+  const paid = (status: number, own: Partial<PaidReply> = {}, policy = DEFAULT_CREATE_POLICY) =>
+    meaningOfPaid({ status, kind: 'unknown', hasRetryAfter: false, readable: false, ...own }, policy);
+
+  it.each([
+    [400, 'invalid', 'invalid_request', /^The service refused the request, possibly before a task existed/],
+    [401, 'unknown', 'credentials', /^The service did not accept the credentials .* Check the key/],
+    [402, 'unknown', 'quota', /no quota or balance left .* A person must look\.$/],
+    [400, 'moderation', 'moderation', /^The service refused the content\. .*refused again; change/],
+    [400, 'capacity', 'capacity', /no capacity for this call now\. It can be tried again later\.$/],
+  ] as const)('[C7.1] %i with an error of kind %s is %s, and its message says what to do', (...one) => {
+    const [status, kind, reason, message] = one;
+    expect(paid(status, { kind })).toEqual({
+      class: 'rejected',
+      reason,
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it('an error that the policy treats as a refusal is told as such', () => {
+    expect(paid(500, {}, resolveCreatePolicy({ on500: 'fail' }))).toEqual({
+      class: 'rejected',
+      reason: 'service_error',
+      message: expect.stringMatching(/^The service answered with an error that the policy treats/) as string,
+    });
+  });
+
+  it('anything else has a class and no message', () => {
+    expect(paid(200, { readable: true })).toEqual({ class: 'accepted' });
+    expect(paid(200)).toEqual({ class: 'unconfirmed' });
+    expect(paid(429)).toEqual({ class: 'refused_for_now' });
+    expect(paid(502)).toEqual({ class: 'unconfirmed' });
+  });
+});
+
+it.each([
+  [101, 'unreadable'],
+  [199, 'unreadable'],
+  [200, 'record'],
+  [299, 'record'],
+  [300, 'unreadable'],
+  [399, 'unreadable'],
+  [400, 'bad_request'],
+  [401, 'credentials'],
+  [402, 'credentials'],
+  [403, 'credentials'],
+  [404, 'not_found'],
+  [405, 'bad_request'],
+  [408, 'unavailable'],
+  [409, 'unavailable'],
+  [410, 'not_found'],
+  [425, 'unavailable'],
+  [429, 'rate_limited'],
+  [499, 'bad_request'],
+  [500, 'unavailable'],
+  [599, 'unavailable'],
+])('a GET that is answered with %i is %s', (status, expected) => {
+  expect(meaningOfGet(status)).toBe(expected);
 });

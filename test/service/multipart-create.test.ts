@@ -95,25 +95,49 @@ describe('a server that takes no JSON', () => {
     [415, {}],
     [400, { error: { message: 'Content-Type must be multipart/form-data' } }],
     [422, missing],
+    [400, { error: { message: 'send form data' } }],
+    [400, { error: { message: 'send Form-Data' } }],
+    [400, { error: { message: 'send formdata' } }],
+    [400, { error: { message: 'Missing parameter: model' } }],
   ])('[C7.1] is told apart by its refusal (%s %j): the option is named', async (status, reply) => {
     const service = await loopback((_request, response) => json(response, status, reply));
     const client = clientOf(service.origin);
     const refused = await client.createVideo(jsonBody(), send());
     expect(refused).toMatchObject({ class: 'rejected', reason: 'invalid_request' });
-    expect(refused.class === 'rejected' && refused.message).toContain('"createForm": "multipart"');
+    expect(refused.class === 'rejected' && refused.message).toMatch(
+      /^The service refused the request.* If this service takes creates as .*"createForm": "multipart"/,
+    );
     const form = await client.createVideo(await bodyOf(model), send());
     expect(form.class === 'rejected' && form.message).not.toContain('createForm');
     await client.close();
     await service.close();
   });
 
-  it('says nothing of forms where the refusal speaks of something else', async () => {
-    const service = await loopback((_request, response) =>
-      json(response, 400, { error: { message: 'seconds must be 4 or 8' } }),
-    );
+  it.each([
+    [400, { error: { message: 'seconds must be 4 or 8' } }],
+    [400, { error: { message: 'seconds is required' } }],
+    [400, { error: { message: 'this model is too busy for the prompt' } }],
+    [400, { error: { message: 'the modelled prompter misses a requirement' } }],
+    // Refused for another reason: a form would change nothing.
+    [402, { error: { message: 'multipart uploads need credit' } }],
+    [403, { error: { message: 'Missing access to this model' } }],
+    [429, { error: { code: 'insufficient_quota', message: 'no form data left' } }],
+  ])('says nothing of forms where the refusal is another (%s %j)', async (status, reply) => {
+    const service = await loopback((_request, response) => json(response, status, reply));
     const client = clientOf(service.origin);
     const refused = await client.createVideo(jsonBody(), send());
-    expect(refused.class === 'rejected' && refused.message).not.toContain('createForm');
+    expect(refused).toMatchObject({ class: 'rejected', httpStatus: status });
+    expect(JSON.stringify(refused)).not.toContain('createForm');
+    await client.close();
+    await service.close();
+  });
+
+  it('says nothing of forms for a call that has only one form', async () => {
+    const service = await loopback((_request, response) => json(response, 415, {}));
+    const client = clientOf(service.origin);
+    const refused = await client.generateImage(jsonBody(), send());
+    expect(refused).toMatchObject({ class: 'rejected', reason: 'invalid_request' });
+    expect(refused.class === 'rejected' && refused.message).toMatch(/send a corrected request\.$/);
     await client.close();
     await service.close();
   });

@@ -57,6 +57,62 @@ describe('what a reply says beside its error text', () => {
     });
   });
 
+  it.each([
+    ...['x-request-id', 'request-id', 'x-correlation-id', 'x-trace-id', 'x-amzn-requestid'],
+    ...['x-amz-request-id', 'x-ms-request-id', 'cf-ray', 'date', 'retry-after'],
+  ])('[C5.4a] the header %s names the request in the logs of a service: it stays', (name) => {
+    expect(replyHeaders({ [name]: '7' }, redactor)).toEqual({ [name]: '7' });
+  });
+
+  it('[C5.4a] no other header stays, nor an empty one; a repeated one stays as a list', () => {
+    const headers = { 'x-request-id': ['r-1', 'r-2'], 'cf-ray': '', 'set-cookie': 'a=b', server: 'nginx' };
+    expect(replyHeaders(headers, redactor)).toEqual({ 'x-request-id': 'r-1, r-2' });
+  });
+
+  it.each([
+    ...['Tue, 10 Nov 2026 10:00:00 GMT', 'Tue Nov 10 10:00:00 2026 GMT', '10 Nov 2026 10:00:00 GMT'],
+    ...['Tuesday, 10-Nov-26 10:00:00 GMT', '120', '120 seconds from the first call on'],
+  ])('[C5.4c] %j is a time where a time belongs, however many words it has', (time) => {
+    expect(replyHeaders({ date: time, 'retry-after': time }, redactor)).toEqual({
+      date: time,
+      'retry-after': time,
+    });
+  });
+
+  it.each([
+    'a heron stands in the reeds',
+    'a heron and 2 more in the reeds',
+    '7 (herons) stand in the reeds',
+    '7 herons, all of them, in the reeds',
+    'Tue, 10 Nov 2026 10:00:00 GMT, a heron stood in the reeds',
+  ])('[C5.4c] %j is no time, but a text that may be an echo', (text) => {
+    expect(replyHeaders({ date: text, 'retry-after': text }, redactor)).toEqual({
+      date: '[text]',
+      'retry-after': '[text]',
+    });
+  });
+
+  it('[C5.4c] a time is one in its own headers only', () => {
+    const time = '7 more in the reeds';
+    expect(replyHeaders({ 'x-request-id': time, date: time }, redactor)).toEqual({
+      'x-request-id': '[text]',
+      date: time,
+    });
+  });
+
+  it('a create reply without a status is accepted, and its status is empty', () => {
+    const reply = { httpStatus: 200, headers: {}, redactor };
+    for (const status of [undefined, null, '', {}])
+      expect(
+        readVideoReply({ id: 'vid_1', ...(status === undefined ? {} : { status }) }, reply),
+      ).toMatchObject({
+        class: 'accepted',
+        taskId: 'vid_1',
+        status: '',
+        phase: 'unknown',
+      });
+  });
+
   it('[C5.4a] passwords of proxies are known, as they stand and decoded', () => {
     expect(
       proxySecrets({ HTTPS_PROXY: 'http://user:p%40ss@proxy.example:8080', http_proxy: 'user:a@b@proxy:1' }),

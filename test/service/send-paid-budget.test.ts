@@ -30,6 +30,16 @@ it('what the key took is gone from the time of the call', async () => {
   expect(mockCalls[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
 });
 
+it('the limit on the wait for the key is gone as soon as the key is there', async () => {
+  jest.useFakeTimers();
+  try {
+    await clientOf('http://127.0.0.1:9').createVideo(jsonBody(), send());
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 it('a form brings its own content type', async () => {
   const part = { kind: 'text' as const, name: 'model', value: 'image-2' };
   const body = { kind: 'multipart' as const, parts: [part], bodyHash: 'b'.repeat(64) };

@@ -76,11 +76,15 @@ describe('what a policy may name for its header', () => {
     },
   );
 
-  it('is not sent without a key', async () => {
-    const { seen } = await sent('x-key');
-    expect(seen[0]?.headers).not.toHaveProperty('x-key');
-    expect(seen[0]?.headers).toMatchObject({ accept: 'application/json' });
-  });
+  it.each(['x-key', 'authorization', 'a b'])(
+    'is of no account without a key: %j is not sent, the create is',
+    async (name) => {
+      const { result, seen } = await sent(name);
+      expect(result).toMatchObject({ class: 'accepted' });
+      expect(seen[0]?.headers).not.toHaveProperty('x-key');
+      expect(seen[0]?.headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${KEY}` });
+    },
+  );
 });
 
 describe('a call that cannot be made', () => {
@@ -151,7 +155,9 @@ describe('a reply that tells too little', () => {
       cause: 'reply_unreadable',
     });
     // An error is read no further, and thrown never.
-    expect(await replied(502, 'x', { 'content-encoding': encoding })).toMatchObject({ cause: 'http_502' });
+    const error = await replied(502, 'x', { 'content-encoding': encoding });
+    expect(error).toMatchObject({ class: 'unconfirmed', cause: 'http_502' });
+    expect(error).not.toHaveProperty('error');
   });
 
   it('names two encodings in two headers', async () => {

@@ -1,6 +1,6 @@
 import { type JsonValue } from '../../src/domain/json';
 import { createRedactor } from '../../src/service/redact';
-import { readTaskError } from '../../src/service/task-error';
+import { asNumber, asText, readTaskError } from '../../src/service/task-error';
 
 const read = (value: JsonValue | undefined) => readTaskError(value, createRedactor([]));
 const UNKNOWN = { kind: 'unknown', code: null, message: null } as const;
@@ -99,6 +99,21 @@ describe('an object', () => {
     ['whose code is none', { code: 'none', message: 'm' }, { code: null }],
     ['whose code has 100 characters', { code: `nsfw${'x'.repeat(96)}` }, { kind: 'moderation' }],
     ['whose code has 101 characters', { code: `nsfw${'x'.repeat(97)}` }, UNKNOWN],
+    ['whose message is blank beside another', { message: ' ', msg: 'm' }, { message: 'm' }],
+    ['whose code is blank beside a type', { code: ' ', type: 't' }, { code: 't' }],
+    ['whose code is beyond all numbers', { code: Infinity, type: 't' }, { code: 't' }],
+    ['whose code is true', { code: true, type: 't' }, { code: 't' }],
+    [
+      'that repeats the status of a gateway',
+      { error: { code: 503 }, code: 'nsfw' },
+      { kind: 'moderation', code: 'nsfw' },
+    ],
+    ['that has nothing but a status', { error: { code: 404 }, code: 500 }, { code: '404' }],
+    ...['333', '1503', '5031', '4x4', '40x'].map((code): Cases[number] => [
+      `whose code ${code} is no status`,
+      { error: { code }, code: 'x' },
+      { code },
+    ]),
     ['whose inner error has the better code', { code: 'outer', error: { code: 'inner' } }, { code: 'inner' }],
   ])('%s', (_, value, expected) => {
     expect(read(value)).toMatchObject(expected);
@@ -116,5 +131,51 @@ describe('an error inside errors', () => {
   ])('is read through a few %s, and no deeper', (_, levels, wrap) => {
     expect(read(nest(levels, wrap))).toMatchObject({ kind: 'moderation', code: 'nsfw' });
     expect(read(nest(levels + 1, wrap))).toEqual(UNKNOWN);
+  });
+});
+
+describe('a single value of a reply', () => {
+  it.each<[JsonValue | undefined, number | undefined]>([
+    [0, 0],
+    [-1.5, -1.5],
+    [1e20, 1e20],
+    [Infinity, undefined],
+    [NaN, undefined],
+    ['7', 7],
+    ['-7', -7],
+    ['007', 7],
+    ['12.25', 12.25],
+    ['-0.5', -0.5],
+    ['1'.repeat(15), 111_111_111_111_111],
+    // More digits would be another number.
+    ['1'.repeat(16), undefined],
+    ...['', ' ', ' 7', '7 ', '+7', '7s', 's7', '1.', '.5', '1.x', '1.5.2', '1e3', '0x10', '--1', '-'].map(
+      (text): [string, undefined] => [text, undefined],
+    ),
+    [[7], undefined],
+    [{}, undefined],
+    [true, undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ])('%j is the number %j', (value, expected) => {
+    expect(asNumber(value)).toBe(expected);
+  });
+
+  it.each<[JsonValue | undefined, string | undefined]>([
+    ['m', 'm'],
+    [' m ', ' m '],
+    [0, '0'],
+    [-1.5, '-1.5'],
+    [Infinity, undefined],
+    [NaN, undefined],
+    ['', undefined],
+    [' \n', undefined],
+    [['m'], undefined],
+    [{}, undefined],
+    [true, undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ])('%j is the text %j', (value, expected) => {
+    expect(asText(value)).toBe(expected);
   });
 });

@@ -1,0 +1,43 @@
+import fs from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { asyncFiles, syncFiles } from '../../src/journal/journal-files';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'temporal-media-files-'));
+  for (const name of ['b.claim', 'a.claim', 'c.outcome']) await writeFile(join(folder, name), `${name} ü`);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe.each([
+  ['on any file system', asyncFiles],
+  ['on a disk of this host', syncFiles],
+])('the files of a journal %s', (_, files) => {
+  it('are listed in the order of their names, those with an ending only', async () => {
+    const names = ['c.outcome', 'b.claim', 'a.claim'];
+    jest.spyOn(fs, 'readdirSync').mockReturnValue(names as never);
+    jest.spyOn(fs.promises, 'readdir').mockResolvedValue(names as never);
+    expect(await files.names(folder, '')).toEqual(['a.claim', 'b.claim', 'c.outcome']);
+    expect(await files.names(folder, '.claim')).toEqual(['a.claim', 'b.claim']);
+  });
+
+  it('are none where there is no folder, and have no text where there is no file', async () => {
+    expect(await files.names(join(folder, 'none'), '')).toEqual([]);
+    expect(await files.text(join(folder, 'none'))).toBeNull();
+  });
+
+  it('are text', async () => {
+    expect(await files.text(join(folder, 'a.claim'))).toBe('a.claim ü');
+  });
+
+  it('that cannot be read are not taken for none', async () => {
+    const file = join(folder, 'a.claim');
+    await expect(files.names(file, '')).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(files.text(join(file, 'b'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+  });
+});

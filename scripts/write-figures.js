@@ -3,7 +3,7 @@
 // bench/before what the design before this one came to on the same machine. `--check` only compares.
 const fs = require('node:fs');
 const path = require('node:path');
-const prettier = require('prettier');
+const { formatText } = require('./format-text.js');
 const { markdownTable } = require('../bench/framework/result-text.js');
 
 const ROOT = path.resolve(__dirname, '..');
@@ -40,7 +40,7 @@ function sectionOf({ name, title, machine, table, goals = [], notes = [] }) {
   ].join('\n\n');
 }
 
-async function measuredPage() {
+function measuredPage() {
   const results = fs
     .readdirSync(RESULTS)
     .sort()
@@ -53,15 +53,15 @@ What \`npm run bench\` measured last, with the goals that were set; \`node scrip
 
 ${results.map(sectionOf).join('\n\n')}
 `;
-  return prettier.format(text, { ...(await prettier.resolveConfig(PAGE)), parser: 'markdown' });
+  return formatText(PAGE, text);
 }
 
-async function main(check) {
-  const text = await measuredPage();
+function main(check) {
+  const text = measuredPage();
   if (!check) return fs.writeFileSync(PAGE, text);
   if (fs.readFileSync(PAGE, 'utf8') === text) return;
   console.error('docs/measured.md is older than bench/results: run node scripts/write-figures.js');
   process.exitCode = 1;
 }
 
-void main(process.argv.includes('--check'));
+main(process.argv.includes('--check'));

@@ -3,7 +3,7 @@
 // committed results of the suites. `--from` takes new results over first: the folder of test/support/proof.ts.
 const fs = require('node:fs');
 const path = require('node:path');
-const prettier = require('prettier');
+const { formatText } = require('./format-text.js');
 const {
   COMMITTED,
   ROOT,
@@ -17,7 +17,7 @@ const {
 const PAGE = path.join(ROOT, 'docs', 'guarantees.md');
 
 /** What a part of a suite has counted proves nothing: results that fall short stay where they are, and are told. */
-async function takeOver(from) {
+function takeOver(from) {
   const proofs = suiteProofs(readPromises());
   for (const size of SIZES) {
     const target = path.join(COMMITTED, size);
@@ -27,18 +27,14 @@ async function takeOver(from) {
         .filter((proof) => proof.suite === suite)
         .flatMap((proof) => shortcomings(proof, counts, size));
       if (lacks.length === 0) {
-        const text = JSON.stringify({ v: 1, suite, size, counts });
-        fs.writeFileSync(path.join(target, `${suite.replaceAll('/', '.')}.json`), await pretty(text, 'json'));
+        const file = path.join(target, `${suite.replaceAll('/', '.')}.json`);
+        fs.writeFileSync(file, formatText(file, JSON.stringify({ v: 1, suite, size, counts })));
         continue;
       }
       console.error(`not taken over: ${lacks.join('; ')}`);
       process.exitCode = 1;
     }
   }
-}
-
-async function pretty(text, parser) {
-  return prettier.format(text, { ...(await prettier.resolveConfig(PAGE)), parser });
 }
 
 const table = (head, rows) =>
@@ -107,25 +103,19 @@ ${table(
 }
 
 /** The page as it should be. */
-async function guaranteesPage() {
+function guaranteesPage() {
   const results = Object.fromEntries(SIZES.map((size) => [size, readResults(COMMITTED, size)]));
-  return pretty(page(readPromises(), results), 'markdown');
+  return formatText(PAGE, page(readPromises(), results));
 }
 
-async function main(args) {
+function main(args) {
   const at = args.indexOf('--from');
-  if (at >= 0) await takeOver(path.resolve(args[at + 1]));
-  const wanted = await guaranteesPage();
+  if (at >= 0) takeOver(path.resolve(args[at + 1]));
+  const wanted = guaranteesPage();
   if (!args.includes('--check')) return fs.writeFileSync(PAGE, wanted);
   if (fs.readFileSync(PAGE, 'utf8') === wanted) return;
   console.error('docs/guarantees.md is not what its sources say: npm run guarantees');
   process.exitCode = 1;
 }
 
-if (require.main === module)
-  main(process.argv.slice(2)).catch((error) => {
-    console.error(error);
-    process.exitCode = 1;
-  });
-
-module.exports = { guaranteesPage };
+main(process.argv.slice(2));

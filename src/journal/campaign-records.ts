@@ -36,8 +36,9 @@ const batch = z.object({
 const owner = z.object({ ...written, kind: z.literal('owner'), run: z.string() });
 const fence = z.object({ ...written, kind: z.literal('fence'), nonce: z.string() });
 const free = z.object({ ...written, kind: z.literal('free'), by: z.string(), deducts: z.boolean() });
+const spend = z.object({ ...written, kind: z.literal('spend'), nonce: z.string(), spent: money.min(0) });
 
-const record = z.discriminatedUnion('kind', [book, batch, owner, fence, free]);
+const record = z.discriminatedUnion('kind', [book, batch, owner, fence, free, spend]);
 
 export const parseCampaignRecord = (text: string): CampaignRecord =>
   parseRecord(record, text, 'record of a campaign');

@@ -6,15 +6,20 @@ import { systemCode } from '../files/system-code';
 export interface JournalFiles {
   /** The text of a file; null when there is none. */
   readonly text: (file: string) => Promise<string | null>;
-  /** Names in a folder with this ending, sorted; none when there is no such folder. */
-  readonly names: (folder: string, ending: string) => Promise<readonly string[]>;
+  /** Names in a folder, sorted; none when there is no such folder. */
+  readonly names: (folder: string) => Promise<readonly string[]>;
 }
 
 /** For any file system: a read may take milliseconds and must not block the event loop. */
-export const asyncFiles: JournalFiles = {
-  text: (file) => ifThere(() => bareFiles.read(file, 'utf8'), null),
-  names: async (folder, ending) => thoseWith(await ifThere(() => fs.promises.readdir(folder), []), ending),
-};
+export const asyncFiles = {
+  text: (file: string) => ifThere(() => bareFiles.read(file, 'utf8'), null),
+  names: async (folder: string) => sorted(await ifThere(() => fs.promises.readdir(folder), [])),
+  /** Files and folders in a folder, in no order; none when there is no such folder. */
+  entries: async (folder: string): Promise<{ name: string; isFolder: boolean }[]> => {
+    const entries = await ifThere(() => fs.promises.readdir(folder, { withFileTypes: true }), []);
+    return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+  },
+} satisfies JournalFiles & { readonly entries: unknown };
 
 /**
  * For records on a disk of this host. A read takes some microseconds, because recent files are in memory; a thread
@@ -23,7 +28,7 @@ export const asyncFiles: JournalFiles = {
  */
 export const syncFiles: JournalFiles = {
   text: (file) => ifThere(() => fs.readFileSync(file, 'utf8'), null),
-  names: async (folder, ending) => thoseWith(await ifThere(() => fs.readdirSync(folder), []), ending),
+  names: async (folder) => sorted(await ifThere(() => fs.readdirSync(folder), [])),
 };
 
 async function ifThere<T, None>(look: () => T | Promise<T>, none: None): Promise<T | None> {
@@ -35,6 +40,6 @@ async function ifThere<T, None>(look: () => T | Promise<T>, none: None): Promise
   }
 }
 
-function thoseWith(names: readonly string[], ending: string): readonly string[] {
-  return names.filter((name) => name.endsWith(ending)).sort();
+function sorted(names: readonly string[]): readonly string[] {
+  return [...names].sort();
 }

@@ -7,7 +7,7 @@ import {
   type TaskIndexEntry,
 } from '../domain/journal';
 import { parseOwnJson } from '../domain/json';
-import { isUsableTaskId } from '../domain/video-task';
+import { isUsableTaskId } from '../domain/task-id';
 
 const identity = z.object({
   v: z.literal(1),

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createIfAbsent, removeIfThere } from '../files/create-if-absent';
+import { syncFolder } from '../files/durable-folders';
+import { systemCode } from '../files/system-code';
+import { asyncFiles, syncFiles } from './journal-files';
+import { KEYS } from './record-names';
+import { type RecordStore } from './record-store';
+
+interface FileRecordsOptions {
+  /** Folder of the journal; created when missing. */
+  readonly root: string;
+  /**
+   * Declares that the file system is shared by several hosts and linearizable for exclusive creates.
+   * @default false: the journal is bound to this host
+   */
+  readonly shared?: boolean | undefined;
+}
+
+/**
+ * Records in files, one each; those of creation keys are directly in the folder. Create-if-absent by a hard link; every
+ * record is fsynced with its folder before the call returns.
+ */
+export function createFileRecords({ root, shared = false }: FileRecordsOptions): RecordStore {
+  const files = shared ? asyncFiles : syncFiles;
+  const fileOf = (name: string) => fileOfRecord(root, name);
+
+  return {
+    kind: 'file',
+    ...(!shared && { host: () => hostId() }),
+
+    read: (name) => files.text(fileOf(name)),
+
+    async readAll(prefix): Promise<ReadonlyMap<string, string>> {
+      const cut = prefix.lastIndexOf('/') + 1;
+      const names = (await files.names(fileOf(prefix.slice(0, cut))))
+        .map((name) => `${prefix.slice(0, cut)}${name}`)
+        .filter((name) => name.startsWith(prefix) && !isDraft(name));
+      const texts = new Map<string, string>();
+      // Backwards, so that `0.claim` is read after `0.outcome`.
+      for (const name of names.reverse()) {
+        const text = await files.text(fileOf(name));
+        if (text !== null) texts.set(name, text);
+      }
+      return texts;
+    },
+
+    async names(prefix, after, limit): Promise<readonly string[]> {
+      const names: string[] = [];
+      const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+      for await (const name of namesBelow(root, folder, after ?? '')) {
+        if (name.startsWith(prefix) && name > (after ?? '')) names.push(name);
+        if (names.length >= limit) break;
+      }
+      return names;
+    },
+
+    create: (name, text) => createIfAbsent(fileOf(name), text),
+
+    async note(name, text): Promise<void> {
+      if (text === null) return unlink(fileOf(name)).catch(() => undefined);
+      await mkdir(dirname(fileOf(name)), { recursive: true, mode: 0o700 });
+      await writeFile(fileOf(name), text, { mode: 0o600 });
+    },
+
+    async remove(name): Promise<void> {
+      const file = fileOf(name);
+      const folder = dirname(file);
+      await removeIfThere(file);
+      await syncFolder(folder).catch((error: unknown) => {
+        if (systemCode(error) !== 'ENOENT') throw error;
+      });
+      // The folder of a key, a task or a body is its own: it goes with its last record.
+      if (/[0-9a-f]{64}$/.test(folder)) await rmdir(folder).catch(() => undefined);
+    },
+  };
+}
+
+/** File of a record. */
+export function fileOfRecord(root: string, name: string): string {
+  return join(root, ...(name.startsWith(KEYS) ? name.slice(KEYS.length) : name).split('/'));
+}
+
+/** A record that is being written has a temporary name beside its own. */
+function isDraft(name: string): boolean {
+  return name.slice(name.lastIndexOf('/') + 1).startsWith('.');
+}
+
+/** Names of the records below a folder, in the order of their bytes; folders that come before `after` are not opened. */
+async function* namesBelow(root: string, folder: string, after: string): AsyncGenerator<string> {
+  const entries = await asyncFiles.entries(fileOfRecord(root, folder));
+  const names = entries
+    .filter(({ name }) => !name.startsWith('.'))
+    .map(({ name, isFolder }) => `${folder}${name}${isFolder ? '/' : ''}`)
+    .filter((name) => !name.startsWith(KEYS) || OF_A_KEY.test(name));
+  for (const name of names.sort()) {
+    if (!name.endsWith('/')) yield name;
+    else if (name > after || after.startsWith(name)) yield* namesBelow(root, name, after);
+  }
+}
+
+/** The folders of creation keys lie beside those of everything else. */
+const OF_A_KEY = /^keys\/[0-9a-f]{2}\/(?:[0-9a-f]{64}\/(?:[^/]+)?)?$/;
+
+/**
+ * A stable name of this host for file journals: the digest of its machine id, else of its host name.
+ * `MEDIA_HOST_ID` overrides both where neither is stable (containers on one volume).
+ */
+export async function hostId(env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const named = env['MEDIA_HOST_ID'];
+  const source = named ?? (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
+  return createHash('sha256')
+    .update(source === '' ? hostname() : source)
+    .digest('hex')
+    .slice(0, 16);
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { type CampaignLog } from '../domain/campaign/budget-book';
+import { type JournalKey, type SendAttemptKey } from '../domain/journal';
+
+/** Where each record of a journal is, in every store (architecture: Stores). Names are API: journals outlive versions. */
+
+/** Id and sealing key of the journal. */
+export const IDENTITY = 'journal.json';
+
+/** All records of creation keys. */
+export const KEYS = 'keys/';
+
+/** The records of one creation key, `keys/<h[0:2]>/<h>/`, with h = SHA-256 of namespace and key. */
+export function keyPrefix({ namespace, creationKey }: JournalKey): string {
+  const hash = sha256(`${namespace}\n${creationKey}`);
+  return prefixOfHash(hash);
+}
+
+export function prefixOfHash(hash: string): string {
+  return `${KEYS}${hash.slice(0, 2)}/${hash}/`;
+}
+
+/** The key's digest in the name of one of its records; undefined for a name of another form. */
+export function hashIn(name: string): string | undefined {
+  return /^keys\/[0-9a-f]{2}\/([0-9a-f]{64})\//.exec(name)?.[1];
+}
+
+/** What a send attempt may have, each at most once. */
+export type AttemptRecord = 'claim' | 'outcome' | 'resolution';
+
+export function attemptName(key: JournalKey, sendAttempt: number, record: AttemptRecord): string {
+  return `${keyPrefix(key)}${sendAttempt}.${record}`;
+}
+
+/** Number and kind of a record within its key; undefined for one that belongs to no send attempt. */
+export function attemptIn(name: string): { sendAttempt: number; record: AttemptRecord } | undefined {
+  const match = /\/(\d+)\.(claim|outcome|resolution)$/.exec(name);
+  return match === null ? undefined : { sendAttempt: Number(match[1]), record: match[2] as AttemptRecord };
+}
+
+/** Says that a key is being removed. */
+export function removalName(prefix: string): string {
+  return `${prefix}removal`;
+}
+
+/** The entries of a task id, one for each account. */
+export function taskPrefix(taskId: string): string {
+  const hash = sha256(taskId);
+  return `tasks/${hash.slice(0, 2)}/${hash}/`;
+}
+
+export function taskName(taskId: string, account: string): string {
+  return `${taskPrefix(taskId)}${sha256(account).slice(0, 16)}.json`;
+}
+
+/** The hints to send attempts that have an intent for this body and may still be open. */
+export function openPrefix(bodyHash: string): string {
+  const hash = sha256(bodyHash);
+  return `open/${hash.slice(0, 2)}/${hash}/`;
+}
+
+export function openName({ namespace, creationKey, sendAttempt }: SendAttemptKey, bodyHash: string): string {
+  return `${openPrefix(bodyHash)}${sha256(`${namespace}\n${creationKey}`)}.${sendAttempt}.json`;
+}
+
+/** A mark that a ledger was sent. */
+export function markName(mark: string): string {
+  return `marks/${sha256(mark)}.mark`;
+}
+
+/** A record of a campaign's log, beside the creation keys. */
+export function campaignName({ namespace, name }: CampaignLog, n: number): string {
+  const hash = sha256(`${namespace}\n${name}`);
+  return `campaigns/${hash.slice(0, 2)}/${hash}/${n}.record`;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

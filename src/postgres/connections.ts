@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'pg';
+import {
+  connectFailure,
+  FailedTry,
+  postgresError,
+  PostgresError,
+  READ_ONLY,
+  statementFailure,
+} from './errors';
+
+/** The part of `Pool` of the package `pg` that is used. */
+export interface PostgresPool {
+  connect(): Promise<PostgresClient>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** The part of `PoolClient` of the package `pg` that is used. */
+export interface PostgresClient {
+  query(statement: { readonly text: string; readonly query_timeout: number }): Promise<unknown>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+  release(destroy?: boolean): void;
+}
+
+/** What a statement answered. */
+export interface Answer {
+  readonly rows: readonly { readonly [column: string]: unknown }[];
+  /** Rows that were found, created, changed or removed. */
+  readonly rowCount: number | null;
+}
+
+/** How long the server works on one statement before it rolls it back by itself, in milliseconds. */
+const STATEMENT_MS = 5_000;
+/** How long an answer is awaited: longer, because a commit that waits for a replica has no limit at the server. */
+const ANSWER_MS = 10_000;
+const CONNECT_MS = 5_000;
+const CLOSE_MS = 2_000;
+
+const backoffMs = (tries: number): number =>
+  Math.min(100 * 2 ** (tries - 1), 1_000) * (0.75 + Math.random() / 2);
+
+/** A pool that makes connections when they are wanted, and keeps no process alive. */
+export function openPool(url: string, maxConnections: number): Pool {
+  return new Pool({
+    connectionString: url,
+    max: maxConnections,
+    application_name: 'temporal-media',
+    connectionTimeoutMillis: CONNECT_MS,
+    // After an answer that was awaited in vain no other connection from before is left: they lead to the same lost host.
+    idleTimeoutMillis: ANSWER_MS,
+    allowExitOnIdle: true,
+    keepAlive: true,
+  });
+}
+
+/**
+ * Runs statements, each as one transaction in one message, so that a pooler in transaction mode may give every one of
+ * them to another server connection: nothing is prepared, and no setting outlives its transaction.
+ */
+export class Connections {
+  readonly #pool: PostgresPool;
+  readonly #patienceMs: number;
+  #closed = false;
+
+  constructor(pool: PostgresPool, patienceMs: number) {
+    this.#pool = pool;
+    this.#patienceMs = patienceMs;
+    // A connection that breaks while nobody uses it leaves the pool by itself; without a listener it ends the process.
+    pool.on('error', ignore);
+  }
+
+  /**
+   * Tries again, on another connection, for as long as that may help and patience lasts. `work` is told whether an
+   * earlier try may have written. @throws PostgresError
+   */
+  async persist<T>(
+    work: (maybeWritten: boolean) => Promise<T>,
+    writes: boolean,
+    patienceMs = this.#patienceMs,
+  ): Promise<T> {
+    const lastTry = performance.now() + patienceMs;
+    let maybeWritten = false;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work(maybeWritten);
+      } catch (error) {
+        if (!(error instanceof FailedTry)) throw error;
+        const { failure } = error;
+        maybeWritten ||= failure.maybeWritten;
+        if (!failure.temporary || performance.now() >= lastTry)
+          throw postgresError(failure, writes ? maybeWritten : null);
+        await delay(backoffMs(tries));
+      }
+    }
+  }
+
+  /**
+   * Runs one statement, once.
+   * @param durable whether the commit is on disk, and on the synchronous replicas, when this returns
+   * @throws FailedTry
+   */
+  async run(statement: string, durable = true): Promise<Answer> {
+    const client = await this.#checkOut();
+    // What goes wrong is the answer of a statement as well; the event alone would end the process.
+    client.on('error', ignore);
+    let failed = true;
+    try {
+      const text = `${preamble(durable)}; ${statement}`;
+      const [{ rows }, answer] = (await client.query({ text, query_timeout: ANSWER_MS })) as [Answer, Answer];
+      // A pool, or a name that a failover moves, may lead to a replica later than at the start, and reads there are old.
+      if (rows[0]?.['standby'] !== false) throw new FailedTry(READ_ONLY);
+      failed = false;
+      return answer;
+    } catch (error) {
+      throw error instanceof FailedTry ? error : new FailedTry(statementFailure(error));
+    } finally {
+      client.release(failed);
+      client.off('error', ignore);
+    }
+  }
+
+  /** Refuses what follows. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** A pool of the user's own may wait without a limit. */
+  async #checkOut(): Promise<PostgresClient> {
+    if (this.#closed) throw new PostgresError('The journal in PostgreSQL was closed.');
+    const stop = new AbortController();
+    const connecting = Promise.resolve().then(() => this.#pool.connect());
+    const late = delay(2 * CONNECT_MS, undefined, { signal: stop.signal }).then(() => 'late' as const);
+    try {
+      const client = await Promise.race([connecting, late]);
+      if (client !== 'late') return client;
+      connecting.then((unused) => unused.release(), ignore);
+      throw new Error('timeout exceeded');
+    } catch (error) {
+      throw new FailedTry(connectFailure(error));
+    } finally {
+      late.catch(ignore);
+      stop.abort();
+    }
+  }
+}
+
+/** Ends a pool; connections that hang are left to the end of the process. */
+export async function endPool(pool: Pool): Promise<void> {
+  await Promise.race([pool.end(), delay(CLOSE_MS, undefined, { ref: false })]);
+}
+
+/**
+ * Settings for the statement that follows, until the end of its transaction. A role or database may say otherwise: its
+ * `synchronous_commit = off` would lose an acknowledged record.
+ */
+function preamble(durable: boolean): string {
+  return `SELECT set_config('statement_timeout', '${STATEMENT_MS}', true), set_config('synchronous_commit', '${durable ? 'on' : 'off'}', true), pg_is_in_recovery() AS standby`;
+}
+
+function ignore(): void {
+  // Said where it is used.
+}

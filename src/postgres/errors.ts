@@ -1,0 +1,107 @@
+/**
+ * PostgreSQL cannot do what was asked. The message contains no address, user, password or record, because it ends in
+ * histories and logs: `code` is the SQLSTATE of the server, or the code of the socket.
+ */
+export class PostgresError extends Error {
+  override readonly name = 'PostgresError';
+  constructor(
+    message: string,
+    readonly code?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What an error of a statement means for the next try. */
+export interface Failure {
+  /** One sentence for a person, without the text of the server, which may name hosts and users. */
+  readonly text: string;
+  readonly code?: string;
+  /** Whether the same statement may succeed in a moment. */
+  readonly temporary: boolean;
+  /** Whether the statement may have been committed although it failed. */
+  readonly maybeWritten: boolean;
+}
+
+/** A try that failed. Stays inside this folder. */
+export class FailedTry extends Error {
+  constructor(readonly failure: Failure) {
+    super(failure.text);
+  }
+}
+
+const REFUSED = { temporary: false, maybeWritten: false };
+const LATER = { temporary: true, maybeWritten: false };
+const UNKNOWN = { temporary: true, maybeWritten: true };
+
+export const READ_ONLY: Failure = {
+  ...LATER,
+  code: '25006',
+  text: 'The PostgreSQL server is read-only: a replica, or a database with default_transaction_read_only. The journal needs the primary server.',
+};
+
+export const NOT_MIGRATED =
+  'The PostgreSQL database has no table media_journal where the journal looks for it. Run `temporal-media journal migrate` once, with the same MEDIA_JOURNAL.';
+
+export const NOT_GRANTED =
+  'The PostgreSQL user may not use the table media_journal. Grant it SELECT, INSERT, UPDATE and DELETE.';
+
+/** Errors that prove that the transaction was rolled back, by SQLSTATE or by its class: the longest one counts. */
+const ROLLED_BACK: { readonly [state: string]: Pick<Failure, 'text' | 'temporary'> } = {
+  '0A': { ...REFUSED, text: 'The PostgreSQL server does not know a statement of the journal.' },
+  '22': { ...REFUSED, text: 'The PostgreSQL server cannot store the text of a record.' },
+  '23': { ...REFUSED, text: 'The table media_journal has a constraint that the journal did not make.' },
+  '25006': READ_ONLY,
+  '28': {
+    ...REFUSED,
+    text: 'The PostgreSQL server refuses the login. Correct user and password (in MEDIA_JOURNAL, PGPASSWORD or PGPASSFILE), or its pg_hba.conf.',
+  },
+  '3D': { ...REFUSED, text: 'The PostgreSQL server has no database of the name that MEDIA_JOURNAL gives.' },
+  '3F': { ...REFUSED, text: 'The PostgreSQL database has no schema of the name that MEDIA_JOURNAL gives.' },
+  '40001': { ...LATER, text: 'The PostgreSQL server could not serialise a statement.' },
+  '40P01': { ...LATER, text: 'The PostgreSQL server broke a deadlock.' },
+  '42': { ...REFUSED, text: 'The PostgreSQL server refuses a statement of the journal.' },
+  '42501': { ...REFUSED, text: NOT_GRANTED },
+  '42P01': { ...REFUSED, text: NOT_MIGRATED },
+  '53': { ...LATER, text: 'The PostgreSQL server has no connection, memory or disk space left.' },
+  '55P03': { ...LATER, text: 'A lock at the PostgreSQL server was not released in time.' },
+  '57014': { ...LATER, text: 'A statement at the PostgreSQL server took too long and was cancelled.' },
+};
+
+/** Reads an error of a statement that was sent; what proves nothing may have been written. */
+export function statementFailure(error: unknown): Failure {
+  const code = codeOf(error);
+  const row = code === undefined ? undefined : (ROLLED_BACK[code] ?? ROLLED_BACK[code.slice(0, 2)]);
+  if (row !== undefined) return { ...row, ...(code && { code }), maybeWritten: false };
+  const text = 'The connection to the PostgreSQL server was lost, or it did not answer in time.';
+  return { ...UNKNOWN, ...(code && { code }), text };
+}
+
+/** Reads an error of a connection that was not made: no statement was sent. */
+export function connectFailure(error: unknown): Failure {
+  const code = codeOf(error);
+  const named = code !== undefined && /^(28|3D|53)/.test(code) ? ROLLED_BACK[code.slice(0, 2)] : undefined;
+  if (named !== undefined) return { ...named, ...(code && { code }), maybeWritten: false };
+  if ((error as { syscall?: unknown }).syscall === 'open') {
+    const text = 'A file that MEDIA_JOURNAL names (sslrootcert, sslcert, sslkey) cannot be read.';
+    return { ...REFUSED, ...(code && { code }), text };
+  }
+  const why = error instanceof Error ? OWN_WORDS.exec(error.message)?.[0] : undefined;
+  const text = `The PostgreSQL server cannot be reached${why === undefined ? '' : ` (${why})`}. Check that it runs, and the host, port and sslmode of MEDIA_JOURNAL.`;
+  return { ...LATER, ...(code && { code }), text };
+}
+
+/** Words of the client alone; others may repeat the address. */
+const OWN_WORDS = /^(The server does not support SSL connections|SASL: [ \w-]+|timeout exceeded[ \w]*)/;
+
+/** @param maybeWritten of a write: null for a statement that writes nothing */
+export function postgresError({ text, code }: Failure, maybeWritten: boolean | null): PostgresError {
+  const effect = maybeWritten ? 'It is unknown whether the database was changed.' : 'Nothing was changed.';
+  const words = [text, ...(maybeWritten === null ? [] : [effect]), ...(code ? [`(${code})`] : [])];
+  return new PostgresError(words.join(' '), code);
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { type S3Address } from './address';
+import { failureOf, isAbsent, NO_REGION, type S3Error, type S3Failure, s3Error } from './s3-error';
+
+/** A place in a bucket and the client that reaches it. */
+export interface S3Place extends S3Address {
+  readonly client: S3Client;
+}
+
+/** The key of a name at this place. */
+export function keyOf({ prefix }: S3Address, name: string): string {
+  return prefix === '' ? name : `${prefix}/${name}`;
+}
+
+/** Of one try: a small text is written in a few ten milliseconds. */
+const TRY_MS = 5_000;
+const TRIES = 5;
+/** Doubled after each try. */
+const FIRST_PAUSE_MS = 100;
+/** Of a read, with the tries of the SDK. */
+const READ_MS = 20_000;
+const READ_TRIES = 3;
+
+/**
+ * Creates a small object, or says that there is one of this name (`If-None-Match: *`): the service lets one caller win.
+ *
+ * The SDK would send a put again by itself and then report the object that its own first try wrote as somebody else's.
+ * So it sends each put once, and this function sends it again: after a try whose answer was lost, "there is one already" is read
+ * back, because it may be this caller's own text.
+ * @throws S3Error when it stays unknown whether the object was written, and when the service refuses
+ */
+export async function createObject(place: S3Place, name: string, text: string): Promise<'won' | 'lost'> {
+  let maybeWritten = false;
+  for (let tries = 1; ; tries += 1) {
+    const failure = await putOnce(place, name, text);
+    if (failure === undefined) return 'won';
+    const meaning = meaningOf(failure);
+    if (meaning === 'exists' && !maybeWritten) return 'lost';
+    if (meaning === 'unknown') maybeWritten = true;
+    const isLast = meaning === 'refused' || tries === TRIES;
+    if (maybeWritten && (meaning === 'exists' || isLast)) {
+      const answer = await winnerOf(place, name, text);
+      if (answer !== undefined) return answer;
+    }
+    if (isLast) throw notStored(failure, maybeWritten);
+    await delay(FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
+  }
+}
+
+function notStored(failure: S3Failure, maybeWritten: boolean): S3Error {
+  return s3Error(
+    maybeWritten
+      ? 'It is not known whether the bucket stored a record: its answers were lost'
+      : 'The bucket did not store a record',
+    failure,
+  );
+}
+
+/** The text of an object; null when there is none. The SDK checks it against the checksum that was stored with it. */
+export async function readObject(place: S3Place, name: string): Promise<string | null> {
+  const input = { Bucket: place.bucket, Key: keyOf(place, name), ChecksumMode: 'ENABLED' } as const;
+  const abortSignal = AbortSignal.timeout(READ_MS);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const reply = await place.client.send(new GetObjectCommand(input), { abortSignal });
+      return (await reply.Body?.transformToString('utf-8')) ?? '';
+    } catch (error) {
+      const failure = failureOf(error);
+      if (isAbsent(failure)) return null;
+      // The SDK asks again where a reply does not begin, not where it breaks off.
+      if (failure.status !== null || tries === READ_TRIES)
+        throw s3Error('A record could not be read from the bucket', failure);
+    }
+  }
+}
+
+/** Whose text the object holds; undefined when there is none. */
+async function winnerOf(place: S3Place, name: string, text: string): Promise<'won' | 'lost' | undefined> {
+  const found = await readObject(place, name);
+  if (found === null) return undefined;
+  return found === text ? 'won' : 'lost';
+}
+
+/** @returns why it failed; undefined when the object is stored */
+async function putOnce(place: S3Place, name: string, text: string): Promise<S3Failure | undefined> {
+  const put = new PutObjectCommand({
+    ...objectOf(place, name, text),
+    IfNoneMatch: '*',
+  });
+  // Stands in for the middleware of the SDK that sends again.
+  put.middlewareStack.add((next) => next, { ...RETRIES, override: true });
+  try {
+    await place.client.send(put, { abortSignal: AbortSignal.timeout(TRY_MS) });
+    return undefined;
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+const RETRIES = { name: 'retryMiddleware', step: 'finalizeRequest', priority: 'high' } as const;
+
+/** The input of a put of a small text: the service refuses a body that does not have this checksum. */
+export function objectOf(
+  place: S3Place,
+  name: string,
+  text: string,
+): { Bucket: string; Key: string; Body: Buffer; ChecksumSHA256: string; ContentType: string } {
+  const body = Buffer.from(text, 'utf8');
+  return {
+    Bucket: place.bucket,
+    Key: keyOf(place, name),
+    Body: body,
+    ChecksumSHA256: createHash('sha256').update(body).digest('base64'),
+    ContentType: 'text/plain; charset=utf-8',
+  };
+}
+
+/** No connection was made, so that nothing was sent. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/**
+ * What a failed conditional put means: there is an object of this name, nothing was written and it may be tried again
+ * (`busy`) or not (`refused`), or it may have been written.
+ */
+function meaningOf({ status, code }: S3Failure): 'exists' | 'busy' | 'refused' | 'unknown' {
+  if (status === 412) return 'exists';
+  // Another put of this name is under way.
+  if (status === 409) return 'busy';
+  // The SDK corrects its clock by this reply.
+  if (code === 'RequestTimeTooSkewed') return 'busy';
+  if (code === 'CredentialsProviderError' || code === 'NotImplemented' || code === NO_REGION)
+    return 'refused';
+  if (status === null) return NOT_CONNECTED.has(code) ? 'busy' : 'unknown';
+  if (status >= 500 || status === 429 || status === 408 || code === 'RequestTimeout') return 'unknown';
+  return 'refused';
+}

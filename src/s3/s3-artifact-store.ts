@@ -1,0 +1,284 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Readable } from 'node:stream';
+import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import {
+  ArtifactError,
+  type ArtifactStore,
+  assertHash,
+  isHash,
+  notFound,
+  type PutOptions,
+  type StagedArtifact,
+  type StageOptions,
+  STORED_AGAIN_MS,
+  type StoredArtifact,
+  toArtifactError,
+} from '../artifacts/artifact-store';
+import { type FilePart } from '../artifacts/file-part';
+import { fetchToFile } from '../artifacts/ingest';
+import { LocalCache } from '../artifacts/local-cache';
+import { PartFolder, STALE_PART_MS, writeWhole } from '../artifacts/part-folder';
+import { IDENTITY_NAME, newIdentity, parseIdentity } from '../artifacts/store-identity';
+import { verifiedStream } from '../artifacts/verified-stream';
+import { type ArtifactRef } from '../domain/request';
+import { systemCode } from '../files/system-code';
+import { createObject, keyOf, readObject, type S3Place } from './create-object';
+import { listPages } from './list-page';
+import { objectBytes } from './object-bytes';
+import { probeConditionalPuts } from './probe';
+import { failureOf, isAbsent } from './s3-error';
+import { S3Part } from './s3-part';
+import { storeError } from './store-error';
+
+/** Of a multipart upload, in bytes; at most this times {@link PARTS_AT_ONCE} is in memory. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 4;
+/** More parts than this are not allowed; those of a larger file are larger. */
+const MAX_PARTS = 10_000;
+const LONGEST_PRESIGN_MS = 7 * 86_400_000;
+
+export interface S3ArtifactStoreOptions extends S3Place {
+  /** Folder of this host for unfinished parts and local copies; lost without loss. Processes of one host may share it. */
+  readonly folder: string;
+  /** Limit in bytes of the local copies. @default 10 GB (10,000,000,000 bytes) */
+  readonly cacheBytes?: number;
+}
+
+/**
+ * Artifacts in a bucket (architecture: Stores), for any number of hosts: `<prefix>/<h[0:2]>/<hash>`, refused bytes as
+ * `<prefix>/rejected/<hash>.rejected`, the id of the store as `<prefix>/store.json`. An unfinished part is a file of the host
+ * that writes it. The client belongs to the caller, who closes it.
+ */
+export class S3ArtifactStore implements ArtifactStore {
+  readonly kind = 's3';
+  readonly #place: S3Place;
+  readonly #parts: PartFolder;
+  readonly #cache: LocalCache;
+
+  constructor({ client, bucket, prefix, folder, cacheBytes }: S3ArtifactStoreOptions) {
+    this.#place = { client, bucket, prefix };
+    this.#cache = new LocalCache({
+      folder: join(folder, 'cache'),
+      ...(cacheBytes !== undefined && { maxBytes: cacheBytes }),
+    });
+    this.#parts = new PartFolder(join(folder, 'parts'), {
+      final: (sha256) => this.#cache.copyOf(sha256),
+      rejected: (sha256) => join(folder, 'rejected', `${sha256}.rejected`),
+    });
+  }
+
+  async stage(owner: string, options?: StageOptions): Promise<StagedArtifact> {
+    return this.#part(await this.#parts.stage(owner, options));
+  }
+
+  async read({ sha256 }: { readonly sha256: string }): Promise<Readable> {
+    assertHash(sha256);
+    try {
+      return verifiedStream(await objectBytes(this.#place, this.#key(sha256)), sha256);
+    } catch (error) {
+      throw isAbsent(failureOf(error)) ? notFound(sha256) : storeError(error);
+    }
+  }
+
+  async has(sha256: string): Promise<number | null> {
+    assertHash(sha256);
+    return (await this.#stored(sha256))?.bytes ?? null;
+  }
+
+  /** A verified local copy; it was fetched before, or is fetched now. */
+  async localPath({ sha256 }: { readonly sha256: string }): Promise<string> {
+    assertHash(sha256);
+    return this.#cache.pathOf(sha256, () => this.read({ sha256 }));
+  }
+
+  /**
+   * @param options.expiresMs 1 second to 7 days; temporary credentials end it with themselves
+   * @throws RangeError for another time
+   */
+  async presign(
+    { sha256 }: { readonly sha256: string },
+    { expiresMs }: { readonly expiresMs: number },
+  ): Promise<string> {
+    if (!(expiresMs >= 1_000 && expiresMs <= LONGEST_PRESIGN_MS))
+      throw new RangeError('The address of an artifact is valid for 1 second to 7 days: expiresMs.');
+    if ((await this.has(sha256)) === null) throw notFound(sha256);
+    const { getSignedUrl } = await presigner();
+    const get = new GetObjectCommand(this.#at(this.#key(sha256)));
+    try {
+      return await getSignedUrl(this.#place.client, get, { expiresIn: Math.floor(expiresMs / 1_000) });
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  async list(after: string | null, limit: number): Promise<readonly StoredArtifact[]> {
+    const found: StoredArtifact[] = [];
+    if (limit < 1) return found;
+    const start = after === null ? null : nameOf(after);
+    try {
+      for await (const page of listPages(this.#place, '', start, limit)) {
+        for (const { name, bytes, storedAt } of page) {
+          // What is no artifact (`rejected/`, `store.json`) comes after all that begin with two hexadecimal digits.
+          if (name > 'fg') return found;
+          const sha256 = name.slice(3);
+          if (!isHash(sha256) || name !== nameOf(sha256) || storedAt === undefined) continue;
+          found.push({ sha256, bytes, storedAt: storedAt.toISOString() });
+          if (found.length >= limit) return found;
+        }
+      }
+    } catch (error) {
+      throw storeError(error);
+    }
+    return found;
+  }
+
+  async remove(sha256: string): Promise<void> {
+    assertHash(sha256);
+    try {
+      await this.#place.client.send(new DeleteObjectCommand(this.#at(this.#key(sha256))));
+    } catch (error) {
+      if (!isAbsent(failureOf(error))) throw storeError(error);
+    }
+    await this.#cache.remove(sha256);
+  }
+
+  async putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef> {
+    return this.putStream([bytes], options);
+  }
+
+  async putStream(
+    source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options: PutOptions,
+  ): Promise<ArtifactRef> {
+    return writeWhole(this.#part(await this.#parts.stageOnce('put')), source, options);
+  }
+
+  async fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'> {
+    return fetchToFile(ref, destination, () => this.read(ref));
+  }
+
+  async identity(): Promise<string> {
+    try {
+      const known = await readObject(this.#place, IDENTITY_NAME);
+      if (known !== null) return parseIdentity(known);
+      const mine = newIdentity();
+      if ((await createObject(this.#place, IDENTITY_NAME, mine)) === 'won') return parseIdentity(mine);
+      return parseIdentity((await readObject(this.#place, IDENTITY_NAME)) ?? '');
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /**
+   * Also rejects when the service does not honour conditional puts (`If-None-Match: *`): two workers would then take the
+   * store for two stores. Leaves nothing in the bucket.
+   */
+  async checkWritable(): Promise<void> {
+    await this.#parts.checkWritable();
+    try {
+      await probeConditionalPuts(this.#place, 'hold artifacts or a journal');
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /** Deletes local parts that were not modified for this long: their activities were terminated. @returns how many. */
+  async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
+    return this.#parts.removeStale(olderThanMs, now);
+  }
+
+  /** Size in bytes, and when it was stored, in milliseconds since the Unix epoch. */
+  async #stored(sha256: string): Promise<{ readonly bytes: number; readonly storedAt: number } | null> {
+    try {
+      const reply = await this.#place.client.send(new HeadObjectCommand(this.#at(this.#key(sha256))));
+      return { bytes: reply.ContentLength ?? 0, storedAt: reply.LastModified?.getTime() ?? 0 };
+    } catch (error) {
+      if (isAbsent(failureOf(error))) return null;
+      throw storeError(error);
+    }
+  }
+
+  #part(part: FilePart): S3Part {
+    return new S3Part(part, {
+      store: async (path, ref) => {
+        const stored = await this.#stored(ref.sha256);
+        // Same name, same bytes, unless something else cut the object short: then this one replaces it. It also replaces
+        // one that is about to count as old, since nothing else renews the time of an object.
+        const isThere = stored?.bytes === ref.bytes && Date.now() - stored.storedAt < STORED_AGAIN_MS;
+        if (!isThere) await this.#upload(path, ref, nameOf(ref.sha256));
+      },
+      reject: (path, ref) => this.#upload(path, ref, `rejected/${ref.sha256}.rejected`),
+      kept: (bytes) => this.#cache.added(bytes),
+    });
+  }
+
+  /**
+   * Uploads a file in parts, a small one at once; the service checks each by its SHA-256. What is read is hashed once
+   * more, and the upload ends only if it is what was written. A failed upload is aborted, so that nothing is left of it.
+   */
+  async #upload(path: string, ref: ArtifactRef, name: string): Promise<void> {
+    const file = await openPart(path);
+    const body = verifiedStream(file.createReadStream({ highWaterMark: 1024 * 1024 }), ref.sha256);
+    const upload = new Upload({
+      client: this.#place.client,
+      params: {
+        ...this.#at(keyOf(this.#place, name)),
+        Body: body,
+        ContentType: ref.mediaType,
+        ChecksumAlgorithm: 'SHA256',
+      },
+      partSize: Math.max(PART_BYTES, Math.ceil(ref.bytes / MAX_PARTS)),
+      queueSize: PARTS_AT_ONCE,
+    });
+    try {
+      await upload.done();
+    } catch (error) {
+      throw storeError(error);
+    } finally {
+      // A failed upload leaves its body open, and with it the file.
+      body.destroy();
+      await file.close();
+    }
+  }
+
+  #at(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#place.bucket, Key: key };
+  }
+
+  #key(sha256: string): string {
+    return keyOf(this.#place, nameOf(sha256));
+  }
+}
+
+/** A store of artifacts in a bucket; nothing is asked of the bucket until something is stored or read. */
+export function createS3ArtifactStore(options: S3ArtifactStoreOptions): S3ArtifactStore {
+  return new S3ArtifactStore(options);
+}
+
+async function openPart(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT')
+      throw new ArtifactError('superseded', 'Another try of this download took its part over.');
+    throw toArtifactError(error);
+  }
+}
+
+function nameOf(sha256: string): string {
+  return `${sha256.slice(0, 2)}/${sha256}`;
+}
+
+/** An optional peer of its own: most users give no addresses away. */
+async function presigner() {
+  try {
+    return await import('@aws-sdk/s3-request-presigner');
+  } catch {
+    throw new ArtifactError(
+      'storage',
+      'A signed address needs the package @aws-sdk/s3-request-presigner: npm install @aws-sdk/s3-request-presigner',
+    );
+  }
+}

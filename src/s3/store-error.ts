@@ -1,0 +1,18 @@
+import { ArtifactError, type ArtifactErrorCode, toArtifactError } from '../artifacts/artifact-store';
+import { failureOf, S3Error, type S3Failure, s3Error } from './s3-error';
+
+/** The error of an artifact store in a bucket, whatever failed: the local disk that holds its parts, or the bucket. */
+export function storeError(error: unknown): ArtifactError {
+  const local = toArtifactError(error);
+  if (local === error || local.code !== 'storage') return local;
+  const failure = failureOf(error);
+  const told = error instanceof S3Error ? error : s3Error('The bucket of the artifact store failed', failure);
+  return new ArtifactError(codeOf(failure), told.message);
+}
+
+const NOT_ALLOWED: ReadonlySet<string> = new Set(['NoSuchBucket', 'CredentialsProviderError']);
+
+function codeOf({ status, code }: S3Failure): ArtifactErrorCode {
+  if (status === 507 || /quota/i.test(code)) return 'no_space';
+  return status === 403 || NOT_ALLOWED.has(code) ? 'not_writable' : 'storage';
+}

@@ -1,0 +1,40 @@
+/**
+ * The stores of workers: opens what MEDIA_JOURNAL and MEDIA_ARTIFACTS name (folders, `s3://bucket/prefix`, and
+ * `postgres://…` for the journal), and the ports of stores of your own. For workers, and for activities of your own that
+ * read results.
+ *
+ * @module
+ */
+export {
+  ArtifactError,
+  type ArtifactErrorCode,
+  type ArtifactStore,
+  type PutOptions,
+  type StagedArtifact,
+  type StageOptions,
+  type StoredArtifact,
+} from '../artifacts/artifact-store';
+export { FileArtifactStore } from '../artifacts/file-store';
+export {
+  type Claim,
+  type ClaimFence,
+  type ClaimIntent,
+  type CreateJournal,
+  type JournalIdentity,
+  type JournalKey,
+  type JournalPage,
+  type OutcomeRecord,
+  type RecordedAnswer,
+  type Resolution,
+  type SendAttemptKey,
+  type SendAttemptView,
+  type TaskIndexEntry,
+} from '../domain/journal';
+export { type CampaignLog, type CampaignRecord } from '../domain/campaign/budget-book';
+export { type ArtifactRef } from '../domain/request';
+export { createJournal } from '../journal/create-journal';
+export { createFileRecords } from '../journal/file-records';
+export { type RecordStore } from '../journal/record-store';
+export { JournalRecordError } from '../journal/records';
+
+export { openArtifactStore, openJournal, openRecords } from './open-stores';

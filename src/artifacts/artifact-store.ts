@@ -12,8 +12,8 @@ export interface PutOptions {
  * Every method rejects with an {@link ArtifactError}; no message contains a path, a bucket or a key.
  */
 export interface ArtifactStore {
-  /** The kind of store, for messages; not private, because it enters histories. */
-  readonly kind: 'file' | 's3';
+  /** The kind of store, for messages: `file`, `s3`, or a word of your own. Not private, because it enters histories. */
+  readonly kind: string;
 
   /**
    * Opens a part that belongs to one activity execution. The same owner gets its own bytes back (resume), and no
@@ -27,8 +27,27 @@ export interface ArtifactStore {
   /** Size in bytes, or null when the store does not have it. */
   has(sha256: string): Promise<number | null>;
 
-  /** Local path of an artifact, for `fs.openAsBlob`; it never enters an output. */
-  localPath?(sha256: string): string | undefined;
+  /**
+   * Path of a local file with the bytes of an artifact, for `fs.openAsBlob` and programs such as ffmpeg: read it, never
+   * write it. A store that is not local gives a verified copy, which stays for at least an hour. The path never enters an
+   * output.
+   */
+  localPath(ref: { readonly sha256: string }): Promise<string>;
+
+  /**
+   * An address from which anybody can read the artifact for this long, in milliseconds; left out by a store that cannot
+   * give one. It is a secret: whoever has it can read, so that it belongs in no log, history or message.
+   */
+  presign?(ref: { readonly sha256: string }, options: { readonly expiresMs: number }): Promise<string>;
+
+  /**
+   * At most `limit` artifacts whose hash comes after `after`, in the order of their hashes; from the first one when it is
+   * null. Those that are stored or removed meanwhile may be left out.
+   */
+  list(after: string | null, limit: number): Promise<readonly StoredArtifact[]>;
+
+  /** Removes an artifact, if it is there. */
+  remove(sha256: string): Promise<void>;
 
   putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef>;
 
@@ -43,9 +62,26 @@ export interface ArtifactStore {
   /** The id of the store, the same from every machine; left out by a store that has none. */
   identity?(): Promise<string>;
 
+  /** Deletes local parts that no activity continues any more; left out by a store without local parts. */
+  removeStaleParts?(): Promise<unknown>;
+
   /** Rejects with `not_writable` or `no_space` when nothing can be stored now. */
   checkWritable(): Promise<void>;
 }
+
+/** An artifact as {@link ArtifactStore.list} finds it. */
+export interface StoredArtifact {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** ISO 8601 time at which these bytes were last stored, at most {@link STORED_AGAIN_MS} too early. */
+  readonly storedAt: string;
+}
+
+/**
+ * A day: bytes that are stored again later than this after the last time are marked as stored now, so that nobody takes
+ * them for old.
+ */
+export const STORED_AGAIN_MS = 86_400_000;
 
 export interface StageOptions {
   /** The owner is new, so that its earlier parts are not searched for. @default false */
@@ -63,7 +99,7 @@ export interface StagedArtifact {
   inspectPath(): string | undefined;
   /** Lowercase hexadecimal SHA-256 of the bytes so far. */
   sha256(): string;
-  /** Makes the bytes durable and visible under their hash; existing bytes are not written again. */
+  /** Makes the bytes durable and visible under their hash; existing bytes are not written again, or only to renew `storedAt`. */
   publish(mediaType: string): Promise<ArtifactRef>;
   /** Keeps refused bytes for inspection, as `<hash>.rejected`: never readable as an artifact. */
   reject(): Promise<ArtifactRef>;
@@ -106,6 +142,23 @@ export class ArtifactError extends Error {
   ) {
     super(message);
   }
+}
+
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/** Whether a name can be that of an artifact. */
+export function isHash(name: string): boolean {
+  return SHA256.test(name);
+}
+
+/** @throws ArtifactError `not_found` for what can be no artifact, so that no other name becomes a path or a key. */
+export function assertHash(sha256: string): void {
+  if (!isHash(sha256))
+    throw new ArtifactError('not_found', 'Not the SHA-256 of an artifact: 64 lowercase hexadecimal digits.');
+}
+
+export function notFound(sha256: string): ArtifactError {
+  return new ArtifactError('not_found', `The artifact store does not have ${sha256}.`);
 }
 
 const SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);

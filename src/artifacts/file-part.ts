@@ -11,6 +11,8 @@ import { inFolder, syncFolderIfItCan } from '../files/durable-folders';
 export interface PartTargets {
   final(sha256: string): string;
   rejected(sha256: string): string;
+  /** Says that the final name had these bytes already. @default nothing to do */
+  storedAgain?(sha256: string): Promise<void>;
 }
 
 const COPY_CHUNK = 1024 * 1024;
@@ -128,8 +130,22 @@ export class FilePart implements StagedArtifact {
     return this.#hash.copy().digest('hex');
   }
 
+  /**
+   * Makes the bytes durable where they are, for a copy that is made from the file.
+   * @throws ArtifactError `superseded` for a part that is closed; the error of any write or sync
+   */
+  async settle(): Promise<void> {
+    this.#assertOpen();
+    try {
+      await this.#synced();
+    } catch (error) {
+      throw toArtifactError(error);
+    }
+  }
+
   async publish(mediaType: string): Promise<ArtifactRef> {
-    return this.#finish(this.targets.final(this.sha256()), mediaType);
+    const again = this.targets.storedAgain?.bind(this.targets);
+    return this.#finish(this.targets.final(this.sha256()), mediaType, again);
   }
 
   async reject(): Promise<ArtifactRef> {
@@ -161,15 +177,24 @@ export class FilePart implements StagedArtifact {
     }
   }
 
-  async #finish(final: string, mediaType: string): Promise<ArtifactRef> {
+  async #finish(
+    final: string,
+    mediaType: string,
+    storedAgain?: (sha256: string) => Promise<void>,
+  ): Promise<ArtifactRef> {
     this.#assertOpen();
     const sha256 = this.sha256();
+    const publish = () => inFolder(dirname(final), () => publishIfAbsent(this.path, final));
     try {
       await this.#synced();
-      if (!(await inFolder(dirname(final), () => publishIfAbsent(this.path, final)))) {
+      if (!(await publish())) {
         // Same name, same bytes, unless the stored file was damaged: then this one replaces it.
-        if (await isIntact(final, this.#position, sha256)) await removeIfThere(this.path);
-        else await this.#replace(final);
+        if (!(await isIntact(final, this.#position, sha256))) await this.#replace(final);
+        else {
+          await storedAgain?.(sha256);
+          // Until then it may have been removed as an old one.
+          if (!(await publish())) await removeIfThere(this.path);
+        }
       }
     } catch (error) {
       if (systemCode(error) === 'ENOENT')

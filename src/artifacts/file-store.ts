@@ -1,59 +1,47 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
-import { uptime } from 'node:os';
+import { type Stats } from 'node:fs';
+import { open, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
+import { type Readable } from 'node:stream';
 import { type ArtifactRef } from '../domain/request';
 import {
-  ArtifactError,
   type ArtifactStore,
+  assertHash,
+  isHash,
+  notFound,
   type PutOptions,
   type StagedArtifact,
   type StageOptions,
+  STORED_AGAIN_MS,
+  type StoredArtifact,
   toArtifactError,
 } from './artifact-store';
-import { systemCode } from '../files/system-code';
 import { removeIfThere } from '../files/create-if-absent';
-import { inFolder } from '../files/durable-folders';
-import { FilePart, type PartTargets } from './file-part';
+import { systemCode } from '../files/system-code';
 import { fetchToFile } from './ingest';
+import { PartFolder, STALE_PART_MS, writeWhole } from './part-folder';
 import { storeIdentity } from './store-identity';
-
-const NO_PARTS = { all: [], resumable: undefined } as const;
-const SHA256 = /^[0-9a-f]{64}$/;
+import { verifiedStream } from './verified-stream';
 
 /**
  * Artifacts in a directory (architecture: Stores): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`, refused
- * bytes as `<root>/rejected/<hash>.rejected`. Files are 0600, directories 0700; all names are made here, none comes
- * from a service.
+ * bytes as `<root>/rejected/<hash>.rejected`. `<hash>.stored` beside a file tells when its bytes were last stored again:
+ * the file itself is never touched, because an upload of it that is under way would fail. Files are 0600, directories
+ * 0700; all names are made here, none comes from a service.
  */
 export class FileArtifactStore implements ArtifactStore {
   readonly kind = 'file';
-  readonly #parts: string;
-  readonly #targets: PartTargets;
+  readonly #parts: PartFolder;
 
   constructor(private readonly root: string) {
-    this.#parts = join(root, 'parts');
-    this.#targets = {
+    this.#parts = new PartFolder(join(root, 'parts'), {
       final: (sha256) => this.#path(sha256),
       rejected: (sha256) => join(root, 'rejected', `${sha256}.rejected`),
-    };
+      storedAgain: (sha256) => this.#storedAgain(sha256),
+    });
   }
 
-  async stage(owner: string, { fresh = false }: StageOptions = {}): Promise<StagedArtifact> {
-    const key = createHash('sha256').update(owner).digest('hex').slice(0, 32);
-    try {
-      return await inFolder(this.#parts, async () => {
-        const { resumable, all } = fresh ? NO_PARTS : await findParts(this.#parts, key);
-        const previous = resumable === undefined ? undefined : join(this.#parts, resumable);
-        const part = await FilePart.create(join(this.#parts, partName(key)), this.#targets, previous);
-        for (const name of all) await removeIfThere(join(this.#parts, name));
-        return part;
-      });
-    } catch (error) {
-      throw toArtifactError(error);
-    }
+  async stage(owner: string, options?: StageOptions): Promise<StagedArtifact> {
+    return this.#parts.stage(owner, options);
   }
 
   async read(ref: { readonly sha256: string }): Promise<Readable> {
@@ -69,19 +57,37 @@ export class FileArtifactStore implements ArtifactStore {
 
   async has(sha256: string): Promise<number | null> {
     assertHash(sha256);
-    try {
-      const found = await stat(this.#path(sha256));
-      return found.isFile() ? found.size : null;
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return null;
-      throw toArtifactError(error);
-    }
+    return (await this.#fileOf(sha256))?.size ?? null;
   }
 
-  localPath(sha256: string): string | undefined {
-    if (!SHA256.test(sha256)) return undefined;
-    const path = this.#path(sha256);
-    return existsSync(path) ? path : undefined;
+  /** The path of the artifact itself. */
+  async localPath({ sha256 }: { readonly sha256: string }): Promise<string> {
+    if ((await this.has(sha256)) === null) throw notFound(sha256);
+    return this.#path(sha256);
+  }
+
+  async list(after: string | null, limit: number): Promise<readonly StoredArtifact[]> {
+    const found: StoredArtifact[] = [];
+    for (const folder of await namesIn(join(this.root, 'sha256'))) {
+      if (after !== null && folder < after.slice(0, 2)) continue;
+      for (const sha256 of await namesIn(join(this.root, 'sha256', folder))) {
+        if (found.length >= limit) return found;
+        if (!isHash(sha256) || sha256.slice(0, 2) !== folder || (after !== null && sha256 <= after)) continue;
+        const stored = await this.#stored(sha256);
+        if (stored !== null) found.push(stored);
+      }
+    }
+    return found;
+  }
+
+  async remove(sha256: string): Promise<void> {
+    assertHash(sha256);
+    try {
+      await removeIfThere(this.#path(sha256));
+      await removeIfThere(this.#note(sha256));
+    } catch (error) {
+      throw toArtifactError(error);
+    }
   }
 
   async putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef> {
@@ -92,14 +98,7 @@ export class FileArtifactStore implements ArtifactStore {
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: PutOptions,
   ): Promise<ArtifactRef> {
-    const part = await this.stage(`put/${randomBytes(16).toString('hex')}`, { fresh: true });
-    try {
-      for await (const chunk of source) await part.write(chunk);
-      return await part.publish(options.mediaType);
-    } catch (error) {
-      await part.discard().catch(() => undefined);
-      throw error;
-    }
+    return writeWhole(await this.#parts.stageOnce('put'), source, options);
   }
 
   async fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'> {
@@ -115,29 +114,36 @@ export class FileArtifactStore implements ArtifactStore {
   }
 
   async checkWritable(): Promise<void> {
-    const probe = await this.stage(`probe/${randomBytes(16).toString('hex')}`);
-    try {
-      await probe.write(Buffer.from('probe'));
-    } finally {
-      await probe.discard();
-    }
+    await this.#parts.checkWritable();
   }
 
   /** Deletes parts that were not modified for this long: their activities were terminated. @returns how many. */
-  async removeStaleParts(olderThanMs = 7 * 86_400_000, now = Date.now()): Promise<number> {
-    let removed = 0;
-    try {
-      for (const name of await readdir(this.#parts)) {
-        const path = join(this.#parts, name);
-        const touched = (await stat(path).catch(() => undefined))?.mtimeMs;
-        if (touched === undefined || now - touched < olderThanMs) continue;
-        await removeIfThere(path);
-        removed += 1;
-      }
-    } catch (error) {
-      if (systemCode(error) !== 'ENOENT') throw toArtifactError(error);
-    }
-    return removed;
+  async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
+    return this.#parts.removeStale(olderThanMs, now);
+  }
+
+  async #stored(sha256: string): Promise<StoredArtifact | null> {
+    const found = await this.#fileOf(sha256);
+    if (found === null) return null;
+    const again = await statOf(this.#note(sha256));
+    const last = Math.max(found.mtimeMs, again?.mtimeMs ?? 0);
+    return { sha256, bytes: found.size, storedAt: new Date(last).toISOString() };
+  }
+
+  async #storedAgain(sha256: string): Promise<void> {
+    const stored = await this.#stored(sha256);
+    if (stored === null || Date.now() - Date.parse(stored.storedAt) < STORED_AGAIN_MS) return;
+    // Written and not only touched: the clock of the file system counts.
+    await writeFile(this.#note(sha256), '\n', { mode: 0o600 });
+  }
+
+  async #fileOf(sha256: string): Promise<Stats | null> {
+    const found = await statOf(this.#path(sha256));
+    return found?.isFile() === true ? found : null;
+  }
+
+  #note(sha256: string): string {
+    return `${this.#path(sha256)}.stored`;
   }
 
   #path(sha256: string): string {
@@ -145,72 +151,28 @@ export class FileArtifactStore implements ArtifactStore {
   }
 }
 
-function assertHash(sha256: string): void {
-  if (!SHA256.test(sha256))
-    throw new ArtifactError('not_found', 'Not the SHA-256 of an artifact: 64 lowercase hexadecimal digits.');
+async function statOf(path: string): Promise<Stats | null> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw toArtifactError(error);
+  }
 }
 
-function notFound(sha256: string): ArtifactError {
-  return new ArtifactError('not_found', `The artifact store does not have ${sha256}.`);
+/** The names in a folder, in order; none where it does not exist. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error))) return [];
+    throw toArtifactError(error);
+  }
 }
 
 /** A file store below `root`; directories are created when something is stored. */
 export function createFileStore({ root }: { readonly root: string }): FileArtifactStore {
   return new FileArtifactStore(root);
-}
-
-/** Passes the bytes on and fails at the end, with `hash_mismatch`, when they do not have this SHA-256. */
-export function verifiedStream(source: Readable, sha256: string): Readable {
-  const hash = createHash('sha256');
-  const check = new Transform({
-    transform(chunk: Uint8Array, _encoding, done: TransformCallback) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-    flush(done: TransformCallback) {
-      const same = hash.digest('hex') === sha256;
-      done(same ? null : new ArtifactError('hash_mismatch', `Artifact ${sha256} is damaged in the store.`));
-    },
-  });
-  source.once('error', (error) => check.destroy(toArtifactError(error)));
-  // pipeline closes the source when the reader closes the result, and passes errors on to the reader.
-  pipeline(source, check, () => undefined);
-  return check;
-}
-
-/** Tolerance, in seconds, for a clock that was set while the machine ran. */
-const SAME_BOOT_S = 60;
-
-/**
- * When this machine started, in seconds: after a power cut a part may hold zeros that no check finds, so it is not
- * resumed.
- */
-function bootSecond(): number {
-  return Math.round(Date.now() / 1000 - uptime());
-}
-
-/** A new name for a part of the owner with this key. */
-export function partName(key: string): string {
-  return `${key}.${bootSecond()}.${randomBytes(6).toString('hex')}.part`;
-}
-
-/** All parts of an owner, and the longest one that was written since this machine started. */
-async function findParts(
-  directory: string,
-  key: string,
-): Promise<{ all: readonly string[]; resumable: string | undefined }> {
-  const all = (await readdir(directory)).filter(
-    (name) => name.startsWith(`${key}.`) && name.endsWith('.part'),
-  );
-  let resumable: string | undefined;
-  let longest = 0;
-  for (const name of all) {
-    const boot = Number(name.split('.')[1]);
-    if (!(Math.abs(boot - bootSecond()) <= SAME_BOOT_S)) continue;
-    const size = (await stat(join(directory, name)).catch(() => undefined))?.size ?? 0;
-    if (size > longest) [resumable, longest] = [name, size];
-  }
-  return { all, resumable };
 }
 
 const EXTENSIONS: { readonly [mediaType: string]: string } = {

@@ -65,8 +65,8 @@ function within(bytes: Buffer, at: number, length: number): number {
   return at;
 }
 
-/** Four characters as muxers write them: anything else is not a box. */
-const BOX_TYPE = /^[\x20-\x7e\xa9]{4}$/;
+/** What muxers do not write into the four characters of a type: bytes with it are not a box. */
+const NOT_IN_TYPE = /[^\x20-\x7e\xa9]/;
 
 const MAX_OFFSET = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -74,7 +74,7 @@ const MAX_OFFSET = BigInt(Number.MAX_SAFE_INTEGER);
 function boxAt(header: Buffer, start: number, end: number): Mp4Box | 'part_of_box' | 'no_box' {
   if (header.length < 8) return 'part_of_box';
   const type = header.toString('latin1', 4, 8);
-  if (!BOX_TYPE.test(type)) return 'no_box';
+  if (NOT_IN_TYPE.test(type)) return 'no_box';
   const short = header.readUInt32BE(0);
   if (short === 0) return { type, start, headerBytes: 8, end };
   if (short === 1) {

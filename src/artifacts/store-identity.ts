@@ -8,13 +8,26 @@ import { writeSynced } from '../files/write-synced';
 import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { ensureFolder } from '../files/durable-folders';
 
-const NAME = 'store.json';
+/** Name of the record that holds the id of a store. */
+export const IDENTITY_NAME = 'store.json';
+
+/** A record with a new id. */
+export function newIdentity(): string {
+  return `${JSON.stringify({ v: 1, storeId: randomUUID() })}\n`;
+}
+
+/** The id in such a record. @throws ArtifactError `storage` when it holds none */
+export function parseIdentity(text: string): string {
+  const storeId = identityIn(text);
+  if (storeId !== undefined) return storeId;
+  throw new ArtifactError('storage', `The ${IDENTITY_NAME} of the artifact store does not hold its name.`);
+}
 
 /**
  * The id of the store in this folder, created by the first caller; the same from every machine that sees the folder.
  */
 export async function storeIdentity(root: string): Promise<string> {
-  const file = join(root, NAME);
+  const file = join(root, IDENTITY_NAME);
   return (await readIdentity(file)) ?? makeIdentity(root, file);
 }
 
@@ -22,14 +35,15 @@ async function makeIdentity(root: string, file: string): Promise<string> {
   await ensureFolder(root);
   const draft = join(root, `.${randomUUID()}.tmp`);
   try {
-    await writeSynced(draft, [`${JSON.stringify({ v: 1, storeId: randomUUID() })}\n`], 0o600);
+    await writeSynced(draft, [newIdentity()], 0o600);
     await publishIfAbsent(draft, file);
   } finally {
     await removeIfThere(draft);
   }
   // The first process to publish a name wins.
   const storeId = await readIdentity(file);
-  if (storeId === undefined) throw new ArtifactError('storage', `The ${NAME} of the artifact store is gone.`);
+  if (storeId === undefined)
+    throw new ArtifactError('storage', `The ${IDENTITY_NAME} of the artifact store is gone.`);
   return storeId;
 }
 
@@ -41,9 +55,7 @@ async function readIdentity(file: string): Promise<string | undefined> {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-  const storeId = identityIn(text);
-  if (storeId !== undefined) return storeId;
-  throw new ArtifactError('storage', `The ${NAME} of the artifact store does not hold its name.`);
+  return parseIdentity(text);
 }
 
 function identityIn(text: string): string | undefined {

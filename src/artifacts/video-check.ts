@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { checkMp4Bytes, type VideoTrackFacts } from './incomplete-mp4';
+import { checkMp4Bytes, type VideoTrackFacts } from './mp4-check';
 import { describePage, SNIFF_BYTES, sniffMedia } from './media-type';
 import { boxesOfFile, bytesOf, type ByteSource } from './mp4-boxes';
 

@@ -61,7 +61,7 @@ export const NO_KEY: MissingHere = {
   cause: 'no_key',
   reason: 'credentials',
   message:
-    'This worker has no key for the account (MEDIA_API_KEY or MEDIA_API_KEY_FILE), and nothing was sent. Give the worker a key: the call goes on by itself.',
+    'This worker has no key for the account (MEDIA_API_KEY, MEDIA_API_KEY_FILE or its keyFile in MEDIA_ACCOUNTS), and nothing was sent. Give the worker a key: the call goes on by itself.',
 };
 
 /** Milliseconds that a worker holds a call that it cannot serve: if it refused at once, it would attract all calls. */

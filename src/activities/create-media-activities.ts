@@ -8,7 +8,8 @@ import { standingOf } from '../binding/standing';
 import { ACTIVITY } from '../domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type ModelSource } from '../models/model-source';
-import { type AccountRegistry } from './accounts';
+import { type AccountRegistry } from '../accounts/registry';
+import { leaveToAnotherWorker } from './another-worker';
 import { createCampaignImage } from './campaign/campaign-image';
 import { createCreateVideos } from './campaign/create-videos';
 import { createDownloadVideos } from './campaign/download-videos';
@@ -99,7 +100,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.reconcileCreate]: createReconcileCreate(paid),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
-    [ACTIVITY.pollVideos]: warned(deps.pollVideos ?? createPollVideos(deps)),
+    [ACTIVITY.pollVideos]: warned(byItsWorker(deps.pollVideos ?? createPollVideos(deps), deps.accounts)),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     // A caller that does not set `waits` gets outcomes only.
     [ACTIVITY.generateImage]: createImageCall(
@@ -118,6 +119,17 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.foldResults]: createFoldResults(deps),
     [ACTIVITY.keepBooks]: createKeepBooks(paid, pages),
     [ACTIVITY.settleBatch]: createSettleBatch(paid, pages),
+  };
+}
+
+/** A tick for an account of another worker is handed on in its time; the workflow sees only what no worker could poll. */
+function byItsWorker(
+  pollVideos: MediaActivities[typeof ACTIVITY.pollVideos],
+  accounts: AccountRegistry,
+): typeof pollVideos {
+  return async (input) => {
+    if (accounts.find(input.account) === undefined) leaveToAnotherWorker(input.budgetMs);
+    return pollVideos(input);
   };
 }
 

@@ -15,7 +15,7 @@ import { estimateFor } from '../domain/price';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { type ResolvedReference } from '../service/wire-references';
 import { wireVideoBody } from '../service/wire-video';
-import { type Account } from './accounts';
+import { type Account } from '../accounts/registry';
 import { indexCreated } from './send-attempts';
 import { failureAnswer, invalidAnswer, pendingAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
 import {
@@ -168,7 +168,7 @@ async function prepareVideo(
       ...(reference.field === undefined ? {} : { field: reference.field }),
     });
   }
-  const lookup = await deps.models.lookup(request.model, 'video');
+  const lookup = await (account.models ?? deps.models).lookup(request.model, 'video');
   if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
   const { issues, validated } = validateAgainstModel(paid, lookup);
   if (issues[0] !== undefined) return { kind: 'invalid', issue: issues[0], fileHashes };

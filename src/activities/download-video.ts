@@ -130,7 +130,10 @@ function settle(
       class: kind,
       message,
       // Jitter, so that the tries of many videos do not reach the same worker again together.
-      delayMs: isElsewhere ? Math.round(decision.retryInMs * (0.5 + Math.random())) : decision.retryInMs,
+      delayMs:
+        isElsewhere || kind === 'storage'
+          ? Math.round(decision.retryInMs * (0.5 + Math.random()))
+          : decision.retryInMs,
       ...status,
     });
   return {
@@ -347,7 +350,18 @@ function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBound
   return Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(Math.max(times - 1, 0), 2));
 }
 
+/**
+ * Tries that come soon after a fault of the store: it may be one of this worker alone, whose network is cut or disk is
+ * full, and a worker that fails at once gets the next try of everything more often than one that works.
+ */
+const HANDED_ON = 6;
+
 function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
   if (kind === 'credentials') return bounds.authDelayMs;
+  if (kind === 'storage')
+    return Math.min(
+      bounds.maxDelayMs,
+      bounds.minDelayMs * 2 ** Math.max(0, Math.min(attempt - HANDED_ON, 20)),
+    );
   return Math.min(bounds.maxDelayMs, bounds.minDelayMs * 2 ** Math.min(attempt - 1, 20));
 }

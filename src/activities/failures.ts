@@ -1,7 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { createRedactor, type Redactor } from '../service/redact';
-import { type AccountRegistry } from './accounts';
+import { type AccountRegistry } from '../accounts/registry';
 
 /** Failure types in histories. After serialisation only the type string remains. */
 export const FAILURE = {

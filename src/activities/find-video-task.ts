@@ -1,7 +1,8 @@
 import { type FindVideoTaskInput, type FoundVideoTask, type ServiceView } from '../domain/activities';
 import { type CreateJournal } from '../domain/journal';
 import { videoTaskById } from '../domain/video-task';
-import { type AccountRegistry } from './accounts';
+import { type AccountRegistry, credentialOf } from '../accounts/registry';
+import { leaveToAnotherWorker } from './another-worker';
 import { journalUnavailable } from './failures';
 
 /**
@@ -12,7 +13,7 @@ export function createFindVideoTask(deps: {
   readonly journal: CreateJournal | 'none';
 }): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
   const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
-    const wanted = deps.accounts.find(account)?.name;
+    const wanted = deps.accounts.find(account)?.name ?? account;
     const entries =
       deps.journal === 'none'
         ? []
@@ -22,10 +23,11 @@ export function createFindVideoTask(deps: {
     const entry =
       account === undefined
         ? (entries.find((candidate) => candidate.video.account === wanted) ?? entries[0])
-        : entries.find((candidate) => candidate.video.account === (wanted ?? account));
+        : // The account may be one of another worker, named without its digest.
+          entries.find(({ video }) => video.account === wanted || credentialOf(video.account) === wanted);
     if (entry === undefined) {
       return {
-        video: videoTaskById(taskId, wanted ?? account ?? 'default'),
+        video: videoTaskById(taskId, wanted ?? 'default'),
         creationKey: null,
         workflowId: null,
         runId: null,
@@ -48,7 +50,10 @@ export function createFindVideoTask(deps: {
 /** A single try, because the caller wants the state that can be read now. */
 async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask): Promise<ServiceView> {
   const client = accounts.find(video.account)?.client;
-  if (client === undefined) return { known: false, error: 'account_not_configured' };
+  if (client === undefined) {
+    leaveToAnotherWorker();
+    return { known: false, error: 'account_not_configured' };
+  }
   const result = await client.getVideo(video.taskId);
   if (result.kind === 'error') {
     const { error, httpStatus } = result;

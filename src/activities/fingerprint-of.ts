@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { fingerprintText } from '../domain/fingerprint';
 import { type PaidRequest } from '../domain/request';
-import { type Account } from './accounts';
+import { type Account } from '../accounts/registry';
 
 /** Null where a file of the request could not be read: without its hash the same request would look like another. */
 export function fingerprintOf(
   paid: PaidRequest,
-  account: Account,
+  account: Pick<Account, 'name'>,
   fileHashes: ReadonlyMap<string, string>,
 ): string | null {
   let isKnown = true;

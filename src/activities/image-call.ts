@@ -1,3 +1,4 @@
+import { type Account } from '../accounts/registry';
 import { type ClaimIntent } from '../domain/journal';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { imageOutcome, outcomes } from '../domain/make-outcome';
@@ -160,7 +161,7 @@ function specOf(
     ...(input.keepsBooks === true && { keepsBooks: true }),
     ...((input.recordedOnly === true || input.recordedSince !== undefined) && { recordedOnly: true }),
     recordedSince: input.recordedSince,
-    prepare: () => prepareImage(paid, deps),
+    prepare: (account) => prepareImage(paid, account, deps),
     post: async ({ account, ready, intent, base, options, window }) => {
       const { client } = account;
       const reply =
@@ -231,6 +232,7 @@ function finalOutcome(answer: Answer, creationKey: string): ImageOutcome {
 /** Validates an image call against the live configuration and builds its body. Sends nothing to the service. */
 async function prepareImage(
   paid: PaidRequest,
+  account: Account,
   deps: PaidDeps,
 ): Promise<Prepared<WireJsonBody | WireMultipartBody>> {
   // First, because the code below relies on the shape that only types promise.
@@ -267,7 +269,7 @@ async function prepareImage(
       else files.push(resolved.file);
     }
   }
-  const lookup = await deps.models.lookup(paid.request.model, 'image');
+  const lookup = await (account.models ?? deps.models).lookup(paid.request.model, 'image');
   if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
   const { issues, validated } = validateAgainstModel(paid, lookup);
   if (issues[0] !== undefined) return { kind: 'invalid', issue: issues[0], fileHashes };

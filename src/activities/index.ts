@@ -5,7 +5,7 @@
  * @module
  */
 export { createMediaActivities, type MediaActivityDeps } from './create-media-activities';
-export { accountRegistry, type Account, type AccountRegistry } from './accounts';
+export { accountRegistry, type Account, type AccountRegistry } from '../accounts/registry';
 export { FAILURE } from './failures';
 export { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 export { createMediaClient } from '../service/create-media-client';

@@ -3,7 +3,7 @@ import { type ClaimIntent } from '../domain/journal';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { honouredKey } from '../domain/same-key';
 import { type PaidRequest } from '../domain/request';
-import { type Account } from './accounts';
+import { type Account } from '../accounts/registry';
 import { type Caller, type ReadyCall } from './paid-context';
 import { certainlyOverAt, type SendWindow } from './send-window';
 

@@ -8,7 +8,7 @@ import { type RejectReason } from '../domain/failure-table';
 import { type PollingProfile } from '../domain/polling-profile';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type ModelSource } from '../models/model-source';
-import { type AccountRegistry } from './accounts';
+import { type AccountRegistry } from '../accounts/registry';
 import { unsafeRetryPolicy } from './failures';
 import { type RefusalGate } from './refusal-gate';
 import { type TaskRecords } from './task-records';

@@ -1,21 +1,22 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { type AccountAccess, type AccountSet } from '../accounts/account-set';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 
-/** Start data of the thread. The key comes with each tick. */
+/** Start data of the thread. Accounts and keys come with each tick. */
 export interface PollThreadData {
-  /** Full name of the account; ticks of others are answered with `account_not_configured`. */
-  readonly account: string;
-  readonly baseUrl: string;
-  /** Sockets, and concurrent GETs of one tick. */
+  /** Sockets of each account, and concurrent GETs of one tick. */
   readonly connections: number;
 }
 
 export interface PollJob {
   readonly id: number;
-  /** Empty when there is none: then nothing is requested. */
-  readonly key: string;
+  /**
+   * What the account of the tick needs; without its key nothing is requested. Undefined when the worker does not have the
+   * account: the tick is answered with `account_not_configured`.
+   */
+  readonly access: AccountAccess | undefined;
   readonly input: PollVideosInput;
 }
 
@@ -42,10 +43,14 @@ interface Waiting {
  * workflow tasks, and each costs less in a thread without Temporal's activity context (ADR 12). The thread starts with
  * the first tick and does not keep the process alive. When it dies, its ticks fail, Temporal retries them, and the next
  * tick starts another.
- * @param key called before each tick; an error counts as no key
+ * @param access called before each tick with the account that it names
  * @returns undefined where the code of the thread is not a file beside this one: bundled, or not compiled
  */
-export function pollInThread(data: PollThreadData, key: () => string, entry = ENTRY): PollThread | undefined {
+export function pollInThread(
+  data: PollThreadData,
+  access: AccountSet['access'],
+  entry = ENTRY,
+): PollThread | undefined {
   if (!existsSync(entry)) return undefined;
   const waiting = new Map<number, Waiting>();
   let thread: Worker | undefined;
@@ -84,7 +89,7 @@ export function pollInThread(data: PollThreadData, key: () => string, entry = EN
         thread ??= start();
         const id = (ids += 1);
         waiting.set(id, { resolve, reject });
-        thread.postMessage({ id, key: keyOr(key), input } satisfies PollJob);
+        thread.postMessage({ id, access: access(input.account), input } satisfies PollJob);
       }),
     close: async () => {
       closed = true;
@@ -94,12 +99,4 @@ export function pollInThread(data: PollThreadData, key: () => string, entry = EN
       await ending?.terminate();
     },
   };
-}
-
-function keyOr(key: () => string): string {
-  try {
-    return key();
-  } catch {
-    return '';
-  }
 }

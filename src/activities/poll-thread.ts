@@ -1,27 +1,51 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { type AccountAccess } from '../accounts/account-set';
+import { type Account } from '../accounts/registry';
 import { createMediaClient } from '../service/create-media-client';
-import { accountRegistry } from './accounts';
 import { createPollVideos } from './poll-videos';
 import { type PollJob, type PollReply, type PollThreadData } from './poll-in-thread';
 
 // Entry of the thread that pollInThread starts: receives ticks, posts answers.
-const { account, baseUrl, connections } = workerData as PollThreadData;
-let key = '';
-const client = createMediaClient({ baseUrl, apiKey: () => key, connections: { poll: connections } });
+const { connections } = workerData as PollThreadData;
+const known = new Map<string, Account>();
+/** By account name: the newest key, so that a changed one takes effect. */
+const keys = new Map<string, string>();
+let secrets: readonly string[] = [];
+/** By the name that ticks give; an account that the worker no longer has is removed. */
+const named = new Map<string, Account>();
 const pollVideos = createPollVideos({
-  accounts: accountRegistry([{ name: account, client, hasKey: () => Promise.resolve(key !== '') }]),
+  accounts: { find: (name) => named.get(name ?? ''), all: () => [...known.values()] },
   pollConcurrency: connections,
 });
+
+function accountOf({ name, baseUrl, key, secrets: all }: AccountAccess): Account {
+  keys.set(name, key);
+  // Every message has a copy: the redactors are made anew only when a key has changed.
+  if (all.length !== secrets.length || all.some((secret, place) => secret !== secrets[place])) secrets = all;
+  let account = known.get(name);
+  if (account === undefined) {
+    const apiKey = () => keys.get(name) ?? '';
+    const client = createMediaClient({
+      baseUrl,
+      apiKey,
+      otherSecrets: () => secrets,
+      connections: { poll: connections },
+    });
+    account = { name, client, hasKey: () => Promise.resolve(apiKey() !== '') };
+    known.set(name, account);
+  }
+  return account;
+}
 
 function post(reply: PollReply): void {
   parentPort?.postMessage(reply);
 }
 
-parentPort?.on('message', (job: PollJob) => {
-  // The key of the newest tick, so that a changed key takes effect.
-  key = job.key;
-  pollVideos(job.input).then(
-    (result) => post({ id: job.id, result }),
-    (error: unknown) => post({ id: job.id, error: String(error) }),
+parentPort?.on('message', ({ id, access, input }: PollJob) => {
+  if (access === undefined) named.delete(input.account);
+  else named.set(input.account, accountOf(access));
+  pollVideos(input).then(
+    (result) => post({ id, result }),
+    (error: unknown) => post({ id, error: String(error) }),
   );
 });

@@ -11,7 +11,7 @@ import {
 import { tickIntervalMs } from '../domain/poll-delays';
 import { type TaskError } from '../domain/video-task';
 import { type MediaClient } from '../service/media-client';
-import { type AccountRegistry } from './accounts';
+import { type AccountRegistry } from '../accounts/registry';
 import { type OpenPoll, OpenPolls, type PollReply, replyOf } from './open-polls';
 import { PollSockets } from './poll-sockets';
 
@@ -45,7 +45,8 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
   const gate = new PollGate();
   const polls = new OpenPolls();
   const connections = deps.pollConcurrency ?? DEFAULT_POLL_CONCURRENCY;
-  const sockets = new PollSockets(connections);
+  /** Each account has sockets of its own. */
+  const socketsOf = new Map<string, PollSockets>();
 
   return async (input) => {
     const now = Date.now();
@@ -56,6 +57,8 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
         answers: targets.map(({ index }) => ({ index, error: 'account_not_configured', unsent: true })),
       };
     }
+    const sockets = socketsOf.get(account.name) ?? new PollSockets(connections);
+    socketsOf.set(account.name, sockets);
     const tick = new Tick(input, account.client, { gate, polls, sockets });
     const open = targets.filter((target) => !tick.endsAtOnce(target));
     // The longest waiting first, so that a tick that is cut short does not leave out the same tasks every time.

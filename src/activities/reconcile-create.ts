@@ -10,7 +10,7 @@ import {
   type Resolution,
   type ClaimIntent,
 } from '../domain/journal';
-import { resolveCreatePolicy } from '../domain/create-policy';
+import { type ResolvedCreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
 import {
   type CreateVideoAnswer,
   evidence,
@@ -21,7 +21,8 @@ import {
 import { causeOfUnproved, provesNotSent } from '../domain/journal-proof';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
-import { isUsableTaskId } from '../domain/video-task';
+import { isUsableTaskId } from '../domain/task-id';
+import { leaveToAnotherWorker } from './another-worker';
 import { awaitSender } from './await-sender';
 import { journalUnavailable, retryLater } from './failures';
 import { idempotencyKey } from './idempotency-key';
@@ -168,13 +169,27 @@ export function createReconcileCreate(
     input: ReconcileCreateInput,
   ): Promise<CreateVideoAnswer> {
     const records = deps.taskRecords;
-    const { onAbsent } = resolveCreatePolicy(deps.policy, input.policy);
     // A placeholder has neither the time nor the body of the send, so that no task record can be matched to it.
     const found =
       records === undefined || isPlaceholder(claim)
         ? { ...unconfirmed, sent: true }
-        : await inspectRecords({ records, journal, key, claim, unconfirmed, onAbsent });
+        : await inspectRecords({
+            records,
+            journal,
+            key,
+            claim,
+            unconfirmed,
+            onAbsent: () => onAbsentOf(claim, input),
+          });
     return found.outcome === 'unconfirmed' ? withSameKey(found, claim) : found;
+  }
+
+  /** What the absence of a record proves is for the account to say: a worker without it must not send again. */
+  function onAbsentOf(claim: ClaimIntent, input: ReconcileCreateInput): ResolvedCreatePolicy['onAbsent'] {
+    const account = deps.accounts.find(claim.account);
+    if (account !== undefined) return resolveCreatePolicy(deps.policy, account.policy, input.policy).onAbsent;
+    leaveToAnotherWorker();
+    return 'unconfirmed';
   }
 }
 
@@ -227,7 +242,8 @@ interface Inspection {
   readonly key: JournalKey;
   readonly claim: ClaimIntent;
   readonly unconfirmed: UnconfirmedCall;
-  readonly onAbsent: 'unconfirmed' | 'resend';
+  /** What two looks that find nothing mean to the account. */
+  readonly onAbsent: () => 'unconfirmed' | 'resend';
 }
 
 /**
@@ -252,7 +268,7 @@ async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer
       delayMs: proofAt - now + 100,
     });
   }
-  return onAbsent === 'resend' ? resendAbsent(inspection, now) : unconfirmed;
+  return onAbsent() === 'resend' ? resendAbsent(inspection, now) : unconfirmed;
 }
 
 async function look({ records, journal, key, claim, unconfirmed }: Inspection): Promise<TaskRecord> {

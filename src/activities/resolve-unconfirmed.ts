@@ -16,8 +16,9 @@ import {
   type ResolveUnconfirmedResult,
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
-import { isUsableTaskId } from '../domain/video-task';
+import { isUsableTaskId } from '../domain/task-id';
 import { awaitSender } from './await-sender';
+import { leaveToAnotherWorker } from './another-worker';
 import { clearOf, journalUnavailable, redactorsOf, retryLater } from './failures';
 import { factsIn } from './intent-of';
 import { claimTask, indexCreated, isForeign } from './send-attempts';
@@ -179,11 +180,13 @@ async function adoption(
     return no('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
   if (!isUsableTaskId(taskId)) return no('invalid_decision', 'taskId is not a valid task id.');
   const account = deps.accounts.find(claim.account);
-  if (account === undefined)
+  if (account === undefined) {
+    leaveToAnotherWorker();
     return no(
       'account_not_configured',
       `This worker does not have the account ${claim.account}, which sent the create.`,
     );
+  }
   const owners = await (deps.journal as CreateJournal).findTask(taskId).catch(() => {
     throw journalUnavailable();
   });
@@ -204,7 +207,8 @@ async function adoption(
       'task_of_another_key',
       'The service reports another model for this task than the create asked for.',
     );
-  const lookup = claim.model === null ? undefined : await deps.models.lookup(claim.model, 'video');
+  const lookup =
+    claim.model === null ? undefined : await (account.models ?? deps.models).lookup(claim.model, 'video');
   const polling = lookup?.found === 'entry' ? (lookup.entry as VideoModel).polling : undefined;
   const answer = adoptedAnswer(claim, sendAttempt, taskId, status, polling);
   const ours = await claimTask(deps.journal as CreateJournal, key, claim, answer).catch(() => {

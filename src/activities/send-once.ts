@@ -14,9 +14,9 @@ import { type CreatePolicy, resolveCreatePolicy } from '../domain/create-policy'
 import { causeOfUnproved, type SenderHeartbeat } from '../domain/journal-proof';
 import { NOT_RECORDED } from '../domain/names';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
-import { type PaidRequest } from '../domain/request';
 import { type PaidSendOptions } from '../service/media-client';
-import { type Account } from './accounts';
+import { type Account } from '../accounts/registry';
+import { admit, turnOf } from './admission';
 import { mayBeAlive } from './await-sender';
 import { fingerprintOf } from './fingerprint-of';
 import { idempotencyKey } from './idempotency-key';
@@ -33,7 +33,6 @@ import {
   type AnswerBase,
   conflictAnswer,
   fencedAnswer,
-  heldAnswer,
   heldByAnotherAnswer,
   invalidAnswer,
   journalDown,
@@ -45,7 +44,6 @@ import {
 } from './paid-answers';
 import { type Caller, type PaidDeps, preferred, type Prepared, type ReadyCall } from './paid-context';
 import { payerStops } from './payer-stops';
-import { type GatedCall } from './refusal-gate';
 import { sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
 import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
 import { isLost, type Sender, unannounced } from './sender';
@@ -190,7 +188,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   if (opened.do === 'conflict')
     return ended(spec.keepsBooks === true ? heldByAnotherAnswer(base, opened.view) : conflictAnswer(base));
   if (opened.do === 'fenced') return ended(fencedAnswer(base));
-  const policy = resolveCreatePolicy(deps.policy, preferred(prepared), spec.policy);
+  const policy = resolveCreatePolicy(deps.policy, account?.policy, preferred(prepared), spec.policy);
   const isItsOwn = spec.sameKey === true && opened.sendAttempt === spec.sendAttempt;
   const unknown = isItsOwn ? unknownCall(opened) : undefined;
   if (unknown !== undefined && deps.journal !== 'none') {
@@ -203,6 +201,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
         ? null
         : { account: account.name, bodyHash, budgetMs, idempotency: policy.idempotency };
     const { claim } = unknown;
+    if (call !== null) account?.rate?.count();
     base = { ...base, estimate: claim.estimate };
     const repeated = { call, post: () => sendUnder(claim, windowFrom(Date.now(), budgetMs)) };
     return ended(await sendSameKey(deps.journal, key, unknown, repeated), claim);
@@ -247,25 +246,30 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   if (costsMore(prepared.estimate, spec.agreedPrice)) return ended(priceChangedAnswer(base));
   if (!(await account.hasKey())) return ended(await kept(missingAnswer(base, NO_KEY)));
 
-  const begins = Date.now();
-  const window = windowFrom(begins, prepared.budgetMs);
-  const intent = intentOf(spec, account, prepared, fingerprint ?? '', who, policy, begins, window);
+  const notYet = await turnOf(account, base);
+  if (notYet !== undefined) return ended(notYet);
+
   if (spec.refuseWhileUnconfirmed === true) {
-    const open = await otherOpenCall(deps.journal, key, intent).catch(() => 'journal_down' as const);
+    const call = { bodyHash: prepared.body.bodyHash, account: account.name };
+    const open = await otherOpenCall(deps.journal, key, call).catch(() => 'journal_down' as const);
     if (open === 'journal_down') return ended(journalDown(base));
     if (open !== undefined) return ended(openElsewhereAnswer(base, open));
   }
-  const pass = await deps.gate.enter(await gatedCall(account, spec.paid));
-  if ('probeAt' in pass) return ended(heldAnswer(base, pass, spec.paid.request.model));
+  const admitted = await admit(deps, account, spec.paid, base);
+  if ('outcome' in admitted) return ended(admitted);
+  // Only now: admission may take its time at a store that is slow.
+  const begins = Date.now();
+  const window = windowFrom(begins, prepared.budgetMs);
+  const intent = intentOf(spec, account, prepared, fingerprint ?? '', who, policy, begins, window);
   let claimed: Awaited<ReturnType<typeof claimSendAttempt>>;
   try {
     claimed = await claimSendAttempt(deps.journal, key, base.sendAttempt, intent);
   } catch {
-    pass.unused();
+    await admitted.unused();
     return ended(journalDown(base));
   }
   if (claimed === 'lost') {
-    pass.unused();
+    await admitted.unused();
     // Claimed between the read and the write; only that claim shows whether it was the same request.
     const taken = await openSendAttempt(deps.journal, key, base.sendAttempt, asker).catch(() => undefined);
     if (taken === undefined) return ended(journalDown(base));
@@ -273,8 +277,9 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     if (taken.do === 'conflict') return ended(conflictAnswer(base));
     return pending('claim' in taken ? taken.claim : null);
   }
-  const answer = pass.answered(await sentOrNot(intent, claimed));
+  const answer = admitted.answered(await sentOrNot(intent, claimed));
   const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
+  if (recorded) await admitted.settle(intent, answer, standing);
   if (recorded && deps.journal !== 'none' && !isOpenAnswer(standing))
     await deps.journal.forgetOpen({ ...key, sendAttempt: base.sendAttempt }, intent.bodyHash);
   if (!recorded && deps.journal !== 'none') {
@@ -331,11 +336,6 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   }
 }
 
-async function gatedCall({ name, client }: Account, { operation, request }: PaidRequest): Promise<GatedCall> {
-  // A client returns the same redactor as long as its key is the same.
-  return { account: name, operation, model: request.model, key: await client.redactor() };
-}
-
 function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
   return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
 }
@@ -361,16 +361,16 @@ export function awaitsDecision(view: SendAttemptView, now: number): boolean {
 export async function otherOpenCall(
   journal: CreateJournal | 'none',
   key: JournalKey,
-  intent: ClaimIntent,
+  call: Pick<ClaimIntent, 'bodyHash' | 'account'>,
 ): Promise<SendAttemptKey | undefined> {
   if (journal === 'none') return undefined;
-  for (const place of await journal.findOpenByBody(intent.bodyHash)) {
+  for (const place of await journal.findOpenByBody(call.bodyHash)) {
     if (place.creationKey === key.creationKey || place.namespace !== key.namespace) continue;
     const view = await journal.read(place, place.sendAttempt);
     const same =
       view.claim?.kind === 'intent' &&
-      view.claim.bodyHash === intent.bodyHash &&
-      view.claim.account === intent.account;
+      view.claim.bodyHash === call.bodyHash &&
+      view.claim.account === call.account;
     if (!same || !awaitsDecision(view, Date.now())) continue;
     if (view.outcome !== null || !(await isPassed(journal, place, place.sendAttempt))) return place;
   }

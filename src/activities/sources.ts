@@ -2,7 +2,6 @@ import { isDataUrl } from '../domain/data-url';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import { type Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { ArtifactError, type ArtifactErrorCode, type ArtifactStore } from '../artifacts/artifact-store';
 import { ingestFile } from '../artifacts/ingest';
 import { SNIFF_BYTES, sniffMedia } from '../artifacts/media-type';
@@ -76,8 +75,7 @@ async function ofArtifact(
       "The artifact is not in this worker's store, and nothing was sent. Store the file in the artifact store that the workers use (MEDIA_ARTIFACTS); all workers of a queue need the same one.",
     );
   }
-  const path = artifacts.localPath?.(artifact.sha256);
-  const source = path === undefined ? { data: await buffer(await artifacts.read(artifact)) } : { path };
+  const source = { path: await artifacts.localPath(artifact) };
   return { kind: 'file', file: { source, mediaType: artifact.mediaType, sha256: artifact.sha256, bytes } };
 }
 

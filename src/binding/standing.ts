@@ -41,7 +41,11 @@ export function standingOf(
     const markedAt = marked.get(key);
     const mark = markedAt === undefined || performance.now() - markedAt >= MARKED_EVERY_MS;
     try {
-      const { binding, boundSince } = await bindJournal({
+      const {
+        binding,
+        boundSince,
+        accounts: served,
+      } = await bindJournal({
         client: context.client,
         taskQueue: context.info.taskQueue,
         journal,
@@ -50,7 +54,7 @@ export function standingOf(
         mark,
       });
       if (mark) marked.set(key, performance.now());
-      return { bound: true, journalId: binding.journalId, boundSince };
+      return { bound: true, journalId: binding.journalId, boundSince, accounts: served };
     } catch (error) {
       if (!(error instanceof JournalBindingError)) return { bound: false, message: STORES_DOWN };
       const known = await before?.standing.catch(() => undefined);

@@ -145,6 +145,13 @@ const REJECTIONS = {
     'The fate of the call was unknown, or its results were lost, and a person declared it closed.',
     'Use a new id to buy it.',
   ),
+  spend_limit: temporary(
+    'later',
+    'no',
+    'no',
+    'The spend limit of the account holds the call back, or the price of the call is unknown or above it. Nothing was sent.',
+    'Wait for the next hour, day or month of the limit, raise `spendLimit` of the account, or give the model a price; then start again under the same id.',
+  ),
   price_changed: temporary(
     'later',
     'no',

@@ -69,7 +69,13 @@ export function nextLedger(ledger: Ledger | null, request: BindRequest, at: stri
  * do.
  */
 export type Standing =
-  | { readonly bound: true; readonly journalId: string; readonly boundSince: string }
+  | {
+      readonly bound: true;
+      readonly journalId: string;
+      readonly boundSince: string;
+      /** Accounts of all workers of the queue, as its ledger has them. */
+      readonly accounts?: readonly string[];
+    }
   | { readonly bound: false; readonly message: string };
 
 /** Checks the queue of the running activity: the answer is at most a minute old, or a new one with `fresh`. */

@@ -144,7 +144,8 @@ export interface JournalIdentity {
  * Implementations throw when they cannot read or cannot write; the caller then fails closed before a send.
  */
 export interface CreateJournal {
-  readonly kind: 'file' | 's3';
+  /** The kind of store, for messages: `file`, `s3`, `postgres`, or another word. */
+  readonly kind: string;
   identity(): Promise<JournalIdentity>;
   /** The 32 random bytes that encrypt secrets stored in the journal. Created with its id, and never disclosed. */
   sealingKey(): Promise<Uint8Array>;

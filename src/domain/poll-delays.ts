@@ -31,6 +31,22 @@ export interface PollPace {
   readonly keepsPace?: boolean | undefined;
 }
 
+/** From when on, after the start of a wait, and how often a long wait is polled, in milliseconds. */
+export interface SlowPolling {
+  readonly afterMs: number;
+  readonly intervalMs: number;
+}
+
+/** When a task of a long wait is polled next, never below its band; undefined while the interval of its group holds. */
+export function slowPollAt(
+  slow: SlowPolling | undefined,
+  { startedAt, lastPollAt }: { readonly startedAt: number; readonly lastPollAt: number | null },
+  minIntervalMs: number,
+): number | undefined {
+  if (slow === undefined || lastPollAt === null || lastPollAt - startedAt < slow.afterMs) return undefined;
+  return lastPollAt + Math.max(slow.intervalMs, minIntervalMs);
+}
+
 /** The next interval of a group, in milliseconds: random within its band, shorter by what this tick came late. */
 export function nextIntervalMs(
   { minIntervalMs, maxIntervalMs }: { readonly minIntervalMs: number; readonly maxIntervalMs: number },

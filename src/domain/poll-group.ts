@@ -12,6 +12,8 @@ import {
   isPollable,
   nextIntervalMs,
   type PollPace,
+  type SlowPolling,
+  slowPollAt,
   wakeAt,
 } from './poll-delays';
 import { onMissedTick, onNoAnswer, onPollError, onRecord, onUnchanged, type WatchState } from './watch-state';
@@ -32,7 +34,7 @@ export class PollGroup {
 
   constructor(
     profile: PollingProfile,
-    private readonly slow?: { readonly afterMs: number; readonly intervalMs: number },
+    private readonly slow?: SlowPolling,
     private readonly pace: PollPace = {},
   ) {
     this.minIntervalMs = profile.minSeconds * 1000;
@@ -137,9 +139,8 @@ export class PollGroup {
   }
 
   private slowed(state: WatchState): WatchState {
-    if (this.slow === undefined || state.lastPollAt === null) return state;
-    if (state.lastPollAt - state.startedAt < this.slow.afterMs) return state;
-    return { ...state, dueAt: state.lastPollAt + Math.max(this.slow.intervalMs, this.minIntervalMs) };
+    const dueAt = slowPollAt(this.slow, state, this.minIntervalMs);
+    return dueAt === undefined ? state : { ...state, dueAt };
   }
 
   private cadence(): Cadence {

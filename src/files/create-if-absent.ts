@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, lstat, mkdir, rename, stat, unlink } from 'node:fs/promises';
+import { link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bareFiles } from './bare-files';
 import { areDurable, newFolders, syncFolder, syncFolderIfItCan, syncName } from './durable-folders';
@@ -24,30 +24,16 @@ export async function linkIfAbsent(source: string, name: string): Promise<boolea
  * are fsynced. The content is written under a temporary name and then linked: no reader ever sees a partial record.
  * Throws when it cannot write (assumption A2); an error after the link leaves the file there, which is the safe side.
  */
-export async function createIfAbsent(
-  file: string,
-  content: string,
-  options: {
-    readonly keep?: boolean;
-    /**
-     * The name of a file in the same folder without which nothing is created; the folder is then not created either.
-     */
-    readonly after?: string;
-  } = {},
-): Promise<'won' | 'lost'> {
+export async function createIfAbsent(file: string, content: string): Promise<'won' | 'lost'> {
   const folder = dirname(file);
-  const made =
-    options.after === undefined ? await mkdir(folder, { recursive: true, mode: 0o700 }) : undefined;
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   const folders = newFolders(folder, made);
   const draft = join(folder, `.${randomUUID()}.tmp`);
   try {
     // Both wait for the disk and are independent.
     await settled([writeDraft(draft, content), ...folders.map(syncName)]);
     areDurable(folders);
-    // Checked after the draft is written: if the folder is removed later, the link fails because the draft is gone.
-    if (options.after !== undefined) await stat(join(folder, options.after));
     if (!(await linkIfAbsent(draft, file))) return 'lost';
-    if (options.keep === false) await unlink(file);
     await syncFolder(folder);
     return 'won';
   } finally {

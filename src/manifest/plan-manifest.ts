@@ -19,6 +19,8 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly open: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>;
   readonly format?: 'csv' | 'jsonl';
   readonly models: Pick<ModelSource, 'lookup'>;
+  /** Model configuration of an account that has its own. @default `models` for every account */
+  readonly modelsOf?: (account: string) => Pick<ModelSource, 'lookup'>;
   /** Store with the artifacts that rows name, and with earlier results. */
   readonly store: Pick<ArtifactStore, 'read' | 'has'>;
   /** Receives pages, index and issues; a dry run passes one that stores nothing. */
@@ -68,7 +70,7 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
     progress.results += lines;
     await step();
   });
-  const models = new ModelSnapshot(options.models);
+  const models = snapshots(options);
   const sources = createSourceLookup(store, options.file ?? (() => Promise.resolve(undefined)));
   const digests: string[] = [];
 
@@ -112,6 +114,21 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
     }
     throw error;
   }
+}
+
+/** The model configuration of each account, read once. */
+function snapshots({ account: common, models, modelsOf }: PlanManifestOptions) {
+  const ofSource = new Map<Pick<ModelSource, 'lookup'>, ModelSnapshot>();
+  const ofAccount = new Map<string, ModelSnapshot>();
+  return (account: string = common ?? DEFAULT_CREDENTIAL): ModelSnapshot => {
+    const known = ofAccount.get(account);
+    if (known !== undefined) return known;
+    const source = modelsOf?.(account) ?? models;
+    const snapshot = ofSource.get(source) ?? new ModelSnapshot(source);
+    ofSource.set(source, snapshot);
+    ofAccount.set(account, snapshot);
+    return snapshot;
+  };
 }
 
 async function* hashed(

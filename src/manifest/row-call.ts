@@ -10,7 +10,7 @@ import {
 } from '../domain/request';
 import { MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
 import { type ModelKind } from './model-snapshot';
-import { LONGEST_WORD, type RowValues } from './row-values';
+import { jsonOrText, LONGEST_WORD, type RowValues } from './row-values';
 import { findSource, readSource, SOURCE_FORMS, type SourceLookup } from './sources';
 
 interface CallLookup extends SourceLookup {
@@ -121,7 +121,7 @@ function readFields(values: RowValues): { readonly [name: string]: JsonValue } |
   const fields: [string, JsonValue][] = [];
   for (const { column, key, suffix, value } of values.all()) {
     if (column.name === 'field' && suffix !== undefined) {
-      const read = fieldValue(value);
+      const read = jsonOrText(value);
       if (read === undefined)
         values.issue(
           key,
@@ -149,17 +149,6 @@ const MOST_LEVELS = 32;
 function isDeeperThan(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, levels - 1));
-}
-
-/** The JSON value of a text, else the text; undefined for invalid JSON. */
-function fieldValue(value: JsonValue): JsonValue | undefined {
-  if (typeof value !== 'string') return value;
-  const text = value.trim();
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return /^(\{.*\}|\[.*\]|".*")$/s.test(text) ? undefined : text;
-  }
 }
 
 const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];

@@ -86,3 +86,14 @@ export function severalOf(value: JsonValue): readonly JsonValue[] {
     .map((one) => one.trim())
     .filter((one) => one !== '');
 }
+
+/** The value of a `field.*` cell: the JSON value of a text, else the text; undefined for invalid JSON. */
+export function jsonOrText(value: JsonValue): JsonValue | undefined {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return /^(\{.*\}|\[.*\]|".*")$/s.test(text) ? undefined : text;
+  }
+}

@@ -27,7 +27,8 @@ interface ReadRow {
 }
 
 interface RowValidator {
-  readonly models: ModelSnapshot;
+  /** The model configuration of an account; without a name that of the campaign's. */
+  readonly models: (account?: string) => ModelSnapshot;
   readonly sources: SourceLookup;
   readonly keys: RowKeys;
   knowsAccount(name: string): boolean;
@@ -45,7 +46,8 @@ async function validateRow(
   const account = values.text('account');
   if (account !== undefined && !validate.knowsAccount(account))
     values.issue('account', 'The worker has no credential of this name.');
-  const { sources, models } = validate;
+  const { sources } = validate;
+  const models = validate.models(account);
   const call = await readCall(values, {
     artifact: (sha256) => sources.artifact(sha256),
     file: (path) => sources.file(path),
@@ -138,7 +140,8 @@ export type ValidatedRow =
 
 interface ValidateOptions extends ResumeRules {
   readonly format?: 'csv' | 'jsonl';
-  readonly models: ModelSnapshot;
+  /** The model configuration of an account; without a name that of the campaign's. */
+  readonly models: (account?: string) => ModelSnapshot;
   readonly sources: SourceLookup;
   readonly earlier: PreviousResults;
   knowsAccount(name: string): boolean;
@@ -174,7 +177,7 @@ export async function* validatedRows(
       yield { kind: 'invalid', issues: read.modelIssues };
       continue;
     }
-    const price = await priceOf(read, models);
+    const price = await priceOf(read, models(read.account));
     const row: CampaignRow = {
       row: number,
       line: read.line,

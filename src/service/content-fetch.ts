@@ -9,7 +9,7 @@ import {
   receivesKey,
   redactorFor,
 } from './credentials';
-import { parseJsonBody, readBoundedBody } from './reply-body';
+import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
 import { contentHeaders } from './content-headers';
 import { networkCode } from './network-error';
@@ -32,7 +32,7 @@ export interface ContentFetcher {
 const MAX_HOPS = 5;
 const DEFAULT_TIMEOUT_MS = 30_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const ERROR_BODY = { maxBytes: 65_536, withinMs: 10_000 };
+const ERROR_BODY = { maxBytes: MAX_REPLY_BYTES.downloadError, withinMs: 10_000 };
 
 /**
  * A GET that follows redirects hop by hop (C4.8): it checks every hop, sends the key to the service's own origin only

@@ -1,5 +1,5 @@
 import { type Dispatcher } from 'undici';
-import { isUsableTaskId } from '../domain/video-task';
+import { isUsableTaskId } from '../domain/task-id';
 import { createAddressFilter } from './address-filter';
 import { type ApiCaller, credentialsOf, redactorFor } from './credentials';
 import { apiUrl, normaliseBaseUrl } from './base-url';
@@ -7,7 +7,9 @@ import { environmentConnections } from './connections';
 import { proxySecrets } from './proxy-environment';
 import { fetchContent, type HopConnection } from './content-fetch';
 import { getVideo } from './get-video';
-import { type PaidRoute, readImageReply, readVideoReply, sendPaid } from './send-paid';
+import { readImageReply, readVideoReply } from './paid-replies';
+import { MAX_REPLY_BYTES } from './reply-body';
+import { type PaidRoute, sendPaid } from './send-paid';
 import { interimLimit } from './interceptors';
 import {
   type ClientTimeouts,
@@ -19,8 +21,6 @@ import {
 
 const TIMEOUTS: ClientTimeouts = { paidHttpMs: 60_000, pollHeadersMs: 10_000, pollBodyMs: 10_000 };
 const CONNECT_TIMEOUT_MS = 10_000;
-export const MAX_VIDEO_REPLY = 1024 * 1024;
-export const MAX_IMAGE_REPLY = 256 * 1024 * 1024;
 
 /** A client of one service with one credential. Opens its sockets lazily. Throws for a wrong base address. */
 export function createMediaClient(options: MediaClientOptions): MediaClient {
@@ -33,7 +33,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     userAgent: options.userAgent ?? 'temporal-media',
     now: options.now ?? Date.now,
     connectionFactory: options.connectionFactory ?? environmentConnections(),
-    secrets: proxySecrets(process.env),
+    secrets: joined(proxySecrets(process.env), options.otherSecrets),
   };
   const filter = createAddressFilter([origin.origin, ...(options.allowedMediaOrigins ?? [])]);
   const open = new Set<Dispatcher>();
@@ -108,7 +108,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
 
 const VIDEO_ROUTE: PaidRoute<VideoAccepted> = {
   segments: ['videos'],
-  maxReplyBytes: MAX_VIDEO_REPLY,
+  maxReplyBytes: MAX_REPLY_BYTES.videoCreate,
   read: readVideoReply,
   unreadable: 'reply_without_id',
   wantsForm:
@@ -118,12 +118,26 @@ const VIDEO_ROUTE: PaidRoute<VideoAccepted> = {
 function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRoute<ImagesAccepted> {
   return {
     segments: ['images', operation],
-    maxReplyBytes: MAX_IMAGE_REPLY,
+    maxReplyBytes: MAX_REPLY_BYTES.imageCall,
     read: (json, { httpStatus, headers, redactor }) => {
       const reply = readImageReply(json, { baseUrl, redactor });
       return reply === undefined ? undefined : { class: 'accepted', httpStatus, headers, ...reply };
     },
     unreadable: 'reply_without_data',
+  };
+}
+
+/** The same object as long as `others` returns the same one. */
+function joined(
+  own: readonly string[],
+  others: (() => readonly string[]) | undefined,
+): () => readonly string[] {
+  let seen: readonly string[] = [];
+  let all = own;
+  return () => {
+    const now = others?.() ?? seen;
+    if (now !== seen) [seen, all] = [now, [...own, ...now]];
+    return all;
   };
 }
 

@@ -8,8 +8,8 @@ export interface ApiCaller {
   readonly userAgent: string;
   readonly now: () => number;
   readonly connectionFactory: ConnectionFactory;
-  /** Secrets to redact besides the key: the passwords of proxies. */
-  readonly secrets: readonly string[];
+  /** Secrets to redact besides the key: passwords of proxies, keys of other accounts. The same object while unchanged. */
+  readonly secrets: () => readonly string[];
 }
 
 /** Value of the key for a service that needs no key: no request carries one. */
@@ -39,20 +39,28 @@ async function readCredentials(caller: ApiCaller): Promise<Credentials | undefin
   return { authorization: `Bearer ${key}`, redactor: redactorOf(caller, key) };
 }
 
-const REDACTORS = new WeakMap<ApiCaller, { readonly key: string | undefined; readonly redactor: Redactor }>();
+interface MadeRedactor {
+  readonly key: string | undefined;
+  readonly secrets: readonly string[];
+  readonly redactor: Redactor;
+}
+
+const REDACTORS = new WeakMap<ApiCaller, MadeRedactor>();
 
 /** Reused for every call with the same key: compiling its patterns costs more than redacting the texts of a poll. */
 function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
   const made = REDACTORS.get(caller);
-  if (made !== undefined && made.key === key) return made.redactor;
-  const redactor = createRedactor(key === undefined ? caller.secrets : [key, ...caller.secrets]);
-  REDACTORS.set(caller, { key, redactor });
+  const secrets = caller.secrets();
+  if (made !== undefined && made.key === key && made.secrets === secrets) return made.redactor;
+  const redactor = createRedactor(key === undefined ? secrets : [key, ...secrets]);
+  REDACTORS.set(caller, { key, secrets, redactor });
   return redactor;
 }
 
 /** For a reply of any host: removes the key of the last call, because another host may have learnt it. */
 export function redactorFor(caller: ApiCaller): Redactor {
-  return REDACTORS.get(caller)?.redactor ?? createRedactor(caller.secrets);
+  const made = REDACTORS.get(caller);
+  return made === undefined ? createRedactor(caller.secrets()) : redactorOf(caller, made.key);
 }
 
 /** Headers of a request to the service: they include the key (C5.1), unless the service needs none. */

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type Dispatcher } from 'undici';
 import { type JsonValue } from '../domain/json';
 import { type PolledRecord } from '../domain/poll-answers';
-import { isUsableTaskId } from '../domain/video-task';
+import { isUsableTaskId } from '../domain/task-id';
 import { type ApiCaller, apiHeaders, type Credentials, credentialsOf } from './credentials';
 import { apiUrl, pathSegment } from './base-url';
 import { type CollectedReply, collectReply } from './collect-reply';
@@ -11,13 +11,10 @@ import { meaningOfGet } from './errors';
 import { type GetVideoResult, type VideoReading } from './media-client';
 import { recordWithin } from './record-within';
 import { type Redactor } from './redact';
-import { decodedBody, parseJsonBody } from './reply-body';
+import { decodedBody, MAX_REPLY_BYTES, parseJsonBody } from './reply-body';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
 import { looksLikeRecord, readVideoRecord } from './video-record';
-
-/** Largest record that is read, in bytes; a `data:` result URL may be in it. */
-const MAX_RECORD = 16 * 1024 * 1024;
 
 /** How much of a page or text is searched for an error, in bytes. */
 const MAX_ERROR_TEXT = 16_384;
@@ -42,7 +39,7 @@ export async function getVideo(
         method: 'GET',
         headers: { ...apiHeaders(caller, credentials), accept: 'application/json' },
       },
-      { headersWithinMs: within.headersMs, withinMs: within.bodyMs, maxBytes: MAX_RECORD },
+      { headersWithinMs: within.headersMs, withinMs: within.bodyMs, maxBytes: MAX_REPLY_BYTES.record },
       signal,
     );
     return readReply(caller, credentials, { taskId, reply }, signal);
@@ -123,7 +120,7 @@ function read(
   readonly reading?: VideoReading | undefined;
 } {
   const { status, body } = reply;
-  const bytes = decodedBody(body.bytes, encodingOf(reply), MAX_RECORD);
+  const bytes = decodedBody(body.bytes, encodingOf(reply), MAX_REPLY_BYTES.record);
   if (bytes === undefined || body.end !== 'complete') return { bytes };
   const json = parseJsonBody(bytes);
   const context = { baseUrl, redactor };

@@ -23,6 +23,11 @@ export interface MediaClientOptions {
   readonly baseUrl: string;
   /** Called before every call, so that a changed key needs no restart; the client never stores the key. */
   readonly apiKey: () => string | Promise<string>;
+  /**
+   * Keys of other accounts of this process, which are redacted too: a service may echo them. Returns the same object as
+   * long as they are the same. @default none
+   */
+  readonly otherSecrets?: () => readonly string[];
   readonly timeouts?: Partial<ClientTimeouts>;
   /** Exact origins outside the public address space, besides the service's own, from which results may be fetched. */
   readonly allowedMediaOrigins?: readonly string[];

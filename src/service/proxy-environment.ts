@@ -19,7 +19,8 @@ export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
   return [...new Set([...parts, ...parts.map(decoded)])];
 }
 
-function decoded(text: string): string {
+/** As a URL means it; unchanged where that cannot be read. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -6,6 +6,14 @@ import { type Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { type JsonValue, parseOwnJson } from '../domain/json';
 
+/** Largest reply that is read, in bytes. A record may contain a `data:` URL of the result. */
+export const MAX_REPLY_BYTES = {
+  record: 16 * 1024 * 1024,
+  videoCreate: 1024 * 1024,
+  imageCall: 256 * 1024 * 1024,
+  downloadError: 64 * 1024,
+} as const;
+
 /** Most bytes of a reply in memory, until `whole` reads all of it. */
 const IN_MEMORY = 4 * 1024 * 1024;
 /** Tiny chunks are merged: as separate objects they would take a hundred times their size. */

@@ -22,6 +22,7 @@ import {
 import { type RowSet, rowsOf } from '../../domain/campaign/row-set';
 import { type CreateJournal } from '../../domain/journal';
 import { caller, type PaidDeps } from '../paid-context';
+import { newestEntry } from '../newest-entry';
 import { fenceBatch } from '../payer-stops';
 import { withBoundJournal, UnreadableBookError } from './bound-journal';
 import { givenBack } from './free-send-attempts';
@@ -175,23 +176,13 @@ export class BudgetBookLog {
   }
 
   /**
-   * Finds the newest entry by doubling and bisection, because entries have no gaps.
+   * Finds the newest entry.
    * @param known number of an entry that was there
    * @param before micro-units with which a book begins
    */
   async newest(known: number | null, before: number): Promise<Newest> {
-    let there = known ?? -1;
-    let step = 1;
-    while ((await this.entry(there + step)) !== null) {
-      there += step;
-      step *= 2;
-    }
-    for (let absent = there + step; absent - there > 1;) {
-      const middle = there + Math.floor((absent - there) / 2);
-      if ((await this.entry(middle)) === null) absent = middle;
-      else there = middle;
-    }
-    if (there === -1) return { n: null, book: emptyBook(before) };
+    const there = await newestEntry(async (n) => (await this.entry(n)) !== null, known);
+    if (there === null) return { n: null, book: emptyBook(before) };
     const entry = await this.entry(there);
     if (entry === null) throw new UnreadableBookError(goneText(this.campaign, there));
     return { n: there, book: stateOf(entry) };

@@ -7,13 +7,15 @@ import { systemCode } from '../../files/system-code';
 import { ingestFile } from '../../artifacts/ingest';
 import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign/plan';
 import { type CreateJournal } from '../../domain/journal';
+import { type AskStanding } from '../../domain/journal-binding';
 import { rowCreationKey } from '../../domain/creation-key';
 import { type ArtifactRef, type MediaSource } from '../../domain/request';
 import { ManifestUnreadableError, ModelsDownError } from '../../manifest/manifest-errors';
 import { planManifest, type PlanProgress } from '../../manifest/plan-manifest';
 import { type ModelSource } from '../../models/model-source';
 import { type MediaClient } from '../../service/media-client';
-import { type AccountRegistry } from '../accounts';
+import { accountNamed, type AccountRegistry } from '../../accounts/registry';
+import { leaveToAnotherWorker } from '../another-worker';
 import { retryLater } from '../failures';
 import { fingerprintOf } from '../fingerprint-of';
 import { startHeartbeat } from '../heartbeat';
@@ -135,7 +137,21 @@ export interface PlanCampaignDeps {
   readonly models: ModelSource;
   readonly inputRoots: readonly string[];
   readonly journal: CreateJournal | 'none';
+  readonly standing: AskStanding;
   readonly createsPerSecond?: number | undefined;
+}
+
+/**
+ * Accounts that other workers of the queue have, too: a row for one of them is valid, and that worker buys it. Undefined
+ * while the ledger cannot be read: then nobody knows.
+ */
+async function othersOf({
+  journal,
+  standing,
+}: PlanCampaignDeps): Promise<readonly { readonly name: string }[] | undefined> {
+  if (journal === 'none') return [];
+  const stands = await standing();
+  return stands.bound ? (stands.accounts ?? []).map((name) => ({ name })) : undefined;
 }
 
 /**
@@ -151,13 +167,29 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
     const signal = context.cancellationSignal;
     let progress: PlanProgress = { results: 0, rows: 0 };
     const heartbeat = startHeartbeat(() => progress);
-    const client = accounts.find(input.account)?.client;
     try {
+      const others = await othersOf(deps);
+      const accountOf = (name: string | undefined) => {
+        const own = accounts.find(name);
+        if (own !== undefined) return own;
+        if (others === undefined)
+          throw retryLater({
+            class: 'journal_not_bound',
+            message:
+              'Which accounts the workers of this queue have cannot be read for now; the plan is made again.',
+          });
+        return accountNamed(others, name);
+      };
+      // The manifest is fetched, and its rows are validated, with what the worker of its account knows.
+      if (accounts.find(input.account) === undefined && accountOf(input.account) !== undefined)
+        leaveToAnotherWorker();
+      const client = accounts.find(input.account)?.client;
       const plan = await planManifest({
         ...input,
         ...(manifest.format !== undefined && { format: manifest.format }),
         open: manifestBytes(manifest.source, { artifacts, inputRoots, client, signal }),
         models,
+        modelsOf: (name) => accounts.find(name)?.models ?? models,
         store: artifacts,
         sink: artifacts,
         file: (path) => inputFile(path, artifacts, inputRoots),
@@ -166,7 +198,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
           isBought: async (row) =>
             (await startedBefore(journal, namespace, campaign, row)).started.bought !== undefined,
           isFirstText: async (row) => {
-            const account = accounts.find(row.account ?? input.account);
+            const account = accountOf(row.account ?? input.account);
             if (account === undefined) return false;
             const creationKey = rowCreationKey(campaign, row, 0);
             return isFirstText(
@@ -176,7 +208,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
             );
           },
         }),
-        knowsAccount: (name) => accounts.find(name) !== undefined,
+        knowsAccount: (name) => accountOf(name) !== undefined,
         signal,
         onProgress: (now) => {
           progress = now;

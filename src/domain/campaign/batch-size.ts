@@ -14,6 +14,9 @@ export function windowSize(input: CampaignInput, concurrency: number): number {
   return Math.ceil((1.5 * concurrency) / (input.rowsPerBatch ?? MOST_ROWS)) + 4;
 }
 
+/** Maximum rows of one activity. A lookup sends nothing, so that rows that were started before can share a large group. */
+export const ROWS_PER_ACTIVITY = { create: 25, download: 25, lookUp: 500 } as const;
+
 /** Another batch is opened when open batches have fewer waiting rows than this. */
 export const FEW_AT_HAND = 150;
 

@@ -130,7 +130,15 @@ export interface FreeRecord extends Written {
   readonly deducts: boolean;
 }
 
-export type CampaignRecord = BookRecord | BatchRecord | OwnerRecord | BatchFence | FreeRecord;
+/** Entry n of what an account has spent in a window of its spend limit. */
+export interface SpendRecord extends Written {
+  readonly kind: 'spend';
+  readonly nonce: string;
+  /** Sum of the estimates, in micro-units, from the beginning of the window to this entry. */
+  readonly spent: number;
+}
+
+export type CampaignRecord = BookRecord | BatchRecord | OwnerRecord | BatchFence | FreeRecord | SpendRecord;
 
 /** Entries of a campaign's book, from 0. */
 export function bookLog(namespace: string, campaign: string): CampaignLog {
@@ -153,6 +161,11 @@ export function fenceLog(namespace: string, payer: string): CampaignLog {
 /** Records are numbered by the send attempts of the creation key. */
 export function freeLog(namespace: string, creationKey: string): CampaignLog {
   return { namespace, name: `free/${creationKey}` };
+}
+
+/** Entries of an account's window in a currency, from 0. Shared by all namespaces, because they spend the same money. */
+export function spendLog(account: string, currency: string, window: string): CampaignLog {
+  return { namespace: '', name: `spend/${account}/${currency}/${window}` };
 }
 
 /** Workflow id of a batch, and the payer that its intents name. */

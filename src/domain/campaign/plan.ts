@@ -62,6 +62,10 @@ export interface CampaignInput {
 
 /** Default of `maxAttempts`. */
 export const DEFAULT_MAX_ATTEMPTS = 3;
+/** Default of `concurrency`. */
+export const DEFAULT_CONCURRENCY = 100;
+/** Default of `waitFor`, in milliseconds. */
+export const DEFAULT_ROW_WAIT_MS = 60 * 60_000;
 
 export const CAMPAIGN_KEYS = {
   manifest: { source: SOURCE_KEYS, format: true } satisfies KeysOf<ManifestSource>,

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { type SpendRecord, spendLog, type CampaignLog } from '../domain/campaign/budget-book';
+import { type CreateJournal } from '../domain/journal';
+import { type SpendLimit, spendWindow } from '../domain/spend-limit';
+import { newestEntry } from './newest-entry';
+
+/** An estimate that counts against the limit until it is given back. */
+export interface Reserved {
+  /** The call was refused, or not sent. Where the journal fails, it counts until the window ends. Never rejects. */
+  giveBack(): Promise<void>;
+}
+
+/** The limit of the window is reached. */
+export interface LimitReached {
+  /** Micro-units that are spent or reserved in the window. */
+  readonly spent: number;
+  /** When the window ends, in milliseconds since the Unix epoch. */
+  readonly endsAt: number;
+}
+
+const BOOKS = new WeakMap<CreateJournal, SpendBooks>();
+
+/** The books of a journal, shared by all paid calls of the process. */
+export function spendBooksOf(journal: CreateJournal): SpendBooks {
+  let books = BOOKS.get(journal);
+  if (books === undefined) BOOKS.set(journal, (books = new SpendBooks(journal)));
+  return books;
+}
+
+/** What the accounts of a journal have spent, by window. */
+export class SpendBooks {
+  private readonly books = new Map<string, SpendBook>();
+
+  constructor(
+    private readonly journal: CreateJournal,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** Reserves an estimate in the window of this moment. @throws when the journal fails: then nothing may be sent */
+  async reserve(account: string, limit: SpendLimit, microUnits: number): Promise<Reserved | LimitReached> {
+    const { id, endsAt } = spendWindow(limit.per, this.now());
+    const book = this.bookOf(spendLog(account, limit.currency, id), endsAt);
+    if (!(await book.add(microUnits, limit.microUnits))) return { spent: book.spent, endsAt };
+    return {
+      giveBack: async () => {
+        if (this.now() < endsAt) await book.add(-microUnits, Infinity).catch(() => false);
+      },
+    };
+  }
+
+  private bookOf(log: CampaignLog, endsAt: number): SpendBook {
+    let book = this.books.get(log.name);
+    if (book === undefined) {
+      for (const [old, { endedAt }] of this.books) if (endedAt <= this.now()) this.books.delete(old);
+      book = new SpendBook(this.journal, log, endsAt);
+      this.books.set(log.name, book);
+    }
+    return book;
+  }
+}
+
+interface Asked {
+  readonly microUnits: number;
+  readonly limit: number;
+  readonly done: (added: boolean) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * A log of sums in the journal, of which the newest counts: only one writer wins an entry, and each adds to the one
+ * before, so that no sum exceeds the limit, however many workers write. Calls that come while an entry is written share
+ * the next one.
+ */
+class SpendBook {
+  /** Newest entry that is known; null before the first. */
+  private newest: { readonly n: number; readonly spent: number } | null = null;
+  private asked: Asked[] = [];
+  private writing = false;
+
+  constructor(
+    private readonly journal: CreateJournal,
+    private readonly log: CampaignLog,
+    readonly endedAt: number,
+  ) {}
+
+  get spent(): number {
+    return this.newest?.spent ?? 0;
+  }
+
+  /** Whether it was added: false where the sum would exceed the limit. */
+  add(microUnits: number, limit: number): Promise<boolean> {
+    const added = new Promise<boolean>((done, fail) => {
+      this.asked.push({ microUnits, limit, done, fail });
+    });
+    void this.write();
+    return added;
+  }
+
+  private async write(): Promise<void> {
+    if (this.writing) return;
+    this.writing = true;
+    while (this.asked.length > 0) {
+      const group = this.asked.splice(0);
+      try {
+        const added = await this.writeGroup(group);
+        for (const one of group) one.done(added.has(one));
+      } catch (error) {
+        for (const one of group) one.fail(error);
+      }
+    }
+    this.writing = false;
+  }
+
+  /** Writes one entry for all that fit. */
+  private async writeGroup(group: readonly Asked[]): Promise<ReadonlySet<Asked>> {
+    for (;;) {
+      await this.readNewest();
+      const added = new Set<Asked>();
+      let spent = this.spent;
+      for (const one of group) {
+        if (spent + one.microUnits > one.limit) continue;
+        spent += one.microUnits;
+        added.add(one);
+      }
+      if (added.size === 0 || (await this.put(spent))) return added;
+    }
+  }
+
+  private async readNewest(): Promise<void> {
+    const n = await newestEntry(async (place) => (await this.entry(place)) !== null, this.newest?.n ?? null);
+    if (n === null || n === this.newest?.n) return;
+    const entry = await this.entry(n);
+    if (entry === null) throw new Error(GONE);
+    this.newest = { n, spent: entry.spent };
+  }
+
+  /** Whether the next entry is this sum; false where another writer was first. */
+  private async put(spent: number): Promise<boolean> {
+    const n = (this.newest?.n ?? -1) + 1;
+    const record: SpendRecord = {
+      v: 1,
+      kind: 'spend',
+      nonce: randomUUID(),
+      at: new Date().toISOString(),
+      spent,
+    };
+    const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
+    // The write may have been made although its answer was lost.
+    const standing = put === 'won' ? record : await this.entry(n);
+    if (standing === null) throw put === 'lost' || put === 'won' ? new Error(GONE) : put.error;
+    this.newest = { n, spent: standing.spent };
+    return standing.nonce === record.nonce;
+  }
+
+  private async entry(n: number): Promise<SpendRecord | null> {
+    const record = await this.journal.readRecord(this.log, n);
+    if (record !== null && record.kind !== 'spend') throw new Error(GONE);
+    return record;
+  }
+}
+
+const GONE = 'The journal does not hold what an account has spent any more: it was replaced or set back.';

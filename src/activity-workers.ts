@@ -1,4 +1,4 @@
-import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker';
 import { activityQueues } from './domain/names';
 
 /** Kinds of activities with a task queue of their own. */
@@ -42,6 +42,7 @@ const OWN = [
   'maxConcurrentNexusTaskPolls',
   'maxTaskQueueActivitiesPerSecond',
   'maxActivitiesPerSecond',
+  'enableNonLocalActivities',
   'activityTaskPollerBehavior',
   'workflowTaskPollerBehavior',
   'nexusTaskPollerBehavior',
@@ -71,9 +72,17 @@ class ActivityWorker extends Worker {
   }
 }
 
+/**
+ * In the plugins of a worker whose activity queues are served already. A `MediaPlugin` that reaches it in another way,
+ * such as by its connection, leaves the worker as it is.
+ */
+export class QueuesServed implements WorkerPlugin {
+  readonly name: string = 'temporal-media';
+}
+
 /** The worker of a queue and the workers of its activity queues; they run and stop together. */
 export interface MediaWorkers {
-  /** The worker of the queue itself: workflows, and all activities. */
+  /** The worker of the queue itself: workflows, and all activities. Where that is not served, of the first queue. */
   readonly own: Worker;
   /** Every served queue, its own first. */
   readonly queues: readonly string[];
@@ -82,6 +91,18 @@ export interface MediaWorkers {
   /** Runs until `work` has settled, and settles with its result. */
   runUntil<T>(work: Promise<T> | (() => Promise<T>)): Promise<T>;
   shutdown(): void;
+}
+
+/** Which queues a process serves, and how. */
+export interface ServedQueues {
+  /** Slots and rates of the activity queues. */
+  readonly queues?: ActivityQueuesOptions | undefined;
+  /** Activity queues that are served. @default all */
+  readonly kinds?: readonly ActivityQueueKind[];
+  /** Whether the queue itself is served. @default true */
+  readonly own?: boolean;
+  /** Activities on the activity queues. @default those of the queue itself */
+  readonly activities?: object;
 }
 
 /**
@@ -95,14 +116,35 @@ export async function createWorkers(
   own: WorkerOptions & { readonly taskQueue: string },
   queues: ActivityQueuesOptions = {},
 ): Promise<MediaWorkers> {
+  return createServedWorkers(own, { queues });
+}
+
+/** Like {@link createWorkers}, for some of the queues. */
+export async function createServedWorkers(own: WorkerOptions, served: ServedQueues): Promise<MediaWorkers> {
+  const plugins = [...(own.plugins ?? []), new QueuesServed()];
+  const making = served.own === false ? [] : [Worker.create({ ...own, plugins })];
+  return together(await allOrNone([...making, ...makeActivityWorkers({ ...own, plugins }, served)]));
+}
+
+/** Creates the workers of the activity queues alone; the queue itself is served by another worker. */
+export async function createActivityWorkers(
+  own: WorkerOptions,
+  served: ServedQueues,
+): Promise<readonly Worker[]> {
+  return allOrNone(makeActivityWorkers({ ...own, plugins: [new QueuesServed()] }, served));
+}
+
+function makeActivityWorkers(own: WorkerOptions, served: ServedQueues): Promise<Worker>[] {
   const shared = { ...own };
   for (const name of OWN) delete shared[name];
-  const kinds = Object.entries(activityQueues(own.taskQueue)) as [ActivityQueueKind, string][];
-  const making = [
-    Worker.create(own),
-    ...kinds.map(([kind, taskQueue]) =>
+  const { queues = {}, kinds, activities = own.activities } = served;
+  const all = Object.entries(activityQueues(own.taskQueue)) as [ActivityQueueKind, string][];
+  return all
+    .filter(([kind]) => kinds === undefined || kinds.includes(kind))
+    .map(([kind, taskQueue]) =>
       ActivityWorker.create({
         ...shared,
+        ...(activities !== undefined && { activities }),
         taskQueue,
         // A tuner defines the slots itself; the two options exclude each other.
         ...(queues[kind]?.tuner === undefined && { maxConcurrentActivityTaskExecutions: SLOTS[kind] }),
@@ -111,17 +153,21 @@ export async function createWorkers(
         maxEagerActivityReservationsPerWorkflowTask: 0,
         ...queues[kind],
       }),
-    ),
-  ];
+    );
+}
+
+async function allOrNone(making: readonly Promise<Worker>[]): Promise<readonly Worker[]> {
   const made = await Promise.allSettled(making);
   const workers = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = made.find((one) => one.status === 'rejected');
-  if (failed !== undefined) {
-    // A worker that never ran holds its connection open.
-    await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
-    throw failed.reason;
-  }
-  return together(workers);
+  if (failed === undefined) return workers;
+  await release(workers);
+  throw failed.reason;
+}
+
+/** A worker that never ran holds its connection open. */
+async function release(workers: readonly Worker[]): Promise<void> {
+  await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
 }
 
 function together(workers: readonly Worker[]): MediaWorkers {
@@ -162,6 +208,39 @@ export async function runTogether(workers: readonly Worker[]): Promise<void> {
       }
     }),
   );
+  throwFirst(ended);
+}
+
+/**
+ * Runs a worker that its owner starts and stops, and others beside it: they drain when it drains, and when one fails,
+ * all drain and its error is thrown.
+ * @param run runs `worker`
+ * @param makeOthers called once that one runs
+ */
+export async function runBeside(
+  worker: Worker,
+  run: () => Promise<void>,
+  makeOthers: () => Promise<readonly Worker[]>,
+): Promise<void> {
+  let others: readonly Worker[] = [];
+  let isOver = false;
+  // Started first and at once: `runUntil` shuts down only a worker that runs already.
+  const running = run().finally(() => {
+    isOver = true;
+    shutdownTogether(others);
+  });
+  const beside = (async () => {
+    try {
+      others = await makeOthers();
+      await (isOver ? release(others) : runTogether(others));
+    } finally {
+      shutdownTogether([worker]);
+    }
+  })();
+  throwFirst(await Promise.allSettled([running, beside]));
+}
+
+function throwFirst(ended: readonly PromiseSettledResult<void>[]): void {
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 

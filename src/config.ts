@@ -4,10 +4,13 @@ import { z } from 'zod';
 import { type CreatePolicy } from './domain/create-policy';
 import { idempotencyPolicySchema } from './models/idempotency-schema';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
+import { partsProblem, SERVED_PARTS, type ServedPart } from './worker/served-parts';
 
 /** All settings that a worker reads from its environment, resolved once (architecture: Configuration). */
 export interface MediaConfig {
   readonly baseUrl: string | undefined;
+  /** File with further accounts. */
+  readonly accounts: string | undefined;
   /** Read at every use, so that a rotated file is picked up; throws an error without the key in its message. */
   readonly apiKey: () => string;
   readonly credential: string;
@@ -15,6 +18,8 @@ export interface MediaConfig {
   readonly unknownModels: 'allow' | 'refuse' | undefined;
   readonly dataDir: string;
   readonly artifacts: string;
+  /** Limit in bytes of local copies of artifacts in a bucket; undefined for the default of the store. */
+  readonly cacheBytes: number | undefined;
   readonly journal: string;
   readonly journalShared: boolean;
   readonly taskQueue: string;
@@ -31,6 +36,8 @@ export interface MediaConfig {
    * none.
    */
   readonly createsPerSecond: number | undefined;
+  /** What the worker serves. */
+  readonly serve: readonly ServedPart[];
 }
 
 /** Enough for thousands of videos in flight while the service answers within tens of milliseconds. */
@@ -75,12 +82,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   const keySource = { file: env['MEDIA_API_KEY_FILE'], value: env['MEDIA_API_KEY'] };
   return {
     baseUrl: text('MEDIA_BASE_URL'),
+    accounts: text('MEDIA_ACCOUNTS'),
     apiKey: () => readApiKey(keySource),
     credential: text('MEDIA_CREDENTIAL') ?? DEFAULT_CREDENTIAL,
     models: text('MEDIA_MODELS'),
     unknownModels,
     dataDir,
     artifacts: text('MEDIA_ARTIFACTS') ?? join(dataDir, 'artifacts'),
+    cacheBytes: readNumber(text, 'MEDIA_CACHE_BYTES', WHOLE),
     journal: text('MEDIA_JOURNAL') ?? join(dataDir, 'journal'),
     journalShared: text('MEDIA_JOURNAL_SHARED') === '1',
     taskQueue: text('MEDIA_TASK_QUEUE') ?? DEFAULT_TASK_QUEUE,
@@ -91,6 +100,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     downloadConnections:
       readNumber(text, 'MEDIA_DOWNLOAD_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.download,
     createsPerSecond: readNumber(text, 'MEDIA_CREATES_PER_SECOND', POSITIVE),
+    serve: checkServe(readServe(text('MEDIA_SERVE')), 'MEDIA_SERVE'),
   };
 }
 
@@ -123,17 +133,27 @@ function readApiKey({ file, value }: KeySource): string {
       throw new ConfigurationError('MEDIA_API_KEY_FILE', 'cannot be read by this process.');
     }
   }
-  key = key.trim();
-  if (key === '') {
+  if (key.trim() === '') {
     throw new ConfigurationError(
       'MEDIA_API_KEY',
       'is not set. Set it, or MEDIA_API_KEY_FILE, where the worker runs; to `none` for a service without keys.',
     );
   }
+  return usableKey(key, 'MEDIA_API_KEY');
+}
+
+/**
+ * A key that can be a header, without white space around it.
+ * @param subject what the message speaks of, where that is not the variable itself
+ * @throws ConfigurationError without the key
+ */
+export function usableKey(text: string, variable: string, subject = ''): string {
+  const key = text.trim();
+  if (key === '') throw new ConfigurationError(variable, `${subject}is empty.`);
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new ConfigurationError(
-      'MEDIA_API_KEY',
-      'contains blanks or characters that are not allowed in a header.',
+      variable,
+      `${subject}contains blanks or characters that are not allowed in a header.`,
     );
   }
   return key;
@@ -150,6 +170,17 @@ function readPolicy(text: string | undefined): CreatePolicy {
   const read = createPolicySchema.safeParse(json);
   if (!read.success) throw new ConfigurationError('MEDIA_CREATE_POLICY', z.prettifyError(read.error));
   return read.data as CreatePolicy;
+}
+
+function readServe(text: string | undefined): readonly string[] {
+  return text === undefined ? SERVED_PARTS : list(text);
+}
+
+/** @throws ConfigurationError that names the variable or option */
+export function checkServe(parts: readonly string[], variable: string): readonly ServedPart[] {
+  const problem = partsProblem(parts);
+  if (problem !== undefined) throw new ConfigurationError(variable, problem);
+  return parts as readonly ServedPart[];
 }
 
 /** Comma-separated list. */

@@ -4,30 +4,26 @@
  *
  * @module
  */
-import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
-import { type ActivityQueuesOptions, createWorkers } from './activity-workers';
-import { FileArtifactStore } from './artifacts/file-store';
-import { type ArtifactStore } from './artifacts/artifact-store';
-import { accountRegistry } from './activities/accounts';
-import { createMediaActivities } from './activities/create-media-activities';
-import { pollInThread } from './activities/poll-in-thread';
+import { type AccountSet } from './accounts/account-set';
+import { type AccountOptions } from './accounts/accounts-file';
+import { type ActivityQueuesOptions, createServedWorkers } from './activity-workers';
 import { type TaskRecords } from './activities/task-records';
-import { ConfigurationError, readConfig, type MediaConfig } from './config';
-import { refuseTwoSdkCopies } from './sdk-copies';
+import { type ArtifactStore } from './artifacts/artifact-store';
+import { checkServe, type MediaConfig, readConfig } from './config';
 import { type CreateJournal } from './domain/journal';
-import { CREATE_TIMEOUTS } from './domain/timeouts';
-import { createFileJournal } from './journal/file-journal';
-import { bindJournal } from './binding/bind-journal';
-import { accountsOfOthers } from './binding/served-accounts';
-import { findLostCalls, keepLostCalls, type LostCalls } from './guard-lost-calls';
-import { lacksOfServer } from './temporal-server-version';
+import { refuseTwoSdkCopies } from './sdk-copies';
+import { bindQueue, type Rebind } from './worker/bind-queue';
+import { warnOfLacking } from './worker/bundled-types';
+import { makeParts, type MediaParts, queuesOf } from './worker/media-parts';
+import { DRAIN, HEARTBEATS } from './worker/paid-limits';
+import { joinActivities } from './worker/registered-names';
+import { type Served, servedBy, type ServedPart } from './worker/served-parts';
+import { openWorkerAccounts } from './worker/worker-accounts';
 import { bundledWorkflows } from './workflow-bundle';
-import { createModelSource } from './models/model-source';
-import { accountName, normaliseBaseUrl } from './service/base-url';
-import { createMediaClient } from './service/create-media-client';
 
+export { type AccountOptions } from './accounts/accounts-file';
 export {
   type ActivityQueueKind,
   type ActivityQueueOptions,
@@ -38,22 +34,33 @@ export {
 export { bindJournal, type BindJournalOptions, JournalBindingError } from './binding/bind-journal';
 export { ConfigurationError, readConfig, type MediaConfig } from './config';
 export { type LostCall, type LostCalls } from './guard-lost-calls';
+export { WorkerSetupError } from './worker/registered-names';
+export { type ServedPart } from './worker/served-parts';
 
 export interface MediaWorkerOptions {
   /** @default read from the environment */
   readonly config?: MediaConfig;
+  /** Accounts besides those of MEDIA_BASE_URL and MEDIA_ACCOUNTS. @default none */
+  readonly accounts?: readonly AccountOptions[];
   readonly env?: NodeJS.ProcessEnv;
   /** @default from TEMPORAL_* (envconfig) */
   readonly connection?: NativeConnection;
   readonly namespace?: string;
   /**
-   * The user's own workflow code that re-exports ours, or a prebuilt bundle.
+   * The user's own workflow code that re-exports ours, or a prebuilt bundle. Not used where `serve` leaves workflows out.
    * @default the workflows of this package
    */
   readonly workflows?: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
-  /** @default a file store below `config.artifacts` */
+  /**
+   * The user's own activities, beside ours on the task queue itself; one of the same name is refused. Not used where
+   * `serve` leaves `create` out. @default none
+   */
+  readonly activities?: object;
+  /** What the worker serves, see docs/operations.md. @default `config.serve` (MEDIA_SERVE), else everything */
+  readonly serve?: readonly ServedPart[];
+  /** @default the store that `config.artifacts` names */
   readonly artifacts?: ArtifactStore;
-  /** @default a file journal below `config.journal` */
+  /** @default the journal that `config.journal` names */
   readonly journal?: CreateJournal;
   /** Settles creates of unknown fate without a person, where the service lists its tasks. @default none */
   readonly taskRecords?: TaskRecords;
@@ -61,7 +68,7 @@ export interface MediaWorkerOptions {
    * Binds the create queue to this journal instead of another one; only when no worker uses that one any more. `true`
    * accepts the calls that are lost; a function receives them before anything is changed, and throws to refuse.
    */
-  readonly rebind?: boolean | ((lost: LostCalls) => Promise<void>);
+  readonly rebind?: Rebind;
   /** Further options of the Temporal worker, without those that the binding of the journal depends on. */
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
   /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
@@ -74,13 +81,18 @@ export interface MediaWorkerOptions {
 }
 
 export interface MediaWorker {
-  /** The worker of the queue itself: workflows, and all activities. */
+  /** The worker of the queue itself: workflows, and all activities. Where that is not served, of the first queue. */
   readonly worker: Worker;
   readonly taskQueue: string;
   /** Every served queue, its own first. */
   readonly queues: readonly string[];
-  /** Credential name and digest of the base address, as outcomes name it. */
+  /**
+   * Credential name and digest of the base address, as outcomes name it: the first of {@link accounts}; empty where only
+   * workflows are served.
+   */
   readonly account: string;
+  /** All accounts that it serves at its start; those of MEDIA_ACCOUNTS may change later. */
+  readonly accounts: readonly string[];
   /** Runs until shutdown; creates in flight are finished first. */
   run(): Promise<void>;
   shutdown(): void;
@@ -88,16 +100,17 @@ export interface MediaWorker {
 
 /**
  * Creates a worker that is ready to run: checks the stores and binds the create queue to its journal.
- * @throws ConfigurationError, JournalBindingError
+ * @throws ConfigurationError, JournalBindingError, WorkerSetupError
  */
 export async function createMediaWorker(options: MediaWorkerOptions = {}): Promise<MediaWorker> {
   refuseTwoSdkCopies();
   const config = options.config ?? readConfig(options.env);
-  // Report a missing setting before connecting.
-  requireBaseUrl(config);
+  const served = servedBy(options.serve === undefined ? config.serve : checkServe(options.serve, 'serve'));
+  // Reports a missing setting before connecting.
+  const accounts = served.kinds.length > 0 ? openWorkerAccounts(config, options.accounts) : undefined;
   const connected = await connect(options);
   try {
-    return await makeWorker(options, config, connected);
+    return await makeWorker(options, { config, served, accounts, connected });
   } catch (error) {
     // An open connection would keep the process of a refused worker alive.
     if (connected.ownConnection) await connected.connection.close();
@@ -105,119 +118,76 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
   }
 }
 
-async function makeWorker(
-  options: MediaWorkerOptions,
-  config: MediaConfig,
-  { connection, namespace, ownConnection }: Connected,
-): Promise<MediaWorker> {
-  const workflows = await bundledWorkflows(options.workflows, (because) => {
-    Runtime.instance().logger.info('Bundling the workflow code, which takes seconds', { because });
-  });
-  const artifacts = options.artifacts ?? (await fileStore(config.artifacts));
-  await artifacts.checkWritable();
-  if (options.journal === undefined) refuseAddress('MEDIA_JOURNAL', config.journal);
-  const journal =
-    options.journal ?? createFileJournal({ root: config.journal, shared: config.journalShared });
-  await journal.checkWritable();
+interface Making {
+  readonly config: MediaConfig;
+  readonly served: Served;
+  /** Undefined where only workflows are served. */
+  readonly accounts: AccountSet | undefined;
+  readonly connected: Connected;
+}
 
-  const baseUrl = normaliseBaseUrl(requireBaseUrl(config));
-  const name = accountName(config.credential, baseUrl);
-  const client = createMediaClient({
-    baseUrl,
-    apiKey: config.apiKey,
-    allowedMediaOrigins: config.allowedMediaOrigins,
-    connections: { poll: config.pollConnections, content: config.downloadConnections },
-  });
-  const polls =
-    options.pollThread === false
-      ? undefined
-      : pollInThread({ account: name, baseUrl, connections: config.pollConnections }, config.apiKey);
-  const activities = createMediaActivities({
-    accounts: accountRegistry([{ name, client, hasKey: async () => hasKey(config) }]),
-    artifacts,
-    journal,
-    models: createModelSource({
-      ...(config.models === undefined ? {} : { location: config.models }),
-      ...(config.unknownModels === undefined ? {} : { unknownModels: config.unknownModels }),
-    }),
-    policy: config.policy,
-    taskRecords: options.taskRecords,
-    inputRoots: config.inputRoots,
-    createsPerSecond: config.createsPerSecond,
-    pollConcurrency: config.pollConnections,
-    pollVideos: polls?.pollVideos,
-  });
-  const { dataConverter } = options.worker ?? {};
-  const temporal = new Client({
-    connection,
-    namespace,
-    ...(dataConverter !== undefined && { dataConverter }),
-  });
-  const rebind = options.rebind !== undefined && options.rebind !== false;
-  if (rebind) {
-    const lost = await findLostCalls(temporal, config.taskQueue, namespace, journal);
-    if (typeof options.rebind === 'function') await options.rebind(lost);
-    Runtime.instance().logger.warn('Rebinding: what was paid for under these ids was not in this journal', {
-      guarded: [...new Set(lost.calls.map(({ creationKey }) => creationKey))],
-      executionsLookedAt: lost.looked,
-      unreadable: lost.unread,
-    });
-    // Before the binding changes, keep the calls of other journals in this one, as far as histories contain them.
-    await keepLostCalls(journal, namespace, lost.calls);
+async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<MediaWorker> {
+  const { config, served, accounts, connected } = making;
+  const { connection, namespace } = connected;
+  const { taskQueue } = config;
+  const workflows = served.workflows ? await workflowsOf(options.workflows) : {};
+  const parts = accounts === undefined ? undefined : await makeParts(options, config, accounts);
+  if (parts !== undefined) {
+    const { dataConverter } = options.worker ?? {};
+    await bindQueue({ connection, namespace, taskQueue, dataConverter, rebind: options.rebind }, parts);
   }
-  const { accounts } = await bindJournal({
-    client: temporal,
-    taskQueue: config.taskQueue,
-    journal,
-    artifacts,
-    accounts: [name],
-    rebind,
-  });
-  const { serverVersion } = await connection.workflowService.getSystemInfo({});
-  const lacks = lacksOfServer(serverVersion);
-  if (lacks !== undefined) Runtime.instance().logger.warn(lacks);
-  const unserved = accountsOfOthers(accounts, name);
-  if (unserved !== undefined) Runtime.instance().logger.warn(unserved);
-  const { createsPerSecond } = config;
-  const workers = await createWorkers(
+  const workers = await createServedWorkers(
     {
-      // For activities that stop on shutdown, such as downloads. A paid call in flight is finished however long it
-      // takes: cutting it off would make its fate unknown (failure model: row 12).
-      shutdownGraceTime: CREATE_TIMEOUTS.httpBudgetMs + 15_000,
-      // The heartbeat with the id of a new task is sent at once instead of after a long throttle interval.
-      maxHeartbeatThrottleInterval: '1 second',
-      defaultHeartbeatThrottleInterval: '1 second',
+      ...DRAIN,
+      ...HEARTBEATS,
       ...options.worker,
       connection,
       namespace,
-      taskQueue: config.taskQueue,
+      taskQueue,
       ...workflows,
-      activities,
+      activities: served.ownActivities ? joinActivities(options.activities, parts?.activities ?? {}) : {},
     },
-    createsPerSecond === undefined
-      ? { ...options.queues }
-      : {
-          ...options.queues,
-          create: { maxTaskQueueActivitiesPerSecond: createsPerSecond, ...options.queues?.create },
-        },
+    {
+      queues: queuesOf(config, options.queues),
+      kinds: served.kinds,
+      own: served.workflows || served.ownActivities,
+      activities: parts?.activities ?? {},
+    },
   );
   return {
     worker: workers.own,
-    taskQueue: config.taskQueue,
+    taskQueue,
     queues: workers.queues,
-    account: name,
+    account: parts?.accounts[0] ?? '',
+    accounts: parts?.accounts ?? [],
     run: async () => {
       try {
         await workers.run();
       } finally {
-        await Promise.all([client.close(), polls?.close()]);
-        if (ownConnection) await connection.close();
+        await close(parts, connected);
       }
     },
     shutdown: () => {
       workers.shutdown();
     },
   };
+}
+
+async function workflowsOf(
+  given: MediaWorkerOptions['workflows'],
+): Promise<NonNullable<MediaWorkerOptions['workflows']>> {
+  const { logger } = Runtime.instance();
+  const workflows = await bundledWorkflows(given, (because) => {
+    logger.info('Bundling the workflow code, which takes seconds', { because });
+  });
+  if (given !== undefined && workflows.workflowBundle !== undefined)
+    await warnOfLacking(workflows.workflowBundle, logger);
+  return workflows;
+}
+
+async function close(parts: MediaParts | undefined, { connection, ownConnection }: Connected): Promise<void> {
+  await parts?.close();
+  if (ownConnection) await connection.close();
 }
 
 interface Connected {
@@ -245,31 +215,4 @@ function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-}
-
-function requireBaseUrl(config: MediaConfig): string {
-  if (config.baseUrl !== undefined) return config.baseUrl;
-  throw new ConfigurationError('MEDIA_BASE_URL', 'is not set. Set it to the base address of the service.');
-}
-
-async function fileStore(root: string): Promise<ArtifactStore> {
-  refuseAddress('MEDIA_ARTIFACTS', root);
-  const store = new FileArtifactStore(root);
-  // Delete the partial files of downloads that no activity resumes.
-  await store.removeStaleParts();
-  return store;
-}
-
-function refuseAddress(variable: string, place: string): void {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
-    throw new ConfigurationError(variable, 'must be a folder: other stores are not built in yet.');
-  }
-}
-
-function hasKey(config: MediaConfig): boolean {
-  try {
-    return config.apiKey() !== '';
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,53 @@
+/**
+ * Adds media workflows and activities to workers, bundles and clients that exist already.
+ *
+ * @module
+ */
+import { type ClientPlugin, type ConnectionPlugin } from '@temporalio/client';
+import {
+  type BundleOptions,
+  type BundlerPlugin,
+  type NativeConnectionPlugin,
+  type ReplayWorkerOptions,
+  type WorkerOptions,
+  type WorkerPlugin,
+} from '@temporalio/worker';
+import { joinBundle } from './plugin/join-bundle';
+import { type MediaPluginOptions } from './plugin/options';
+import { isServed, NAME, replayWorkflows, serveWorker } from './plugin/serve-worker';
+
+export { type MediaPluginOptions } from './plugin/options';
+export { type ServedPart } from './worker/served-parts';
+
+/**
+ * `plugins: [new MediaPlugin()]` of `Worker.create`, `bundleWorkflowCode`, a replay, a client or a connection.
+ *
+ * - A worker gets our workflows and activities beside its own, and serves the activity queues of its task queue while it
+ *   runs; it is bound to its journal before it is made. Names that clash are refused.
+ * - A bundle gets our workflows beside the user's.
+ * - A client gets nothing: it needs none of it. So one list of plugins does for all, and a connection passes it on.
+ *
+ * Reads its configuration when a worker is made. Given more than once, it acts once.
+ */
+export class MediaPlugin
+  implements WorkerPlugin, BundlerPlugin, ClientPlugin, ConnectionPlugin, NativeConnectionPlugin
+{
+  readonly name = NAME;
+
+  constructor(private readonly options: MediaPluginOptions = {}) {}
+
+  /** @throws ConfigurationError, JournalBindingError, WorkerSetupError */
+  async configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
+    return isServed(options) ? options : serveWorker(this.options, options);
+  }
+
+  /** @throws WorkerSetupError */
+  async configureReplayWorker(options: ReplayWorkerOptions): Promise<ReplayWorkerOptions> {
+    return replayWorkflows(options);
+  }
+
+  /** @throws WorkerSetupError, when the bundle is made, for workflows of the same name */
+  configureBundler(options: BundleOptions): BundleOptions {
+    return joinBundle(options);
+  }
+}

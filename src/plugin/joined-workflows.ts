@@ -1,0 +1,26 @@
+/**
+ * The workflows of a bundle that has the user's and ours. Only in bundles, where it is what the SDK takes workflows from;
+ * a CommonJS module, because names that are not known before cannot be exported otherwise.
+ *
+ * @module
+ */
+import users = require('./users-workflows');
+import names = require('../domain/names');
+import refusal = require('./not-joined');
+import workflows = require('../workflows');
+
+const all: Readonly<Record<string, unknown>> = { ...workflows };
+// The helpers that this package exports beside its workflows are no workflow types: the user may have the same names.
+const ours = Object.fromEntries(
+  Object.values(names.WORKFLOW).flatMap((type) => (type in all ? [[type, all[type]]] : [])),
+);
+// A file that exports ours again has the same functions.
+const taken = Object.keys(ours).filter((type) => type in users && users[type] !== ours[type]);
+if (taken.length > 0) {
+  throw refusal.notJoined(
+    `Your workflows and those of temporal-media have the same name: ${taken.join(', ')}. Rename yours: clients and ` +
+      'running videos know ours by these names.',
+  );
+}
+
+export = { ...users, ...ours };

@@ -1,0 +1,76 @@
+import { type AccountSet } from '../accounts/account-set';
+import { type AccountOptions } from '../accounts/accounts-file';
+import { createMediaActivities } from '../activities/create-media-activities';
+import { pollInThread } from '../activities/poll-in-thread';
+import { type TaskRecords } from '../activities/task-records';
+import { type ActivityQueuesOptions } from '../activity-workers';
+import { type MediaConfig } from '../config';
+import { type MediaActivities } from '../domain/activities';
+import { createModelSource } from '../models/model-source';
+import { openWorkerStores, type WorkerStores } from './worker-stores';
+
+/** What a caller may give instead of what the configuration names. */
+export interface PartsOptions extends Partial<WorkerStores> {
+  /** Accounts besides those of MEDIA_BASE_URL and MEDIA_ACCOUNTS. @default none */
+  readonly accounts?: readonly AccountOptions[];
+  /** Settles creates of unknown fate without a person, where the service lists its tasks. @default none */
+  readonly taskRecords?: TaskRecords;
+  /**
+   * Whether polls run in a separate thread, so that creates and downloads never delay them.
+   * @default true; false keeps them in the main thread, where hooks of the process see them
+   */
+  readonly pollThread?: boolean;
+}
+
+/** The activities of a worker, and what they work with. */
+export interface MediaParts extends WorkerStores {
+  readonly activities: MediaActivities;
+  /** Credential names and digests of the base addresses, at the start; those of MEDIA_ACCOUNTS may change later. */
+  readonly accounts: readonly string[];
+  /** Closes connections to the service, once no activity runs any more. */
+  close(): Promise<void>;
+}
+
+/** Opens the stores and makes the activities. @throws ConfigurationError */
+export async function makeParts(
+  options: PartsOptions,
+  config: MediaConfig,
+  accounts: AccountSet,
+): Promise<MediaParts> {
+  const stores = await openWorkerStores(options, config);
+  const polls =
+    options.pollThread === false
+      ? undefined
+      : pollInThread({ connections: config.pollConnections }, (account) => accounts.access(account));
+  const activities = createMediaActivities({
+    ...stores,
+    accounts,
+    models: createModelSource({
+      ...(config.models === undefined ? {} : { location: config.models }),
+      ...(config.unknownModels === undefined ? {} : { unknownModels: config.unknownModels }),
+    }),
+    policy: config.policy,
+    taskRecords: options.taskRecords,
+    inputRoots: config.inputRoots,
+    createsPerSecond: config.createsPerSecond,
+    pollConcurrency: config.pollConnections,
+    pollVideos: polls?.pollVideos,
+  });
+  return {
+    ...stores,
+    activities,
+    accounts: accounts.names(),
+    close: async () => {
+      await Promise.all([accounts.close(), polls?.close()]);
+    },
+  };
+}
+
+/** Slots and rates of the activity queues, with the rate of creates that the configuration sets. */
+export function queuesOf(
+  { createsPerSecond }: MediaConfig,
+  queues: ActivityQueuesOptions | undefined,
+): ActivityQueuesOptions {
+  if (createsPerSecond === undefined) return { ...queues };
+  return { ...queues, create: { maxTaskQueueActivitiesPerSecond: createsPerSecond, ...queues?.create } };
+}

@@ -1,0 +1,27 @@
+import { WORKFLOW } from '../domain/names';
+
+/** A worker that cannot be put together as it was asked for: two things of one name, or workflows that are missing. */
+export class WorkerSetupError extends Error {
+  override readonly name = 'WorkerSetupError';
+}
+
+/** Workflow types of this package. The ledger of a queue is not among them: no worker runs it. */
+export const MEDIA_WORKFLOWS: readonly string[] = Object.values(WORKFLOW).filter(
+  (type) => type !== WORKFLOW.mediaJournal,
+);
+
+/**
+ * The user's activities and ours, under one roof.
+ * @throws WorkerSetupError when two different ones have the same name
+ */
+export function joinActivities(users: object | undefined, ours: object): object {
+  const registered: Readonly<Record<string, unknown>> = { ...users };
+  const taken = Object.entries(ours).filter(
+    ([name, activity]) => Object.hasOwn(registered, name) && registered[name] !== activity,
+  );
+  if (taken.length === 0) return { ...registered, ...ours };
+  throw new WorkerSetupError(
+    `Your activities and those of temporal-media have the same name: ${taken.map(([name]) => name).join(', ')}. ` +
+      'Rename yours: workflows call ours by these names. Where they are those of createMediaActivities, leave them out.',
+  );
+}

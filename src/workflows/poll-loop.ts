@@ -1,7 +1,7 @@
 import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
 import { type PollAnswer } from '../domain/poll-answers';
 import { PollGroup, type PollGroupSnapshot, type PollLoopSnapshot } from '../domain/poll-group';
-import { type PollPace } from '../domain/poll-delays';
+import { type PollPace, type SlowPolling } from '../domain/poll-delays';
 import { bandKey } from '../domain/polling-profile';
 import { type WatchState } from '../domain/watch-state';
 import { type WatchVerdict } from '../domain/end-of-wait';
@@ -18,8 +18,8 @@ export type WatchResult = FollowResult | { readonly kind: 'cancelled'; readonly 
 export interface PollLoopOptions extends PollPace {
   /** Task queue of `media.pollVideos`. @default the poll queue that a media worker serves beside the workflow's own */
   readonly taskQueue?: string | undefined;
-  /** Milliseconds between polls once a wait is older than `afterMs`. */
-  readonly slow?: { readonly afterMs: number; readonly intervalMs: number } | undefined;
+  /** @default a long wait is polled as often as a short one */
+  readonly slow?: SlowPolling | undefined;
   /** Called after every tick, when `states` and `nextTickAt` have changed. */
   readonly onTick?: () => void;
   /** Called after every tick: true stops the loop, and every open watch settles as `handover`. */

@@ -28,7 +28,7 @@ const placed = ({ taskQueue, summary }: Placement): { taskQueue?: string; summar
 });
 
 /** Never retried, not even after a timeout: `update-options` cannot make it run again (failure model: The journal). */
-const ONCE = {
+const ONCE: NonNullable<ActivityOptions['retry']> = {
   maximumAttempts: 1,
   nonRetryableErrorTypes: ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'],
 };
@@ -38,14 +38,21 @@ export function createVideoActivity(
 ): MediaActivities[typeof ACTIVITY.createVideo] {
   return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.createVideo>>({
     ...placed(placement),
-    scheduleToStartTimeout: placement.startLimitMs,
+    ...createLimits(placement.startLimitMs),
+  })[ACTIVITY.createVideo];
+}
+
+/** Of one create, and of a group of them. */
+function createLimits(startLimitMs: number) {
+  return {
+    scheduleToStartTimeout: startLimitMs,
     startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs,
-    scheduleToCloseTimeout: createScheduleToCloseMs(placement.startLimitMs),
+    scheduleToCloseTimeout: createScheduleToCloseMs(startLimitMs),
     heartbeatTimeout: CREATE_TIMEOUTS.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     allowEagerDispatch: false,
     retry: ONCE,
-  })[ACTIVITY.createVideo];
+  } as const;
 }
 
 export function createScheduleToCloseMs(startLimitMs: number): number {
@@ -190,13 +197,7 @@ export function createVideosActivity(
 ): CampaignActivities[typeof ACTIVITY.createVideos] {
   return proxyActivities<Pick<CampaignActivities, typeof ACTIVITY.createVideos>>({
     ...placed(placement),
-    scheduleToStartTimeout: placement.startLimitMs,
-    startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs,
-    scheduleToCloseTimeout: createScheduleToCloseMs(placement.startLimitMs),
-    heartbeatTimeout: CREATE_TIMEOUTS.heartbeatMs,
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    allowEagerDispatch: false,
-    retry: ONCE,
+    ...createLimits(placement.startLimitMs),
   })[ACTIVITY.createVideos];
 }
 

@@ -1,4 +1,4 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import { ACTIVITY } from '../../domain/names';
 import { type OpenedPage } from '../../domain/campaign/activities';
 import { type BatchInput, type BatchOrders, type BatchResult } from '../../domain/campaign/messages';
@@ -9,17 +9,12 @@ import { type OpenSet } from './batch-pages';
 import { batchReport, batchResult } from './batch-view';
 import { BatchWork } from './batch-work';
 import { FEW_AT_HAND } from '../../domain/campaign/batch-size';
+import { fullnessSince, type HistorySize, historyNow, isFull } from './history-limits';
 import { ImageCalls } from './image-calls';
 import { endUnbought } from './end-unbought';
 import { Starts } from './starts';
 import { Watches } from './watches';
 
-/** A history of this many bytes is full too: a server warns at 10 MB. It suggests a new run at half of this. */
-const MAX_BYTES = 8_000_000;
-/** Enough events to poll and download what was bought before: with fewer, batches would hand rows back endlessly. */
-const LEAST_EVENTS = 50;
-/** While image calls are open, the history may become this many times as full as it should be. */
-const WITH_DRAWS = 1.5;
 /** How long a batch that hands back waits for open downloads, in milliseconds; the next batch starts them again. */
 const PATIENCE_MS = 15_000;
 /** The share of a batch's rows that has to end before it reports again: their slots may go to other batches. */
@@ -32,7 +27,7 @@ export class Batch {
   private readonly starts: Starts;
   private readonly imageCalls: ImageCalls;
   private dirty = true;
-  private openedAt: { readonly events: number; readonly bytes: number } | null = null;
+  private openedAt: HistorySize | null = null;
   /** The stop order when the journal last confirmed that this run owns the batch. */
   private sureOf: BatchOrders['stop'];
   private asking = false;
@@ -67,7 +62,7 @@ export class Batch {
     const { work } = this;
     const { pages, account } = work;
     if (pages.areOpen()) {
-      this.openedAt ??= mark();
+      this.openedAt ??= historyNow();
       if (!work.isLeaving()) this.adoptStarted(now);
       if (this.mayEndUnbought()) endUnbought(work, now);
     }
@@ -75,7 +70,7 @@ export class Batch {
     if (!work.isLeaving() || work.isBuying()) this.watches.download(now);
     const needs = account.needs();
     if (!work.isLeaving()) {
-      if (this.fullness() < 1) this.imageCalls.start(now);
+      if (!isFull(this.fullness(), false)) this.imageCalls.start(now);
       this.starts.start(now);
     }
     if (account.needs() !== needs) work.parent.notify();
@@ -111,18 +106,12 @@ export class Batch {
   private shouldLeave(): boolean {
     const { orders, parent, closed } = this.work;
     if (orders.handBack || parent.gone || closed) return true;
-    // An open image call may take minutes: videos continue, and no other image call starts meanwhile.
-    return this.fullness() >= (this.imageCalls.areOpen() ? WITH_DRAWS : 1);
+    return isFull(this.fullness(), this.imageCalls.areOpen());
   }
 
-  /** How full the history is; at 1 or more the batch should hand back. */
   private fullness(): number {
     // Opening the pages does not count: the next batch would have to open them again, and so on for ever.
-    if (this.openedAt === null) return 0;
-    const { events, bytes } = mark();
-    const most = Math.max(LEAST_EVENTS, this.work.input.settings.eventsPerRun);
-    const ofEvents = (events - this.openedAt.events) / most;
-    return Math.max(ofEvents, (bytes - this.openedAt.bytes) / MAX_BYTES);
+    return this.openedAt === null ? 0 : fullnessSince(this.openedAt, this.work.input.settings.eventsPerRun);
   }
 
   private openPages(): void {
@@ -215,9 +204,4 @@ export class Batch {
     work.dropReserved();
     return true;
   }
-}
-
-function mark() {
-  const { historyLength, historySize } = workflowInfo();
-  return { events: historyLength, bytes: historySize };
 }

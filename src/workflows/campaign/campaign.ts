@@ -2,7 +2,12 @@ import { condition, workflowInfo } from '@temporalio/workflow';
 import { EndRate } from '../../domain/campaign/end-rate';
 import { type BatchReport, type LimitShares } from '../../domain/campaign/messages';
 import { resumesSkipped, type SkippedRound } from '../../domain/campaign/out-of-money';
-import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
+import {
+  type CampaignInput,
+  type CampaignPlan,
+  DEFAULT_CONCURRENCY,
+  type RowSelection,
+} from '../../domain/campaign/plan';
 import {
   cheaper,
   NO_MONEY,
@@ -15,15 +20,13 @@ import { RowQueue, type RowQueueState } from '../../domain/campaign/row-queue';
 import { Alarm } from './alarm';
 import { BudgetBook, type BudgetBookState } from './budget-book';
 import { foldSegments, noResults } from './campaign-results';
-import { batchSettings, DEFAULT_CONCURRENCY, eventsOfCampaign } from './campaign-settings';
+import { batchSettings } from './campaign-settings';
+import { continuesAsNew } from './history-limits';
 import { type Wanted, BatchWindow } from './batch-window';
 import { type Money } from '../../domain/price';
 
 /** An index replaces segments once there are this many. */
 const FOLD_AT = 100;
-/** A run continues as new at this much history in any case: the server ends one of 51,200 events or 50 MB. */
-const MOST_EVENTS = 40_000;
-const MOST_BYTES = 30_000_000;
 /** How often the book is read, in milliseconds: another run of this campaign may have written since. */
 const LOOK_MS = 150_000;
 
@@ -121,7 +124,7 @@ export class Campaign {
       for (const report of this.reports.splice(0)) this.window.hear(report, now);
       this.rate.note(now, this.ended());
       if (this.isNextSelectionFree()) return 'plan';
-      const leaves = this.shouldLeave() && !this.planning;
+      const leaves = continuesAsNew(this.input, this.hasClosed) && !this.planning;
       const wanted = this.wanted(leaves);
       this.window.turn(now, wanted);
       if (this.window.feed(wanted)) this.stopFor('budget');
@@ -241,14 +244,6 @@ export class Campaign {
   private stopFor(reason: 'budget' | 'cancel'): void {
     this.stop = reason;
     this.wake();
-  }
-
-  private shouldLeave(): boolean {
-    const { historyLength, historySize } = workflowInfo();
-    if (historyLength >= MOST_EVENTS || historySize >= MOST_BYTES) return true;
-    // A run that ended before any batch was closed would only open batches, and the next run the same. The server
-    // suggests to continue as new far earlier, and no poll is sent while all batches hand back.
-    return this.hasClosed && historyLength >= eventsOfCampaign(this.input);
   }
 
   private checkAgain(now: number): void {

@@ -1,4 +1,5 @@
 import { callWait } from '../../domain/call-wait';
+import { ROWS_PER_ACTIVITY } from '../../domain/campaign/batch-size';
 import { outcomes } from '../../domain/make-outcome';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { type BatchWork } from './batch-work';
@@ -8,16 +9,13 @@ import { buyOrKeep } from './end-unbought';
 import { costOf, creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './row';
 import { type Watches } from './watches';
 
-/** Maximum creates per activity; fewer than `WORTH` wait up to `COMPANY_MS` for more. */
-const GROUP = 25;
+/** Fewer creates than this wait up to `COMPANY_MS` for more, so that they share an activity. */
 const WORTH = 10;
 const COMPANY_MS = 2_000;
 /** Rows of a batch per open group: enough for 150 creates a second, with few waiting at a cancellation. */
 const ROWS_PER_GROUP = 300;
 /** Under a cap, open creates are those of this time (ms): enough to use it, with few waiting at a cancellation. */
 const CAPPED_MS = 2_000;
-/** Maximum rows of one lookup: it sends nothing, so that rows that were started before can share a large group. */
-const LOOKED_UP = 500;
 
 /** Takes rows from pages and sends their creates, few groups at a time: the service's answers pace the starts. */
 export class Starts {
@@ -47,8 +45,8 @@ export class Starts {
       batch.alarm.at(this.lastAt + COMPANY_MS);
       return false;
     }
-    const most = cap === null ? GROUP : Math.ceil((cap * CAPPED_MS) / 1_000);
-    const group = this.pick(Math.min(GROUP, most, free), now);
+    const most = cap === null ? ROWS_PER_ACTIVITY.create : Math.ceil((cap * CAPPED_MS) / 1_000);
+    const group = this.pick(Math.min(ROWS_PER_ACTIVITY.create, most, free), now);
     if (group.length === 0) return false;
     this.lastAt = now;
     this.sending += 1;
@@ -63,7 +61,7 @@ export class Starts {
     if (this.isLookingUp) return;
     const found: Row[] = [];
     for (const row of this.batch.rows) {
-      if (found.length >= LOOKED_UP) break;
+      if (found.length >= ROWS_PER_ACTIVITY.lookUp) break;
       if (!isLookedUp(row)) continue;
       if (row.notBefore > now) this.batch.alarm.at(row.notBefore);
       else found.push(row);
@@ -120,7 +118,7 @@ export class Starts {
     }
     // Rows that cannot start now are set aside, so that other models and cheaper rows continue; but not the whole
     // batch.
-    while (picked.length < wanted && waiting < Math.max(GROUP, batch.orders.slots)) {
+    while (picked.length < wanted && waiting < Math.max(ROWS_PER_ACTIVITY.create, batch.orders.slots)) {
       const next = batch.pages.nextRow();
       if (next === undefined) break;
       const row = batch.begin(next.set, next.index, now);

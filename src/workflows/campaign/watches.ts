@@ -1,3 +1,4 @@
+import { ROWS_PER_ACTIVITY } from '../../domain/campaign/batch-size';
 import { type DownloadVideoResult } from '../../domain/download';
 import { type VideoOutcome } from '../../domain/outcome';
 import { outcomes } from '../../domain/make-outcome';
@@ -10,8 +11,7 @@ import { type BatchWork } from './batch-work';
 import { limitKeyOf, type Row, sinceOf } from './row';
 import { type VideoTask } from '../../domain/video-task';
 
-/** Videos per download activity, and the maximum of such activities that are open. */
-const GROUP = 25;
+/** Maximum open activities that download. */
 const OPEN_GROUPS = 4;
 
 /** 4 s ± 0.2 s in the band of 3 to 5 s: enough to keep batches out of step, and no row waits until its end. */
@@ -74,7 +74,7 @@ export class Watches {
   download(now: number): void {
     while (this.openGroups < OPEN_GROUPS && this.queue.length > 0) {
       this.openGroups += 1;
-      void this.fetch(this.queue.splice(0, GROUP), now);
+      void this.fetch(this.queue.splice(0, ROWS_PER_ACTIVITY.download), now);
     }
   }
 

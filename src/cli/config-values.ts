@@ -1,5 +1,5 @@
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig';
-import { isBareAddress } from './codec/bare-address';
+import { isBareAddress } from './bare-codec-address';
 import {
   type ConfigValue,
   masked,

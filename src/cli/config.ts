@@ -1,9 +1,11 @@
 import { join, resolve } from 'node:path';
+import { readAccountsFile } from '../accounts/accounts-file';
 import { DEFAULT_CONNECTIONS, readConfig } from '../config';
 import { DEFAULT_CREATE_POLICY } from '../domain/create-policy';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from '../domain/names';
 import { createModelSource } from '../models/model-source';
 import { normaliseBaseUrl } from '../service/base-url';
+import { SERVED_PARTS } from '../worker/served-parts';
 import { spendLimitOf } from './spend/spend-limit';
 
 /** How a value is shown: unchanged, as an address or path without secrets, as a list of those, or not at all. */
@@ -21,6 +23,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_BASE_URL', shown: 'location' },
   { name: 'MEDIA_API_KEY', shown: 'never' },
   { name: 'MEDIA_API_KEY_FILE', shown: 'plain' },
+  { name: 'MEDIA_ACCOUNTS', shown: 'plain' },
   { name: 'MEDIA_CREDENTIAL', shown: 'plain', default: () => DEFAULT_CREDENTIAL },
   { name: 'MEDIA_MODELS', shown: 'location' },
   {
@@ -31,6 +34,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_TASK_QUEUE', shown: 'plain', default: () => DEFAULT_TASK_QUEUE },
   { name: 'MEDIA_DATA_DIR', shown: 'plain', default: () => resolve('.data') },
   { name: 'MEDIA_ARTIFACTS', shown: 'location', default: ({ dataDir }) => join(dataDir, 'artifacts') },
+  { name: 'MEDIA_CACHE_BYTES', shown: 'plain', default: () => '10000000000' },
   { name: 'MEDIA_JOURNAL', shown: 'location', default: ({ dataDir }) => join(dataDir, 'journal') },
   { name: 'MEDIA_JOURNAL_SHARED', shown: 'plain', default: () => 'off' },
   { name: 'MEDIA_HOST_ID', shown: 'plain' },
@@ -41,6 +45,8 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_POLL_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.poll}` },
   { name: 'MEDIA_DOWNLOAD_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.download}` },
   { name: 'MEDIA_CREATES_PER_SECOND', shown: 'plain' },
+  { name: 'MEDIA_HEALTH_ADDRESS', shown: 'plain' },
+  { name: 'MEDIA_SERVE', shown: 'plain', default: () => SERVED_PARTS.join(',') },
 ];
 
 /** Why a value of a MEDIA_* variable cannot be used; undefined when it can. Uses no network. */
@@ -57,6 +63,7 @@ function validate(name: string, value: string): void {
   const config = readConfig({ [name]: value });
   if (name === 'MEDIA_API_KEY' || name === 'MEDIA_API_KEY_FILE') config.apiKey();
   if (name === 'MEDIA_BASE_URL') normaliseBaseUrl(value);
+  if (name === 'MEDIA_ACCOUNTS') readAccountsFile(value);
   // Validates only the form of the location; opens nothing.
   if (name === 'MEDIA_MODELS') createModelSource({ location: value });
   if (name === 'MEDIA_MAX_SPEND') spendLimitOf(undefined, { [name]: value });

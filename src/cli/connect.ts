@@ -2,12 +2,16 @@ import { Client, Connection, type ConnectionLike, type ConnectionOptions } from 
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { TemporalMediaClient } from '../client';
 import { type MediaConfig } from '../config';
+import { activityQueues } from '../domain/names';
 import { addressSource } from '../testing/temporal-server/address-source';
-import { dataConverterOf } from './codec';
+import { dataConverterOf } from './codec-client';
 import { readDevState } from './dev/state';
 import { CliError } from './errors';
 
-/** A connection to a Temporal server, as client commands use it. */
+/**
+ * A connection to a Temporal server, as client commands use it. It ends with the process of its command: a call that the
+ * SDK repeats on a closed connection throws in a timer, which would replace the answer of the command.
+ */
 export interface Connected {
   readonly media: TemporalMediaClient;
   readonly client: Client;
@@ -18,8 +22,12 @@ export interface Connected {
   workflowUrl(workflowId: string): string | undefined;
   /** Whether a worker has polled the task queue in the last 90 s; undefined when that is unknown. */
   hasWorker(): Promise<boolean | undefined>;
-  close(): Promise<void>;
+  /** Activity queues of these kinds that no worker has polled in the last 90 s; none where that is unknown. */
+  unserved(kinds: readonly ActivityQueueKind[]): Promise<readonly string[]>;
 }
+
+/** Kinds of activities with a task queue of their own. */
+export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
 
 /** The server and queue that commands use, before a connection is made. */
 export interface Target {
@@ -53,6 +61,14 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
     throw new CliError('temporal_unreachable', message);
   }
   const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
+  const isPolled = async (queue: string, kind: PollerKind): Promise<boolean | undefined> => {
+    try {
+      const polls = await lastPolls(connection, namespace, queue, kind, CONNECT_MS);
+      return polls.some((at) => at > Date.now() - STALE_POLL_MS);
+    } catch {
+      return undefined;
+    }
+  };
   return {
     media: new TemporalMediaClient(client, { taskQueue }),
     client,
@@ -63,15 +79,12 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
       uiUrl === null
         ? undefined
         : `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`,
-    hasWorker: async () => {
-      try {
-        const polls = await lastPolls(connection, namespace, taskQueue, 'workflows', CONNECT_MS);
-        return polls.some((at) => at > Date.now() - STALE_POLL_MS);
-      } catch {
-        return undefined;
-      }
+    hasWorker: () => isPolled(taskQueue, 'workflows'),
+    unserved: async (kinds) => {
+      const queues = kinds.map((kind) => activityQueues(taskQueue)[kind]);
+      const polled = await Promise.all(queues.map((queue) => isPolled(queue, 'activities')));
+      return queues.filter((_queue, place) => polled[place] === false);
     },
-    close: () => connection.close(),
   };
 }
 

@@ -1,3 +1,4 @@
+import { configOfAccount } from '../accounts/account-config';
 import { isDataUrl } from '../domain/data-url';
 import { createHash } from 'node:crypto';
 import { type ArtifactStore } from '../artifacts/artifact-store';
@@ -32,7 +33,7 @@ import { wireVideoBody } from '../service/wire-video';
 import { type CommandContext } from './context';
 import { devInUse } from './models/models-in-force';
 import { refuseIssues } from './refuse-invalid';
-import { validateCall } from './spend/validate-call';
+import { type CallPlace, validateCall } from './spend/validate-call';
 import { shownLocation } from './text';
 
 /** A request as it would be sent, without the key and without the bytes of media. */
@@ -178,10 +179,11 @@ function built<Body>(wire: WireBuild<Body>, paid: PaidRequest): Body {
 export async function showDryRun(
   { report }: CommandContext,
   paid: PaidRequest,
-  config: MediaConfig,
-  env: NodeJS.ProcessEnv,
+  place: CallPlace,
 ): Promise<void> {
-  const { model, entry, estimate, source } = await validateCall(paid, config, env);
+  const { model, entry, estimate, source } = await validateCall(paid, place);
+  const { env } = place;
+  const config = configOfAccount(place.config, place.account);
   const baseUrl = config.baseUrl ?? (await devInUse(config, env))?.sandbox?.url;
   const request = await shownRequest(paid, entry, { baseUrl, policy: config.policy });
   for (const line of requestLines(request)) report.result(line);

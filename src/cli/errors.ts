@@ -6,6 +6,7 @@ import { proxySecrets } from '../service/proxy-environment';
 import { createRedactor } from '../service/redact';
 import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
+import { storeSecrets } from './store-secrets';
 
 export interface Failure {
   readonly exitCode: ExitCode;
@@ -27,7 +28,9 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   ResumeError: 'resume_not_possible',
   JournalBindingError: 'journal_binding',
   NamespaceNotFoundError: 'namespace_not_found',
+  PostgresError: 'journal_unusable',
   ReportError: 'cannot_write',
+  S3Error: 'journal_unusable',
   TemporalServerNotFoundError: 'temporal_server_not_found',
   TransportError: 'temporal_unreachable',
   // Thrown by the payload converter for an encoding that only a codec can read.
@@ -36,7 +39,12 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
 };
 
 /** Errors whose message already ends with the remedies. */
-const SAYS_ALL: ReadonlySet<string> = new Set(['JournalBindingError', 'TemporalServerNotFoundError']);
+const SAYS_ALL: ReadonlySet<string> = new Set([
+  'JournalBindingError',
+  'PostgresError',
+  'S3Error',
+  'TemporalServerNotFoundError',
+]);
 
 /** gRPC codes: CANCELLED (own deadline), DEADLINE_EXCEEDED, UNAVAILABLE; and PERMISSION_DENIED, UNAUTHENTICATED. */
 const UNREACHABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
@@ -70,7 +78,11 @@ function usageText({ code, message }: CommanderError): string {
 
 /** Redacts keys, cookies and signed addresses from a library's message, which may repeat its input (C5.4a, C5.4b). */
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
-  const redactor = createRedactor([...proxySecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')]);
+  const redactor = createRedactor([
+    ...proxySecrets(env),
+    ...storeSecrets(env),
+    ...keySecrets(env['MEDIA_API_KEY'] ?? ''),
+  ]);
   return redactor.page(Buffer.from(text)).toString();
 }
 
@@ -86,14 +98,22 @@ function artifactError(error: Error): CliError | undefined {
   return CliError.from({ type, message: error.message, hint: errorType(type).hint });
 }
 
-/** Packages that only the sandbox and the embedded server need are optional peers. */
-const OPTIONAL_PEERS = ['@temporalio/testing', 'fastify', '@fastify/multipart', 'h264-mp4-encoder'];
+/** Optional peers: those of the sandbox and the embedded server, which are wanted together, and those of one store. */
+const OPTIONAL_PEERS: { readonly [name: string]: string | undefined } = {
+  '@temporalio/testing': undefined,
+  fastify: undefined,
+  '@fastify/multipart': undefined,
+  'h264-mp4-encoder': undefined,
+  pg: 'npm install pg',
+};
 
 function missingPeer(error: Error): CliError | undefined {
   if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') return undefined;
-  const peer = OPTIONAL_PEERS.find((name) => error.message.includes(`'${name}'`));
+  const peer = Object.keys(OPTIONAL_PEERS).find((name) => error.message.includes(`'${name}'`));
   if (peer === undefined) return undefined;
-  return new CliError('optional_peer_missing', `This command needs the optional package ${peer}.`);
+  return new CliError('optional_peer_missing', `This command needs the optional package ${peer}.`, {
+    hint: OPTIONAL_PEERS[peer],
+  });
 }
 
 function grpcError(error: Error): CliError | undefined {

@@ -337,6 +337,7 @@ const OUTCOME_EXIT: { readonly [type: string]: ExitCode } = {
   'rejected/capacity': EXIT.capacity,
   'rejected/retry_later': EXIT.capacity,
   'rejected/credentials': EXIT.credentials,
+  'rejected/spend_limit': EXIT.capacity,
   'rejected/account_not_configured': EXIT.configuration,
   'rejected/creation_key_conflict': EXIT.badInput,
   'rejected/creation_key_required': EXIT.badInput,

@@ -9,7 +9,8 @@ import {
   withCommonOptions,
 } from './context';
 import { badInput, CliError } from './errors';
-import { openStore, waitForOf, waitMsOf } from './paid-options';
+import { openArtifactStore } from '../stores/open-stores';
+import { waitForOf, waitMsOf } from './paid-options';
 import { onInterruption } from './interruption';
 import { commandFor } from './text';
 
@@ -73,7 +74,6 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
     answerLeft(context, { workflowId, runId, isNew: false, state: waited.state }, resumeHint);
   } finally {
     interruption.dispose();
-    await connected.close().catch(() => undefined);
   }
 }
 
@@ -113,11 +113,12 @@ async function resume(context: CommandContext, id: string, options: ResumeOption
   const { runPaid } = await import('./run-paid.js');
   await runPaid(context, {
     config,
-    store: openStore(config),
+    store: await openArtifactStore(config),
     id,
     out: options.out,
     env: effectiveEnvironment(context, options),
     showState: true,
+    needs: ['poll', 'download'],
     waitMs: waitMsOf(waitFor) ?? DEFAULT_WAIT_MS,
     announce: `Looking for ${id}`,
     resumeHint: commandFor('resume', id),

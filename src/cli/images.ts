@@ -1,3 +1,4 @@
+import { openArtifactStore } from '../stores/open-stores';
 import { type Command } from 'commander';
 import { type Started, type TemporalMediaClient } from '../client';
 import { type ImageOutcome } from '../domain/outcome';
@@ -19,7 +20,6 @@ import {
 import {
   idOf,
   numberOf,
-  openStore,
   type PaidOptions,
   readFields,
   readSource,
@@ -56,7 +56,7 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
   const id = idOf(options.id, 'edit');
   const waitFor = waitForOf(options.waitFor);
   const config = effectiveConfig(context, options);
-  const store = openStore(config);
+  const store = await openArtifactStore(config);
   const inputs = options.dryRun === true ? (await import('./dry-run.js')).measuringStore : store;
   const images: MediaSource[] = await Promise.all(
     (options.image ?? []).map((value) => readSource(inputs, '--image', 'image', value)),
@@ -95,7 +95,7 @@ async function image(context: CommandContext, options: ImageOptions): Promise<vo
   const id = idOf(options.id, 'image');
   const waitFor = waitForOf(options.waitFor);
   const config = effectiveConfig(context, options);
-  const store = openStore(config);
+  const store = await openArtifactStore(config);
   const request = {
     ...imageFields(options),
     ...given({ fields: readFields(options.field) }),
@@ -128,6 +128,7 @@ async function runImageCall(context: CommandContext, options: ImageOptions, call
     detach: options.detach === true,
     sendsFiles,
     showState: false,
+    needs: ['image'],
     waitMs: waitMsOf(waitFor),
     announce: `id ${id}`,
     resumeHint: `Run the same command again with ${shellWord(`--id=${id}`)}: nothing is bought twice.`,

@@ -48,6 +48,8 @@ export type ShownPlan = Omit<CampaignPlan, 'index' | 'issuesFile'>;
 export interface ModelsOrigin {
   /** `environment`: MEDIA_MODELS. `dev`: the sandbox of the `dev` that runs on this data directory. */
   readonly origin: 'environment' | 'dev' | 'none';
+  /** Credential whose calls it applies to: the one that was named, else MEDIA_CREDENTIAL. */
+  readonly account: string;
   /** A path or an address without user-info and query; null without a configuration. */
   readonly location: string | null;
   /** First 12 hex digits of the SHA-256 of the document; null without one. */
@@ -105,6 +107,17 @@ export interface CheckLine extends Line<'check'> {
   readonly remedy?: string;
   readonly errorType?: string;
   readonly dependsOn?: string;
+  /** The same for each account of the worker; only of the check `service`. */
+  readonly accounts?: readonly AccountCheck[];
+}
+
+/** What a check found about one account. */
+export interface AccountCheck {
+  /** Credential and digest of the base address. */
+  readonly account: string;
+  readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
+  readonly message: string;
+  readonly remedy?: string;
 }
 
 /** The answer; always the last line. */

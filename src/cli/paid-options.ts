@@ -3,9 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { type Command } from 'commander';
 import { systemCode } from '../files/system-code';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
-import { FileArtifactStore } from '../artifacts/file-store';
 import { type IngestedFile, ingestFile } from '../artifacts/ingest';
-import { ConfigurationError, type MediaConfig } from '../config';
 import { type JsonValue } from '../domain/json';
 import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/request';
 import { type DurationInput } from '../domain/workflow-inputs';
@@ -59,16 +57,6 @@ While the same request is unconfirmed under another id, nothing is sent (exit co
 (\`temporal-media unconfirmed\`), or pass --again. A request that the service refused is sent again under its id once it
 is corrected, or unchanged with --again.
 `;
-
-/** The store that this command shares with the worker. @throws ConfigurationError */
-export function openStore(config: MediaConfig): ArtifactStore {
-  if (/^[a-z0-9]+:\/\//i.test(config.artifacts))
-    throw new ConfigurationError(
-      'MEDIA_ARTIFACTS',
-      'must be a directory; other stores are not built in yet.',
-    );
-  return new FileArtifactStore(config.artifacts);
-}
 
 const LONGEST_ID = 200;
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Help } from 'commander';
 import { type CommandContext } from './context';
+import { addArtifactsCommand } from './commands/artifacts';
 import { addCampaignCommand } from './campaign/commands';
 import { addCompletionCommand } from './commands/completion';
 import { addConfigCommand } from './commands/config';
@@ -31,7 +32,7 @@ const COMMANDS: readonly (readonly [
   ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand]],
   ['Settle what is unknown:', [addUnconfirmedCommand, addOrphansCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],
-  ['Run the parts:', [addWorkerCommand, addSandboxCommand, addJournalCommand]],
+  ['Run the parts:', [addWorkerCommand, addSandboxCommand, addJournalCommand, addArtifactsCommand]],
 ];
 
 /** The command line `temporal-media`. Parsing throws a CommanderError for wrong usage, help and version. */

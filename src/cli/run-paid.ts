@@ -4,7 +4,7 @@ import { type Started, type TemporalMediaClient } from '../client';
 import { type MediaConfig } from '../config';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
-import { connect, type Connected } from './connect';
+import { type ActivityQueueKind, connect, type Connected } from './connect';
 import { type Interruption, onInterruption } from './interruption';
 import { type CommandContext } from './context';
 import { CliError, failureOf } from './errors';
@@ -17,6 +17,7 @@ import { type Report } from './report';
 import { setTimeout as delay } from 'node:timers/promises';
 import { progressView, type ProgressView } from './progress-view';
 import { viewExecution } from './status/execution-view';
+import { failingTask } from './status/failing-task';
 
 /** One start of a workflow whose outcome becomes the result of the command. */
 export interface Run {
@@ -34,6 +35,8 @@ export interface Run {
   readonly resumeHint: string;
   /** Whether the workflow answers `video_state`. */
   readonly showState: boolean;
+  /** Activity queues that the workflow may need. */
+  readonly needs: readonly ActivityQueueKind[];
   /** Printed before the start; names the id, so that the work can be found when this process is lost. */
   readonly announce: string;
   start(media: TemporalMediaClient): Promise<Started<VideoOutcome | ImageOutcome>>;
@@ -45,10 +48,9 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
   const directory = run.detach === true ? run.out : await prepareOut(run.out);
   report.say(run.announce);
   const interruption = onInterruption();
-  let connected: Connected | undefined;
   try {
-    connected = await unlessInterrupted(connect(run.config, run.env), interruption, run.resumeHint);
-    const hasWorker = await warnWithoutWorker(context, connected);
+    const connected = await unlessInterrupted(connect(run.config, run.env), interruption, run.resumeHint);
+    const hasWorker = await warnWithoutWorker(context, connected, run.needs);
     if (run.detach !== true || run.sendsFiles === true) {
       const asked = requireSameStore(connected, run.store, { report, hasWorker });
       await unlessInterrupted(asked, interruption, run.resumeHint);
@@ -74,7 +76,6 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
     await answer(context, run, { workflowId, outcome: waited.outcome, directory });
   } finally {
     interruption.dispose();
-    await connected?.close().catch(() => undefined);
   }
 }
 
@@ -92,13 +93,29 @@ export async function unlessInterrupted<T>(
   throw new CliError('interrupted', message, { hint: `Look for it with: ${resumeHint}` });
 }
 
-/** Warns when no worker serves the queue. @returns whether one may serve it */
-export async function warnWithoutWorker({ report }: CommandContext, connected: Connected): Promise<boolean> {
-  if ((await connected.hasWorker()) !== false) return true;
-  report.say(
-    `${report.paint('warn', 'warning:')} no worker serves the task queue ${connected.taskQueue}; this waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
-  );
-  return false;
+/**
+ * Warns when no worker serves the queue, or one of the activity queues that are needed: what is started would wait.
+ * @returns whether one may serve the queue itself
+ */
+export async function warnWithoutWorker(
+  { report }: CommandContext,
+  connected: Connected,
+  needs: readonly ActivityQueueKind[],
+): Promise<boolean> {
+  const warn = (text: string): void => report.say(`${report.paint('warn', 'warning:')} ${text}`);
+  const [hasWorker, unserved] = await Promise.all([connected.hasWorker(), connected.unserved(needs)]);
+  if (hasWorker === false) {
+    warn(
+      `no worker serves the task queue ${connected.taskQueue}; this waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
+    );
+    return false;
+  }
+  if (unserved.length > 0) {
+    warn(
+      `workers serve the task queue ${connected.taskQueue}, but none serves ${unserved.join(', ')}; this waits there until one does (\`temporal-media doctor\` says more).`,
+    );
+  }
+  return true;
 }
 
 interface Finished {
@@ -255,14 +272,14 @@ async function showTries(
   }
 }
 
-/** The current try of an activity and why the last one failed; undefined for first tries. */
+/** The current try of an activity or of the workflow's own code, and why the last one failed; undefined for first tries. */
 async function triesOf(
   workflowId: string,
   { client }: ShowProgressOptions['connected'],
 ): Promise<string | undefined> {
   const found = await viewExecution(client, workflowId, () => undefined).catch(() => undefined);
   const again = found?.pendingActivities.find(({ attempt }) => attempt > 1);
-  if (again === undefined) return undefined;
+  if (again === undefined) return failingTask(client, workflowId).catch(() => undefined);
   return `try ${again.attempt}, the last one failed: ${again.lastFailure ?? 'for a reason that is not known'}`;
 }
 

@@ -13,6 +13,7 @@ import { type ImageSidecar } from './save-results';
 /** What `schema` can print, and what each describes. */
 export const SCHEMA_NAMES = {
   models: 'the model configuration (MEDIA_MODELS)',
+  accounts: 'the accounts of a worker (MEDIA_ACCOUNTS)',
   'create-policy': 'what is vouched for about paid calls (MEDIA_CREATE_POLICY)',
   reply: 'the one object on stdout with -o json',
   event: 'one line on stdout with -o jsonl',
@@ -62,6 +63,7 @@ type JsonSchema = { readonly [keyword: string]: unknown };
 
 async function schemaOf(name: SchemaName): Promise<JsonSchema> {
   if (name === 'models') return validatedBy((await import('../models/schema.js')).modelConfigurationSchema);
+  if (name === 'accounts') return validatedBy((await import('../accounts/accounts-file.js')).accountsSchema);
   if (name === 'create-policy') return validatedBy((await import('../config.js')).createPolicySchema);
   const made = await readFile(join(__dirname, 'schemas.json'), 'utf8');
   return (JSON.parse(made) as { readonly [Name in keyof Documents]: JsonSchema })[name];

@@ -25,6 +25,12 @@ export function commandFor(command: CommandOfId, id: string): string {
  * missing.
  */
 export function shownLocation(text: string): string {
+  // A password may hold any character, also one that ends the host of a valid address: all up to the last @ goes.
+  if (/^\W*postgres(?:ql)?:/i.test(text))
+    return `postgres://${text.slice(text.lastIndexOf('@') + 1).replace(/^\W*postgres(?:ql)?:\/*/i, '')}`.replace(
+      /[?#&].*$/s,
+      '',
+    );
   return text
     .replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/?#]*@/i, (head) => head.slice(0, head.indexOf('//') + 2))
     .replace(/^[^/?#:@]*:[^/?#@]*@/, '')

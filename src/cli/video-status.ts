@@ -1,5 +1,3 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ValueError } from '@temporalio/common';
 import { awaitVideoWorkflowId, CodecUnreachableError } from '../client';
 import { callWaits } from '../client/ask-worker';
@@ -12,10 +10,11 @@ import { WORKFLOW } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
-import { createFileJournal } from '../journal/file-journal';
+import { existingJournal } from '../stores/open-stores';
 import { type Connected } from './connect';
 import { unpauseText } from './paused';
 import { type ExecutionView, viewExecution } from './status/execution-view';
+import { failingTask } from './status/failing-task';
 import { pinnedWithoutWorker } from './status/pinned-version';
 import { searchHistories } from './status/search-histories';
 import { commandFor } from './text';
@@ -188,12 +187,13 @@ class StatusSearch {
     const { client, media } = this.connected;
     return client
       .withDeadline(Date.now() + QUERY_MS, () => media.videoState(workflow.workflowId))
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         if (error instanceof CodecUnreachableError) throw error;
+        const failing = await failingTask(client, workflow.workflowId).catch(() => undefined);
         this.notes.push(
           error instanceof ValueError
             ? unreadable('state')
-            : 'The state could not be read: no worker answered the query in time.',
+            : `The state could not be read: ${failing ?? 'no worker answered the query in time.'}`,
         );
         return null;
       });
@@ -267,14 +267,9 @@ interface LocalFinding {
 }
 
 /** Searches the journal of this machine, if MEDIA_JOURNAL or the data directory has one; needs no worker. */
-async function findInLocalJournal(
-  { journal }: MediaConfig,
-  taskId: string,
-): Promise<LocalFinding | undefined> {
+async function findInLocalJournal(config: MediaConfig, taskId: string): Promise<LocalFinding | undefined> {
   try {
-    // Opening a journal would create it.
-    await access(join(journal, 'journal.json'));
-    const [entry, ...others] = await createFileJournal({ root: journal }).findTask(taskId);
+    const [entry, ...others] = (await (await existingJournal(config))?.findTask(taskId)) ?? [];
     if (entry === undefined) return undefined;
     const { video, creationKey, workflowId, runId } = entry;
     return {
@@ -295,12 +290,12 @@ interface FoundKey {
 /** Finds a creation key in the journal of this machine, else in a worker's; undefined when neither has it. */
 async function findKey(
   { client, media }: Connected,
-  { journal }: MediaConfig,
+  config: MediaConfig,
   creationKey: string,
   hasWorker: boolean,
 ): Promise<FoundKey | undefined> {
   const { namespace } = client.options;
-  const local = await keyIn(journal, { namespace, creationKey }).catch(() => undefined);
+  const local = await keyIn(config, { namespace, creationKey }).catch(() => undefined);
   if (local !== undefined || !hasWorker) return local;
   try {
     const [created] = (await media.reviewJournal({ list: 'created', creationKey })).created;
@@ -312,11 +307,10 @@ async function findKey(
   }
 }
 
-async function keyIn(root: string, key: JournalKey): Promise<FoundKey | undefined> {
-  // Opening a journal would create it.
-  await access(join(root, 'journal.json'));
-  const journal = createFileJournal({ root });
+async function keyIn(config: MediaConfig, key: JournalKey): Promise<FoundKey | undefined> {
+  const journal = await existingJournal(config);
   let found: FoundKey | undefined;
+  if (journal === undefined) return found;
   for (let sendAttempt = 0; ; sendAttempt++) {
     const { claim, outcome, resolution } = await journal.read(key, sendAttempt);
     if (claim === null) return found;

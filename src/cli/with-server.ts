@@ -2,7 +2,7 @@ import { type MediaConfig } from '../config';
 import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from './context';
 import { type Connected } from './connect';
 
-/** Runs `work` with a connection to the Temporal server, which is always closed. @throws CliError */
+/** Runs `work` with a connection to the Temporal server. @throws CliError */
 export async function withServer(
   context: CommandContext,
   options: CommonOptions,
@@ -10,10 +10,5 @@ export async function withServer(
 ): Promise<void> {
   const config = effectiveConfig(context, options);
   const { connect } = await import('./connect.js');
-  const connected = await connect(config, effectiveEnvironment(context, options));
-  try {
-    await work(connected, config);
-  } finally {
-    await connected.close().catch(() => undefined);
-  }
+  await work(await connect(config, effectiveEnvironment(context, options)), config);
 }

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
 import { type Money, readAmount } from '../../domain/price';
-import { DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
 import { type DurationInput } from '../../domain/workflow-inputs';
 import { badInput } from '../errors';
 import { type CommonOptions } from '../context';
@@ -64,7 +64,11 @@ export function withConsentOptions(command: Command): Command {
 }
 
 /** Defaults of a new run; a campaign that goes on keeps its earlier values. */
-const RUN_DEFAULTS = { concurrency: '100', waitFor: '1h', maxAttempts: String(DEFAULT_MAX_ATTEMPTS) };
+const RUN_DEFAULTS = {
+  concurrency: String(DEFAULT_CONCURRENCY),
+  waitFor: '1h',
+  maxAttempts: String(DEFAULT_MAX_ATTEMPTS),
+};
 const AS_BEFORE = 'as before';
 const KEPT = { concurrency: AS_BEFORE, waitFor: AS_BEFORE, maxAttempts: AS_BEFORE };
 

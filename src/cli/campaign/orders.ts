@@ -16,7 +16,7 @@ import {
   given,
 } from '../context';
 import { badInput, CliError } from '../errors';
-import { openStore } from '../paid-options';
+import { openArtifactStore } from '../../stores/open-stores';
 import { spendLimitOf } from '../spend/spend-limit';
 import { commandFor } from '../text';
 import { decide, userName } from '../unconfirmed/unconfirmed';
@@ -98,11 +98,11 @@ async function confirmResume(
   input: CampaignInput,
   consent: Parameters<typeof confirmPlan>[2],
 ): Promise<void> {
-  const models = await modelsKnownHere(config, env);
+  const models = await modelsKnownHere(config, env, input.account);
   const { source, format } = input.manifest;
   // A manifest that only the worker can read is validated only there.
   if (models === undefined || !('artifact' in source)) return confirmUnvalidated(report, consent);
-  const store = openStore(config);
+  const store = await openArtifactStore(config);
   const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
   const plan = await planHere(report, models, { campaign: id, input, format, open, store });
   const bounds = { ...consent, maxAttempts: input.maxAttempts };
@@ -250,7 +250,7 @@ async function findRow(
   key: string,
   options: CommonOptions,
 ): Promise<CampaignRowResult> {
-  const store = openStore(effectiveConfig(context, options));
+  const store = await openArtifactStore(effectiveConfig(context, options));
   for await (const row of latestResults(store, await media.campaigns.results(id)))
     if (row.key === key) return row;
   const message = `The campaign ${id} has no result of a row ${plainKey(key)}.`;

@@ -57,6 +57,7 @@ export async function planHere(
       open,
       store,
       models: models.source,
+      modelsOf: models.sourceOf,
       sink: issueSink(report),
       ...(files !== undefined && { file: (path: string) => files.find(path) }),
     });
@@ -70,8 +71,9 @@ export async function planHere(
 export async function modelsKnownHere(
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
+  account: string | undefined,
 ): Promise<ModelsInForce | undefined> {
-  const models = await modelsInForce(config, env);
+  const models = await modelsInForce(config, env, account);
   return models.origin.origin === 'none' ? undefined : models;
 }
 

@@ -6,7 +6,7 @@ import { zipReport } from '../../report/zip-report';
 import { type Connected } from '../connect';
 import { type CommandContext, type CommonOptions, effectiveConfig } from '../context';
 import { failureOf } from '../errors';
-import { openStore } from '../paid-options';
+import { openArtifactStore } from '../../stores/open-stores';
 import { type Report } from '../report';
 import { safeName } from '../../files/safe-name';
 import { prepareOut } from '../save-results';
@@ -123,7 +123,7 @@ export async function reportCampaign(
   await withServer(context, options, async (connected, config) => {
     const facts = await factsOf(connected, id);
     const results = await connected.media.campaigns.results(id);
-    const store = openStore(effectiveConfig(context, options));
+    const store = await openArtifactStore(effectiveConfig(context, options));
     const out = await prepareOut(options.out ?? safeName(id));
     const summary = await writeReport({ store, out, results, facts });
     const zipped =

@@ -10,7 +10,8 @@ import { measuringStore } from '../dry-run';
 import { CliError } from '../errors';
 import { type CampaignEstimate } from '../json-output';
 import { type ModelsInForce, modelsInForce } from '../models/models-in-force';
-import { idOf, openStore } from '../paid-options';
+import { openArtifactStore } from '../../stores/open-stores';
+import { idOf } from '../paid-options';
 import { type Report } from '../report';
 import { unlessInterrupted, warnWithoutWorker } from '../run-paid';
 import { onInterruption } from '../interruption';
@@ -84,10 +85,10 @@ async function readRun(context: CommandContext, options: RunOptions): Promise<Ru
   const config = effectiveConfig(context, options);
   const env = effectiveEnvironment(context, options);
   const spendLimit = spendLimitOf(options.maxSpend, env);
-  const store = openStore(config);
+  const store = await openArtifactStore(config);
   const isReported = options.out !== undefined && options.detach !== true && options.dryRun !== true;
   const directory = isReported ? await prepareOut(options.out) : undefined;
-  const models = await modelsKnownHere(config, env);
+  const models = await modelsKnownHere(config, env, options.account);
   const budget = moneyOf('--budget', amount, models === undefined ? null : currencyOf(models));
   const { onInvalid, rebuyChanged, account } = options;
   return {
@@ -113,11 +114,10 @@ async function startAndAttach(
   const { id, store, directory } = run;
   report.say(`id ${id}`);
   const interruption = onInterruption();
-  let connected: Connected | undefined;
   try {
     const hint = commandFor('campaign watch', id);
-    connected = await unlessInterrupted(connect(run.config, run.env), interruption, hint);
-    await warnWithoutWorker(context, connected);
+    const connected = await unlessInterrupted(connect(run.config, run.env), interruption, hint);
+    await warnWithoutWorker(context, connected, ['create', 'poll', 'download']);
     const starting = begin(context, run, connected, await storeManifest(store, input, format));
     const started = await unlessInterrupted(starting, interruption, hint);
     const { workflowId, runId, isNew } = started;
@@ -136,7 +136,6 @@ async function startAndAttach(
     await attachCampaign(context, { connected, interruption, started, refresher });
   } finally {
     interruption.dispose();
-    await connected?.close().catch(() => undefined);
   }
 }
 
@@ -256,7 +255,7 @@ async function showCampaignDryRun(
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const models = await modelsInForce(config, env);
+  const models = await modelsInForce(config, env, manifest.input.account);
   const plan = await planHere(report, models, manifest);
   for (const line of planLines(plan, manifest.input)) report.result(line);
   if (models.origin.origin === 'none')

@@ -5,7 +5,7 @@ import { type Connected } from '../connect';
 import { type CommandContext, type CommonOptions, effectiveConfig } from '../context';
 import { CliError, failureOf } from '../errors';
 import { EXIT } from '../exit-codes';
-import { openStore } from '../paid-options';
+import { openArtifactStore } from '../../stores/open-stores';
 import { warnIfPaused } from '../paused';
 import { elapsed } from '../progress-view';
 import { type LiveView, type Report } from '../report';
@@ -232,7 +232,7 @@ export async function followCampaign(
   started: Started<CampaignResult>,
   options: WatchOptions,
 ): Promise<void> {
-  const store = openStore(effectiveConfig(context, options));
+  const store = await openArtifactStore(effectiveConfig(context, options));
   const directory = options.out === undefined ? undefined : await prepareOut(options.out);
   const refresher =
     directory === undefined ? undefined : new ReportRefresher(context.report, store, directory);

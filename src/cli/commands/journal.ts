@@ -1,7 +1,6 @@
 import { type Command } from 'commander';
-import { badInput } from '../errors';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
-import { durationOf } from '../paid-options';
+import { type CommandContext, type CommonOptions, effectiveConfig, withCommonOptions } from '../context';
+import { olderThanOf } from '../older-than';
 import { withServer } from '../with-server';
 
 interface PruneOptions extends CommonOptions {
@@ -9,7 +8,11 @@ interface PruneOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** `journal`: maintains the record of paid sends of this machine's workers. */
+interface MigrateOptions extends CommonOptions {
+  readonly dryRun?: boolean;
+}
+
+/** `journal`: maintains the record of paid sends. */
 export function addJournalCommand(program: Command, context: CommandContext): void {
   const journal = program.command('journal').description('maintain the record of paid sends');
   withCommonOptions(
@@ -21,6 +24,14 @@ export function addJournalCommand(program: Command, context: CommandContext): vo
   )
     .addHelpText('after', HELP)
     .action(async (options: PruneOptions) => prune(context, options));
+  withCommonOptions(
+    journal
+      .command('migrate')
+      .description('make the table of a journal in PostgreSQL, or bring it up to date')
+      .option('--dry-run', 'only print the SQL of a new table'),
+  )
+    .addHelpText('after', MIGRATE_HELP)
+    .action(async (options: MigrateOptions) => migrate(context, options));
 }
 
 const HELP = `
@@ -33,12 +44,24 @@ Example:
   $ temporal-media journal prune --older-than 90d --dry-run
 `;
 
+const MIGRATE_HELP = `
+MEDIA_JOURNAL names the database, as the worker has it: postgres://USER@HOST:PORT/DATABASE, with ?schema=NAME for a
+schema that is not the first of the search path. The password may be in PGPASSWORD, or in the file PGPASSFILE. The user
+must be allowed to create tables; that of the worker needs SELECT, INSERT, UPDATE and DELETE. Repeating it is safe.
+
+Example:
+  $ temporal-media journal migrate --dry-run
+`;
+
 async function prune(context: CommandContext, options: PruneOptions): Promise<void> {
-  const olderThanMs = durationOf(options.olderThan);
-  if (olderThanMs === undefined)
-    throw badInput([{ field: '--older-than', message: 'must be a duration with its unit, such as 90d.' }]);
+  const olderThanMs = olderThanOf(options.olderThan);
   await withServer(context, options, async (connected, config) => {
     const journal = await import('../journal/prune.js');
     await journal.prune(context, connected, config, olderThanMs, options.dryRun === true);
   });
+}
+
+async function migrate(context: CommandContext, options: MigrateOptions): Promise<void> {
+  const journal = await import('../journal/migrate.js');
+  await journal.migrate(context, effectiveConfig(context, options), options.dryRun === true);
 }

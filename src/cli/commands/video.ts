@@ -1,3 +1,4 @@
+import { openArtifactStore } from '../../stores/open-stores';
 import { type Command } from 'commander';
 import { type VideoRequest } from '../../domain/request';
 import { DEFAULT_WAIT_MS } from '../../domain/timeouts';
@@ -12,7 +13,6 @@ import {
 import {
   idOf,
   numberOf,
-  openStore,
   type PaidOptions,
   readFields,
   readReferences,
@@ -78,7 +78,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
   const id = idOf(options.id, 'video');
   const waitFor = waitForOf(options.waitFor);
   const config = effectiveConfig(context, options);
-  const store = openStore(config);
+  const store = await openArtifactStore(config);
   const env = effectiveEnvironment(context, options);
   const references = await readReferences(
     options.dryRun === true ? (await import('../dry-run.js')).measuringStore : store,
@@ -109,6 +109,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
     detach: options.detach === true,
     sendsFiles: references.some(({ source }) => 'artifact' in source),
     showState: true,
+    needs: ['create', 'poll', 'download'],
     waitMs: waitMsOf(waitFor) ?? DEFAULT_WAIT_MS,
     announce: `id ${id}`,
     resumeHint: commandFor('resume', id),

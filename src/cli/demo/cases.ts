@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { imageSize } from 'image-size';
-import { checkMp4 } from '../../artifacts/incomplete-mp4';
+import { checkMp4 } from '../../artifacts/mp4-check';
 import { type RowCounts } from '../../domain/campaign/results';
 import { failureRow } from '../../domain/failure-table';
 import { ACTIVITY } from '../../domain/names';

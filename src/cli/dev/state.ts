@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RunningTemporalServer } from '../../testing/temporal-server';
 import { processIdentity } from '../../files/owner-lock';
+import { childEnvironment } from '../../testing/child-environment';
 import { isPortFree } from '../../testing/temporal-server/process';
 import { type RunningChild, startChild } from '../child-process';
 import { CliError } from '../errors';
@@ -114,14 +115,10 @@ export async function startDevSandbox({
   if (ports.sandbox !== undefined) args.push('--port', String(ports.sandbox));
   if (ports.media !== undefined) args.push('--media-port', String(ports.media));
   return startChild<DevSandbox>(args, {
-    env: withoutSecrets(env),
+    // The proxies of the user are for another service.
+    env: childEnvironment(env, /_proxy$/i),
     logFile: join(dataDir, 'logs', 'sandbox.log'),
   });
-}
-
-/** Removes key, addresses and proxies of the user, which are for another service (C5.4a, C5.4b). */
-function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^MEDIA_|_proxy$/i.test(name)));
 }
 
 async function untilFree(port: number): Promise<void> {

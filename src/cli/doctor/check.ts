@@ -1,9 +1,23 @@
 import { type Connection } from '@temporalio/client';
 import { ConfigurationError, type MediaConfig, readConfig } from '../../config';
-import { normaliseBaseUrl } from '../../service/base-url';
+import { accountsOf, asOnlyAccount } from '../../accounts/account-config';
+import { type AccountSettings } from '../../accounts/accounts-file';
+import { accountName, normaliseBaseUrl } from '../../service/base-url';
 import { findTarget, type Target } from '../connect';
 import { type DevState, readDevState, sandboxEnvironment } from '../dev/state';
 import { type CommandErrorType, errorType } from '../exit-codes';
+import { type AccountCheck } from '../json-output';
+
+/** One account of a worker. */
+export interface AccountFacts {
+  /** Credential and digest of the base address. */
+  readonly name: string;
+  readonly baseUrl: string;
+  /** Where it is described, as text: a variable, or the sandbox of `dev`. */
+  readonly from: string;
+  /** The settings as they are for its calls. */
+  readonly config: MediaConfig;
+}
 
 /** What the checks work with. Gathered once, without using a network. */
 export interface Facts {
@@ -16,8 +30,8 @@ export interface Facts {
   readonly problems: readonly ConfigurationError[];
   /** Whether a worker could run on this machine; elsewhere only its polling can be checked. */
   readonly workerSide: boolean;
-  /** The service and where its address is from; undefined without a usable address or key. */
-  readonly service: { readonly baseUrl: string; readonly from: string } | undefined;
+  /** Accounts of a worker with these settings; empty without a usable address or key. */
+  readonly accounts: readonly AccountFacts[];
   readonly target: Target | { readonly problem: unknown };
   /** `dev` of the data directory, even when another server is used. */
   readonly dev: DevState | undefined;
@@ -35,21 +49,20 @@ export async function gatherFacts(env: NodeJS.ProcessEnv, cwd: string): Promise<
   const workerEnv = sandbox === null ? env : { ...env, ...sandboxEnvironment(sandbox, env) };
   const { config, problems } = readTolerantly(workerEnv);
   const hasKey = Boolean(workerEnv['MEDIA_API_KEY'] || workerEnv['MEDIA_API_KEY_FILE']);
-  const workerSide = config.baseUrl !== undefined || hasKey;
-  const own = workerSide ? serviceProblems(config) : [];
+  const isShort = config.baseUrl !== undefined || hasKey;
+  const workerSide = isShort || config.accounts !== undefined;
+  const found = accountFacts(
+    config,
+    sandbox === null ? 'MEDIA_BASE_URL' : 'the sandbox of `temporal-media dev`',
+  );
+  const own = [...(isShort ? serviceProblems(config) : []), ...found.problems];
   return {
     env: workerEnv,
     cwd,
     config,
     problems: [...problems, ...own],
     workerSide,
-    service:
-      config.baseUrl === undefined || own.length > 0
-        ? undefined
-        : {
-            baseUrl: normaliseBaseUrl(config.baseUrl),
-            from: sandbox === null ? 'MEDIA_BASE_URL' : 'the sandbox of `temporal-media dev`',
-          },
+    accounts: own.length > 0 ? [] : found.accounts,
     target,
     dev,
     session: {},
@@ -83,6 +96,36 @@ function readTolerantly(env: NodeJS.ProcessEnv): {
       delete rest[error.variable];
     }
   }
+}
+
+/** The accounts, and why any of them cannot be used. */
+function accountFacts(
+  config: MediaConfig,
+  from: string,
+): { readonly accounts: readonly AccountFacts[]; readonly problems: readonly ConfigurationError[] } {
+  let described: readonly AccountSettings[];
+  try {
+    described = accountsOf(config);
+  } catch (error) {
+    // The address of the short form has a problem of its own.
+    return { accounts: [], problems: error instanceof ConfigurationError ? [error] : [] };
+  }
+  const problems = described.flatMap(({ apiKey, digest }) => {
+    if (digest === '') return [];
+    try {
+      apiKey();
+      return [];
+    } catch (error) {
+      return [asConfigurationError('MEDIA_ACCOUNTS', error)];
+    }
+  });
+  const accounts = described.map((settings) => ({
+    name: accountName(settings.credential, settings.baseUrl),
+    baseUrl: settings.baseUrl,
+    from: settings.digest === '' ? from : 'MEDIA_ACCOUNTS',
+    config: asOnlyAccount(config, settings),
+  }));
+  return { accounts, problems };
 }
 
 /** Problems that would otherwise fail the first call: an address or a key that cannot be used. */
@@ -146,7 +189,10 @@ export type Finding =
     }
   | { readonly state: 'skipped'; readonly message: string; readonly dependsOn?: CheckName };
 
-export type CheckReport = Finding & { readonly name: CheckName };
+export type CheckReport = Finding & { readonly name: CheckName; readonly accounts?: readonly AccountCheck[] };
+
+/** What a check found, with what it found for each account where it looks at them one by one. */
+export type AccountsFinding = Finding & { readonly accounts?: readonly AccountCheck[] };
 
 /** One thing that must be right before a video can be made. */
 export interface Check {
@@ -162,7 +208,7 @@ export interface Check {
   /** Error type of a check that takes longer. */
   readonly late: CommandErrorType;
   /** Costs nothing and leaves nothing behind: no paid call, no new file or folder that stays. */
-  run(facts: Facts): Promise<Finding>;
+  run(facts: Facts): Promise<AccountsFinding>;
 }
 
 export function ok(message: string): Finding {

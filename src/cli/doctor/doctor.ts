@@ -84,15 +84,10 @@ export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessE
       for (const line of linesOf(finished)) report.result(line);
     },
   );
-  let checks: readonly CheckReport[];
-  try {
-    checks = await runChecks(CHECKS, facts, (finished) => {
-      report.event('check', finished);
-      print(finished);
-    });
-  } finally {
-    await facts.session.connection?.close().catch(() => undefined);
-  }
+  const checks = await runChecks(CHECKS, facts, (finished) => {
+    report.event('check', finished);
+    print(finished);
+  });
   const summary = summaryOf(checks);
   report.result(summary);
   const first = checks.find((check) => check.state === 'failed');

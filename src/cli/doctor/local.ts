@@ -3,11 +3,11 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { toArtifactError } from '../../artifacts/artifact-store';
 import { systemCode } from '../../files/system-code';
-import { createFileJournal } from '../../journal/file-journal';
+import { ConfigurationError } from '../../config';
 import { isOlder } from '../../older-version';
 import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-copies';
 import { type CommandErrorType } from '../exit-codes';
-import { openStore } from '../paid-options';
+import { openArtifactStore, openJournal, schemeOf } from '../../stores/open-stores';
 import { type Check, failed, type Finding, ok, warning } from './check';
 
 /** Whether this process runs a Node that the package allows. */
@@ -59,15 +59,20 @@ export const settings: Check = {
   after: [],
   limitMs: 1_000,
   late: 'unexpected',
-  run: async ({ problems, workerSide, service, env }) => {
+  run: async ({ problems, workerSide, accounts, env }) => {
     if (problems.length > 0) {
       const variables = problems.map(({ variable }) => variable).join(' and ');
       const message = problems.map(({ message: text }) => text).join(' ');
       return failed('configuration', message, `Correct ${variables} where the worker runs.`);
     }
-    if (!workerSide || service === undefined)
+    const [first] = accounts;
+    if (!workerSide || first === undefined)
       return ok('neither MEDIA_BASE_URL nor a key is set here: both are needed where the worker runs only');
-    return ok(`service from ${service.from}, key from ${keySource(env)}`);
+    return accounts.length === 1 && first.from !== 'MEDIA_ACCOUNTS'
+      ? ok(`service from ${first.from}, key from ${keySource(env)}`)
+      : ok(
+          `${accounts.length} accounts: ${accounts.map(({ name, from }) => `${name} from ${from}`).join(', ')}`,
+        );
   },
 };
 
@@ -86,7 +91,7 @@ export const artifacts: Check = {
   limitMs: 5_000,
   late: 'artifacts/storage',
   run: async ({ config, workerSide }) => {
-    const store = openStore(config);
+    const store = await openArtifactStore(config);
     const state = store.kind === 'file' ? await folderState(config.artifacts) : 'there';
     if (!workerSide) {
       return state === 'there'
@@ -101,13 +106,17 @@ export const artifacts: Check = {
       if (state === 'there') await store.checkWritable();
     } catch (error) {
       const { code, message } = toArtifactError(error);
-      return failed(`artifacts/${code}` as CommandErrorType, message, REMEDY);
+      const remedy = store.kind === 'file' ? REMEDY : 'Correct MEDIA_ARTIFACTS or its store.';
+      return failed(`artifacts/${code}` as CommandErrorType, message, remedy);
     }
     return state === 'there'
       ? ok('can be written')
       : failed('artifacts/not_writable', 'The artifact store cannot be written.', REMEDY);
   },
 };
+
+/** Errors of journals that say what to change, and nothing secret. Known by name: their packages are optional. */
+const SAYS_WHY: ReadonlySet<string> = new Set(['JournalRecordError', 'PostgresError', 'S3Error']);
 
 /** Whether the record of paid sends can be written: without it nothing is sent. */
 export const journal: Check = {
@@ -119,15 +128,18 @@ export const journal: Check = {
   late: 'journal_unusable',
   run: async ({ config }) => {
     const root = config.journal;
-    if (/^[a-z][a-z0-9+.-]+:\/\//i.test(root))
-      return failed('configuration', 'MEDIA_JOURNAL: must be a folder: other stores are not built in yet.');
-    const state = await folderState(root);
+    const state = schemeOf(root) === undefined ? await folderState(root) : 'there';
     if (state === 'missing') return ok('can be written; the first worker makes it');
     if (state === 'blocked') return failed('journal_unusable', 'The journal cannot be written.');
     try {
-      await createFileJournal({ root, shared: config.journalShared }).checkWritable();
-      return ok('can be written');
+      const opened = await openJournal(config);
+      await opened.checkWritable();
+      return ok(opened.kind === 'file' ? 'can be written' : `can be written (${opened.kind})`);
     } catch (error) {
+      if (error instanceof ConfigurationError) return failed('configuration', error.message);
+      const { name, message } = error as Error;
+      if (SAYS_WHY.has(name))
+        return failed('journal_unusable', message, 'Correct MEDIA_JOURNAL or its store.');
       return failed('journal_unusable', `The journal cannot be written (${systemCode(error)}).`);
     }
   },

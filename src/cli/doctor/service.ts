@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { type Dispatcher } from 'undici';
+import { type MediaConfig } from '../../config';
 import { createModelSource, type ModelSource } from '../../models/model-source';
 import { type ConnectionFactory, environmentConnections } from '../../service/connections';
 import { proxyFor } from '../../service/proxy-environment';
+import { keySecrets } from '../../service/credentials';
 import { createMediaClient } from '../../service/create-media-client';
 import { type GetVideoResult } from '../../service/media-client';
 import { networkCode, unsentCause } from '../../service/network-error';
 import { type CommandErrorType } from '../exit-codes';
-import { type Check, failed, type Finding, ok, skipped, warning } from './check';
+import { type AccountFacts, type Check, failed, type Finding, ok, warning } from './check';
+import { eachAccount } from './each-account';
 import { type TaskError } from '../../domain/video-task';
 
 /** The result of a query for a task that cannot exist. */
@@ -137,25 +140,33 @@ export const service: Check = {
   workerSide: true,
   limitMs: ANSWER_MS + 1_000,
   late: 'service_unreachable',
-  run: async ({ service: known, config, env }) => {
-    if (known === undefined) return skipped('settings');
-    const { baseUrl } = known;
-    let cause: unknown;
-    const client = createMediaClient({
-      baseUrl,
-      apiKey: config.apiKey,
-      connections: { poll: 1 },
-      connectionFactory: watchedConnections(environmentConnections(env), (error) => (cause = error)),
-    });
-    try {
-      const signal = AbortSignal.timeout(ANSWER_MS);
-      const result = await client.getVideo(`doctor-${randomUUID()}`, { signal });
-      return checkServiceAnswer({ result, baseUrl, cause });
-    } finally {
-      await client.close();
-    }
+  run: async ({ accounts, env }) => {
+    const secrets = accounts.flatMap(({ config }) => keySecrets(config.apiKey()));
+    return eachAccount(accounts, (account) => askService(account, secrets, env));
   },
 };
+
+async function askService(
+  { baseUrl, config }: AccountFacts,
+  secrets: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Finding> {
+  let cause: unknown;
+  const client = createMediaClient({
+    baseUrl,
+    apiKey: config.apiKey,
+    otherSecrets: () => secrets,
+    connections: { poll: 1 },
+    connectionFactory: watchedConnections(environmentConnections(env), (error) => (cause = error)),
+  });
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const result = await client.getVideo(`doctor-${randomUUID()}`, { signal });
+    return checkServiceAnswer({ result, baseUrl, cause });
+  } finally {
+    await client.close();
+  }
+}
 
 /** Reports every error of a request on these connections: the result of the client does not hold its cause. */
 function watchedConnections(
@@ -204,28 +215,34 @@ export const proxy: Check = {
   workerSide: true,
   limitMs: CONNECT_MS + 500,
   late: 'proxy',
-  run: async ({ service, env }) => {
-    if (service === undefined) return skipped('settings');
-    const origin = new URL(service.baseUrl);
-    const address = proxyFor(origin, env);
-    if (address === undefined) {
-      const anywhere = proxyFor(origin, { ...env, no_proxy: '', NO_PROXY: '' });
-      return ok(
-        anywhere === undefined
-          ? 'none: the service is reached directly'
-          : 'not for the service: NO_PROXY names its host',
-      );
-    }
-    const url = usable(address);
-    if (url === undefined)
-      return failed('proxy', 'The proxy of the environment has no address that can be used.');
-    const where = `${url.protocol}//${url.host}`;
-    const problem = await connectionProblem(url);
-    return problem === undefined
-      ? ok(`the service is reached through ${where}`)
-      : failed('proxy', `The proxy ${where}, through which the service is reached, ${problem}.`);
+  run: async ({ accounts, env }) => {
+    const { accounts: _each, ...finding } = await eachAccount(accounts, ({ baseUrl }) =>
+      proxyOf(baseUrl, env),
+    );
+    return finding;
   },
 };
+
+async function proxyOf(baseUrl: string, env: NodeJS.ProcessEnv): Promise<Finding> {
+  const origin = new URL(baseUrl);
+  const address = proxyFor(origin, env);
+  if (address === undefined) {
+    const anywhere = proxyFor(origin, { ...env, no_proxy: '', NO_PROXY: '' });
+    return ok(
+      anywhere === undefined
+        ? 'none: the service is reached directly'
+        : 'not for the service: NO_PROXY names its host',
+    );
+  }
+  const url = usable(address);
+  if (url === undefined)
+    return failed('proxy', 'The proxy of the environment has no address that can be used.');
+  const where = `${url.protocol}//${url.host}`;
+  const problem = await connectionProblem(url);
+  return problem === undefined
+    ? ok(`the service is reached through ${where}`)
+    : failed('proxy', `The proxy ${where}, through which the service is reached, ${problem}.`);
+}
 
 function usable(address: string): URL | undefined {
   try {
@@ -268,32 +285,42 @@ export const models: Check = {
   workerSide: true,
   limitMs: READ_MS + 1_000,
   late: 'models_unavailable',
-  run: async ({ config: { models: location, unknownModels } }) => {
-    if (location === undefined)
-      return ok(
-        'no MEDIA_MODELS is set: any model is sent, with the fields that are safe for every model only',
-      );
-    let source: ModelSource;
-    try {
-      source = createModelSource({ location, timeoutMs: READ_MS });
-    } catch (error) {
-      const { message } = error as Error;
-      return failed(
-        'models_unavailable',
-        message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an address that cannot be used.',
-      );
-    }
-    const looked = await source.lookup('doctor');
-    if (looked.found === 'unavailable') return failed('models_unavailable', looked.message);
-    const listed = (await source.all()) ?? [];
-    const videos = listed.filter(({ kind }) => kind === 'video').length;
-    const text = `${listed.length} listed in MEDIA_MODELS, ${videos} of them for videos`;
-    if (videos > 0 || unknownModels === 'allow') return ok(text);
-    const remedy =
-      'Add a video model to the configuration (`temporal-media schema models` prints its schema), or set MEDIA_UNKNOWN_MODELS=allow.';
-    return failed('models_unavailable', `Every video would be refused: ${text}.`, remedy);
+  run: async ({ config, accounts }) => {
+    // Where only some accounts have a configuration of their own, that of all is needed too.
+    const own = accounts.filter(({ config: { models: location } }) => location !== config.models);
+    if (own.length === 0) return checkModels(config);
+    const { accounts: _each, ...finding } = await eachAccount(accounts, (account) =>
+      checkModels(account.config),
+    );
+    return finding;
   },
 };
+
+async function checkModels({ models: location, unknownModels }: MediaConfig): Promise<Finding> {
+  if (location === undefined)
+    return ok(
+      'no MEDIA_MODELS is set: any model is sent, with the fields that are safe for every model only',
+    );
+  let source: ModelSource;
+  try {
+    source = createModelSource({ location, timeoutMs: READ_MS });
+  } catch (error) {
+    const { message } = error as Error;
+    return failed(
+      'models_unavailable',
+      message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an address that cannot be used.',
+    );
+  }
+  const looked = await source.lookup('doctor');
+  if (looked.found === 'unavailable') return failed('models_unavailable', looked.message);
+  const listed = (await source.all()) ?? [];
+  const videos = listed.filter(({ kind }) => kind === 'video').length;
+  const text = `${listed.length} listed in MEDIA_MODELS, ${videos} of them for videos`;
+  if (videos > 0 || unknownModels === 'allow') return ok(text);
+  const remedy =
+    'Add a video model to the configuration (`temporal-media schema models` prints its schema), or set MEDIA_UNKNOWN_MODELS=allow.';
+  return failed('models_unavailable', `Every video would be refused: ${text}.`, remedy);
+}
 
 /** What an error of a service is about. */
 export type Subject = 'key' | 'path' | 'model' | 'task';

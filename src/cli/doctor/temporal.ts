@@ -1,16 +1,14 @@
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { storeIdentity } from '../../artifacts/store-identity';
 import { isSetBack } from '../../binding/bind-journal';
 import { type FoundLedger, readLedger } from '../../binding/ledger';
 import { accountsOfOthers } from '../../binding/served-accounts';
-import { type CreateJournal, type JournalIdentity } from '../../domain/journal';
+import { type JournalIdentity } from '../../domain/journal';
 import { differenceOf, type Ledger, type LedgerDifference } from '../../domain/journal-binding';
 import { activityQueues } from '../../domain/names';
-import { createFileJournal } from '../../journal/file-journal';
+import { existingJournal, openArtifactStore, schemeOf } from '../../stores/open-stores';
 import { JournalRecordError } from '../../journal/records';
 import { isOlder } from '../../older-version';
-import { accountName } from '../../service/base-url';
 import { lackingIn, OLDEST_SERVER } from '../../temporal-server-version';
 import { type PollerKind, pollsForNewWork, type QueueView, STALE_POLL_MS, viewQueue } from '../connect';
 import { errorType } from '../exit-codes';
@@ -216,8 +214,8 @@ export interface OwnSide {
   readonly journal: (JournalIdentity & { readonly isSetBack: boolean }) | null;
   /** Null while there is no artifact store. */
   readonly artifacts: string | null;
-  /** Null without a usable base address. */
-  readonly account: string | null;
+  /** Empty without a usable base address. */
+  readonly accounts: readonly string[];
 }
 
 /** Whether a worker with this journal and this artifact store may serve the task queue (architecture: Create). */
@@ -228,7 +226,7 @@ export const binding: Check = {
   workerSide: true,
   limitMs: 4_000,
   late: 'temporal_unreachable',
-  run: async ({ target, config, service, session: { connection } }) => {
+  run: async ({ target, config, accounts, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
     const { namespace, taskQueue } = target;
     const found = await readLedger(new Client({ connection, namespace }), taskQueue);
@@ -241,23 +239,25 @@ export const binding: Check = {
       throw error;
     }
     const artifacts = await artifactsOf(config);
-    const account = service === undefined ? null : accountName(config.credential, service.baseUrl);
-    return checkBinding(found, { journal, artifacts, account }, taskQueue);
+    const names = accounts.map(({ name }) => name);
+    return checkBinding(found, { journal, artifacts, accounts: names }, taskQueue);
   },
 };
 
 /** Null while there is no journal: reading its identity would create one. */
 async function journalOf(config: Facts['config'], ledger: Ledger | null): Promise<OwnSide['journal']> {
-  const { journal: root, journalShared: shared } = config;
-  if ((await folderState(join(root, 'journal.json'))) === 'missing') return null;
-  const journal: CreateJournal = createFileJournal({ root, shared });
+  const journal = await existingJournal(config);
+  if (journal === undefined) return null;
   return { ...(await journal.identity()), isSetBack: await isSetBack(ledger, journal) };
 }
 
 /** Null for a missing or broken store: its own check reports the problem. */
-async function artifactsOf({ artifacts: root }: Facts['config']): Promise<string | null> {
-  if ((await folderState(join(root, 'store.json'))) === 'missing') return null;
-  return storeIdentity(root).catch(() => null);
+async function artifactsOf(config: Facts['config']): Promise<string | null> {
+  const { artifacts: place } = config;
+  if (schemeOf(place) === undefined && (await folderState(join(place, 'store.json'))) === 'missing')
+    return null;
+  const store = await openArtifactStore(config);
+  return (await store.identity?.().catch(() => null)) ?? null;
 }
 
 const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
@@ -268,7 +268,7 @@ const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
 
 export function checkBinding(
   found: FoundLedger,
-  { journal, artifacts, account }: OwnSide,
+  { journal, artifacts, accounts }: OwnSide,
   taskQueue: string,
 ): Finding {
   const queue = `The task queue "${taskQueue}"`;
@@ -291,7 +291,7 @@ export function checkBinding(
       'Put the journal itself back; where it is lost, stop all workers and start once with `temporal-media worker --rebind`.',
     );
   }
-  const others = account === null ? undefined : accountsOfOthers(ledger.accounts, account);
+  const others = accounts.length === 0 ? undefined : accountsOfOthers(ledger.accounts, accounts);
   if (others !== undefined)
     return warning(
       others,

@@ -4,8 +4,7 @@ import { lenientClient } from '../../client/lenient-client';
 import { type CallWait } from '../../domain/call-wait';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
-import { accountName } from '../../service/base-url';
-import { dataConverterOf } from '../codec';
+import { dataConverterOf } from '../codec-client';
 import { type Check, failed, type Finding, ok, warning } from './check';
 
 /** A paid call, or a row of a campaign, that is not sent for now. */
@@ -32,19 +31,18 @@ export const waiting: Check = {
   after: ['workers'],
   limitMs: LOOK_MS + 500,
   late: 'temporal_unreachable',
-  run: async ({ target, config, env, service, session: { connection } }) => {
+  run: async ({ target, config, env, accounts, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
     const { namespace, taskQueue, usesCodec } = target;
     const dataConverter = usesCodec ? dataConverterOf(env, namespace) : undefined;
     const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
-    const { credential } = config;
-    const account = service === undefined ? credential : accountName(credential, service.baseUrl);
+    const own = accounts.length === 0 ? [config.credential] : accounts.map(({ name }) => name);
     const endAt = Date.now() + LOOK_MS;
     // Lists come from the server's visibility store, which videos do not need.
     const open = await openBuyers(client, taskQueue, endAt).catch(() => undefined);
     return open === undefined
       ? warning('The server does not list what is under way.', LOOK_AGAIN)
-      : checkWaits(await waitsOf(client, open, endAt), open.length, account);
+      : checkWaits(await waitsOf(client, open, endAt), open.length, own);
   },
 };
 
@@ -82,10 +80,10 @@ const REMEDY =
 const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
 
 /**
- * @param own account that the next video would use, or its credential alone where the service is not known here: a
- * refusal of it applies to that video too
+ * @param own accounts that the next video may use, or the credential alone where the service is not known here: a
+ * refusal of one applies to that video too
  */
-export function checkWaits(waits: readonly FoundWait[], asked: number, own: string): Finding {
+export function checkWaits(waits: readonly FoundWait[], asked: number, own: readonly string[]): Finding {
   if (waits.length === 0)
     return ok(asked === 0 ? 'nothing is under way' : 'nothing that is under way waits to be sent');
   const ids = new Set(waits.map(({ workflowId }) => workflowId));
@@ -93,7 +91,8 @@ export function checkWaits(waits: readonly FoundWait[], asked: number, own: stri
   const of = `${ids.size} of the ${asked} newest calls and campaigns under way wait.`;
   const message = [of, ...reported.slice(0, MOST_SHOWN).map(waitText)].join(' ');
   const isOwn = ({ account, reason }: FoundWait): boolean =>
-    OF_ACCOUNT.has(reason) && (account === own || account?.startsWith(`${own}@`) === true);
+    OF_ACCOUNT.has(reason) &&
+    own.some((name) => account === name || account?.startsWith(`${name}@`) === true);
   return waits.some(isOwn) ? failed('service_credentials', message, REMEDY) : warning(message, REMEDY);
 }
 

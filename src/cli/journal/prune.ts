@@ -1,37 +1,30 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type MediaConfig } from '../../config';
 import { type ClaimIntent } from '../../domain/journal';
 import { pruneJournal } from '../../journal/prune-journal';
-import { badInput, CliError } from '../errors';
+import { existingRecords } from '../../stores/open-stores';
+import { CliError } from '../errors';
 import { type CommandContext } from '../context';
 import { type Connected } from '../connect';
 import { isGrpcNotFound } from '../grpc-not-found';
-import { namespaceRetentionMs } from '../unconfirmed/orphans';
+import { requireRetention } from '../retention';
+import { shownLocation } from '../text';
 
-const DAY_MS = 24 * 60 * 60_000;
-
-/** Removes old records from the journal of this machine. @throws CliError below the retention of the namespace */
+/** Removes old records from the journal that MEDIA_JOURNAL names. @throws CliError below the retention of the namespace */
 export async function prune(
   { report }: CommandContext,
   connected: Connected,
-  { journal: root }: MediaConfig,
+  config: MediaConfig,
   olderThanMs: number,
   dryRun: boolean,
 ): Promise<void> {
-  await access(join(root, 'journal.json')).catch(() => {
-    throw new CliError('journal_unusable', `There is no journal at ${root}.`, {
+  const records = await existingRecords(config);
+  if (records === undefined)
+    throw new CliError('journal_unusable', `There is no journal at ${shownLocation(config.journal)}.`, {
       hint: 'Run this where the worker runs, with its MEDIA_JOURNAL or --data-dir.',
     });
-  });
-  const retentionMs = await namespaceRetentionMs(connected.client);
-  if (olderThanMs < retentionMs) {
-    const days = Math.ceil(retentionMs / DAY_MS);
-    const message = `must be at least ${days}d: the namespace ${connected.namespace} keeps closed workflows that long, and one that is reset would not find what it bought.`;
-    throw badInput([{ field: '--older-than', message }], 'Nothing was removed.');
-  }
+  await requireRetention(connected, olderThanMs, 'and one that is reset would not find what it bought.');
   const pruned = await pruneJournal({
-    root,
+    records,
     before: new Date(Date.now() - olderThanMs),
     dryRun,
     inUse: (claim) => inUse(connected, claim),

@@ -1,3 +1,4 @@
+import { configOfAccount } from '../../accounts/account-config';
 import { type MediaConfig } from '../../config';
 import { type ModelEntry } from '../../domain/model-config';
 import { createModelSource, type ModelSource } from '../../models/model-source';
@@ -11,6 +12,8 @@ export interface ModelsInForce {
   readonly source: ModelSource;
   readonly entries: readonly ModelEntry[];
   readonly origin: ModelsOrigin;
+  /** The configuration of another account of MEDIA_ACCOUNTS; the same one where the account has none of its own. */
+  readonly sourceOf: (account: string) => ModelSource;
 }
 
 const READ_MS = 5_000;
@@ -18,8 +21,14 @@ const READ_MS = 5_000;
 /**
  * Reads the model configuration that the worker uses, as far as this machine knows it: MEDIA_MODELS, else the sandbox
  * of the `dev` that commands use. Needs no Temporal server. @throws CliError `models_unavailable`
+ * @param account whose configuration is wanted. @default that of calls that name none
  */
-export async function modelsInForce(config: MediaConfig, env: NodeJS.ProcessEnv): Promise<ModelsInForce> {
+export async function modelsInForce(
+  all: MediaConfig,
+  env: NodeJS.ProcessEnv,
+  account?: string,
+): Promise<ModelsInForce> {
+  const config = configOfAccount(all, account);
   const dev = config.models === undefined ? await devInUse(config, env) : undefined;
   const fromDev = config.baseUrl === undefined ? dev?.sandbox?.modelsUrl : undefined;
   const location = config.models ?? fromDev;
@@ -27,8 +36,10 @@ export async function modelsInForce(config: MediaConfig, env: NodeJS.ProcessEnv)
   const entries = await readEntries(source);
   return {
     source,
+    sourceOf: (other) => sourceOfAccount(configOfAccount(all, other), config, source),
     entries,
     origin: {
+      account: account ?? config.credential,
       origin: location === undefined ? 'none' : config.models === undefined ? 'dev' : 'environment',
       location: location === undefined ? null : shownLocation(location),
       fingerprint: location === undefined ? null : source.fingerprint(),
@@ -49,6 +60,15 @@ export async function devInUse(
   const namespace = env['TEMPORAL_NAMESPACE'] || dev.namespace;
   const queue = env['MEDIA_TASK_QUEUE']?.trim() || dev.taskQueue;
   return elsewhere || namespace !== dev.namespace || queue !== dev.taskQueue ? undefined : dev;
+}
+
+const OPENED = new Map<string, ModelSource>();
+
+function sourceOfAccount(other: MediaConfig, { models }: MediaConfig, known: ModelSource): ModelSource {
+  if (other.models === undefined || other.models === models) return known;
+  let source = OPENED.get(other.models);
+  if (source === undefined) OPENED.set(other.models, (source = openSource(other.models, other)));
+  return source;
 }
 
 function openSource(location: string | undefined, { unknownModels }: MediaConfig): ModelSource {

@@ -3,13 +3,14 @@ import { type ModelEntry } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
 import { CliError } from '../errors';
 import { type CommandContext } from '../context';
-import { type ValidatedCall } from './validate-call';
+import { type CallPlace, type ValidatedCall } from './validate-call';
 import { spendLimitOf } from './spend-limit';
 
 export interface SpendOptions {
   readonly dryRun?: boolean;
   readonly maxSpend?: string;
   readonly yes?: boolean;
+  readonly account?: string;
 }
 
 /** What decides whether a valid request is started. */
@@ -31,25 +32,27 @@ export async function maySend(
   const limit = spendLimitOf(options.maxSpend, env);
   if (options.dryRun === true) {
     const { showDryRun } = await import('../dry-run.js');
-    await showDryRun(context, paid, config, env);
+    await showDryRun(context, paid, { config, env, account: options.account });
     return false;
   }
   if (limit === undefined || options.yes === true) return true;
   const { confirmSpend } = await import('./confirm-spend.js');
-  await confirmSpend(context.report, { limit, ...(await estimateOf(paid, config, env)) });
+  await confirmSpend(context.report, {
+    limit,
+    ...(await estimateOf(paid, { config, env, account: options.account })),
+  });
   return true;
 }
 
 /** The estimate; unknown when the configuration cannot be read. */
 async function estimateOf(
   paid: PaidRequest,
-  config: MediaConfig,
-  env: NodeJS.ProcessEnv,
+  place: CallPlace,
 ): Promise<Pick<ValidatedCall, 'estimate'> & { readonly unknownBecause?: string }> {
   // Imported here: it loads an HTTP client, which other commands do not need.
   const { validateCall } = await import('./validate-call.js');
   try {
-    const { estimate, entry, source } = await validateCall(paid, config, env);
+    const { estimate, entry, source } = await validateCall(paid, place);
     if (estimate !== null) return { estimate };
     return { estimate, unknownBecause: reason(entry, source.origin === 'none') };
   } catch (error) {

@@ -17,16 +17,22 @@ export interface ValidatedCall {
   readonly source: ModelsOrigin;
 }
 
+/** Where a call is validated, and for which account. */
+export interface CallPlace {
+  readonly config: MediaConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly account: string | undefined;
+}
+
 /**
  * Validates a call as a worker with this model configuration would before sending it. Nothing is sent or started.
  * @throws CliError for what it would refuse, and `models_unavailable`
  */
 export async function validateCall(
   paid: PaidRequest,
-  config: MediaConfig,
-  env: NodeJS.ProcessEnv,
+  { config, env, account }: CallPlace,
 ): Promise<ValidatedCall> {
-  const { source, origin } = await modelsInForce(config, env);
+  const { source, origin } = await modelsInForce(config, env, account);
   const kind = paid.operation === 'create_video' ? 'video' : 'image';
   const lookup = await source.lookup(paid.request.model, kind);
   if (lookup.found === 'unavailable') throw new CliError('models_unavailable', lookup.message);

@@ -1,10 +1,10 @@
-import { type Client } from '@temporalio/client';
 import { type ReviewInput, type TemporalMediaClient } from '../../client';
 import { type Orphan, orphansAmong } from '../../client/orphans';
 import { type ReviewJournalPage } from '../../domain/unconfirmed-decision';
 import { type Connected } from '../connect';
 import { type CommandContext } from '../context';
 import { CliError } from '../errors';
+import { namespaceRetentionMs } from '../retention';
 import { textTable } from '../progress-view';
 import { commandFor } from '../text';
 
@@ -39,15 +39,6 @@ export async function findOrphans(
     report.say(`No paid task is without a workflow: ${scanned} creation keys in the journal.`);
   }
   report.reply({ ok: true, data: { orphans, scanned } });
-}
-
-const DAY_MS = 24 * 60 * 60_000;
-
-/** How long the namespace keeps closed workflows, in milliseconds; a day when the server does not say. */
-export async function namespaceRetentionMs(client: Client): Promise<number> {
-  const { config } = await client.workflowService.describeNamespace({ namespace: client.options.namespace });
-  const seconds = config?.workflowExecutionRetentionTtl?.seconds;
-  return seconds == null ? DAY_MS : Number(seconds) * 1000;
 }
 
 /** The pages of a worker's journal, as they arrive. @throws CliError when no worker answers */

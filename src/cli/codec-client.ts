@@ -5,7 +5,7 @@ import { CodecUnreachableError } from '../client';
 import { collectReply } from '../service/collect-reply';
 import { environmentConnections } from '../service/connections';
 import { parseJsonBody } from '../service/reply-body';
-import { isBareAddress } from './codec/bare-address';
+import { isBareAddress } from './bare-codec-address';
 import { CliError } from './errors';
 
 /** A Temporal codec server: it encodes and decodes payloads for clients without the encryption key. */

@@ -1,0 +1,67 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { CliError } from './errors';
+
+/** What a worker process can say of itself. */
+export interface Health {
+  /** The process has bound its queues and polls them. False while it starts and from the moment in which it drains. */
+  readonly isReady: () => boolean;
+}
+
+/** A listening health endpoint. */
+export interface HealthEndpoint {
+  /** `host:port`, with the port that was chosen where 0 was asked for. */
+  readonly address: string;
+  close(): void;
+}
+
+/**
+ * Serves the probes of Kubernetes and of load balancers: `GET /livez` answers 200 as long as the process answers at all,
+ * `GET /readyz` 200 while the worker takes work and 503 otherwise. Nothing else is served and nothing is told.
+ * @param address `host:port` or `:port` (all interfaces)
+ */
+export async function serveHealth(address: string, health: Health): Promise<HealthEndpoint> {
+  const { host, port } = parseAddress(address);
+  const server = createServer((request, response) => {
+    const status = statusOf(request.url ?? '', health);
+    response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' });
+    response.end(status === 200 ? 'ok\n' : status === 503 ? 'not ready\n' : 'not found\n');
+  });
+  await listening(server, host, port).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError('configuration', `Nothing can listen on ${address} (${error.code ?? 'unknown'}).`, {
+      hint: 'Give --health another port, or end what listens there.',
+    });
+  });
+  // A probe must not keep a worker alive that has drained.
+  server.unref();
+  const bound = server.address() as AddressInfo;
+  const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  return { address: `${name}:${bound.port}`, close: () => void server.close() };
+}
+
+function statusOf(url: string, { isReady }: Health): 200 | 404 | 503 {
+  const [path] = url.split('?');
+  if (path === '/livez') return 200;
+  if (path !== '/readyz') return 404;
+  return isReady() ? 200 : 503;
+}
+
+/** @throws CliError */
+function parseAddress(address: string): { host: string | undefined; port: number } {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]*)):(\d{1,5})$/i.exec(address);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535)
+    throw new CliError(
+      'configuration',
+      'MEDIA_HEALTH_ADDRESS: must be host:port, or :port for all interfaces.',
+    );
+  const host = match[1] ?? match[2];
+  return { host: host === '' ? undefined : host, port };
+}
+
+async function listening(server: Server, host: string | undefined, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, ...(host !== undefined && { host }) }, resolve);
+  });
+}

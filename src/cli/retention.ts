@@ -1,0 +1,30 @@
+import { type Client } from '@temporalio/client';
+import { type Connected } from './connect';
+import { badInput } from './errors';
+import { OLDER_THAN } from './older-than';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** How long the namespace keeps closed workflows, in milliseconds; a day when the server does not say. */
+export async function namespaceRetentionMs(client: Client): Promise<number> {
+  const { config } = await client.workflowService.describeNamespace({ namespace: client.options.namespace });
+  const seconds = config?.workflowExecutionRetentionTtl?.seconds;
+  return seconds == null ? DAY_MS : Number(seconds) * 1000;
+}
+
+/**
+ * Refuses to remove what is younger than the closed workflows that the namespace keeps.
+ * @param because what would be lost, as the end of a sentence
+ * @throws CliError
+ */
+export async function requireRetention(
+  { client, namespace }: Connected,
+  olderThanMs: number,
+  because: string,
+): Promise<void> {
+  const retentionMs = await namespaceRetentionMs(client);
+  if (olderThanMs >= retentionMs) return;
+  const days = Math.ceil(retentionMs / DAY_MS);
+  const message = `must be at least ${days}d: the namespace ${namespace} keeps closed workflows that long, ${because}`;
+  throw badInput([{ field: OLDER_THAN, message }], 'Nothing was removed.');
+}

@@ -1,9 +1,10 @@
 /**
- * For tests, demos and development: the sandbox service and a real Temporal server. Not for production workers; needs
+ * For tests, demos and development: the sandbox service, a real Temporal server, and what a store of your own must do. Not for production workers; needs
  * the optional peer dependencies that the README names.
  *
  * @module
  */
+export { artifactStoreConformance, type ArtifactStoreUnderTest } from './conformance/artifact-store';
 export {
   createSandbox,
   inputColour,
@@ -21,6 +22,9 @@ export {
   type SandboxRequest,
   type SandboxTask,
 } from './sandbox';
+export { type ConformanceCheck } from './conformance/conformance-check';
+export { createJournalConformance } from './conformance/create-journal';
+export { recordStoreConformance } from './conformance/record-store';
 export {
   resolveTemporalServer,
   startTemporalServer,

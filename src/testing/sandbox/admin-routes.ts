@@ -43,6 +43,10 @@ export function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
     core.reset();
     return {};
   });
+  app.put('/_sandbox/api-keys', { config }, async (request) => {
+    core.options.apiKeys = body(request) as string[];
+    return {};
+  });
   app.post('/_sandbox/release', { config }, async () => ({ released: core.releaseStalled() }));
   app.get('/_sandbox/tasks', { config }, async () =>
     [...core.tasks.values()].map((task) => ({ ...task, shown: statusAt(task, Date.now()) })),

@@ -113,6 +113,11 @@ export class SandboxAdmin {
     await this.call('PATCH', `/tasks/${encodeURIComponent(id)}`, patch);
   }
 
+  /** From now on these API keys have access and no others: the keys were rotated. */
+  async setApiKeys(keys: readonly string[]): Promise<void> {
+    await this.call('PUT', '/api-keys', keys);
+  }
+
   /** Completes stalled replies; returns their number. */
   async releaseStalled(): Promise<number> {
     return (await this.call<{ released: number }>('POST', '/release')).released;

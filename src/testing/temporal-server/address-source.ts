@@ -1,4 +1,4 @@
-import { type AddressSource, type Environment } from './resolve';
+import { type AddressSource, type Environment } from './server-source';
 
 /**
  * The server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read with @temporalio/envconfig; null if neither is set.

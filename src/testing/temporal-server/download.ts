@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { acquireOwnerLock } from '../../files/owner-lock';
+import { childEnvironment } from '../child-environment';
 import {
   type Environment,
   executableName,
@@ -10,38 +11,58 @@ import {
   isExecutableFile,
   type ProgressListener,
   TEMPORAL_CLI_PACKAGE,
-} from './resolve';
+} from './server-source';
 
 /** Measured: 3 minutes on 2 cores with an empty module cache. A busy machine gets five times that. */
 const BUILD_TIMEOUT_MS = 15 * 60_000;
 const BUILD_DIR_PREFIX = 'build-';
 
+/** A program that `go install` builds. */
+export interface GoProgram {
+  /** What people call it. */
+  readonly name: string;
+  /** Go package with its version. */
+  readonly package: string;
+  /** File name that Go gives it. */
+  readonly built: string;
+  /** File name in the cache. */
+  readonly file: string;
+}
+
+const TEMPORAL_CLI: GoProgram = {
+  name: 'the Temporal CLI',
+  package: TEMPORAL_CLI_PACKAGE,
+  built: executableName(),
+  file: executableName(),
+};
+
 /**
- * Builds the pinned CLI with the Go toolchain into `cacheDir` and returns its path. The binary is moved there only when
- * it is complete; if several processes call this, one builds and the others wait.
+ * Builds a pinned program, by default the CLI, with the Go toolchain into `cacheDir` and returns its path. The binary is
+ * moved there only when it is complete; if several processes call this, one builds and the others wait.
  * @throws Error with the reason when `go` is missing or the build fails.
  */
 export async function goInstall(
   cacheDir: string,
   env: Environment,
   onProgress: ProgressListener,
+  program: GoProgram = TEMPORAL_CLI,
 ): Promise<string> {
   const go = await findOnPath('go', env);
   if (go === null) throw new Error('there is no Go toolchain (`go`) on PATH');
   await mkdir(cacheDir, { recursive: true });
-  const target = path.join(cacheDir, executableName());
+  const target = path.join(cacheDir, program.file);
   const lock = await acquireOwnerLock(path.join(cacheDir, 'build.lock'), {
     waitMs: BUILD_TIMEOUT_MS,
-    onWait: (pid) => onProgress(`Process ${pid} is building the Temporal CLI already; waiting for it.`),
+    onWait: (pid) => onProgress(`Process ${pid} is building ${program.name} already; waiting for it.`),
   });
   try {
     if (await isExecutableFile(target)) return target;
     await removeAbandonedBuilds(cacheDir);
-    onProgress(`Building the Temporal CLI once with \`go install\` (about 3 minutes) …`);
+    onProgress(`Building ${program.name} once with \`go install\` (about 3 minutes) …`);
     const buildDir = await mkdtemp(path.join(cacheDir, BUILD_DIR_PREFIX));
     try {
-      await runGo(go, { ...env, GOBIN: buildDir });
-      await rename(path.join(buildDir, executableName()), target);
+      await runGo(go, program.package, { ...env, GOBIN: buildDir });
+      await rename(path.join(buildDir, program.built), target);
     } finally {
       await rm(buildDir, { recursive: true, force: true });
     }
@@ -59,10 +80,9 @@ async function removeAbandonedBuilds(cacheDir: string): Promise<void> {
   }
 }
 
-async function runGo(go: string, env: Environment): Promise<void> {
-  const child = spawn(go, ['install', '-ldflags', '-s -w', TEMPORAL_CLI_PACKAGE], {
-    // A build needs no key of a service (C5.4a).
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('MEDIA_'))),
+async function runGo(go: string, goPackage: string, env: Environment): Promise<void> {
+  const child = spawn(go, ['install', '-ldflags', '-s -w', goPackage], {
+    env: childEnvironment(env),
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: BUILD_TIMEOUT_MS,
     windowsHide: true,

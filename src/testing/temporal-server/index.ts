@@ -9,7 +9,7 @@ export {
   type RunningTemporalServer,
   type StartTemporalServerOptions,
 } from './start-temporal-server';
-export { TemporalServerNotFoundError, type FailedStep } from './resolve';
+export { TemporalServerNotFoundError, type FailedStep } from './server-source';
 export {
   acquireOwnerLock,
   LockHeldError,
@@ -17,9 +17,9 @@ export {
   type OwnerLockOptions,
 } from '../../files/owner-lock';
 export { freePort } from './process';
-export { cliCacheDir } from './resolve';
-export { TEMPORAL_CLI_VERSION } from './resolve';
-export { type SearchAttributeTypeName } from './start';
+export { cliCacheDir } from './server-source';
+export { TEMPORAL_CLI_VERSION } from './server-source';
+export { type SearchAttributeTypeName } from './server-arguments';
 export { type ServerExit } from './process';
 export {
   type AddressSource,
@@ -29,4 +29,4 @@ export {
   type ProgressListener,
   type ServerConnectionOptions,
   type TemporalServerSource,
-} from './resolve';
+} from './server-source';

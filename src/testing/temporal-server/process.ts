@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { open, readFile, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Environment, type ExecutableSource } from './resolve';
-import { probeNamespace, type ServerArguments, serverArguments } from './start';
+import { childEnvironment } from '../child-environment';
+import { type Environment, type ExecutableSource } from './server-source';
+import { probeNamespace, type ServerArguments, serverArguments } from './server-arguments';
 
 /** Settings of one launch. */
 export interface Launch extends ServerArguments {
@@ -152,7 +153,7 @@ class ServerProcess {
     try {
       const { size } = await log.stat();
       const child = spawn(executable, args, {
-        env: withoutClientSettings(env),
+        env: childEnvironment(env, CLIENT_SETTINGS),
         // Its own process group: on Ctrl-C the workers drain first, then stop() ends the server.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
@@ -194,13 +195,8 @@ class ServerProcess {
   }
 }
 
-/**
- * Removes TEMPORAL_* variables, which are for clients (TEMPORAL_ENV, TEMPORAL_TLS… change what the CLI does), and
- * MEDIA_* variables, which contain the API key that no server needs (C5.4a).
- */
-function withoutClientSettings(env: Environment): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:TEMPORAL|MEDIA)_/.test(name)));
-}
+/** TEMPORAL_* variables are for clients: TEMPORAL_ENV, TEMPORAL_TLS… change what the CLI does. */
+const CLIENT_SETTINGS = /^TEMPORAL_/;
 
 /**
  * Runs in its own Node process. Its standard input is a pipe from the parent: a line means that the server has ended,

@@ -14,7 +14,7 @@ import {
   TEMPORAL_CLI_VERSION,
   TemporalServerNotFoundError,
   type TemporalServerSource,
-} from './resolve';
+} from './server-source';
 import { goInstall, sdkDownload } from './download';
 
 /** Options of {@link resolveTemporalServer}. */

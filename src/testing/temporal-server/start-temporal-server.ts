@@ -10,7 +10,7 @@ import {
   launchServer,
   type ServerExit,
 } from './process';
-import { probeNamespace, retentionSeconds, type SearchAttributeTypeName } from './start';
+import { probeNamespace, retentionSeconds, type SearchAttributeTypeName } from './server-arguments';
 import { acquireOwnerLock, LockHeldError, type OwnerLock } from '../../files/owner-lock';
 import { resolveTemporalServer } from './resolve-temporal-server';
 import {
@@ -20,7 +20,7 @@ import {
   type ProgressListener,
   type ServerConnectionOptions,
   type TemporalServerSource,
-} from './resolve';
+} from './server-source';
 
 /** Options of {@link startTemporalServer}. */
 export interface StartTemporalServerOptions {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Connection } from '@temporalio/client';
-import { type ServerConnectionOptions } from './resolve';
+import { type ServerConnectionOptions } from './server-source';
 
 /** Types of search attributes that `temporal server start-dev` can register. */
 export type SearchAttributeTypeName =

@@ -5,6 +5,8 @@ module.exports = {
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   testMatch: ['**/*.test.ts'],
+  // They start servers of other makers: `npm run verify:stores`.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/stores/'],
   transform: {
     '^.+\\.[tj]s$': [
       '@swc/jest',
@@ -17,9 +19,11 @@ module.exports = {
   },
   // Examples import the package by its name, as users do.
   moduleNameMapper: {
+    // Loaded when they are wanted, by the names that they have in lib.
+    '^\\.\\./(s3|postgres)/index\\.js$': '<rootDir>/src/$1/index.ts',
     '^temporal-media$': '<rootDir>/src/domain/index.ts',
-    '^temporal-media/(workflows|activities|testing)$': '<rootDir>/src/$1/index.ts',
-    '^temporal-media/(worker|client)$': '<rootDir>/src/$1.ts',
+    '^temporal-media/(workflows|activities|postgres|s3|stores|testing)$': '<rootDir>/src/$1/index.ts',
+    '^temporal-media/(worker|client|plugin)$': '<rootDir>/src/$1.ts',
     // A property that fails prints the command that repeats it.
     '^fast-check$': '<rootDir>/test/support/fast-check.js',
     '^fast-check/itself$': require.resolve('fast-check'),
@@ -32,8 +36,9 @@ module.exports = {
   transformIgnorePatterns: ['/node_modules/', '/lib/'],
   // Real servers and real worker threads: a slow machine must not turn a pass into a failure.
   testTimeout: 120_000,
-  // Far more than the two processors: most files wait for timers of a server. With six, a fifth of the processors idled.
-  maxWorkers: 9,
+  // More than the two processors, because most files wait for timers of a server. With six a fifth of the processors idled;
+  // with nine the first minute is so full that limits of seconds pass.
+  maxWorkers: 7,
   testSequencer: '<rootDir>/test/support/long-first.js',
   // Tests that run at once wait for timers of a server: more of them cost no processor.
   maxConcurrency: 12,

@@ -1,6 +1,6 @@
 'use strict';
 // Two passes of plain tsc: declarations keep their comments for readers, code drops them, because workflow code is
-// loaded into every worker (bundle budget: 600 KB). Then what is made of the result: the JSON Schemas, and the bundle
+// loaded into every worker (ADR 7). Then what is made of the result: the JSON Schemas, and the bundle
 // with which workers start.
 const { spawnSync } = require('node:child_process');
 const { chmodSync } = require('node:fs');

@@ -1,7 +1,7 @@
 'use strict';
-// npm run golden:record [-- --replace] [NAME…]: records the histories of test/golden on real servers.
-// NAME is a part of case names; none means every case whose files are not there yet.
-// --replace overwrites: only until the files are declared append-only. Afterwards a changed history gets a new name.
+// npm run golden:record [-- NAME…]: records histories for test/golden on real servers.
+// NAME is a part of case names; none means every case whose files are not there yet. Nothing is overwritten: where a case
+// now leads to another history, it gets a new name or version, and the old history goes on replaying.
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 
@@ -10,15 +10,13 @@ if (built.status !== 0) process.exit(built.status ?? 1);
 
 const { record } = require('./golden/record');
 
-const args = process.argv.slice(2);
-const replace = args.includes('--replace');
-const names = args.filter((arg) => arg !== '--replace');
+const names = process.argv.slice(2);
 const unknown = names.filter((name) => name.startsWith('-'));
 if (unknown.length > 0) {
-  console.error(`Unknown option ${unknown.join(' ')}. Usage: golden:record [-- --replace] [NAME…]`);
+  console.error(`Unknown option ${unknown.join(' ')}. Usage: golden:record [-- NAME…]`);
   process.exit(64);
 }
-record({ names, replace }).then(
+record({ names }).then(
   (code) => process.exit(code),
   (error) => {
     console.error(error);

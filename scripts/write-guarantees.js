@@ -74,7 +74,8 @@ function page({ assumptions, promises, cannot, rows }, results) {
 Written by \`npm run guarantees\` from [proof/promises.json](../proof/promises.json),
 [proof/rows.json](../proof/rows.json) and what the suites have counted ([proof/results](../proof/results)); a test compares.
 \`change\` is what runs with every change (\`npm run verify\`), \`deep\` what runs before a release (\`npm run verify:deep\`,
-at most three and a half hours). **Bold** numbers count failures that were looked for. A test without numbers runs with every change.
+at most three and a half hours). **Bold** numbers count failures that were looked for. A test without numbers runs with every change; an empty cell means that the suite searches at random and runs before a release only.
+\`temporal-postgres\` runs by \`npm run verify:temporal-postgres\`, on a Temporal server with PostgreSQL persistence.
 
 ## What it rests on
 

@@ -1,5 +1,5 @@
 'use strict';
-const { readFileSync, writeFileSync, mkdirSync } = require('node:fs');
+const { readFileSync, writeFileSync } = require('node:fs');
 const { createHash } = require('node:crypto');
 const path = require('node:path');
 const { historyToJson } = require('./history-json');
@@ -28,30 +28,30 @@ function goldenText(history) {
   return `${JSON.stringify(historyToJson(history), withoutPaths, 1)}\n`;
 }
 
+/** Name → SHA-256 of every history, of all releases and since. */
+function recordedHistories() {
+  return Object.assign({}, ...Object.values(readManifest()));
+}
+
 function readManifest() {
-  try {
-    return JSON.parse(readFileSync(MANIFEST, 'utf8'));
-  } catch (error) {
-    if (error.code === 'ENOENT') return {};
-    throw error;
-  }
+  return JSON.parse(readFileSync(MANIFEST, 'utf8'));
 }
 
 /**
- * Adds files and their hashes. A name that is there already is an error unless `replace`: histories of released
- * workflow code are evidence and never change.
+ * Adds files and their hashes to those that no release has yet. A name that is there already is an error: histories are
+ * evidence of what released code did, and never change.
  */
-function addGolden(files, { replace }) {
-  const manifest = readManifest();
-  const taken = Object.keys(files).filter((name) => name in manifest);
-  if (taken.length > 0 && !replace) throw new Error(`Golden files are append-only: ${taken.join(', ')}`);
-  mkdirSync(GOLDEN, { recursive: true });
+function addGolden(files) {
+  const recorded = recordedHistories();
+  const taken = Object.keys(files).filter((name) => name in recorded);
+  if (taken.length > 0) throw new Error(`Golden files are append-only: ${taken.join(', ')}`);
+  const { unreleased = {}, ...releases } = readManifest();
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(path.join(GOLDEN, name), text);
-    manifest[name] = createHash('sha256').update(text).digest('hex');
+    unreleased[name] = createHash('sha256').update(text).digest('hex');
   }
-  const sorted = Object.fromEntries(Object.entries(manifest).sort(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(MANIFEST, `${JSON.stringify(sorted, null, 2)}\n`);
+  const sorted = Object.fromEntries(Object.entries(unreleased).sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(MANIFEST, `${JSON.stringify({ ...releases, unreleased: sorted }, null, 2)}\n`);
 }
 
-module.exports = { IDENTITY, addGolden, fetchRuns, goldenText, readManifest };
+module.exports = { IDENTITY, addGolden, fetchRuns, goldenText, recordedHistories };

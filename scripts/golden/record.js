@@ -1,7 +1,7 @@
 'use strict';
 /* global clearTimeout, setTimeout */
 const { campaignCases } = require('./campaign-cases');
-const { addGolden, fetchRuns, goldenText, readManifest } = require('./histories');
+const { addGolden, fetchRuns, goldenText, recordedHistories } = require('./histories');
 const { decisionCases } = require('./decision-cases');
 const { furtherCases } = require('./further-cases');
 const { realCases } = require('./real-cases');
@@ -16,13 +16,13 @@ const VERSION = 'v1';
  * Records the chosen cases at once, and writes each one that ended as it says.
  * @returns the exit code
  */
-async function record({ names, replace }) {
-  const recorded = new Set(Object.keys(readManifest()).map((file) => file.replace(/\.v\d+\.json$/, '')));
+async function record({ names }) {
+  const recorded = new Set(Object.keys(recordedHistories()).map((file) => file.replace(/\.v\d+\.json$/, '')));
   const isRecorded = ({ name }) => recorded.has(name) || recorded.has(`${name}-run1`);
   const chosen = CASES.filter((one) =>
-    names.length > 0 ? names.some((name) => one.name.includes(name)) : replace || !isRecorded(one),
+    names.length > 0 ? names.some((name) => one.name.includes(name)) : !isRecorded(one),
   );
-  const refused = replace ? [] : chosen.filter(isRecorded);
+  const refused = chosen.filter(isRecorded);
   if (chosen.length === 0 || refused.length > 0) {
     const already = refused.map(({ name }) => name).join(', ');
     console.error(
@@ -37,7 +37,7 @@ async function record({ names, replace }) {
       result.status === 'rejected' ? [`${chosen[index].name}: ${result.reason?.stack ?? result.reason}`] : [],
     );
     const files = Object.assign({}, ...results.map((result) => result.value));
-    addGolden(files, { replace });
+    addGolden(files);
     console.log(`${Object.keys(files).length} histories recorded.`);
     if (failed.length > 0) console.error(`Not recorded:\n${failed.join('\n')}`);
     return failed.length > 0 ? 1 : 0;

@@ -1,0 +1,12 @@
+'use strict';
+const config = require('./jest.config.js');
+
+/**
+ * The stores on real servers: `npm run verify:stores`.
+ * @type {import('jest').Config}
+ */
+module.exports = {
+  ...config,
+  testMatch: ['<rootDir>/test/stores/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+};

@@ -1,0 +1,213 @@
+'use strict';
+// Writes docs/scale.md: what 10,000, 100,000 and a million videos a day cost, computed from what `npm run bench` measured
+// (bench/results). `--check` only compares.
+const fs = require('node:fs');
+const path = require('node:path');
+const { formatText } = require('./format-text.js');
+const { markdownTable } = require('../bench/framework/result-text.js');
+
+const ROOT = path.resolve(__dirname, '..');
+const PAGE = path.join(ROOT, 'docs', 'scale.md');
+const valuesOf = (name) =>
+  JSON.parse(fs.readFileSync(path.join(ROOT, 'bench', 'results', `${name}.json`), 'utf8')).values;
+
+/** A video that takes two minutes, asked for every four seconds. */
+const POLLS = 30;
+const SECONDS = 120;
+const DAY = 86_400;
+/** How much busier the busiest hour is than the average. */
+const PEAK = 5;
+const DAYS = [10_000, 100_000, 1_000_000];
+
+/** Of one poll tick, as test/budgets/events.test.ts asserts: a timer and an activity. */
+const EVENTS_OF_TICK = 11;
+const ACTIONS_OF_TICK = 2;
+/** Of a single video besides its ticks: start, create with its limit, download. The same test asserts the events. */
+const ACTIONS_OF_VIDEO = 5;
+const EVENTS_OF_VIDEO = 25;
+
+/** Milliseconds of CPU, events, actions and bytes of one video. */
+function costs() {
+  const single = valuesOf('detection-lag').cost;
+  const growth = valuesOf('growth').find(({ name }) => name === '1,000 videos, a workflow each');
+  const flow = valuesOf('campaign-scale').find(({ inFlight }) => inFlight === 10_000);
+  const rows = valuesOf('campaign-rows').find((one) => one.rows === 10_000);
+  const bytesOfPoll = growth.databaseBytesPerHour / 3600 / growth.pollsPerSecond;
+  const bytesOfCampaignPoll = flow.databaseBytesPerHour / 3600 / flow.pollsPerSecond;
+  const morePolls = POLLS - rows.polls;
+  return {
+    single: {
+      serverMs: single.serverMsPerPoll * POLLS,
+      workerMs: single.workerMsPerPoll * POLLS,
+      events: EVENTS_OF_TICK * POLLS + EVENTS_OF_VIDEO,
+      actions: ACTIONS_OF_TICK * POLLS + ACTIONS_OF_VIDEO,
+      databaseBytes: bytesOfPoll * POLLS,
+    },
+    campaign: {
+      serverMs: rows.serverMs + flow.serverMsPerPoll * morePolls,
+      workerMs: rows.workerMs + flow.workerMsPerPoll * morePolls,
+      events: flow.eventsPerVideo,
+      actions: (flow.eventsPerVideo * ACTIONS_OF_TICK) / EVENTS_OF_TICK,
+      databaseBytes: rows.databaseBytes + bytesOfCampaignPoll * morePolls,
+    },
+    memoryMiB: flow.peakBytes / 2 ** 20,
+    videosPerSecond: Math.max(...valuesOf('campaign-throughput').map((one) => one.downloadsPerSecond)),
+  };
+}
+
+const number = (value, digits = 0) =>
+  value.toLocaleString('en-US', { maximumFractionDigits: digits, minimumFractionDigits: 0 });
+const significant = (value) =>
+  Number(value.toPrecision(2)).toLocaleString('en-US', { maximumFractionDigits: 3 });
+
+function demand() {
+  return DAYS.map((videos) => {
+    const perSecond = videos / DAY;
+    return [
+      number(videos),
+      significant(perSecond),
+      significant(perSecond * PEAK),
+      number(Math.ceil(perSecond * SECONDS * PEAK)),
+      number(Math.ceil((perSecond * SECONDS * PEAK) / 4)),
+    ];
+  });
+}
+
+function temporal({ single, campaign }) {
+  return DAYS.flatMap((videos) =>
+    [
+      ['singles', single],
+      ['campaigns', campaign],
+    ].map(([how, cost]) => {
+      const cores = (ms) => significant((videos / DAY) * PEAK * (ms / 1000));
+      return [
+        number(videos),
+        how,
+        significant(videos * cost.actions),
+        significant(videos * cost.events),
+        cores(cost.serverMs),
+        cores(cost.workerMs),
+        `${significant((videos * cost.databaseBytes) / 2 ** 30)} GiB`,
+      ];
+    }),
+  );
+}
+
+function stores(hosts) {
+  // Only of runs in whose window videos were created.
+  const shared = hosts.filter((one) => one.hosts > 0 && one.createsPerSecond >= 1);
+  if (shared.length === 0) return undefined;
+  const most = (name) => Math.max(...shared.map((one) => one[name]));
+  const [requests, statements] = [most('bucketRequestsPerVideo'), most('statementsPerVideo')];
+  return {
+    requests,
+    statements,
+    rows: DAYS.map((videos) => [
+      number(videos),
+      significant(videos * requests),
+      significant((videos / DAY) * PEAK * requests),
+      significant(videos * statements),
+      significant((videos / DAY) * PEAK * statements),
+      '6 records, about 6 KB',
+    ]),
+  };
+}
+
+function page() {
+  const cost = costs();
+  const hosts = valuesOf('many-hosts');
+  const { files, s3, postgres } = valuesOf('journal');
+  const bucket = stores(hosts);
+  const ms = (value) => number(value, 1);
+  const text = `# Scale
+
+What a day of videos costs, and what is full first. Every number is computed by \`node scripts/write-scale.js\` from what
+[\`npm run bench\`](measured.md) measured on one machine with two cores, with the embedded server; with PostgreSQL persistence
+the server takes 1.6 to 2.9 times as much (\`npm run bench -- temporal-postgres\`). A video here takes ${SECONDS} seconds and is polled every
+4 seconds, ${POLLS} times; the busiest hour has ${PEAK} times the average, and cores, rates and videos in flight are those of that hour.
+Your videos differ: the cost is nearly all in polls, so that half the time, or twice the interval, is half of it.
+
+## Demand
+
+${markdownTable([['videos a day', 'a second', 'in the busiest hour', 'in flight then', 'polls a second then'], ...demand()]).join('\n')}
+
+## Temporal and workers
+
+A single video is a workflow of its own (${number(cost.single.actions)} actions, ${ms(cost.single.serverMs)} ms of the server and ${ms(cost.single.workerMs)} ms of a worker: \`detection-lag\`,
+\`growth\`). A [campaign](campaigns.md) shares its timers and activities (${number(cost.campaign.actions, 2)} actions, ${ms(cost.campaign.serverMs)} and ${ms(cost.campaign.workerMs)} ms: \`campaign-scale\`, \`campaign-rows\`).
+
+${markdownTable([
+  [
+    'videos a day',
+    'as',
+    'actions a day',
+    'events a day',
+    'server, cores',
+    'workers, cores',
+    'database, a day',
+  ],
+  ...temporal(cost),
+]).join('\n')}
+
+Memory: a worker with 10,000 videos of campaigns in flight takes ${number(cost.memoryMiB)} MiB. Sockets: polls a second x latency of a GET in seconds x 1.3
+(\`MEDIA_POLL_CONNECTIONS\`); with 200 ms and 350 polls a second that is 91.
+
+## Journal and artifacts
+
+A create waits for its claim before it is sent, and for its outcome before it is reported. Claim and outcome together, median of one caller on the
+same machine (\`journal\`): files ${ms(files.journalMs.p50)} ms${s3 === undefined ? '' : `, a bucket ${ms(s3.journalMs.p50)} ms`}${postgres === undefined ? '' : `, PostgreSQL ${ms(postgres.journalMs.p50)} ms`}; a network adds its own time to each request.
+${
+  bucket === undefined
+    ? ''
+    : `
+With the journal in PostgreSQL and artifacts in a bucket, a video of a campaign takes ${number(bucket.requests, 1)} requests to the bucket and ${number(bucket.statements, 1)} statements
+(\`many-hosts\`, the most of its runs). The bytes of the bucket are those of your videos.
+
+${markdownTable([
+  [
+    'videos a day',
+    'bucket requests a day',
+    'a second, busiest',
+    'statements a day',
+    'a second, busiest',
+    'journal, per video',
+  ],
+  ...bucket.rows,
+]).join('\n')}
+`
+}
+## What is full first
+
+| Videos a day | First                                                                                                                                       | What moves it                                                                                              |
+| ------------ | ------------------------------------------------------------------------------------------------------------------------------------------- | ---------------------------------------------------------------------------------------------------------- |
+| 10,000       | nothing: one worker and the embedded server are mostly idle                                                                                 | a second worker is for failures, not for load                                                              |
+| 100,000      | as singles the embedded server in the busiest hour (a server in one process, one disk)                                                        | campaigns; or a Temporal server with a database of its own                                                 |
+| 1,000,000    | as singles the server's cores and its database; as campaigns one worker (${number(cost.videosPerSecond)} videos a second on these two cores, \`campaign-throughput\`) | campaigns; more workers, pools for creates, polls and downloads ([pools](operations.md#pools-of-workers)) |
+
+Beyond that, the rate of the service itself comes first: \`MEDIA_CREATES_PER_SECOND\` and the rates of accounts keep it.
+
+## Several hosts
+
+${hosts
+  .map((one) =>
+    one.hosts === 0
+      ? `- One worker on folders: ${number(one.reached)} in flight after ${number(one.fullAfterSeconds)} s, ${number(one.pollsPerSecond)} polls a second, 95 % of the gaps between polls below ${((one.gaps.p95 ?? 0) / 1000).toFixed(1)} s.`
+      : `- ${number(one.hosts)} ${one.hosts === 1 ? 'worker' : 'workers'} on bucket and database: ${number(one.reached)} in flight after ${number(one.fullAfterSeconds)} s, ${number(one.pollsPerSecond)} polls a second, gaps below ${((one.gaps.p95 ?? 0) / 1000).toFixed(1)} s.`,
+  )
+  .join('\n')}
+
+All of it on the two cores of one machine (\`npm run bench -- many-hosts\`), so that more workers there are not more work done: it shows that
+they share a campaign, and what that costs the stores.
+`;
+  return formatText(PAGE, text);
+}
+
+function main(check) {
+  const text = page();
+  if (!check) return fs.writeFileSync(PAGE, text);
+  if (fs.readFileSync(PAGE, 'utf8') === text) return;
+  console.error('docs/scale.md is not what bench/results say: node scripts/write-scale.js');
+  process.exitCode = 1;
+}
+
+main(process.argv.includes('--check'));

@@ -3,11 +3,13 @@ import fs from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { createFileJournal, hostId, JournalRecordError } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/journal/file-journal';
+import { JournalRecordError } from '../../src/journal/records';
 import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
-import { journalConformance } from './journal-conformance';
+import { createFileRecords, hostId } from '../../src/journal/file-records';
+import { createJournalConformance, recordStoreConformance } from '../../src/testing';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const HASH = createHash('sha256').update('default\norder-1').digest('hex');
@@ -29,10 +31,19 @@ afterEach(() => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a journal in files', () => {
-  journalConformance(async () => {
-    const root = await newRoot();
-    return () => createFileJournal({ root });
-  });
+  const checks = [
+    ...createJournalConformance(async () => {
+      const root = await newRoot();
+      return () => createFileJournal({ root });
+    }),
+    ...[false, true].flatMap((shared) =>
+      recordStoreConformance(async () => {
+        const root = await newRoot();
+        return () => createFileRecords({ root, shared });
+      }).map(({ name, run }) => ({ name: `${name} (${shared ? 'any file system' : 'this host'})`, run })),
+    ),
+  ];
+  test.each(checks)('$name', ({ run }) => run());
 
   it('lays its records where the design says, for nobody else to read', async () => {
     const root = await newRoot();
@@ -96,7 +107,6 @@ describe('a journal in files', () => {
     );
     const hint = join(root, 'open', hints[0]!);
     await writeFile(join(dirname(hint), 'half.json'), '{');
-    await writeFile(join(dirname(hint), 'note.txt'), await readFile(hint));
     await mkdir(join(dirname(hint), 'folder.json'));
     expect(await journal.findOpenByBody('same')).toHaveLength(1);
   });

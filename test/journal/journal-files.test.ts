@@ -18,16 +18,15 @@ describe.each([
   ['on any file system', asyncFiles],
   ['on a disk of this host', syncFiles],
 ])('the files of a journal %s', (_, files) => {
-  it('are listed in the order of their names, those with an ending only', async () => {
+  it('are listed in the order of their names', async () => {
     const names = ['c.outcome', 'b.claim', 'a.claim'];
     jest.spyOn(fs, 'readdirSync').mockReturnValue(names as never);
     jest.spyOn(fs.promises, 'readdir').mockResolvedValue(names as never);
-    expect(await files.names(folder, '')).toEqual(['a.claim', 'b.claim', 'c.outcome']);
-    expect(await files.names(folder, '.claim')).toEqual(['a.claim', 'b.claim']);
+    expect(await files.names(folder)).toEqual(['a.claim', 'b.claim', 'c.outcome']);
   });
 
   it('are none where there is no folder, and have no text where there is no file', async () => {
-    expect(await files.names(join(folder, 'none'), '')).toEqual([]);
+    expect(await files.names(join(folder, 'none'))).toEqual([]);
     expect(await files.text(join(folder, 'none'))).toBeNull();
   });
 
@@ -37,7 +36,7 @@ describe.each([
 
   it('that cannot be read are not taken for none', async () => {
     const file = join(folder, 'a.claim');
-    await expect(files.names(file, '')).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(files.names(file)).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(files.text(join(file, 'b'))).rejects.toMatchObject({ code: 'ENOTDIR' });
   });
 });

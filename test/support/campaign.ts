@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import { createFileStore } from '../../src/artifacts/file-store';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
 import { type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
@@ -8,6 +6,7 @@ import { type CampaignResult, type CampaignState } from '../../src/domain/campai
 import { QUERY, WORKFLOW } from '../../src/domain/names';
 import { type runCampaign } from '../../src/workflows/campaign/run-campaign';
 import { readResults } from '../../src/manifest/results';
+import { openArtifactStore } from '../../src/stores';
 import { type MediaStack } from './media-stack';
 
 export type Row = { readonly [column: string]: unknown };
@@ -17,7 +16,7 @@ export async function storedManifest(
   stack: MediaStack,
   rows: readonly Row[],
 ): Promise<CampaignInput['manifest']> {
-  const store = createFileStore({ root: stack.config.artifacts });
+  const store = await openArtifactStore(stack.config);
   const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   const artifact = await store.putBuffer(Buffer.from(text), { mediaType: 'application/jsonl' });
   return { source: { artifact }, format: 'jsonl' };
@@ -53,7 +52,7 @@ export async function resultsOf(
   stack: MediaStack,
   results: ResultsRef,
 ): Promise<Map<string, CampaignRowResult>> {
-  const store = createFileStore({ root: join(stack.config.artifacts) });
+  const store = await openArtifactStore(stack.config);
   const latest = new Map<string, CampaignRowResult>();
   for await (const row of readResults(store, results)) {
     const had = latest.get(row.key);

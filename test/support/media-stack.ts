@@ -5,15 +5,17 @@ import { join } from 'node:path';
 import { type WorkerOptions } from '@temporalio/worker';
 import { TemporalMediaClient } from '../../src/client';
 import { readConfig, type MediaConfig } from '../../src/config';
-import { startSandboxProcess, type SandboxOptions, type SandboxProcess } from '../../src/testing/sandbox';
+import { type SandboxOptions } from '../../src/testing/sandbox';
 import { createMediaWorker, type MediaWorker, type MediaWorkerOptions } from '../../src/worker';
+import { startTestSandbox, type TestSandbox } from './shared-sandbox';
+import { newArtifactsPlace, newJournalPlace } from './store-places';
 import { connectTestServer, type TestServer } from './temporal';
 import { testBundle } from './test-bundle';
 
 /** Everything one end-to-end test file needs: the run's Temporal server, a sandbox of its own, workers of its own. */
 export interface MediaStack {
   readonly server: TestServer;
-  readonly sandbox: SandboxProcess;
+  readonly sandbox: TestSandbox;
   readonly media: TemporalMediaClient;
   readonly taskQueue: string;
   readonly dataDir: string;
@@ -42,14 +44,14 @@ export const SANDBOX_KEY = 'sandbox-key';
 
 export interface MediaStackOptions {
   readonly sandbox?: SandboxOptions;
-  /** A Temporal server of the test's own. @default the run's */
-  readonly temporal?: { readonly address: string; readonly namespace: string };
+  /** A Temporal server of the test's own, or a namespace on the run's. @default the run's */
+  readonly temporal?: { readonly address?: string; readonly namespace: string };
 }
 
 export async function startMediaStack(options: MediaStackOptions = {}): Promise<MediaStack> {
   const dataDir = await mkdtemp(join(tmpdir(), 'temporal-media-test-'));
   const server = await connectTestServer(options.temporal);
-  const sandbox = await startSandboxProcess({ ...options.sandbox });
+  const sandbox = await startTestSandbox(options.sandbox);
   const taskQueue = server.uniqueId('media');
   const env = {
     TEMPORAL_ADDRESS: server.address,
@@ -59,6 +61,8 @@ export async function startMediaStack(options: MediaStackOptions = {}): Promise<
     MEDIA_MODELS: sandbox.modelsUrl,
     MEDIA_ALLOWED_MEDIA_ORIGINS: new URL(sandbox.mediaUrl).origin,
     MEDIA_DATA_DIR: dataDir,
+    MEDIA_JOURNAL: await newJournalPlace(join(dataDir, 'journal')),
+    MEDIA_ARTIFACTS: await newArtifactsPlace(join(dataDir, 'artifacts')),
     MEDIA_TASK_QUEUE: taskQueue,
   };
   const running = new Set<RunningWorker>();

@@ -40,7 +40,7 @@ it.each(files.filter((file) => needOf(file) === 'nothing' || needOf(file) === 't
       .filter((one) => one.startsWith('test/') && one !== 'test/support/needs.test.ts')
       .map((one) => readFileSync(path.join(ROOT, one), 'utf8'))
       .join('\n');
-    expect(source).not.toMatch(/startSandboxProcess\(|['"/]lib\/(?:cli|testing|worker)/);
+    expect(source).not.toMatch(/start(?:Test)?Sandbox(?:Process)?\(|['"/]lib\/(?:cli|testing|worker)/);
   },
 );
 

@@ -11,9 +11,17 @@ export function sized<T>(sizes: Readonly<Record<ProofSize, T>>): T {
   return sizes[PROOF_SIZE];
 }
 
+/**
+ * For suites that look for what nobody thought of, at random, in minutes: the few runs that every change has time for
+ * would find nothing that the suites of chosen moments do not. Runs with `npm run verify:deep` only.
+ */
+export const describeDeep = PROOF_SIZE === 'deep' ? describe : describe.skip;
+
 /** Where the suites of this size write what they reached. */
 export function proofFolder(): string {
-  return resolve(process.env['PROOF_OUT'] ?? 'node_modules/.cache/temporal-media/proof', PROOF_SIZE);
+  const stores = process.env['TEST_STORES'] ?? 'files';
+  const size = stores === 'files' ? PROOF_SIZE : `${PROOF_SIZE}-${stores}`;
+  return resolve(process.env['PROOF_OUT'] ?? 'node_modules/.cache/temporal-media/proof', size);
 }
 
 /** What a suite reached: words of its own, integers or ratios. */

@@ -2,6 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { addressSource } from '../../src/testing/temporal-server/address-source';
+import { eventually } from './eventually';
+
+/** More than any run lasts, and what every server agrees to. */
+const RETENTION_SECONDS = 86_400;
 
 /** The run's Temporal server as one test file uses it. */
 export interface TestServer {
@@ -16,11 +20,12 @@ export interface TestServer {
 }
 
 /**
- * Connects to the server that the global set-up started or found, or to a server of the test's own.
+ * Connects to the server that the global set-up started or found, or to a server or a namespace of the test's own.
  * @throws Error when the run has none.
  */
 export async function connectTestServer(own?: {
-  readonly address: string;
+  /** @default that of the run */
+  readonly address?: string;
   readonly namespace: string;
 }): Promise<TestServer> {
   const address = own?.address ?? process.env['TEST_TEMPORAL_ADDRESS'];
@@ -30,7 +35,10 @@ export async function connectTestServer(own?: {
       'This run has no Temporal server: unset TEST_NO_SERVER, or say in test/support/needs.js that this file needs one.',
     );
   }
-  const options = { ...(own ? {} : (await addressSource(process.env))?.connection), address };
+  const options = {
+    ...(own?.address === undefined && (await addressSource(process.env))?.connection),
+    address,
+  };
   const connection = await Connection.connect(options);
   const nativeConnection = await NativeConnection.connect(options);
   return {
@@ -44,4 +52,29 @@ export async function connectTestServer(own?: {
       await connection.close();
     },
   };
+}
+
+/**
+ * Registers a namespace on the run's server for a test whose workflows nobody else may see in a list, and waits until
+ * the server takes work in it.
+ */
+export async function ownNamespace(): Promise<{ readonly namespace: string }> {
+  const server = await connectTestServer();
+  const namespace = server.uniqueId('namespace');
+  const { workflowService } = server.client.connection;
+  try {
+    await workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: RETENTION_SECONDS as never },
+    });
+    await eventually(`the namespace ${namespace} taken up`, () =>
+      workflowService.countWorkflowExecutions({ namespace }).then(
+        () => true,
+        () => false,
+      ),
+    );
+  } finally {
+    await server.close();
+  }
+  return { namespace };
 }

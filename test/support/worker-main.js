@@ -4,30 +4,35 @@
  * ends with the process that started it. What is worth a look is put around its journal.
  */
 const { DefaultLogger, makeTelemetryFilterString, Runtime } = require('@temporalio/worker');
-const { createFileJournal } = require('../../lib/journal/file-journal.js');
+const { createJournal } = require('../../lib/journal/create-journal.js');
+const { openArtifactStore, openRecords } = require('../../lib/stores/open-stores.js');
 const { createMediaWorker, readConfig } = require('../../lib/worker');
 
-/** @param around the journal as the worker is to see it @param core level of the SDK's core; servers that are killed make it loud */
-function runWorkerProcess(around, { core = 'ERROR' } = {}) {
+/**
+ * @param around the journal as the worker is to see it
+ * @param below what to put around its records and its artifacts
+ * @param core level of the SDK's core; servers that are killed make it loud */
+function runWorkerProcess(around, { core = 'ERROR', ...below } = {}) {
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core, other: core }) },
     },
   });
-  main(around).catch((error) => {
+  main(around, below).catch((error) => {
     process.stderr.write(`${error.stack}\n`);
     process.exit(1);
   });
 }
 
-async function main(around) {
+async function main(around, { records = (it) => it, artifacts = (it) => it }) {
   process.stdin.once('end', () => process.exit()).resume();
   process.stdin.unref();
   const config = readConfig();
   const media = await createMediaWorker({
     config,
-    journal: around(createFileJournal({ root: config.journal })),
+    journal: around(createJournal(records(await openRecords(config)))),
+    artifacts: artifacts(await openArtifactStore(config)),
     workflows: { workflowBundle: { codePath: process.env['WORKFLOW_BUNDLE'] } },
   });
   const running = media.run();

@@ -1,0 +1,86 @@
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type S3Server, startS3 } from '../../scripts/stores/s3';
+import { prune } from '../../src/cli/artifacts/prune';
+import { type Connected } from '../../src/cli/connect';
+import { type CommandContext } from '../../src/cli/context';
+import { readConfig } from '../../src/config';
+import { openArtifactStore, openJournal } from '../../src/stores/open-stores';
+import { claimIntent } from '../activities/claim-intent';
+import { describeWithS3, newBucket } from './support/s3';
+
+const DAY_MS = 86_400_000;
+
+describeWithS3()('artifacts prune on a bucket', () => {
+  let server: S3Server;
+  let dir: string;
+  let before: NodeJS.ProcessEnv;
+
+  beforeAll(async () => {
+    server = await startS3();
+    before = process.env;
+    process.env = { ...process.env, ...server.env };
+  });
+  afterAll(async () => {
+    process.env = before;
+    await server?.stop();
+  });
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'prune-s3-'));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  it('removes old objects that a journal in the same bucket does not name', async () => {
+    const bucket = await newBucket(server);
+    const config = readConfig({
+      MEDIA_DATA_DIR: dir,
+      MEDIA_ARTIFACTS: `s3://${bucket}/files`,
+      MEDIA_JOURNAL: `s3://${bucket}/journal`,
+    });
+    const store = await openArtifactStore(config);
+    const put = (text: string) => store.putBuffer(Buffer.from(text), { mediaType: 'image/png' });
+    const [image, loose] = await Promise.all([put('an image'), put('nobody names me')]);
+    const young = await put('stored today');
+    const old = new Date(Date.now() - 100 * DAY_MS);
+    for (const { sha256 } of [image, loose]) {
+      // The server keeps an object as a file.
+      await utimes(join(server.dir, 'buckets', bucket, 'files', sha256.slice(0, 2), sha256), old, old);
+    }
+    const journal = await openJournal(config);
+    await journal.identity();
+    const key = { namespace: 'default', creationKey: 'map' };
+    await journal.putClaim(key, 0, claimIntent(key));
+    await journal.putOutcome(key, 0, {
+      v: 1,
+      nonce: 'ours',
+      at: old.toISOString(),
+      answer: {
+        ...{ outcome: 'completed', sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null },
+        ...{ images: [image], created: null, warnings: [] },
+      },
+    });
+    const replies: unknown[] = [];
+    const report = { say: () => undefined, reply: (reply: unknown) => replies.push(reply) };
+    await prune({ report } as unknown as CommandContext, emptyServer(), config, 90 * DAY_MS, false);
+    const counts = { artifacts: 3, removed: 1, removedBytes: loose.bytes, keptNamed: 1, keptYoung: 1 };
+    expect(replies).toEqual([{ ok: true, data: { dryRun: false, ...counts } }]);
+    const left = (await store.list(null, 10)).map(({ sha256 }) => sha256);
+    expect(left).toEqual([image.sha256, young.sha256].sort());
+  });
+});
+
+/** A Temporal server that has the namespace, and nothing in it. */
+function emptyServer(): Connected {
+  const workflowService = {
+    describeNamespace: async () => ({ config: { workflowExecutionRetentionTtl: { seconds: 86_400 } } }),
+    listWorkflowExecutions: async () => ({ executions: [] }),
+    listSchedules: async () => ({ schedules: [] }),
+    describeWorkflowExecution: async () => {
+      throw Object.assign(new Error('not found'), { code: 5, details: '', metadata: { get: () => [] } });
+    },
+  };
+  const connection = { workflowService };
+  const client = { connection, options: { namespace: 'default' }, workflowService };
+  return { client, namespace: 'default', taskQueue: 'media' } as unknown as Connected;
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { startPostgres } from '../../scripts/stores/postgres';
+import { findS3, startS3 } from '../../scripts/stores/s3';
+import { migratePostgres } from '../../src/postgres';
+
+/** Starts the servers of a run, and tells its tests in their environment. Resolves with what stops them. */
+export async function startStores(
+  withDatabase: boolean,
+  say: (line: string) => void,
+): Promise<() => Promise<void>> {
+  const found = findS3({ say });
+  if (found.path === null) throw new Error(found.reason);
+  const bucket = await startS3();
+  await bucket.createBucket('tests');
+  Object.assign(process.env, bucket.env);
+  const database = withDatabase ? await startPostgres({ settings: { max_connections: 500 } }) : undefined;
+  if (database !== undefined) process.env['TEST_POSTGRES_URL'] = database.url;
+  return async () => {
+    await bucket.stop();
+    await database?.stop();
+  };
+}
+
+/** A database with the table of a journal. */
+export async function newDatabase(): Promise<string> {
+  const url = process.env['TEST_POSTGRES_URL'] ?? '';
+  const name = `media_${randomUUID().replaceAll('-', '')}`;
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  const address = new URL(url);
+  address.pathname = `/${name}`;
+  await migratePostgres(address.href);
+  return address.href;
+}

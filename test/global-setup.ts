@@ -3,19 +3,30 @@ import { resolveTemporalServer, startTemporalServer } from '../src/testing/tempo
 import { bringLibUpToDate } from './support/bring-lib-up-to-date';
 import { needOfPatterns } from './support/needs';
 import { planLine, readyLine, SEARCH_LINES } from './support/server-cost';
-import { SERVER_SLOT, type ServerSlot } from './support/server-slot';
+import {
+  HOSTS_SLOT,
+  type HostsSlot,
+  SERVER_SLOT,
+  type ServerSlot,
+  STORES_SLOT,
+  type StoresSlot,
+} from './support/server-slot';
+import { startStoresOfRun } from './support/store-places';
+import { startTestHosts } from './support/test-hosts';
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * Brings what the selected tests need (test/support/needs.js) and says beforehand which way and what that costs: `lib`
- * brought up to date, because what is published is what is run, and one Temporal server for the whole run.
+ * brought up to date, because what is published is what is run, one process for sandboxes, a few for commands, and one Temporal server.
  * TEST_NO_SERVER=1 and TEST_NO_BUILD=1 leave either out.
  */
 async function globalSetup(config: Config & SelectedTests): Promise<void> {
   const need = needOfPatterns(config.testPathPatterns?.patterns ?? config.nonFlagArgs ?? []);
   const needsLib = need === 'lib' || need === 'server';
   if (needsLib && process.env['TEST_NO_BUILD'] !== '1') await bringLibUpToDate(say);
+  if (needsLib) (globalThis as unknown as HostsSlot)[HOSTS_SLOT] = await startTestHosts();
+  (globalThis as unknown as StoresSlot)[STORES_SLOT] = await startStoresOfRun(say);
   if (need !== 'server' || process.env['TEST_NO_SERVER'] === '1') return;
   const started = performance.now();
   for (const line of SEARCH_LINES) say(line);

@@ -1,8 +1,17 @@
-import { SERVER_SLOT, type ServerSlot } from './support/server-slot';
+import {
+  HOSTS_SLOT,
+  type HostsSlot,
+  SERVER_SLOT,
+  type ServerSlot,
+  STORES_SLOT,
+  type StoresSlot,
+} from './support/server-slot';
 
-/** Stops the server that the set-up started; one that it only connected to goes on. */
+/** Stops what the set-up started; a server that it only connected to goes on. */
 async function globalTeardown(): Promise<void> {
   await (globalThis as unknown as ServerSlot)[SERVER_SLOT]?.stop();
+  await (globalThis as unknown as StoresSlot)[STORES_SLOT]?.();
+  for (const host of (globalThis as unknown as HostsSlot)[HOSTS_SLOT] ?? []) host.kill();
 }
 
 export = globalTeardown;

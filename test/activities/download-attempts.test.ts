@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { digestOf } from '../../src/activities/fetch-body';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { videoTaskById } from '../../src/domain/video-task';
-import { readAll } from '../artifacts/artifact-store-conformance';
+import { buffer } from 'node:stream/consumers';
 import { makeMp4 } from '../artifacts/make-media';
 import {
   type Answer,
@@ -247,7 +247,7 @@ describe('a video that came', () => {
     harness.content = inTurn(status(404), fileAnswer(mp4));
     const { result } = await harness.run();
     const sidecar = result.outcome === 'downloaded' ? result.sidecar! : undefined;
-    expect(JSON.parse((await readAll(await harness.store.read(sidecar!))).toString())).toMatchObject({
+    expect(JSON.parse((await buffer(await harness.store.read(sidecar!))).toString())).toMatchObject({
       timings: {
         scheduledAt: '2026-01-01T00:00:00.000Z',
         startedAt: '2026-01-01T00:00:04.000Z',

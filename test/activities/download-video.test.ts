@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { videoTaskById } from '../../src/domain/video-task';
 import { makeMp4 } from '../artifacts/make-media';
-import { readAll } from '../artifacts/artifact-store-conformance';
+import { buffer } from 'node:stream/consumers';
 import { API_KEY, DownloadHarness, fileAnswer, inTurn, sha256, status, TASK_ID } from './download-harness';
 
 let harness: DownloadHarness;
@@ -35,7 +35,7 @@ it('[C3.2] [C4.1] fetches, verifies and stores the video by the content endpoint
     reported: { resolution: '720p', durationSeconds: 2 },
     warnings: [],
   });
-  expect((await readAll(await harness.store.read({ sha256: sha256(mp4) }))).equals(mp4)).toBe(true);
+  expect((await buffer(await harness.store.read({ sha256: sha256(mp4) }))).equals(mp4)).toBe(true);
   expect([harness.count('record'), harness.count('content'), harness.count('media')]).toEqual([1, 1, 0]);
   expect(await harness.parts()).toEqual([]);
 });
@@ -107,7 +107,7 @@ it("[C4.1] [C2.2.6] the record's URL is the fallback at once, whatever its name"
   const stored = Buffer.concat(
     await Promise.all(
       [result.outcome === 'downloaded' ? result.sidecar! : undefined].map((ref) =>
-        harness.store.read(ref!).then(readAll),
+        harness.store.read(ref!).then(buffer),
       ),
     ),
   );
@@ -202,7 +202,7 @@ it.each([undefined, 'a cat on a roof'])(
     harness.content = fileAnswer(mp4);
     const { result } = await harness.run(sidecarPrompt === undefined ? {} : { sidecarPrompt });
     const sidecar = result.outcome === 'downloaded' ? result.sidecar! : undefined;
-    const document = JSON.parse((await readAll(await harness.store.read(sidecar!))).toString()) as Record<
+    const document = JSON.parse((await buffer(await harness.store.read(sidecar!))).toString()) as Record<
       string,
       unknown
     >;

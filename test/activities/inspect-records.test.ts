@@ -1,3 +1,5 @@
+import { clientOf } from '../service/client-under-test';
+import { accountRegistry, type AccountRegistry } from '../../src/accounts/registry';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +18,10 @@ import { paidDeps } from './paid-deps';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const MINUTE = 60_000;
+
+const OURS = accountRegistry([
+  { name: 'default@00000000', client: clientOf('http://127.0.0.1:9'), hasKey: async () => true },
+]);
 
 /** The service's own records settle a create of unknown fate only where they prove something (failure model: The journal). */
 describe('task records', () => {
@@ -39,10 +45,19 @@ describe('task records', () => {
     readonly says: TaskRecord | Error;
     readonly longestRequestMs?: number;
     readonly onAbsent?: CreatePolicy['onAbsent'];
+    readonly accounts?: AccountRegistry;
+    readonly attempt?: number;
   }
 
-  async function reconcile({ says, longestRequestMs = MINUTE, onAbsent }: Look): Promise<CreateVideoAnswer> {
+  async function reconcile({
+    says,
+    longestRequestMs = MINUTE,
+    onAbsent,
+    accounts = OURS,
+    attempt = 1,
+  }: Look): Promise<CreateVideoAnswer> {
     const env = new MockActivityEnvironment({
+      attempt,
       workflowExecution: { workflowId: 'wf', runId: 'run' },
       heartbeatDetails: beat,
     });
@@ -52,6 +67,7 @@ describe('task records', () => {
     return env.run(
       createReconcileCreate({
         ...paidDeps(folder, journal),
+        accounts,
         policy: onAbsent === undefined ? undefined : { onAbsent },
         taskRecords: {
           longestRequestMs,
@@ -103,6 +119,14 @@ describe('task records', () => {
     ];
     for (const says of answers)
       expect(await reconcile({ says, onAbsent: 'resend' })).toMatchObject({ outcome: 'unconfirmed' });
+    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+  });
+
+  it('[C4.4a] a worker without the account leaves them to another one, and never sends again by its own policy', async () => {
+    const look: Look = { says: { found: 'none' }, onAbsent: 'resend', accounts: accountRegistry([]) };
+    beat = { absentSince: Date.now() - MINUTE };
+    await expect(reconcile(look)).rejects.toMatchObject({ details: [{ class: 'account_not_configured' }] });
+    expect(await reconcile({ ...look, attempt: 6 })).toMatchObject({ outcome: 'unconfirmed' });
     expect((await journal.read(KEY, 0)).resolution).toBeNull();
   });
 

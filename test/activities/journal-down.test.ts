@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
+import { accountRegistry } from '../../src/accounts/registry';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type MediaActivities } from '../../src/domain/activities';

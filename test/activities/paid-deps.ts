@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { accountRegistry } from '../../src/activities/accounts';
+import { accountRegistry } from '../../src/accounts/registry';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/artifacts/file-store';

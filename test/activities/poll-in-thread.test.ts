@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { accountRegistry } from '../../src/activities/accounts';
+import { accountRegistry } from '../../src/accounts/registry';
 import { pollInThread, type PollThread } from '../../src/activities/poll-in-thread';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
@@ -27,13 +27,13 @@ describe('polls in a thread of their own', () => {
   });
   afterAll(() => sandbox.close());
 
+  const data = { connections: 4 };
+  const access = (account: string) =>
+    account === ACCOUNT ? { name: ACCOUNT, baseUrl: sandbox.url, key: key(), secrets: [] } : undefined;
+
   beforeEach(() => {
     key = () => KEY;
-    const started = pollInThread(
-      { account: ACCOUNT, baseUrl: sandbox.url, connections: 4 },
-      () => key(),
-      ENTRY,
-    );
+    const started = pollInThread(data, access, ENTRY);
     if (started === undefined) throw new Error('lib is not built');
     thread = started;
   });
@@ -77,9 +77,7 @@ describe('polls in a thread of their own', () => {
   it('[C5.2] use the key of the moment, and send nothing without one', async () => {
     const tick = tickOf([await newTask()]);
     const before = await pollsSeen();
-    key = () => {
-      throw new Error('no such file');
-    };
+    key = () => '';
     expect(await thread.pollVideos(tick)).toEqual({ answers: [{ index: 0, error: 'credentials' }] });
     expect(await pollsSeen()).toBe(before);
     key = () => KEY;
@@ -93,8 +91,7 @@ describe('polls in a thread of their own', () => {
   });
 
   it('fail with their thread, and the next ones have a new one', async () => {
-    const data = { account: ACCOUNT, baseUrl: sandbox.url, connections: 4 };
-    const dying = pollInThread(data, () => KEY, join(__dirname, 'support', 'dying-thread.js'));
+    const dying = pollInThread(data, access, join(__dirname, 'support', 'dying-thread.js'));
     const tick = tickOf(['task_1']);
     const both = await Promise.allSettled([dying?.pollVideos(tick), dying?.pollVideos(tick)]);
     const failed = { status: 'rejected', reason: new Error('The thread that polls ended.') };
@@ -114,7 +111,6 @@ describe('polls in a thread of their own', () => {
   });
 
   it('stay in the thread of the worker where their code is no file of its own', () => {
-    const data = { account: ACCOUNT, baseUrl: sandbox.url, connections: 4 };
-    expect(pollInThread(data, () => KEY, join(__dirname, 'no-such-file.js'))).toBeUndefined();
+    expect(pollInThread(data, access, join(__dirname, 'no-such-file.js'))).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import { accountRegistry } from '../../src/activities/accounts';
+import { accountRegistry } from '../../src/accounts/registry';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { type PollVideosInput } from '../../src/domain/poll-answers';
 import { createMediaClient } from '../../src/service/create-media-client';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/activities/accounts';
+import { accountRegistry } from '../../src/accounts/registry';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { ACTIVITY } from '../../src/domain/names';

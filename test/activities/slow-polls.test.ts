@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import { accountRegistry } from '../../src/activities/accounts';
+import { accountRegistry } from '../../src/accounts/registry';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { PollGroup } from '../../src/domain/poll-group';
 import { type PollPace } from '../../src/domain/poll-delays';

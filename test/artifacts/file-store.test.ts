@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { openAsBlob } from 'node:fs';
 import {
   mkdir,
   mkdtemp,
@@ -13,9 +14,10 @@ import {
 } from 'node:fs/promises';
 import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-store';
 import { createFileStore, FileArtifactStore, fileExtension } from '../../src/artifacts/file-store';
-import { artifactStoreConformance, readAll } from './artifact-store-conformance';
+import { artifactStoreConformance } from '../../src/testing/conformance/artifact-store';
 
 let root: string;
 beforeEach(async () => {
@@ -27,12 +29,12 @@ afterEach(async () => {
 
 const pathOf = (base: string, sha256: string) => join(base, 'sha256', sha256.slice(0, 2), sha256);
 
-artifactStoreConformance('file store', async () => {
+async function openStore() {
   const directory = await mkdtemp(join(tmpdir(), 'store-'));
   const store = new FileArtifactStore(join(directory, 'deep', 'root'));
   return {
     store,
-    async damage(sha256) {
+    async damage(sha256: string) {
       const handle = await open(pathOf(join(directory, 'deep', 'root'), sha256), 'r+');
       const byte = Buffer.alloc(1);
       await handle.read(byte, 0, 1, 1000);
@@ -41,6 +43,10 @@ artifactStoreConformance('file store', async () => {
     },
     dispose: () => rm(directory, { recursive: true, force: true }),
   };
+}
+
+describe('file store: artifact store conformance', () => {
+  for (const { name, run } of artifactStoreConformance(openStore)) it(name, run, 60_000);
 });
 
 describe('file store', () => {
@@ -54,8 +60,36 @@ describe('file store', () => {
     for (const directory of [join(root, 'a'), join(root, 'a', 'parts'), join(path, '..')])
       expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect(await readdir(join(root, 'a', 'parts'))).toEqual([]);
-    expect(store.localPath(ref.sha256)).toBe(path);
-    expect(store.localPath('0'.repeat(64))).toBeUndefined();
+    expect(await store.localPath(ref)).toBe(path);
+    await expect(store.localPath({ sha256: '0'.repeat(64) })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('tells when bytes were last stored, a day at most too early, and touches no file that may be read', async () => {
+    const store = new FileArtifactStore(root);
+    const put = () => store.putBuffer(Buffer.from('the same again'), { mediaType: 'image/png' });
+    const { sha256 } = await put();
+    const path = pathOf(root, sha256);
+    const hours = (ago: number) => new Date(Date.now() - ago * 3_600_000);
+    const storedAt = async () => Date.parse((await store.list(null, 10))[0]!.storedAt);
+    await utimes(path, hours(23), hours(23));
+    await put();
+    expect(await readdir(join(path, '..'))).toEqual([sha256]);
+    await utimes(path, hours(48), hours(48));
+    const before = await stat(path);
+    const upload = await openAsBlob(path);
+    await put();
+    expect(Date.now() - (await storedAt())).toBeLessThan(3_600_000);
+    expect((await stat(path)).mtimeMs).toBe(before.mtimeMs);
+    expect(await upload.text()).toBe('the same again');
+    // The note counts as the file does.
+    const note = `${path}.stored`;
+    await utimes(note, hours(40), hours(40));
+    expect(await storedAt()).toBe(Math.trunc((await stat(note)).mtimeMs));
+    await put();
+    expect(Date.now() - (await storedAt())).toBeLessThan(3_600_000);
+    expect(await store.list(null, 10)).toHaveLength(1);
+    await store.remove(sha256);
+    expect(await readdir(join(path, '..'))).toEqual([]);
   });
 
   it('keeps refused bytes under <hash>.rejected', async () => {
@@ -147,7 +181,7 @@ describe('file store', () => {
     const ref = await store.putBuffer(bytes, { mediaType: 'video/mp4' });
     await writeFile(pathOf(root, ref.sha256), bytes.subarray(0, 10));
     await store.putBuffer(bytes, { mediaType: 'video/mp4' });
-    expect((await readAll(await store.read(ref))).equals(bytes)).toBe(true);
+    expect((await buffer(await store.read(ref))).equals(bytes)).toBe(true);
   });
 
   it('repairs a stored file of the right length with wrong bytes, as a power cut leaves it', async () => {
@@ -156,7 +190,7 @@ describe('file store', () => {
     const ref = await store.putBuffer(bytes, { mediaType: 'video/mp4' });
     await writeFile(pathOf(root, ref.sha256), Buffer.alloc(bytes.length));
     await store.putBuffer(bytes, { mediaType: 'video/mp4' });
-    expect((await readAll(await store.read(ref))).equals(bytes)).toBe(true);
+    expect((await buffer(await store.read(ref))).equals(bytes)).toBe(true);
   });
 
   it('removes parts that nobody touched for long', async () => {
@@ -216,10 +250,12 @@ describe('file store', () => {
     for (const name of ['ab', `${'ab'.repeat(32)}f`, 'g'.repeat(64)]) {
       await mkdir(join(root, 'sha256', name.slice(0, 2)), { recursive: true });
       await writeFile(pathOf(root, name), 'x');
-      expect(store.localPath(name)).toBeUndefined();
+      await expect(store.localPath({ sha256: name })).rejects.toMatchObject({ code: 'not_found' });
     }
     await writeFile(join(root, 'sha256', 'aa'), 'x');
-    expect(store.localPath(`/../${'aa'.repeat(32)}`)).toBeUndefined();
+    const outside = `/../${'aa'.repeat(32)}`;
+    await expect(store.localPath({ sha256: outside })).rejects.toMatchObject({ code: 'not_found' });
+    expect(await store.list(null, 10)).toEqual([]);
   });
 
   it('has one name for good, which another store does not have', async () => {

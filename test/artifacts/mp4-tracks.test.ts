@@ -1,283 +1,344 @@
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Log } from 'mp4box';
-import { checkMp4, checkMp4Bytes } from '../../src/artifacts/incomplete-mp4';
-import { box, makeMp4, topLevel } from './make-media';
-import { memorySource } from './memory-source';
+import { DamagedMp4 } from '../../src/artifacts/mp4-boxes';
+import {
+  claimOf,
+  fragmentDefaultsOf,
+  fragmentSamples,
+  type Mp4Track,
+  tracksOf,
+} from '../../src/artifacts/mp4-tracks';
+import { bytesOfParts, type Part, table, trak as madeTrak } from './make-boxes';
+import { box } from './make-media';
 
-let directory: string;
-let whole: Buffer;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'temporal-media-samples-'));
-  whole = await makeMp4();
+const ENTRY = table('avc1', 7);
+const TKHD = table('tkhd', 0, 0, 0, 42);
+const MDHD = table('mdhd', 0, 0, 0, 600, 1200);
+const STSD = table('stsd', 0, 1, ENTRY);
+const STTS = table('stts', 0, 1, 9, 100);
+
+const trak = ({ stbl = [STSD, STTS], ...made }: Partial<Parameters<typeof madeTrak>[0]>) =>
+  madeTrak({ stbl, ...made });
+
+/** The tracks of the body of a `moov` box. */
+const tracks = (...traks: Buffer[]) => [...tracksOf(Buffer.concat([box('mvhd'), ...traks]))];
+
+function track(made: Parameters<typeof trak>[0]): Mp4Track {
+  return tracks(trak(made))[0]!;
+}
+
+/** @param more boxes of `stbl` behind those that every track has */
+const withTables = (...more: Buffer[]) => track({ stbl: [STSD, STTS, ...more] });
+
+describe('a track', () => {
+  it('has its number, its clock and its first sample entry', () => {
+    expect(withTables()).toMatchObject({ id: 42, timescale: 600, duration: 1200, ticks: 0, sampleCount: 0 });
+    expect(withTables().sampleEntry).toEqual(ENTRY);
+  });
+
+  it('has them in other places in the longer versions', () => {
+    const made = track({
+      tkhd: table('tkhd', 1 << 24, 1n, 2n, 43),
+      mdhd: table('mdhd', 1 << 24, 1n, 2n, 90_000, 2n ** 33n),
+    });
+    expect(made).toMatchObject({ id: 43, timescale: 90_000, duration: 2 ** 33 });
+  });
+
+  it('is one of those that the file has, in its order', () => {
+    const other = trak({ tkhd: table('tkhd', 0, 0, 0, 7) });
+    expect(tracks(box('free'), trak({}), box('udta'), other).map(({ id }) => id)).toEqual([42, 7]);
+    expect(tracks()).toEqual([]);
+  });
+
+  it.each<[string, Buffer]>([
+    ['a track header', box('trak', box('mdia', box('hdlr'), MDHD, box('minf', box('stbl', STSD, STTS))))],
+    ['media', box('trak', TKHD)],
+    ['a handler', trak({ hdlr: Buffer.alloc(0) })],
+    ['a media header', trak({ mdhd: Buffer.alloc(0) })],
+    ['media information', box('trak', TKHD, box('mdia', box('hdlr'), MDHD))],
+    ['sample tables', box('trak', TKHD, box('mdia', box('hdlr'), MDHD, box('minf')))],
+    ['a sample description', trak({ stbl: [STTS] })],
+    ['a count of sample entries', trak({ stbl: [table('stsd', 0), STTS] })],
+    ['a sample entry', trak({ stbl: [table('stsd', 0, 1), STTS] })],
+    ['a sample entry that is counted', trak({ stbl: [table('stsd', 0, 0, ENTRY), STTS] })],
+    ['all of its track header', trak({ tkhd: table('tkhd', 0, 0, 0) })],
+    ['all of its media header', trak({ mdhd: table('mdhd', 0, 0, 0, 600) })],
+    ['all of a long media header', trak({ mdhd: table('mdhd', 1 << 24, 1n, 2n, 600, 1) })],
+  ])('without %s is damaged', (_, made) => {
+    expect(() => tracks(made)).toThrow(DamagedMp4);
+  });
+
+  it('is damaged in a moov box without a header', () => {
+    expect(() => [...tracksOf(trak({}))]).toThrow(DamagedMp4);
+  });
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** @param bytes more of them than given are holes */
-async function check(content: Buffer, bytes = content.length) {
-  const path = join(directory, 'video');
-  await writeFile(path, content);
-  await truncate(path, bytes);
-  return checkMp4(path);
-}
+describe('ticks of a track', () => {
+  const sizes = (count: number) => table('stsz', 0, 5, count);
+  const ticks = (count: number, duration: number, ...stts: Buffer[]) =>
+    track({ mdhd: table('mdhd', 0, 0, 0, 600, duration), stbl: [STSD, sizes(count), ...stts] }).ticks;
 
-const part = (type: string) => {
-  const { start, end } = topLevel(whole).find((candidate) => candidate.type === type)!;
-  return whole.subarray(start, end);
-};
-
-/** The whole file with one number changed, `offset` bytes behind the name of a box. */
-function changed(type: string, offset: number, value: number): Buffer {
-  const bytes = Buffer.from(whole);
-  bytes.writeUInt32BE(value, bytes.indexOf(type) + 4 + offset);
-  return bytes;
-}
-
-/** The whole file with its media data split into two boxes at a sample. */
-function split(at: number): Buffer {
-  const { start, end } = topLevel(whole).find(({ type }) => type === 'mdat')!;
-  const bytes = Buffer.from(whole);
-  // The first box ends before the sample; eight bytes of the sample before it become the header of the second.
-  bytes.writeUInt32BE(at - start, start);
-  bytes.writeUInt32BE(end - at, at);
-  bytes.write('mdat', at + 4, 'latin1');
-  return bytes;
-}
-
-/** Padding behind it left out. */
-const beforeMoov = () => whole.subarray(0, topLevel(whole).find(({ type }) => type === 'moov')!.start);
-
-const firstChunk = () => whole.readUInt32BE(whole.indexOf('stco') + 12);
-
-describe('[C4.3] the samples of a file', () => {
-  it('are told as the picture has them', async () => {
-    expect(await check(whole)).toEqual({
-      ok: true,
-      durationSeconds: 2,
-      width: 64,
-      height: 48,
-      fps: 10,
-      codec: 'avc1.42000a',
-    });
+  it.each<[string, number, readonly number[], number]>([
+    ['one run for all', 4, [1, 4, 100], 300],
+    ['two runs', 4, [2, 2, 100, 2, 10], 210],
+    ['a run that ends with the last but one', 3, [2, 2, 100, 1, 10], 200],
+    ['fewer than there are samples', 10, [1, 2, 100], 200],
+    ['more than there are samples', 3, [2, 1, 100, 9, 10], 110],
+    ['no run', 3, [0], 0],
+    ['one sample', 1, [1, 1, 100], 0],
+    ['a run that is claimed and not needed', 3, [3, 1, 100, 1, 10], 110],
+  ])('are those before the last sample, with %s', (_, count, stts, expected) => {
+    expect(ticks(count, 0, table('stts', 0, ...stts))).toBe(expected);
   });
 
-  it('that are more than the media data has bytes are never listed', async () => {
-    const { start, end } = topLevel(whole).find(({ type }) => type === 'mdat')!;
-    const claims = (samples: number) => {
-      const bytes = changed('stsz', 8, samples);
-      bytes.writeUInt32BE(1, bytes.indexOf('stsz') + 8);
-      return check(bytes);
-    };
-    expect(await claims(end - start + 1)).toEqual({
-      ok: false,
-      reason: 'incomplete_file',
-      message: `Not all of ${end - start + 1} samples fit into the file.`,
-    });
-    expect(await claims(end - start)).not.toMatchObject({
-      message: expect.stringContaining('fit') as string,
-    });
+  it('are those of the header when it has more', () => {
+    expect(ticks(4, 301, table('stts', 0, 1, 4, 100))).toBe(301);
+    expect(ticks(4, 299, table('stts', 0, 1, 4, 100))).toBe(300);
   });
 
-  it('that lie across two boxes of media data are counted as lost, the others are not', async () => {
-    const result = await check(split(firstChunk() + 100));
-    expect(result).toEqual({
-      ok: false,
-      reason: 'incomplete_file',
-      message: '1 of 20 samples are not in the file.',
-    });
+  it('are none without samples, and need no table then', () => {
+    expect(ticks(0, 1200)).toBe(0);
+    expect(ticks(0, 1200, STTS)).toBe(0);
   });
 
-  it('that begin before their box, or end one byte behind it, are lost', async () => {
-    const before = changed('stco', 8, firstChunk() - 9);
-    expect(await check(before)).toMatchObject({
-      reason: 'incomplete_file',
-      message: expect.stringMatching(/^\d+ of 20 /) as string,
-    });
-    // The last sample ends with its box.
-    const sizes = whole.indexOf('stsz') + 16;
-    const longer = Buffer.from(whole);
-    longer.writeUInt32BE(whole.readUInt32BE(sizes + 19 * 4) + 1, sizes + 19 * 4);
-    expect(await check(longer)).toEqual({
-      ok: false,
-      reason: 'incomplete_file',
-      message: '1 of 20 samples are not in the file.',
-    });
+  it('are damaged where a needed run is not there, or no table is', () => {
+    expect(() => ticks(4, 0, table('stts', 0, 3, 1, 100, 1, 10))).toThrow(DamagedMp4);
+    expect(() => ticks(4, 0, table('stts', 0))).toThrow(DamagedMp4);
+    expect(() => ticks(4, 0)).toThrow(DamagedMp4);
+  });
+});
+
+describe('lengths of samples', () => {
+  const lengths = (made: Mp4Track) =>
+    Array.from({ length: made.sampleCount }, (_, index) => made.sampleBytes(index));
+
+  it.each<[string, Buffer, readonly number[]]>([
+    ['one for all', table('stsz', 0, 5, 3), [5, 5, 5]],
+    ['of their own', table('stsz', 0, 0, 3, 7, 8, 0x01_00_00_09), [7, 8, 0x01_00_00_09]],
+    ['in two bytes', table('stz2', 0, 16, 3, Buffer.from('000101000302', 'hex')), [1, 256, 770]],
+    ['in a byte', table('stz2', 0, 8, 3, Buffer.from([7, 8, 255])), [7, 8, 255]],
+    ['in half a byte', table('stz2', 0, 4, 5, Buffer.from('12f89a', 'hex')), [1, 2, 15, 8, 9]],
+  ])('are %s', (_, sizes, expected) => {
+    expect(lengths(withTables(sizes))).toEqual(expected);
   });
 
-  it('are no picture when the only track is sound', async () => {
-    const bytes = Buffer.from(whole);
-    bytes.write('tx3g', bytes.indexOf('avc1', bytes.indexOf('stsd')), 'latin1');
-    expect(await check(bytes)).toEqual({
-      ok: false,
-      reason: 'not_video',
-      message: 'The file has no picture track.',
-    });
+  it('are those of the full table where both are there', () => {
+    expect(lengths(withTables(table('stz2', 0, 8, 1, Buffer.from([9])), table('stsz', 0, 5, 2)))).toEqual([
+      5, 5,
+    ]);
   });
 
-  it('have no rate when the track claims no time', async () => {
-    const result = await check(changed('mdhd', 12, 0));
-    expect(result).toEqual({ ok: true, durationSeconds: 0, width: 64, height: 48, codec: 'avc1.42000a' });
+  it('are nothing without a table', () => {
+    expect(withTables()).toMatchObject({ sampleCount: 0 });
+    expect(withTables().sampleBytes(0)).toBe(0);
   });
 
-  it.each<[string, () => Buffer, string, string]>([
+  it.each<[string, Buffer]>([
+    ['of five bits', table('stz2', 0, 5, 1, Buffer.alloc(8))],
+    ['behind the table', table('stsz', 0, 0, 1)],
+    ['of two bytes behind the table', table('stz2', 0, 16, 1, Buffer.alloc(1))],
+    ['of a byte behind the table', table('stz2', 0, 8, 1)],
+    ['of half a byte behind the table', table('stz2', 0, 4, 1)],
+  ])('%s are damaged', (_, sizes) => {
+    const made = withTables(sizes);
+    expect(() => made.sampleBytes(0)).toThrow(DamagedMp4);
+  });
+
+  it('are damaged in a table that ends before their number', () => {
+    expect(() => withTables(table('stsz', 0, 5))).toThrow(DamagedMp4);
+    expect(() => withTables(table('stz2', 0, 8))).toThrow(DamagedMp4);
+  });
+});
+
+describe('chunks of a track', () => {
+  const starts = (made: Mp4Track) => [made.chunkStart(0), made.chunkStart(1)];
+
+  it('begin where a short or a long table says', () => {
+    expect(starts(withTables(table('stco', 0, 2, 40, 50)))).toEqual([40, 50]);
+    expect(starts(withTables(table('co64', 0, 2, 40n, 2n ** 33n)))).toEqual([40, 2 ** 33]);
+    const both = withTables(table('co64', 0, 2, 1n, 2n), table('stco', 0, 2, 40, 50));
+    expect(starts(both)).toEqual([40, 50]);
+  });
+
+  it('are damaged without a table, or behind its end', () => {
+    expect(() => withTables().chunkStart(0)).toThrow(DamagedMp4);
+    expect(() => withTables(table('stco', 0, 2, 40)).chunkStart(1)).toThrow(DamagedMp4);
+    expect(() => withTables(table('co64', 0, 2, 40n)).chunkStart(1)).toThrow(DamagedMp4);
+    expect(() => withTables(table('stco', 0))).toThrow(DamagedMp4);
+  });
+
+  const STSC = table('stsc', 0, 2, 1, 3, 1, 4, 2, 1);
+
+  it.each<[string, readonly Buffer[], readonly object[]]>([
     [
-      'claim more than any video',
-      () => changed('stsz', 8, 1_500_001),
-      'not_video',
-      'The sample tables are larger than those of any video.',
+      'up to the next run, and the last one to the last chunk',
+      [STSC, table('stco', 0, 5, 1, 2, 3, 4, 5)],
+      [
+        { first: 1, next: 4, samplesEach: 3 },
+        { first: 4, next: 6, samplesEach: 2 },
+      ],
     ],
     [
-      'are in tables of garbage',
-      () => Buffer.concat([part('ftyp'), box('moov', Buffer.alloc(300, 7)), part('mdat')]),
-      'incomplete_file',
-      'The sample tables cannot be read: the file is damaged.',
+      'of long offsets',
+      [table('stsc', 0, 1, 1, 3, 1), table('co64', 0, 2, 1n, 2n)],
+      [{ first: 1, next: 3, samplesEach: 3 }],
     ],
-  ])('that %s are not looked at', async (_, bytes, reason, message) => {
-    expect(await check(bytes())).toEqual({ ok: false, reason, message });
+    [
+      'of no chunk',
+      [STSC],
+      [
+        { first: 1, next: 4, samplesEach: 3 },
+        { first: 4, next: 1, samplesEach: 2 },
+      ],
+    ],
+    ['that are not there', [table('stco', 0, 1, 1)], []],
+  ])('hold samples by runs %s', (_, tables, expected) => {
+    expect([...withTables(...tables).chunkRuns()]).toEqual(expected);
   });
 
-  it('in more tables than fit into memory are not read at all', async () => {
-    const limit = 64 * 1024 * 1024;
-    const head = Buffer.concat([part('ftyp'), part('mdat')]);
-    const moov = Buffer.alloc(8);
-    moov.writeUInt32BE(limit + 1, 0);
-    moov.write('moov', 4, 'latin1');
-    expect(await check(Buffer.concat([head, moov]), head.length + limit + 1)).toEqual({
-      ok: false,
-      reason: 'not_video',
-      message: 'The sample tables are larger than those of any video.',
-    });
+  it('are damaged where a run is claimed and not there', () => {
+    const made = withTables(table('stsc', 0, 2, 1, 3, 1), table('stco', 0, 1, 1));
+    expect(() => [...made.chunkRuns()]).toThrow(DamagedMp4);
+  });
+});
+
+describe('defaults of fragments', () => {
+  it('are those of the first box for each track', () => {
+    const mvex = box(
+      'mvex',
+      table('mehd', 0, 7, 0, 1, 1),
+      table('trex', 0, 7, 1, 100, 9, 0),
+      table('trex', 0, 8, 1, 200, 10, 0),
+      table('trex', 0, 7, 1, 300, 11, 0),
+    );
+    expect(fragmentDefaultsOf(Buffer.concat([box('mvhd'), mvex]))).toEqual(
+      new Map([
+        [7, { ticks: 100, bytes: 9 }],
+        [8, { ticks: 200, bytes: 10 }],
+      ]),
+    );
   });
 
-  it('have the size of the picture, not that of the place where it is shown', async () => {
-    // The last two numbers of the header of a track, in 1/65536 of a pixel.
-    const bytes = changed('tkhd', 76, 32 << 16);
-    bytes.writeUInt32BE(24 << 16, bytes.indexOf('tkhd') + 4 + 80);
-    expect(await check(bytes)).toMatchObject({ ok: true, width: 64, height: 48 });
+  it('are none in a file without fragments', () => {
+    expect(fragmentDefaultsOf(box('mvhd'))).toEqual(new Map());
   });
 
-  it('are named by four letters where the file says no more of their codec', async () => {
-    for (const name of ['avc1', 'hvc1', 'mp4v']) {
-      const bytes = Buffer.from(whole);
-      bytes.write('skip', bytes.indexOf('avcC'), 'latin1');
-      bytes.write(name, bytes.indexOf('avc1', bytes.indexOf('stsd')), 'latin1');
-      expect([name, await check(bytes)]).toMatchObject([name, { ok: true, codec: name }]);
-    }
+  it('are damaged where the box ends too early', () => {
+    expect(() => fragmentDefaultsOf(box('mvex', table('trex', 0, 7, 1, 100)))).toThrow(DamagedMp4);
+  });
+});
+
+describe('samples of a fragment', () => {
+  const DEFAULTS = new Map([[7, { ticks: 100, bytes: 9 }]]);
+  const START = 1000;
+  const tfhd = (flags: number, id: number, ...more: Part[]) => table('tfhd', flags, id, ...more);
+  const traf = (...boxes: Buffer[]) => box('traf', ...boxes);
+  const samples = (...boxes: Buffer[]) => [...fragmentSamples(Buffer.concat(boxes), START, DEFAULTS)];
+  const sample = (offset: number, bytes: number, ticks: number, trackId = 7) => ({
+    trackId,
+    offset,
+    bytes,
+    ticks,
   });
 
-  it('that take no time last as long as their track says', async () => {
-    const bytes = Buffer.from(whole);
-    const table = bytes.indexOf('stts') + 8;
-    for (let entry = 0; entry < bytes.readUInt32BE(table); entry++)
-      bytes.writeUInt32BE(0, table + 8 + entry * 8);
-    expect(await check(bytes)).toMatchObject({ ok: true, durationSeconds: 2, fps: 10 });
+  it('are as the file says where the fragment says nothing', () => {
+    expect(samples(traf(tfhd(0, 7), table('trun', 0, 2)))).toEqual([
+      sample(1000, 9, 100),
+      sample(1009, 9, 100),
+    ]);
+    expect(samples(traf(tfhd(0, 8), table('trun', 0, 1)))).toEqual([sample(1000, 0, 0, 8)]);
   });
 
-  it('that lie in a box of another kind are lost', async () => {
-    const { start, end } = topLevel(whole).find(({ type }) => type === 'mdat')!;
-    const bytes = Buffer.concat([whole, box('free', whole.subarray(start + 8, end))]);
-    bytes.writeUInt32BE(whole.length + 8, bytes.indexOf('stco') + 12);
-    expect(await check(bytes)).toMatchObject({
-      reason: 'incomplete_file',
-      message: expect.stringMatching(/^\d+ of 20 samples are not in the file\.$/) as string,
-    });
+  it.each<[string, Buffer, object]>([
+    ['where they begin', tfhd(0x1, 7, 5000n), sample(5000, 9, 100)],
+    ['their description, which is not read', tfhd(0x2, 7, 1), sample(1000, 9, 100)],
+    ['how long they are shown', tfhd(0x8, 7, 33), sample(1000, 9, 33)],
+    ['how long they are', tfhd(0x10, 7, 44), sample(1000, 44, 100)],
+    ['their flags, which are not read', tfhd(0x20, 7, 1), sample(1000, 9, 100)],
+    ['everything', tfhd(0x3b, 7, 5000n, 1, 33, 44, 1), sample(5000, 44, 33)],
+    ['their description and how long they are shown', tfhd(0xa, 7, 1, 33), sample(1000, 9, 33)],
+    ['how long they are shown, and how long they are', tfhd(0x18, 7, 33, 44), sample(1000, 44, 33)],
+  ])('are as the fragment says: %s', (_, header, expected) => {
+    expect(samples(traf(header, table('trun', 0, 1)))).toEqual([expected]);
   });
 
-  it('of which there are none are no picture', async () => {
-    const bytes = changed('stsz', 8, 0);
-    for (const table of ['stsc', 'stco']) bytes.writeUInt32BE(0, bytes.indexOf(table) + 8);
-    expect(await check(bytes)).toEqual({
-      ok: false,
-      reason: 'incomplete_file',
-      message: 'The picture track has no frames.',
-    });
+  it.each<[string, Buffer, readonly object[]]>([
+    ['where they begin', table('trun', 0x1, 1, 50), [sample(1050, 9, 100)]],
+    ['that they begin before the box', table('trun', 0x1, 1, 2 ** 32 - 50), [sample(950, 9, 100)]],
+    ['flags of the first', table('trun', 0x4, 1, 99), [sample(1000, 9, 100)]],
+    ['both', table('trun', 0x5, 1, 50, 99), [sample(1050, 9, 100)]],
+    ['how long each is shown', table('trun', 0x100, 2, 1, 2), [sample(1000, 9, 1), sample(1009, 9, 2)]],
+    ['how long each is', table('trun', 0x200, 2, 3, 4), [sample(1000, 3, 100), sample(1003, 4, 100)]],
+    ['flags of each', table('trun', 0x600, 2, 3, 99, 4, 98), [sample(1000, 3, 100), sample(1003, 4, 100)]],
+    ['shifts of each', table('trun', 0xa00, 2, 3, 99, 4, 98), [sample(1000, 3, 100), sample(1003, 4, 100)]],
+    [
+      'everything',
+      table('trun', 0xf05, 2, 50, 99, 1, 3, 97, 96, 2, 4, 95, 94),
+      [sample(1050, 3, 1), sample(1053, 4, 2)],
+    ],
+  ])('are as their run says: %s', (_, run, expected) => {
+    expect(samples(traf(tfhd(0, 7), run))).toEqual(expected);
   });
 
-  it('of any one track that are nowhere make the file damaged', async () => {
-    const lost = {
-      ok: false,
-      reason: 'incomplete_file',
-      message: 'The tables of a track do not say where all its samples are.',
-    };
-    expect(await check(changed('stsz', 8, 0))).toEqual(lost);
-    // A second track, the same with another number, and no sample in its chunks.
-    const moov = part('moov');
-    const at = moov.indexOf('trak') - 4;
-    const track = Buffer.from(moov.subarray(at, at + moov.readUInt32BE(at)));
-    track.writeUInt32BE(2, track.indexOf('tkhd') + 4 + 12);
-    track.writeUInt32BE(0, track.indexOf('stsz') + 4 + 8);
-    const both = box('moov', moov.subarray(8), track);
-    const head = beforeMoov();
-    expect(await check(Buffer.concat([head, both]))).toEqual(lost);
+  it('go on behind the run before, or where the next run says', () => {
+    const runs = [table('trun', 0, 2), table('trun', 0, 1), table('trun', 0x1, 1, 500), table('trun', 0, 1)];
+    expect(samples(traf(tfhd(0, 7), box('tfdt'), ...runs)).map(({ offset }) => offset)).toEqual([
+      1000, 1009, 1018, 1500, 1509,
+    ]);
   });
 
-  it('beside anything that is no box are not looked for', async () => {
-    const bytes = Buffer.concat([beforeMoov(), box('moov', part('moov').subarray(8), Buffer.alloc(8))]);
-    expect(await check(bytes)).toMatchObject({
-      reason: 'incomplete_file',
-      message: expect.stringContaining('damaged') as string,
-    });
+  it('are those of all tracks in it', () => {
+    const first = traf(tfhd(0, 7), table('trun', 0, 1));
+    const second = traf(tfhd(0x10, 8, 5), table('trun', 0x1, 1, 9));
+    expect(samples(box('mfhd'), first, box('free'), second)).toEqual([
+      sample(1000, 9, 100),
+      sample(1009, 5, 0, 8),
+    ]);
   });
 
-  it('behind a box that claims more than its parent holds are not looked for', async () => {
-    const bytes = Buffer.from(whole);
-    const name = bytes.indexOf('udta') >= 0 ? 'udta' : 'mvhd';
-    const at = bytes.indexOf(name) - 4;
-    bytes.writeUInt32BE(bytes.length, at);
-    expect(await check(bytes)).toEqual({
-      ok: false,
-      reason: 'incomplete_file',
-      message: 'The sample tables cannot be read: the file is damaged.',
-    });
+  it.each<[string, Buffer]>([
+    ['without a header', traf(table('trun', 0, 1))],
+    ['with half a header', traf(table('tfhd', 0), table('trun', 0, 1))],
+    ['with half an offset', traf(tfhd(0x1, 7, 1), table('trun', 0, 1))],
+    ['with half a run', traf(tfhd(0, 7), table('trun', 0))],
+    ['with a run that ends too early', traf(tfhd(0, 7), table('trun', 0x200, 2, 3))],
+  ])('%s are damaged', (_, made) => {
+    expect(() => samples(made)).toThrow(DamagedMp4);
+  });
+});
+
+describe('what a table claims', () => {
+  it.each<[string, readonly Part[], object]>([
+    ['stts', [0, 3], { count: 3, bytes: 32 }],
+    ['ctts', [0, 3], { count: 3, bytes: 32 }],
+    ['stsc', [0, 3], { count: 3, bytes: 44 }],
+    ['stco', [0, 3], { count: 3, bytes: 20 }],
+    ['co64', [0, 3], { count: 3, bytes: 32 }],
+    ['stss', [0, 3], { count: 3, bytes: 20 }],
+    ['stsh', [0, 3], { count: 3, bytes: 32 }],
+    ['elst', [0, 3], { count: 3, bytes: 44 }],
+    ['elst', [1 << 24, 3], { count: 3, bytes: 68 }],
+    ['sbgp', [0, 9, 3], { count: 3, bytes: 36 }],
+    ['sbgp', [1 << 24, 9, 9, 3], { count: 3, bytes: 40 }],
+    ['sgpd', [0, 9, 3], { count: 3, bytes: 15 }],
+    ['sgpd', [1 << 24, 9, 5, 3], { count: 3, bytes: 31 }],
+    ['sgpd', [1 << 24, 9, 0, 3], { count: 3, bytes: 28 }],
+    ['sgpd', [2 << 24, 9, 5, 3], { count: 3, bytes: 19 }],
+    ['sidx', [0, 9, 9, 9, 9, 3], { count: 3, bytes: 60 }],
+    ['sidx', [1 << 24, 9, 9, 9n, 9n, 3], { count: 3, bytes: 68 }],
+    ['stsz', [0, 0, 3], { count: 3, bytes: 24, samples: true }],
+    ['stsz', [0, 5, 3], { count: 3, bytes: 12, samples: true }],
+    ['stz2', [0, 16, 3], { count: 3, bytes: 18, samples: true }],
+    ['stz2', [0, 4, 3], { count: 3, bytes: 13.5, samples: true }],
+    ['trun', [0, 3], { count: 3, bytes: 8, samples: true }],
+    ['trun', [0xf05, 3], { count: 3, bytes: 64, samples: true }],
+  ])('in %s %j', (type, parts, expected) => {
+    expect(claimOf(type, bytesOfParts(...parts))).toEqual(expected);
   });
 
-  it('may fill all the memory that they may take, and be as many as they may be', async () => {
-    const limit = 64 * 1024 * 1024;
-    const moov = part('moov');
-    const head = beforeMoov();
-    const padded = (bytes: number) => {
-      const free = Buffer.alloc(8);
-      free.writeUInt32BE(bytes - moov.length, 0);
-      free.write('free', 4, 'latin1');
-      const longer = Buffer.concat([moov, free]);
-      longer.writeUInt32BE(bytes, 0);
-      return check(Buffer.concat([head, longer]), head.length + bytes);
-    };
-    expect(await padded(limit)).toMatchObject({ ok: true });
-    expect(await padded(limit + 1)).toMatchObject({ reason: 'not_video' });
-
-    const open = Buffer.concat([part('ftyp'), moov, Buffer.from('\0\0\0\0mdat', 'latin1')]);
-    open.writeUInt32BE(1, open.indexOf('stsz') + 8);
-    open.writeUInt32BE(1_500_000, open.indexOf('stsz') + 12);
-    expect(await check(open, open.length + 1_500_000)).toMatchObject({ reason: 'incomplete_file' });
+  it('is nothing in other boxes', () => {
+    expect(claimOf('tkhd', Buffer.alloc(0))).toBeUndefined();
   });
 
-  it('are read in as many parts as the disk gives, and are damaged where it ends too early', async () => {
-    expect(await checkMp4Bytes(memorySource(whole, { most: 100 }), whole.length)).toMatchObject({ ok: true });
-    const bytes = Buffer.concat([beforeMoov(), part('moov')]);
-    const early = memorySource(bytes.subarray(0, -20), { most: 1000 });
-    expect(await checkMp4Bytes(early, bytes.length)).toEqual({
-      ok: false,
-      reason: 'incomplete_file',
-      message: 'The sample tables cannot be read: the file is damaged.',
-    });
-  });
-
-  it('that are damaged leave the console, and the log of the parser, as they were', async () => {
-    const before = { ...Log };
-    const said = jest.spyOn(console, 'error').mockImplementation();
-    await check(changed('stco', 4, 0x7fffffff));
-    await check(changed('stts', 4, 0x7fffffff));
-    expect({ ...Log }).toEqual(before);
-    expect(said).not.toHaveBeenCalled();
-    said.mockRestore();
-  });
-
-  it('are found behind more than four gigabytes of other things', async () => {
-    const four = 0x1_0000_0000 + 16;
-    const open = Buffer.alloc(8);
-    open.write('mdat', 4, 'latin1');
-    expect(await check(Buffer.concat([whole, open]), whole.length + four)).toMatchObject({ ok: true });
+  it('is damaged where the count is cut', () => {
+    expect(() => claimOf('stts', bytesOfParts(0))).toThrow(DamagedMp4);
   });
 });

@@ -53,7 +53,7 @@ describe('the binding of the journal', () => {
   const side = (change: Partial<OwnSide> = {}): OwnSide => ({
     journal: { ...own('a'), isSetBack: false },
     artifacts: 'store',
-    account: null,
+    accounts: [],
     ...change,
   });
 
@@ -74,7 +74,7 @@ describe('the binding of the journal', () => {
   });
 
   test('accounts that other workers of the queue have served are named', () => {
-    const finding = checkBinding(found, side({ account: 'one' }), 'q');
+    const finding = checkBinding(found, side({ accounts: ['one'] }), 'q');
     expect(finding.state).toBe('warning');
     expect(finding.message).toContain('workers for two');
   });

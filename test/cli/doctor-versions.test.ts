@@ -2,7 +2,8 @@ import { checkLookUp } from '../../src/cli/doctor/temporal';
 import { checkVersions } from '../../src/cli/doctor/worker-versions';
 import { pinnedText } from '../../src/cli/status/pinned-version';
 import { startMediaStack } from '../support/media-stack';
-import { runDoctor } from './support/doctor-run';
+import { eventually } from '../support/eventually';
+import { type DoctorRun, runDoctor } from './support/doctor-run';
 
 const NOW = 1_000_000_000;
 const v1 = { deploymentName: 'film', buildId: 'v1' };
@@ -48,10 +49,15 @@ describe('workers that poll and get nothing', () => {
           },
         },
       });
-      const before = await runDoctor(stack.env);
-      expect([before.failed, before.error?.type]).toEqual([['workers'], 'no_worker']);
-      expect(before.checks['workers']?.message).toContain('no version is current');
-      expect(before.error?.hint).toContain(`--deployment-name ${deploymentName} --build-id v1`);
+      let before: DoctorRun | undefined;
+      // The server lists a worker, and later a current version, a moment after it has answered.
+      const isListed = async (): Promise<boolean> => {
+        before = await runDoctor(stack.env);
+        return before.checks['workers']?.message.includes('no version is current') === true;
+      };
+      await eventually('a worker that the server lists', isListed);
+      expect([before?.failed, before?.error?.type]).toEqual([['workers'], 'no_worker']);
+      expect(before?.error?.hint).toContain(`--deployment-name ${deploymentName} --build-id v1`);
       await stack.server.client.workflowService.setWorkerDeploymentCurrentVersion({
         namespace: stack.server.namespace,
         deploymentName,
@@ -59,8 +65,9 @@ describe('workers that poll and get nothing', () => {
         buildId: 'v1',
         identity: 'operator',
       });
-      const after = await runDoctor(stack.env);
-      expect(after.checks['workers']?.state).toBe('ok');
+      const isContent = async (): Promise<boolean> =>
+        (await runDoctor(stack.env)).checks['workers']?.state === 'ok';
+      await eventually('doctor is content', isContent);
     } finally {
       await stack.stop();
     }

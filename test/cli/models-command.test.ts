@@ -88,7 +88,13 @@ describe('temporal-media models', () => {
     expect(code).toBe(0);
     expect(reply.data).toEqual({
       models: [],
-      source: { origin: 'none', location: null, fingerprint: null, unknownModels: 'allow' },
+      source: {
+        origin: 'none',
+        account: 'default',
+        location: null,
+        fingerprint: null,
+        unknownModels: 'allow',
+      },
     });
     expect(stderr).toContain('every model is accepted, with the safe fields only');
   });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
-import { readImageReply } from '../../src/service/send-paid';
+import { readImageReply } from '../../src/service/paid-replies';
 import { createRedactor } from '../../src/service/redact';
 import { phaseOf, statusValue } from '../../src/service/status-values';
 import { readTaskError } from '../../src/service/task-error';

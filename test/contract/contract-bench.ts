@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountRegistry } from '../../src/activities/accounts';
+import { accountRegistry } from '../../src/accounts/registry';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
 import { createDownloadVideo } from '../../src/activities/download-video';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
@@ -43,11 +43,10 @@ import {
   type SandboxAdmin,
   type SandboxOperation,
   type SandboxOptions,
-  type SandboxProcess,
   type SandboxRequest,
-  startSandboxProcess,
 } from '../../src/testing/sandbox';
 import { capturing, everythingOf } from './capture-diagnostics';
+import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
 import { alwaysBound } from '../support/standing';
 
 export interface BenchOptions {
@@ -72,7 +71,7 @@ export interface LaterTry {
 
 /** The real activities over a real client, file stores and journal, against a sandbox in a process of its own. */
 export interface ContractBench {
-  readonly sandbox: SandboxProcess;
+  readonly sandbox: TestSandbox;
   readonly admin: SandboxAdmin;
   readonly activities: MediaActivities;
   readonly client: MediaClient;
@@ -137,7 +136,7 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
   const root = await mkdtemp(join(tmpdir(), 'contract-'));
   const inputs = join(root, 'inputs');
   await mkdir(inputs);
-  const sandbox = await startSandboxProcess({ timing: { queuedMs: 0, runningMs: 0 }, ...options.sandbox });
+  const sandbox = await startTestSandbox({ timing: { queuedMs: 0, runningMs: 0 }, ...options.sandbox });
   const baseUrl = options.baseUrl?.(sandbox.url) ?? sandbox.url;
   const real = createMediaClient({
     baseUrl,
@@ -294,7 +293,7 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
 
 async function modelsAt(
   models: BenchOptions['models'],
-  sandbox: SandboxProcess,
+  sandbox: TestSandbox,
   root: string,
 ): Promise<string | undefined> {
   if (models === 'none') return undefined;

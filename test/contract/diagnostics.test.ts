@@ -206,7 +206,7 @@ describe('diagnostics', () => {
     const { video } = await bench.created({ prompt: PROMPT, durationSeconds: 2 });
     const { result } = await bench.download(video, { sidecarPrompt: PROMPT });
     if (result.outcome !== 'downloaded' || result.sidecar === null) throw new Error(JSON.stringify(result));
-    const sidecar = await readFile(bench.store.localPath(result.sidecar.sha256)!, 'utf8');
+    const sidecar = await readFile(await bench.store.localPath(result.sidecar), 'utf8');
     expect(JSON.parse(sidecar)).toMatchObject({ prompt: PROMPT });
   });
 });

@@ -134,7 +134,7 @@ describe('polls and content', () => {
     await bench.admin.clearFaults();
     const { result } = await bench.download(video);
     if (result.outcome !== 'downloaded') throw new Error(JSON.stringify(result));
-    const bytes = await readFile(bench.store.localPath(result.artifact.sha256)!);
+    const bytes = await readFile(await bench.store.localPath(result.artifact));
     expect(digest(bytes)).toBe(result.artifact.sha256);
     expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
   });

@@ -92,8 +92,7 @@ describe('an image response', () => {
       await replied({ created: 1, data: [{ b64_json: text }] });
       const { images } = await completed();
       expect(await bytesOf(images[0]!)).toEqual(pngs[2]);
-      const path = bench.store.localPath?.(images[0]!.sha256);
-      expect(await readFile(path!)).toEqual(pngs[2]);
+      expect(await readFile(await bench.store.localPath(images[0]!))).toEqual(pngs[2]);
     }
   });
 

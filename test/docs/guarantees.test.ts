@@ -74,12 +74,14 @@ describe('the suites', () => {
 describe('what the suites have counted', () => {
   const results = { change: readResults(COMMITTED, 'change'), deep: readResults(COMMITTED, 'deep') };
 
-  it.each(proofs.filter(({ suite }) => suite !== 'mutation').map((proof) => [proof.suite, proof] as const))(
-    '%s keeps its promise with every change',
-    (_, proof) => {
-      expect(shortcomings(proof, results.change.get(proof.suite), 'change')).toEqual([]);
-    },
-  );
+  /** Before a release only: they search at random, in minutes, or need what not every machine has. */
+  const deepOnly = ['mutation', 'kill-random', 'campaign-resets', 'temporal-postgres'];
+
+  it.each(
+    proofs.filter(({ suite }) => !deepOnly.includes(suite)).map((proof) => [proof.suite, proof] as const),
+  )('%s keeps its promise with every change', (_, proof) => {
+    expect(shortcomings(proof, results.change.get(proof.suite), 'change')).toEqual([]);
+  });
 
   it.each(proofs.map((proof) => [proof.suite, proof] as const))('%s keeps it when run deep', (_, proof) => {
     const counts = results.deep.get(proof.suite);

@@ -7,8 +7,8 @@ import { MAX_SENDS, RESEND_WINDOW_MS } from '../../src/domain/create-once';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS, MAX_REQUEST_SECONDS } from '../../src/domain/timeouts';
 import { MAX_INLINE_DATA_URL } from '../../src/domain/data-url';
-import { MAX_TASK_ID_LENGTH } from '../../src/domain/video-task';
-import { MAX_IMAGE_REPLY, MAX_VIDEO_REPLY } from '../../src/service/create-media-client';
+import { MAX_TASK_ID_LENGTH } from '../../src/domain/task-id';
+import { MAX_REPLY_BYTES } from '../../src/service/reply-body';
 
 const page = readFileSync(join(__dirname, '..', '..', 'docs', 'limits.md'), 'utf8');
 const rows = new Map(
@@ -24,8 +24,8 @@ it('docs/limits.md tells the bounds of the code', () => {
   expect(Object.fromEntries(rows)).toEqual({
     '`data:` URL in an input, characters': count(MAX_INLINE_DATA_URL),
     'Reference that is fetched and sent as bytes, bytes': count(MAX_REFERENCE_BYTES),
-    'Reply to a video create, bytes': count(MAX_VIDEO_REPLY),
-    'Reply to an image call, bytes': count(MAX_IMAGE_REPLY),
+    'Reply to a video create, bytes': count(MAX_REPLY_BYTES.videoCreate),
+    'Reply to an image call, bytes': count(MAX_REPLY_BYTES.imageCall),
     'One image result, bytes': count(MAX_IMAGE_BYTES),
     'Results of one image reply': count(MAX_RESULTS),
     'One image result, pixels': count(MAX_IMAGE_PIXELS),

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MEDIA_VARIABLES } from '../../src/cli/config';
+import { accountsSchema } from '../../src/accounts/accounts-file';
 import { readModelConfiguration } from '../../src/models/schema';
 
 const ROOT = path.resolve(__dirname, '..', '..');
@@ -18,6 +19,11 @@ describe('README.md and the pages that it names', () => {
     expect(readModelConfiguration(JSON.parse(text))).toMatchObject({ ok: true });
   });
 
+  test('the accounts of docs/configuration.md are valid', () => {
+    const [, text = ''] = /## Several accounts[^]*?```json\n([^]*?)```/.exec(configuration) ?? [];
+    expect(accountsSchema.safeParse(JSON.parse(text))).toMatchObject({ success: true });
+  });
+
   test('docs/configuration.md names every variable', () => {
     const unnamed = MEDIA_VARIABLES.filter(({ name }) => !configuration.includes(`\`${name}\``));
     expect(unnamed).toEqual([]);
@@ -31,10 +37,20 @@ describe('README.md and the pages that it names', () => {
     expect([status, stderr.toString()]).toEqual([0, '']);
   });
 
+  test('docs/scale.md says what the results of the benchmarks come to', () => {
+    const { status, stderr } = spawnSync(process.execPath, [
+      path.join(ROOT, 'scripts/write-scale.js'),
+      '--check',
+    ]);
+    expect([status, stderr.toString()]).toEqual([0, '']);
+  });
+
   test.each([
     'README.md',
     'docs/measured.md',
     'docs/operations.md',
+    'docs/your-activities.md',
+    'docs/scale.md',
     'docs/campaigns.md',
     'docs/on-call.md',
     'docs/figures.md',

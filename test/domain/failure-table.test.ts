@@ -20,6 +20,7 @@ const REASONS: Record<RejectReason, true> = {
   unsafe_retry_policy: true,
   unconfirmed_open: true,
   declared_lost: true,
+  spend_limit: true,
   price_changed: true,
 };
 const KINDS: Record<ErrorKind, true> = {

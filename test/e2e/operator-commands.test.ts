@@ -17,6 +17,9 @@ import { testBundle } from '../support/test-bundle';
 Object.assign(CREATE_TIMEOUTS, { httpBudgetMs: 4_000 });
 Object.assign(IMAGE_TIMEOUTS, { httpBudgetMs: 4_000, keepMarginMs: 500 });
 
+// Most of these wait for a limit of a minute and more, side by side.
+jest.setTimeout(300_000);
+
 /**
  * What an operator does to a paid activity must not make it look as if nobody ever had it, nor leave its workflow without
  * an end (failure model: What Temporal runs again). A limit of a start is a minute at the least: these wait side by side.
@@ -164,7 +167,10 @@ describe('a paid call', () => {
     const images = media.server.uniqueId('images');
     const flows = await startFlows(media);
     const handle = await order(media, prompt, flows.taskQueue, images);
-    await eventually('the call', async () => (await pendingCall(handle)) !== undefined);
+    // Its history keeps it, also where the server is so busy that the limit passes between two looks.
+    await eventually('the call', async () =>
+      (await handle.fetchHistory()).events?.some((event) => event.activityTaskScheduledEventAttributes),
+    );
     await flows.stop();
     await givenUp(handle);
     const [coming, successor] = [
@@ -253,7 +259,7 @@ function order({ server }: MediaStack, prompt: string, taskQueue: string, image:
   return server.client.workflow.start(WORKFLOW.generateImage, {
     taskQueue,
     workflowId: server.uniqueId('untaken'),
-    args: [{ request: { model: 'image-2', prompt }, startLimit: 1000, queues: { image } }],
+    args: [{ request: { model: 'image-2', prompt }, startLimit: 5_000, queues: { image } }],
   });
 }
 

@@ -3,26 +3,22 @@ import { Client } from '@temporalio/client';
 import { TemporalMediaClient } from '../../src/client';
 import { findLostCalls } from '../../src/guard-lost-calls';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { startTemporalServer, type RunningTemporalServer } from '../../src/testing/temporal-server';
 import { storedManifest } from '../support/campaign';
 import { Encryption, expectUnreadable } from '../support/encryption';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
+import { ownNamespace } from '../support/temporal';
 
 describe('a codec that encrypts what crosses to the server', () => {
   const dataConverter = { payloadCodecs: [new Encryption()] };
-  let own: RunningTemporalServer | undefined;
   // Commands of other tests list what is in their namespace, and have no codec.
   const stack = sharedStack(
-    async () => {
-      own = await startTemporalServer({
-        env: { ...process.env, TEMPORAL_ADDRESS: undefined, TEMPORAL_PROFILE: undefined },
-      });
-      return { temporal: own, sandbox: { timing: { queuedMs: 0, runningMs: 500 } } };
-    },
+    async () => ({
+      temporal: await ownNamespace(),
+      sandbox: { timing: { queuedMs: 0, runningMs: 500 } },
+    }),
     (made) => made.startWorker({ worker: { dataConverter } }),
   );
-  afterAll(() => own?.stop());
 
   const clientOf = ({ server, taskQueue }: MediaStack) => {
     const client = new Client({

@@ -30,8 +30,9 @@ describe('a workflow tells', () => {
     });
 
   it.concurrent('the facts of a watched task, and the same to a person', async () => {
-    const handle = await video(`[queue:0s] [run:6s] ${SECRET}`, { waitFor: '10m' });
-    const state = await when(handle, 'a poll', ({ polls }) => polls >= 1);
+    const handle = await video(`[queue:0s] [run:20s] ${SECRET}`, { waitFor: '10m' });
+    // While a poll is under way, nobody knows when the next one is due.
+    const state = await when(handle, 'a poll', ({ polls, nextPollAt }) => polls >= 1 && nextPollAt !== null);
     expect(state).toMatchObject({
       phase: 'watching',
       creationKey: handle.workflowId,

@@ -51,12 +51,16 @@ describe('a video on the real server', () => {
   });
 
   it.concurrent('[C3.4] ends its wait as still running, with the task, and is fetched later without another create', async () => {
-    const prompt = '[run:5s] a slow river';
+    const prompt = '[run:12s] a slow river';
     const outcome = await run({ prompt, durationSeconds: 2 }, { waitFor: '4s' });
     expect(outcome).toMatchObject({ outcome: 'still_running', lastStatus: expect.any(String) as string });
     if (outcome.outcome !== 'still_running') throw new Error('not still running');
-    const resumed = await (await stack()).media.resume(outcome.video.taskId);
+    const { media } = await stack();
+    const resumed = await media.resume(outcome.video.taskId);
+    const beside = await media.resume(outcome.video.taskId);
+    expect([resumed.isNew, beside.isNew, beside.workflowId]).toEqual([true, false, resumed.workflowId]);
     const later = await resumed.result();
+    expect(await beside.result()).toEqual(later);
     expect(later).toMatchObject({ outcome: 'completed', video: { taskId: outcome.video.taskId } });
     expect(await accepted(await stack(), prompt)).toBe(1);
   });

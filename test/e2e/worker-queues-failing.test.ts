@@ -1,5 +1,5 @@
 import { type Worker } from '@temporalio/worker';
-import { runTogether } from '../../src/activity-workers';
+import { runBeside, runTogether } from '../../src/activity-workers';
 import { deferred } from '../support/deferred';
 
 /** A worker as far as running together goes. */
@@ -39,5 +39,45 @@ describe('workers that run together', () => {
     workers[0]!.shutdown();
     await ended;
     expect(others.map(({ calls }) => calls.shutdown)).toEqual([1, 1]);
+  });
+});
+
+describe('workers beside one that its owner runs', () => {
+  it('are shut down with it, and it with them', async () => {
+    const [own, other] = [fakeWorker(never), fakeWorker(never)];
+    const ended = runBeside(
+      own.worker,
+      () => own.worker.run(),
+      async () => [other.worker],
+    );
+    // After its making, in which others are made.
+    await Promise.resolve();
+    own.worker.shutdown();
+    await ended;
+    expect([own.calls, other.calls]).toEqual([{ shutdown: 1 }, { shutdown: 1 }]);
+  });
+
+  it('one that fails ends the owner as well, with its error', async () => {
+    const own = fakeWorker(never);
+    const failing = fakeWorker(Promise.reject(new Error('the connection is gone')));
+    const other = fakeWorker(never);
+    const ended = runBeside(
+      own.worker,
+      () => own.worker.run(),
+      async () => [failing.worker, other.worker],
+    );
+    await expect(ended).rejects.toThrow('the connection is gone');
+    expect([own.calls, other.calls]).toEqual([{ shutdown: 1 }, { shutdown: 1 }]);
+  });
+
+  it('that cannot be made end the owner, with their error', async () => {
+    const own = fakeWorker(never);
+    const ended = runBeside(
+      own.worker,
+      () => own.worker.run(),
+      () => Promise.reject(new Error('no rights on the queue')),
+    );
+    await expect(ended).rejects.toThrow('no rights on the queue');
+    expect(own.calls).toEqual({ shutdown: 1 });
   });
 });

@@ -1,6 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { orderFilm } from '../../examples/client';
+import { orderFilm as orderFilmWithPlugin } from '../../examples/plugin/client';
+import { filmBundle, filmWorker } from '../../examples/plugin/worker';
+import { productFilm } from '../../examples/plugin/workflows';
 import { save } from '../../examples/save';
 import { startWorker } from '../../examples/worker';
 import { type ProductFilm } from '../../examples/workflows';
@@ -55,9 +58,41 @@ describe('the examples of the README', () => {
     expect(film.film).toMatchObject({ outcome: 'completed', video: { referenceMode: 'image:1' } });
   });
 
-  it.each(['workflows', 'worker', 'client'])('the README shows examples/%s.ts as it is', async (name) => {
+  const shown = ['worker', 'workflows', 'activities', 'client'];
+  const read = (name: string) => readFile(join(ROOT, 'examples', 'plugin', `${name}.ts`), 'utf8');
+
+  it.each(shown)('the README shows examples/plugin/%s.ts as it is', async (name) => {
     const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-    const example = await readFile(join(ROOT, 'examples', `${name}.ts`), 'utf8');
-    expect(readme).toContain('```ts\n' + example + '```');
+    expect(readme).toContain('```ts\n' + (await read(name)) + '```');
+  });
+
+  it('they fit in 60 lines', async () => {
+    const lines = (await Promise.all(shown.map(read))).map((text) => text.trimEnd().split('\n').length);
+    expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(60);
+  });
+
+  it('a worker with the plugin: bundled when it is made and beforehand, a client, an activity that reads the file', async () => {
+    const taskQueue = stack.server.uniqueId('films');
+    const dataDir = join(stack.dataDir, taskQueue);
+    const env = { ...stack.env, MEDIA_DATA_DIR: dataDir, MEDIA_ARTIFACTS: join(dataDir, 'artifacts') };
+    const { nativeConnection: connection, namespace } = stack.server;
+    const own = { connection, namespace, taskQueue, shutdownGraceTime: '2 seconds' } as const;
+    for (const how of [{}, { workflowBundle: await filmBundle() }]) {
+      const worker = await filmWorker({ ...own, ...how }, env);
+      await worker.runUntil(async () => {
+        const workflowId = stack.server.uniqueId('film');
+        const file = await stack.server.client.workflow.execute(productFilm, {
+          taskQueue,
+          workflowId,
+          args: ['a teapot turns slowly'],
+        });
+        expect((await stat(file)).size).toBeGreaterThan(1_000);
+        expect(await orderFilmWithPlugin(stack.server.client, `${workflowId}-kite`, taskQueue)).toMatchObject(
+          {
+            outcome: 'completed',
+          },
+        );
+      });
+    }
   });
 });

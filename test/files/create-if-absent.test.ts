@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { bareFiles } from '../../src/files/bare-files';
 import { createIfAbsent, publishIfAbsent } from '../../src/files/create-if-absent';
 
@@ -110,31 +110,10 @@ describe('creating a file if it is absent', () => {
     expect(await createIfAbsent(file, 'x')).toBe('won');
   });
 
-  it('comes only after a file that has to be there, and makes no folder for it', async () => {
-    const later = { after: '0.claim' };
-    const file = join(folder, 'ab', '1.claim');
-    await expect(createIfAbsent(file, 'x', later)).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(await fs.readdir(folder)).toEqual([]);
-    await createIfAbsent(join(folder, 'ab', '2.claim'), 'x');
-    await expect(createIfAbsent(file, 'x', later)).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(await fs.readdir(join(folder, 'ab'))).toEqual(['2.claim']);
-    await createIfAbsent(join(folder, 'ab', '0.claim'), 'x');
-    expect(await createIfAbsent(file, 'x', later)).toBe('won');
-    expect(await createIfAbsent(file, 'x', later)).toBe('lost');
-  });
-
   it('makes folders that nobody else can enter', async () => {
     await createIfAbsent(join(folder, 'ab', 'cd', '0.claim'), 'x');
     if (process.platform === 'win32') return;
     for (const made of ['ab', 'ab/cd']) expect((await fs.stat(join(folder, made))).mode & 0o777).toBe(0o700);
-  });
-
-  it('takes it away at once when it is not to be kept', async () => {
-    const file = join(folder, 'checks', 'x.check');
-    expect(await createIfAbsent(file, '', { keep: false })).toBe('won');
-    expect(await fs.readdir(dirname(file))).toEqual([]);
-    expect(await createIfAbsent(file, '', { keep: true })).toBe('won');
-    expect(await fs.readdir(dirname(file))).toEqual([basename(file)]);
   });
 
   it('fails, and leaves no name, when the content may not be durable', async () => {

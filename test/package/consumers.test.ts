@@ -14,7 +14,9 @@ import { executeVideo } from 'temporal-media/workflows';
 import { createMediaClient, type MediaClient } from 'temporal-media/activities';
 import { createMediaWorker } from 'temporal-media/worker';
 import { TemporalMediaClient } from 'temporal-media/client';
-import { createSandbox } from 'temporal-media/testing';
+import { artifactStoreConformance, createSandbox } from 'temporal-media/testing';
+import { createS3ArtifactStore, createS3Client, type S3Place } from 'temporal-media/s3';
+import { MediaPlugin } from 'temporal-media/plugin';
 
 export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
   return (await executeVideo({ request: { model: 'cine-1', prompt, durationSeconds: 2 } }, { taskQueue: 'media' })).outcome;
@@ -22,7 +24,13 @@ export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
 // @ts-expect-error a request without a model
 export const faulty = () => executeVideo({ request: { prompt: 'a kite' } }, { taskQueue: 'media' });
 export const client: MediaClient = createMediaClient({ baseUrl: 'https://api.example.com', apiKey: () => 'k' });
-export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox];
+export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox, new MediaPlugin()];
+export const bucket = (): S3Place => ({ client: createS3Client(), bucket: 'media', prefix: '' });
+export const checks = artifactStoreConformance(async () => ({
+  store: createS3ArtifactStore({ ...bucket(), folder: 'work' }),
+  damage: async () => {},
+  dispose: async () => {},
+}));
 `;
 
 /** What Node adds to the namespace of a CommonJS module. */

@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import * as activities from '../../src/activities';
 import * as client from '../../src/client';
 import * as domain from '../../src/domain';
+import * as stores from '../../src/stores';
+import * as postgres from '../../src/postgres';
+import * as s3 from '../../src/s3';
+import * as plugin from '../../src/plugin';
 import * as testing from '../../src/testing';
 import * as worker from '../../src/worker';
 import * as workflows from '../../src/workflows';
@@ -31,6 +35,10 @@ describe('package exports', () => {
       '.': domain,
       './activities': activities,
       './client': client,
+      './stores': stores,
+      './postgres': postgres,
+      './s3': s3,
+      './plugin': plugin,
       './testing': testing,
       './worker': worker,
       './workflows': workflows,
@@ -40,10 +48,19 @@ describe('package exports', () => {
     ).toMatchSnapshot();
   });
 
-  it('every peer that only tests need is optional', () => {
+  it('every peer that only tests or one kind of store need is optional', () => {
     const optional = Object.keys(manifest.peerDependenciesMeta);
     expect(optional).toEqual(
-      expect.arrayContaining(['@temporalio/testing', 'fastify', '@fastify/multipart', 'h264-mp4-encoder']),
+      expect.arrayContaining([
+        '@temporalio/testing',
+        'fastify',
+        '@fastify/multipart',
+        'h264-mp4-encoder',
+        'pg',
+        '@aws-sdk/client-s3',
+        '@aws-sdk/lib-storage',
+        '@aws-sdk/s3-request-presigner',
+      ]),
     );
     expect(Object.keys(manifest.dependencies)).not.toEqual(expect.arrayContaining(optional));
   });

@@ -13,6 +13,9 @@ interface Verdict {
   readonly resolved: Readonly<Record<string, boolean>>;
 }
 
+/** Entries that want a package which is an optional peer. */
+const OPTIONAL = new Set(['./postgres', './s3', './testing']);
+
 describe('the packed package', () => {
   let project: PackedProject;
   beforeAll(async () => {
@@ -42,6 +45,7 @@ describe('the packed package', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'deploy',
       'docs',
       'lib',
       'package.json',
@@ -91,7 +95,12 @@ describe('the packed package', () => {
     const sandbox = await project.node(command, 'sandbox');
     expect(sandbox.exitCode).toBe(78);
     expect(sandbox.stderr).toContain('npm install ');
-    for (const subpath of Object.keys(manifest.exports).filter((name) => name !== './testing')) {
+    const migrate = await project.node(command, 'journal', 'migrate', '--dry-run');
+    expect(migrate.exitCode).toBe(78);
+    expect(migrate.stderr).toContain('npm install pg\n');
+    const store = await project.node('-e', `require('temporal-media/s3')`);
+    expect(store.stderr).toContain("Cannot find module '@aws-sdk/client-s3'");
+    for (const subpath of Object.keys(manifest.exports).filter((name) => !OPTIONAL.has(name))) {
       const name = subpath.replace(/^\./, 'temporal-media');
       expect(await project.node('-e', `require('${name}')`)).toMatchObject({ exitCode: 0, stderr: '' });
     }

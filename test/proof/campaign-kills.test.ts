@@ -1,6 +1,7 @@
 import { campaignKeyPrefix } from '../../src/domain/creation-key';
 import { startCampaign } from '../support/campaign';
 import { proved, sized } from '../support/proof';
+import { STORES } from '../support/store-places';
 import { booksOf, boughtAbove, judgeRows, paidLines, type serviceRows } from './campaign-kills/judge';
 import { runKilledCampaign } from './campaign-kills/kill-campaign';
 import { isUnclear } from './campaign-kills/manifest';
@@ -10,7 +11,7 @@ import { type Disturbance } from './campaign-resets/disturb';
 import { seededRandom } from './kills/seeded-random';
 
 const SEED = Number(process.env['PROOF_SEED'] ?? 1);
-const ROWS = Number(process.env['PROOF_ROWS'] ?? sized({ change: 60, deep: 1_000 }));
+const ROWS = Number(process.env['PROOF_ROWS'] ?? sized({ change: 40, deep: 1_000 }));
 const KILLS = Number(process.env['PROOF_KILLS'] ?? sized({ change: 2, deep: 20 }));
 /** Besides the kills: at the beginning, in the middle and shortly before the end, and each reset keeps as much of the history. */
 const DISTURBED = sized<readonly (readonly [share: number, what: Disturbance])[]>({
@@ -85,7 +86,10 @@ describe('a campaign whose worker and server are killed at random times', () => 
         ...[...aside]
           .filter((key) => !expected.has(key))
           .map((key) => `${key}: set aside, and its fate is known`),
-        ...[...expected].filter((key) => !aside.has(key)).map((key) => `${key}: not set aside`),
+        // Two workers: what was open when one was killed may be of the other, which went on.
+        ...[...expected]
+          .filter((key) => !aside.has(key) && !(STORES !== 'files' && killed.has(key)))
+          .map((key) => `${key}: not set aside`),
       ];
       const problems = [...first.problems, ...wrong];
 

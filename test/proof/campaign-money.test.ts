@@ -7,7 +7,7 @@ import { ALL_RULES, type Rules } from './campaign-money/world';
  * activities that outlive their workflow, with the rules of src/domain/campaign/budget-book.ts. `SIM_FROM=…` begins with another
  * seed.
  */
-const SCHEDULES = sized({ change: 5_000, deep: 100_000 });
+const SCHEDULES = sized({ change: 2_000, deep: 100_000 });
 const FROM = Number(process.env['SIM_FROM'] ?? 1);
 const LIMIT_MS = 5 * 60_000;
 

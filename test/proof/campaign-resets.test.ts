@@ -1,10 +1,10 @@
 import { startMediaStack } from '../support/media-stack';
-import { proved, sized } from '../support/proof';
+import { describeDeep, proved } from '../support/proof';
 import { DISTURBANCES } from './campaign-resets/disturb';
 import { createQueueOf, type DisturbedRun, runDisturbed } from './campaign-resets/run-disturbed';
 
 const SEED = Number(process.env['PROOF_SEED'] ?? 1);
-const RUNS = Number(process.env['PROOF_RUNS'] ?? sized({ change: 2, deep: 200 }));
+const RUNS = Number(process.env['PROOF_RUNS'] ?? 200);
 /** Campaigns at a time, with a service and a worker of their own. */
 const AT_ONCE = 16;
 const LIMIT_MS = 600_000;
@@ -19,7 +19,7 @@ const groups = Array.from({ length: Math.ceil(RUNS / AT_ONCE) }, (_, group) => {
  * three quarters of their rows; and others that are terminated, started again and reset in any order. The service counts
  * what it accepted, and the campaign is asked for its budget all the time.
  */
-describe('the budget of campaigns that are reset and terminated', () => {
+describeDeep('the budget of campaigns that are reset and terminated', () => {
   const done: DisturbedRun[] = [];
 
   it.each(groups)(

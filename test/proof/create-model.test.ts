@@ -16,12 +16,7 @@ const SPACES: readonly Space[] = [
   { name: 'two callers with two requests', bounds: { ...TWO, requests: [0, 1] } },
   { name: 'one caller and a journal that is lost or set back', bounds: { ...LOST, requests: [0] } },
   ...sized<readonly Space[]>({
-    change: [
-      {
-        name: 'one caller, a decision and a claim that is written late',
-        bounds: { ...TWO, requests: [0], creates: 3, decisions: 1, lateWrites: 1 },
-      },
-    ],
+    change: [],
     deep: [
       { name: 'a person who wants the refused request sent again', bounds: { ...TWO, again: [1] } },
       {

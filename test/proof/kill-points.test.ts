@@ -1,5 +1,6 @@
 import { CHANGED, JOURNAL_CHANGES, type JournalChange } from '../support/changed-journal';
 import { proved } from '../support/proof';
+import { STORES } from '../support/store-places';
 import { CHANGED_POINTS, isTooCareful, type ChangedPoint } from './kills/changed-journals';
 import {
   CRASH_POINTS,
@@ -115,7 +116,7 @@ describe('a worker struck', () => {
  * A worker process is killed at a point of a create, and the next worker starts with `--rebind` on another journal. Nothing
  * is sent again without a proof of the very journal that the create wrote to.
  */
-describe('a worker killed', () => {
+(STORES === 'files' ? describe : describe.skip)('a worker killed', () => {
   const changed = new Map<JournalChange, Promise<ReadonlyMap<string, StruckCell>>>();
   const proven: { readonly change: JournalChange; readonly struck: StruckCell }[] = [];
 

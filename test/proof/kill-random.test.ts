@@ -1,16 +1,16 @@
 import { startMediaStack, type MediaStack } from '../support/media-stack';
-import { proved, sized } from '../support/proof';
+import { describeDeep, proved } from '../support/proof';
 import { judgeLanes, NO_COUNTS, type LaneCounts } from './kills/judge-lane';
 import { killLane } from './kills/kill-lane';
 import { seededRandom } from './kills/seeded-random';
 
 const SEED = Number(process.env['PROOF_SEED'] ?? 1);
 /** Each with a service of its own. */
-const STACKS = sized({ change: 1, deep: 10 });
-const LANES_PER_STACK = sized({ change: 2, deep: 1 });
-const KILLS_PER_LANE = sized({ change: 3, deep: 100 });
+const STACKS = 10;
+const LANES_PER_STACK = 1;
+const KILLS_PER_LANE = 100;
 /** No round begins after this: on a slow machine the deep size tells how far it came. */
-const ROUNDS_MS = sized({ change: 600_000, deep: 75 * 60_000 });
+const ROUNDS_MS = 75 * 60_000;
 const LIMIT_MS = ROUNDS_MS + 15 * 60_000;
 
 /**
@@ -18,7 +18,7 @@ const LIMIT_MS = ROUNDS_MS + 15 * 60_000;
  * service's log and the journal's files tell for every create whether the kill came between "claim durable" and "outcome
  * durable": outside nobody is needed, inside it ends unconfirmed, and nowhere is anything sent again by itself.
  */
-describe('workers killed at random times', () => {
+describeDeep('workers killed at random times', () => {
   const counts: LaneCounts = { ...NO_COUNTS };
   const stacks: MediaStack[] = [];
 

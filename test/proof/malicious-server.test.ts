@@ -137,7 +137,7 @@ describe('a download', () => {
 
   it('asks no further place when the time of a try is over', async () => {
     const harness = await DownloadHarness.open();
-    harness.bounds = { maxTries: 1, livingTries: 1, tryDeadlineMs: 200 };
+    harness.bounds = { maxTries: 1, livingTries: 1, tryDeadlineMs: 2_000 };
     harness.record = {
       status: 'completed',
       urls: ['/1', '/2', '/3'].map((path) => `${harness.mediaOrigin}${path}`),

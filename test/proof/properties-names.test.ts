@@ -5,7 +5,7 @@ import path from 'node:path';
 import { partOwner } from '../../src/activities/fetch-body';
 import { safeName } from '../../src/files/safe-name';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/request';
-import { isUsableTaskId } from '../../src/domain/video-task';
+import { isUsableTaskId } from '../../src/domain/task-id';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
 import { answers } from '../domain/create-answers';

@@ -5,7 +5,7 @@ import { nearNames, shellWord, shownLocation } from '../../src/cli/text';
 import { detailsText, inCode } from '../../src/domain/video-state';
 import { errorKind } from '../../src/service/errors';
 import { createRedactor } from '../../src/service/redact';
-import { replyHeaders } from '../../src/service/send-paid';
+import { replyHeaders } from '../../src/service/paid-replies';
 import { phaseOf, statusValue } from '../../src/service/status-values';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

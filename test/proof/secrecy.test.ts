@@ -38,6 +38,7 @@ describe('secrecy', () => {
       ...cases.flatMap((one) => one.faults),
       on('poll', 'cancelled', { type: 'record', patch: { status: 'running' } }, { times: 0 }),
       on('poll', 'cli failed', { type: 'task_fails', error: hostile.error().error }),
+      on('create', 'key refused', hostile.keyRefused),
       on('generate', 'cli image', hostile.status(400)),
       on('edit', 'cli edit', hostile.status(400)),
       // A download that is under way for as long as it takes to kill the worker.
@@ -74,6 +75,10 @@ describe('secrecy', () => {
         (await filesOf(join(stack.dataDir, 'artifacts'))).some(({ where }) => where.endsWith('.part')),
       PATIENCE_MS,
     );
+    // Alone and when no create is left: a call that waited for such a refusal of another one is sent again after its own.
+    const refused = await runVideo('key refused').result;
+    outcomes.set(refused.id, refused.outcome);
+    expected.set(refused.id, 'rejected');
     const during = [
       ...(await descriptions(stack.server.client, await workflows())),
       ...(await filesOf(stack.dataDir)).filter(({ where }) => !where.includes('rejected/')),

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountRegistry } from '../../src/activities/accounts';
+import { accountRegistry } from '../../src/accounts/registry';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { RefusalGate } from '../../src/activities/refusal-gate';
 import { createFileStore } from '../../src/artifacts/file-store';

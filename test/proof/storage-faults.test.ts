@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createFileStore, FileArtifactStore } from '../../src/artifacts/file-store';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { DownloadHarness, fileAnswer, sha256 } from '../activities/download-harness';
-import { readAll } from '../artifacts/artifact-store-conformance';
+import { buffer } from 'node:stream/consumers';
 import { makeMp4 } from '../artifacts/make-media';
 import { proved } from '../support/proof';
 import { filesIn } from './storage-faults/files-in';
@@ -71,7 +71,7 @@ describe('artifacts', () => {
     await disk.free();
     const ref = await store.putBuffer(BYTES, MEDIA);
     await disk.fill();
-    expect((await readAll(await store.read(ref))).equals(BYTES)).toBe(true);
+    expect((await buffer(await store.read(ref))).equals(BYTES)).toBe(true);
     // What is there already is not written again.
     await fault(store.putBuffer(BYTES, MEDIA), 'no_space', disk.path);
     expect(await expectWhole(disk.path)).toHaveLength(1);
@@ -121,7 +121,7 @@ describe('artifacts', () => {
     ])
       await fault(work(), 'not_writable', disk.path);
     expect(await store.has(ref.sha256)).toBe(BYTES.length);
-    expect((await readAll(await store.read(ref))).equals(BYTES)).toBe(true);
+    expect((await buffer(await store.read(ref))).equals(BYTES)).toBe(true);
     disk.readOnly(false);
     expect(await store.fetchTo(ref, join(disk.path, 'out.mp4'))).toBe('written');
   });
@@ -177,7 +177,7 @@ describe('artifacts', () => {
           await new Promise((resolve) => setImmediate(resolve));
           continue;
         }
-        const whole = (await readAll(await store.read({ sha256: sha256(BYTES) }))).equals(BYTES);
+        const whole = (await buffer(await store.read({ sha256: sha256(BYTES) }))).equals(BYTES);
         if (!whole) counts.partial += 1;
         counts.reads += 1;
       }

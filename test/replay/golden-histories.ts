@@ -31,9 +31,9 @@ export function goldenFiles(): string[] {
     .sort();
 }
 
-/** Name → SHA-256 of every history that was ever recorded. */
-export function goldenManifest(): Record<string, string> {
-  return JSON.parse(readFileSync(join(GOLDEN, MANIFEST), 'utf8')) as Record<string, string>;
+/** Release, or `unreleased` → name → SHA-256 of every history that was ever recorded. */
+export function goldenManifest(): Record<string, Record<string, string>> {
+  return JSON.parse(readFileSync(join(GOLDEN, MANIFEST), 'utf8')) as Record<string, Record<string, string>>;
 }
 
 export function goldenSha256(file: string): string {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { historyFromJson } from '../../scripts/golden/history-json';
+import { shippedForm } from '../../scripts/workflow-bundle';
 import { goldenFiles, goldenHistory, type GoldenHistory } from './golden-histories';
 
 const WORKFLOWS = join(__dirname, '..', '..', 'scripts', 'golden', 'execute-video.js');
@@ -32,12 +33,13 @@ describe('golden histories replay against the compiled workflows', () => {
   });
 });
 
-/** @returns file → why its history does not replay against the code at this path */
+/** @returns file → why its history does not replay against the code at this path, in the form in which it is shipped */
 async function replay(
   workflowsPath: string,
   histories: readonly GoldenHistory[],
 ): Promise<Map<string, string>> {
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const whole = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const workflowBundle = { code: await shippedForm(whole.code) };
   const broken = new Map<string, string>();
   for (const round of roundsOf(histories)) {
     const queue = [...round].map(([workflowId, { json }]) => ({

@@ -8,6 +8,7 @@ import {
 import { environmentConnections } from '../../src/service/connections';
 
 const PROXY_PASSWORD = 'password-of-the-proxy';
+const proxyPasswords = [PROXY_PASSWORD];
 
 function callerWith(apiKey: ApiCaller['apiKey']): ApiCaller {
   return {
@@ -16,7 +17,7 @@ function callerWith(apiKey: ApiCaller['apiKey']): ApiCaller {
     userAgent: 'temporal-media/0',
     now: Date.now,
     connectionFactory: environmentConnections({}),
-    secrets: [PROXY_PASSWORD],
+    secrets: () => proxyPasswords,
   };
 }
 

@@ -1,3 +1,4 @@
+import { SourceMap, type SourceMapPayload, type SourceMapping } from 'node:module';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,10 +53,7 @@ describe('the bundle that comes with the package', () => {
     expect(manifest.sdk).toEqual(await sdkVersions());
     const code = await readFile(join(SHIPPED, 'workflows.js'), 'utf8');
     expect(code.includes(ROOT)).toBe(false);
-    const map = JSON.parse(Buffer.from(code.slice(code.lastIndexOf('base64,') + 7), 'base64').toString()) as {
-      readonly sources: readonly string[];
-      readonly sourcesContent?: unknown;
-    };
+    const map = sourceMapOf(code);
     const places = new Set(map.sources.map((source) => source.split('/')[0]));
     expect(
       [...places].filter(
@@ -63,5 +61,24 @@ describe('the bundle that comes with the package', () => {
       ),
     ).toEqual([]);
     expect(map.sources).toContain('temporal-media/src/workflows/generate-video.ts');
+    expect(map.sourcesContent).toBeUndefined();
+  });
+
+  // Failures of workflow tasks, and the debugger, show the sources that are published.
+  it('leads from its code to the line of the source', async () => {
+    const code = await readFile(join(SHIPPED, 'workflows.js'), 'utf8');
+    const call = code.indexOf('.watchVideo)(', code.indexOf('async function generateVideo('));
+    const before = code.slice(0, call).split('\n');
+    const entry = new SourceMap(sourceMapOf(code)).findEntry(before.length - 1, before.at(-1)?.length ?? 0);
+    expect(entry).toMatchObject({ originalSource: 'temporal-media/src/workflows/generate-video.ts' });
+    const source = await readFile(join(ROOT, 'src', 'workflows', 'generate-video.ts'), 'utf8');
+    const { originalLine } = entry as SourceMapping;
+    expect(source.split('\n')[originalLine]).toContain('await watchVideo(');
   });
 });
+
+function sourceMapOf(code: string): SourceMapPayload {
+  return JSON.parse(
+    Buffer.from(code.slice(code.lastIndexOf('base64,') + 7), 'base64').toString(),
+  ) as SourceMapPayload;
+}

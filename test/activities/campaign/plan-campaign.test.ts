@@ -4,7 +4,8 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { type Account, accountRegistry } from '../../../src/activities/accounts';
+import { alwaysBound } from '../../support/standing';
+import { type Account, accountRegistry } from '../../../src/accounts/registry';
 import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
 import { createPageReader } from '../../../src/activities/campaign/open-page';
 import { createFileStore, type FileArtifactStore } from '../../../src/artifacts/file-store';
@@ -68,8 +69,10 @@ describe('media.planCampaign', () => {
     models: ModelSource = modelSource(),
     environment = new MockActivityEnvironment(),
     journal: PlanCampaignDeps['journal'] = createFileJournal({ root: join(root, 'journal') }),
+    standing: PlanCampaignDeps['standing'] = alwaysBound,
   ): Promise<CampaignPlan> {
     const activity = createPlanCampaign({
+      standing,
       accounts: accountRegistry([account]),
       artifacts: store,
       models,
@@ -193,6 +196,19 @@ describe('media.planCampaign', () => {
     expect((await plan({ artifact }, { account: 'other' })).refused?.reason).toBe('account_not_configured');
     const rows = await stored('model,prompt,account\ncine-1,x,default\ncine-1,y,other\n');
     expect((await plan({ artifact: rows })).issues).toMatchObject([{ line: 3, column: 'account' }]);
+  });
+
+  it('comes back later for a credential that another worker may have, while nobody can say whether one has', async () => {
+    const ref = await store.putBuffer(
+      Buffer.from('id,model,prompt,duration,account\na,cine-1,x,4,studio-b\n'),
+      { mediaType: 'text/csv' },
+    );
+    const unbound: PlanCampaignDeps['standing'] = async () => ({ bound: false, message: 'away' });
+    const planned = plan({ artifact: ref }, {}, undefined, undefined, undefined, unbound);
+    await expect(planned).rejects.toMatchObject({
+      nonRetryable: false,
+      details: [{ class: 'journal_not_bound' }],
+    });
   });
 
   it('[C4.4a] refuses every campaign of a worker without a journal', async () => {

@@ -1,14 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type SandboxOptions, type SandboxProcess, startSandboxProcess } from '../../../src/testing/sandbox';
+import { type SandboxOptions } from '../../../src/testing/sandbox';
+import { startTestSandbox, type TestSandbox } from '../../support/shared-sandbox';
 import { connectTestServer, type TestServer } from '../../support/temporal';
 import { type CliProcess, startCli } from './run-cli';
 
 /** A sandbox, a task queue and a data directory of one test file on the server of the run. */
 export interface CliBench {
   readonly server: TestServer;
-  readonly sandbox: SandboxProcess;
+  readonly sandbox: TestSandbox;
   readonly dir: string;
   /** What client commands need; no key. */
   readonly clientEnv: NodeJS.ProcessEnv;
@@ -21,7 +22,7 @@ export interface CliBench {
 export async function openCliBench(sandboxOptions: SandboxOptions = {}): Promise<CliBench> {
   const dir = await mkdtemp(path.join(tmpdir(), 'temporal-media-cli-'));
   const server = await connectTestServer();
-  const sandbox = await startSandboxProcess(sandboxOptions);
+  const sandbox = await startTestSandbox(sandboxOptions);
   const clientEnv = {
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,

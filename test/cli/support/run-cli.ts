@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { COMMAND_HOST } from '../../support/test-hosts';
 
-const HOST = path.join(__dirname, 'cli-host.js');
 const MAIN = path.resolve(__dirname, '..', '..', '..', 'lib', 'cli', 'main.js');
 
 /** What one run of the real binary left behind. */
@@ -83,10 +83,6 @@ export function startCli(
   };
 }
 
-/** Processes of this test file that have loaded the command line and run nothing at the moment. */
-const idle: ChildProcess[] = [];
-let runs = 0;
-
 /** Runs one command to its end, in a process that may have run others before. */
 export async function runCli(
   args: readonly string[],
@@ -97,35 +93,15 @@ export async function runCli(
   const needsOwn = Object.keys(env).some((name) => name.startsWith('NODE_') || /proxy$/i.test(name));
   if (needsOwn || ['worker', 'dev', 'sandbox', 'demo'].includes(args[0] ?? ''))
     return startCli(args, env, cwd).ended;
-  const host =
-    idle.pop() ?? spawn(process.execPath, [HOST], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const run = (runs += 1);
-  const text = { stdout: '', stderr: '' };
-  const ended = new Promise<CliRun>((resolve) => {
-    const onMessage = (message: HostMessage): void => {
-      if (message.run !== run) return;
-      if ('text' in message) text[message.stream] += message.text;
-      else end(message.code);
-    };
-    const onExit = (): void => end(null);
-    const end = (code: number | null): void => {
-      host.off('message', onMessage).off('exit', onExit);
-      if (code !== null) idle.push(host);
-      resolve({ code, ...text });
-    };
-    host.on('message', onMessage).on('exit', onExit);
+  const host = process.env[COMMAND_HOST];
+  if (host === undefined) throw new Error('No process for commands: test/support/needs.js says "nothing".');
+  const reply = await fetch(host, {
+    method: 'POST',
+    body: JSON.stringify({ args, env: cleanEnvironment(env), cwd }),
   });
-  host.send({ run, args, env: cleanEnvironment(env), cwd });
-  return ended;
+  if (!reply.ok) throw new Error(await reply.text());
+  return (await reply.json()) as CliRun;
 }
-
-type HostMessage =
-  | { readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly text: string }
-  | { readonly run: number; readonly code: number };
-
-afterAll(() => {
-  for (const host of idle.splice(0)) host.kill('SIGKILL');
-});
 
 /** Runs with `--json` and fails unless stdout is exactly one JSON object on one line. */
 export async function runJson(

@@ -23,6 +23,8 @@ export interface PackedProject {
   readonly packageDir: string;
   write(file: string, text: string): Promise<void>;
   node(...args: readonly string[]): Promise<Output>;
+  /** As {@link node}, with these variables as well. */
+  nodeWith(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Output>;
   npm(...args: readonly string[]): Promise<Output>;
   remove(): Promise<void>;
 }
@@ -54,6 +56,7 @@ export async function packedProject({
     packageDir,
     write: (file, text) => writeFile(join(dir, file), text),
     node: (...args) => outputOf(process.execPath, args, dir),
+    nodeWith: (env, ...args) => outputOf(process.execPath, args, dir, { env }),
     npm: (...args) => npm(dir, ...args),
     remove: () => rm(dir, { recursive: true, force: true }),
   };
@@ -68,15 +71,21 @@ async function npm(cwd: string, ...args: readonly string[]): Promise<Output> {
   const script = process.env['npm_execpath'];
   return script?.endsWith('.js')
     ? outputOf(process.execPath, [script, ...args], cwd)
-    : outputOf('npm', args, cwd, process.platform === 'win32');
+    : outputOf('npm', args, cwd, { shell: process.platform === 'win32' });
 }
 
 /** An exit code other than 0 is a result here, not an error. */
-async function outputOf(file: string, args: readonly string[], cwd: string, shell = false): Promise<Output> {
+async function outputOf(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+  { shell = false, env: more = {} }: { readonly shell?: boolean; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Output> {
   // What jest and npm set for this process must not change what a user's process would do.
-  const env = Object.fromEntries(
+  const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(?:NODE_OPTIONS|NODE_PATH|INIT_CWD|npm_)/.test(name)),
   );
+  const env = { ...own, ...more };
   try {
     const { stdout, stderr } = await run(file, args, { cwd, env, shell, maxBuffer: 64 * 1024 * 1024 });
     return { exitCode: 0, stdout, stderr };

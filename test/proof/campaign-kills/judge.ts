@@ -1,4 +1,4 @@
-import { createFileStore } from '../../../src/artifacts/file-store';
+import { openArtifactStore } from '../../../src/stores';
 import { ledgerMoney } from '../../../src/domain/campaign/row-result';
 import { addMoney, type MoneyTotals, NO_MONEY, type ResultsRef } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult, type LedgerLine } from '../../../src/domain/campaign/row';
@@ -96,7 +96,7 @@ export async function judgeRows(
 async function toldTwice(stack: MediaStack, results: ResultsRef): Promise<string[]> {
   const told = new Map<string, string>();
   const twice: string[] = [];
-  for await (const row of readResults(createFileStore({ root: stack.config.artifacts }), results)) {
+  for await (const row of readResults(await openArtifactStore(stack.config), results)) {
     const { key, generation, outcome, reason = '', attempt } = row;
     const text = `${outcome} ${reason} of attempt ${attempt}`;
     const before = told.get(`${generation}/${key}`);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type WorkflowHandle } from '@temporalio/client';
 import { PNG } from 'pngjs';
-import { createFileStore } from '../../../src/artifacts/file-store';
+import { openArtifactStore } from '../../../src/stores';
 import { type CampaignInput } from '../../../src/domain/campaign/plan';
 import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 import { activityQueues } from '../../../src/domain/names';
@@ -156,7 +156,7 @@ async function isClosed(handle: WorkflowHandle): Promise<boolean | undefined> {
 async function storedImage(stack: MediaStack): Promise<string> {
   const png = new PNG({ width: 64, height: 64 });
   png.data.fill(120);
-  const store = createFileStore({ root: stack.config.artifacts });
+  const store = await openArtifactStore(stack.config);
   const { sha256 } = await store.putBuffer(PNG.sync.write(png), { mediaType: 'image/png' });
   return `artifact:sha256/${sha256}`;
 }

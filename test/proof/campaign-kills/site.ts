@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { type SendAttemptView } from '../../../src/domain/journal';
-import { createFileJournal } from '../../../src/journal/file-journal';
 import { type SandboxOptions } from '../../../src/testing/sandbox';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
+import { dataDirOf, journalAt, STORES } from '../../support/store-places';
 import { startKillableServer } from '../temporal-faults/killable-server';
 import { sendAttemptWord } from '../kills/create-facts';
 
@@ -40,18 +40,30 @@ async function site(
   stack: MediaStack,
   server: Awaited<ReturnType<typeof startKillableServer>>,
 ): Promise<KillSite> {
-  const journal = join(stack.dataDir, 'journal');
+  const journal = stack.env['MEDIA_JOURNAL'] ?? '';
   const outages: (readonly [number, number])[] = [];
   const leftOpen = new Set<string>();
+  let started = 0;
   const start = (): Promise<WorkerProcess> =>
-    startWorkerProcess(stack, join(__dirname, 'killed-worker.js'), { MEDIA_JOURNAL: journal });
-  let worker = await start();
+    startWorkerProcess(stack, join(__dirname, 'killed-worker.js'), {
+      MEDIA_JOURNAL: journal,
+      ...dataDirOf(stack.dataDir, (started += 1)),
+    });
+  // Where hosts share the stores, two of them share the campaign, and each is killed in turn.
+  const workers = await Promise.all(Array.from({ length: STORES === 'files' ? 1 : 2 }, start));
+  let turn = 0;
 
   async function killWorker(): Promise<void> {
+    const worker = workers[turn % workers.length]!;
     worker.signal('SIGKILL');
     await worker.gone;
-    // Before anybody takes over: the files are what the dead worker left.
+    // Before anybody takes over: the records are what the dead worker left, and what another one is sending.
     for (const key of await openKeys(journal)) leftOpen.add(key);
+  }
+
+  async function startNext(): Promise<void> {
+    workers[turn % workers.length] = await start();
+    turn += 1;
   }
 
   return {
@@ -65,16 +77,19 @@ async function site(
       if (target !== 'worker') await server.killAndRestart();
       if (target === 'server') {
         // It may have given up while nobody answered.
-        const gone = await Promise.race([worker.gone.then(() => true), moment(3_000)]);
+        const gone = await Promise.race([
+          workers[turn % workers.length]!.gone.then(() => true),
+          moment(3_000),
+        ]);
         if (gone !== true) return;
         for (const key of await openKeys(journal)) leftOpen.add(key);
       }
-      worker = await start();
+      await startNext();
       outages.push([from, Date.now()]);
     },
     stop: async () => {
-      worker.signal('SIGKILL');
-      await worker.gone;
+      for (const worker of workers) worker.signal('SIGKILL');
+      await Promise.all(workers.map(({ gone }) => gone));
       await stack.stop();
       await server.stop();
     },
@@ -93,7 +108,7 @@ async function openKeys(root: string): Promise<string[]> {
 
 /** Everything in a journal, by creation key. */
 export async function journalKeys(root: string): Promise<Map<string, readonly SendAttemptView[]>> {
-  const journal = createFileJournal({ root });
+  const journal = await journalAt(root);
   const keys = new Map<string, readonly SendAttemptView[]>();
   for (let after: string | null = null; ;) {
     const page = await journal.scan(after, 1_000);

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { isUsableTaskId } from '../../../src/domain/video-task';
+import { isUsableTaskId } from '../../../src/domain/task-id';
 import { createAddressFilter, isPublicAddress } from '../../../src/service/address-filter';
 import { apiUrl, normaliseBaseUrl } from '../../../src/service/base-url';
 import { parseJsonBody } from '../../../src/service/reply-body';

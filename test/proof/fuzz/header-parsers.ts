@@ -1,6 +1,6 @@
 import { type ContentHeaders, contentHeaders } from '../../../src/service/content-headers';
 import { createRedactor } from '../../../src/service/redact';
-import { replyHeaders } from '../../../src/service/send-paid';
+import { replyHeaders } from '../../../src/service/paid-replies';
 import { type HeaderValues, parseRetryAfter } from '../../../src/service/retry-after';
 import { type FuzzedParser } from './fuzzed-parser';
 

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { checkMp4Bytes } from '../../../src/artifacts/incomplete-mp4';
+import { checkMp4Bytes } from '../../../src/artifacts/mp4-check';
 import { checkImage, describePage, MAX_IMAGE_PIXELS, sniffMedia } from '../../../src/artifacts/media-type';
 import { decodedBody, parseJsonBody } from '../../../src/service/reply-body';
 import { readBase64, readDataUrl } from '../../../src/service/read-data-url';

@@ -1,7 +1,8 @@
-import { isUsableTaskId, type TaskError } from '../../../src/domain/video-task';
+import { isUsableTaskId } from '../../../src/domain/task-id';
+import { type TaskError } from '../../../src/domain/video-task';
 import { parseJsonBody } from '../../../src/service/reply-body';
 import { type VideoAccepted, type VideoReading } from '../../../src/service/media-client';
-import { type ImageReply, readImageReply, readVideoReply } from '../../../src/service/send-paid';
+import { type ImageReply, readImageReply, readVideoReply } from '../../../src/service/paid-replies';
 import { createRedactor } from '../../../src/service/redact';
 import { readTaskError } from '../../../src/service/task-error';
 import { recordWithin } from '../../../src/service/record-within';

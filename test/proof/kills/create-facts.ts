@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type SendAttemptView } from '../../../src/domain/journal';
+import { type JournalKey, type SendAttemptView } from '../../../src/domain/journal';
 import { type VideoOutcome } from '../../../src/domain';
-import { createFileJournal, keyFolder } from '../../../src/journal/file-journal';
+import { fileOfRecord } from '../../../src/journal/file-records';
+import { attemptName } from '../../../src/journal/record-names';
+import { journalAt, STORES } from '../../support/store-places';
 import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';
 
 /** What is recorded of a send attempt, and when its outcome was written: a record says when it was made, before that. */
@@ -14,17 +15,23 @@ export async function readSendAttempts(
   namespace: string,
   creationKey: string,
 ): Promise<WrittenSendAttempt[]> {
-  const journal = createFileJournal({ root });
+  const journal = await journalAt(root);
   const key = { namespace, creationKey };
   const views: WrittenSendAttempt[] = [];
   for (;;) {
     const sendAttempt = views.length;
     const view = await journal.read(key, sendAttempt);
     if (view.claim === null) return views;
-    const file = join(keyFolder(root, key), `${sendAttempt}.outcome`);
-    const writtenAt = view.outcome === null ? null : (await stat(file)).mtimeMs;
+    const writtenAt =
+      view.outcome === null ? null : await writtenAtOf(root, key, sendAttempt, view.outcome.at);
     views.push({ ...view, writtenAt });
   }
+}
+
+/** A record says when it was made; its file says when it was written. */
+async function writtenAtOf(root: string, key: JournalKey, sendAttempt: number, at: string): Promise<number> {
+  if (STORES !== 'files') return Date.parse(at);
+  return (await stat(fileOfRecord(root, attemptName(key, sendAttempt, 'outcome')))).mtimeMs;
 }
 
 /** One word for a send attempt: what its outcome says, or what took it. */

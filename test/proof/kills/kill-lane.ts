@@ -5,6 +5,7 @@ import { type VideoOutcome } from '../../../src/domain';
 import { eventually } from '../../support/eventually';
 import { type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess } from '../../support/worker-process';
+import { dataDirOf, newJournalPlace } from '../../support/store-places';
 import { sendAttemptWord, readSendAttempts } from './create-facts';
 
 /** The workflows of a round start within this, so that at any time some creates are under way. */
@@ -49,13 +50,16 @@ export async function killLane(
   { kills, untilMs, random }: LaneOptions,
 ): Promise<LaneResult> {
   const taskQueue = stack.server.uniqueId('lane');
-  const env = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: join(stack.dataDir, taskQueue, 'journal') };
+  const env = {
+    MEDIA_TASK_QUEUE: taskQueue,
+    MEDIA_JOURNAL: await newJournalPlace(join(stack.dataDir, taskQueue, 'journal')),
+  };
   const media = new TemporalMediaClient(stack.server.client, { taskQueue });
   const script = join(__dirname, '../../support/crashing-worker.js');
   const videos: LaneVideo[] = [];
   let done = 0;
   for (; done < kills && Date.now() < untilMs; done++) {
-    const worker = await startWorkerProcess(stack, script, env);
+    const worker = await startWorkerProcess(stack, script, { ...env, ...dataDirOf(stack.dataDir, done) });
     try {
       const round = Array.from({ length: IN_FLIGHT }, () => newVideo(taskQueue, videos));
       const starts = Promise.all(

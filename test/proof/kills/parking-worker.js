@@ -89,4 +89,34 @@ process.once('SIGCONT', () => {
   release();
 });
 
-runWorkerProcess(parking);
+/** In a bucket or a database the record is there when the store says so, and the journal does not know it yet. */
+function parkingRecords(records) {
+  if (records.kind === 'file') return records;
+  return {
+    ...records,
+    async create(name, text) {
+      const end = await records.create(name, text);
+      if (name.endsWith('.claim')) await park('claim_linked');
+      return end;
+    },
+  };
+}
+
+function parkingArtifacts(artifacts) {
+  if (artifacts.kind === 'file') return artifacts;
+  const { stage } = artifacts;
+  artifacts.stage = async (...args) => {
+    const part = await stage.apply(artifacts, args);
+    const { publish } = part;
+    part.publish = async (...type) => {
+      await park('part_before_publish');
+      const ref = await publish.apply(part, type);
+      await park('part_published');
+      return ref;
+    };
+    return part;
+  };
+  return artifacts;
+}
+
+runWorkerProcess(parking, { records: parkingRecords, artifacts: parkingArtifacts });

@@ -7,6 +7,7 @@ import { type FaultRule } from '../../../src/testing/sandbox';
 import { changeJournal, copyJournal, type JournalChange } from '../../support/changed-journal';
 import { eventually } from '../../support/eventually';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
+import { dataDirOf, newJournalPlace } from '../../support/store-places';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
 import {
   sendAttemptWord,
@@ -108,9 +109,16 @@ class StrikeGroup {
 
   static async start(stack: MediaStack, signal: Strike, change?: JournalChange): Promise<StrikeGroup> {
     const taskQueue = stack.server.uniqueId('struck');
-    const env = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_JOURNAL: join(stack.dataDir, taskQueue, 'journal') };
+    const env = {
+      MEDIA_TASK_QUEUE: taskQueue,
+      MEDIA_JOURNAL: await newJournalPlace(join(stack.dataDir, taskQueue, 'journal')),
+    };
     const script = join(__dirname, 'parking-worker.js');
-    const process = await startWorkerProcess(stack, script, { ...env, SELF_SIGNAL: signal });
+    const process = await startWorkerProcess(stack, script, {
+      ...env,
+      ...dataDirOf(stack.dataDir, 1),
+      SELF_SIGNAL: signal,
+    });
     const media = new TemporalMediaClient(stack.server.client, { taskQueue });
     if (change === 'restored') await copyJournal(env.MEDIA_JOURNAL);
     return new StrikeGroup(stack, signal, change, env, media, process);
@@ -214,7 +222,10 @@ class StrikeGroup {
   }
 
   private startSuccessor() {
-    return this.stack.startWorker({ env: { ...this.env }, rebind: this.change !== undefined });
+    return this.stack.startWorker({
+      env: { ...this.env, ...dataDirOf(this.stack.dataDir, 2) },
+      rebind: this.change !== undefined,
+    });
   }
 
   /** Waits for every outcome and holds it against the service's count and the journal's files. */

@@ -98,7 +98,7 @@ export function secretCases({ foreign }: SecretStack, hostile: Hostile): SecretC
     ]),
     ...hostile.texts.map((_text, index) =>
       video(`rejected ${index}`, 'rejected', [
-        on('create', `rejected ${index}`, hostile.status(index % 3 === 2 ? 401 : 400, 'invalid_prompt')),
+        on('create', `rejected ${index}`, hostile.status(400, 'invalid_prompt')),
       ]),
     ),
     image('image', 'completed', [

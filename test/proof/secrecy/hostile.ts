@@ -55,6 +55,12 @@ export class Hostile {
     return { type: 'status', status, body: this.error(code), headers: { ...this.headers, ...headers } };
   }
 
+  /** The key is refused, by all that may be repeated at once: such a refusal holds back the calls that come after it. */
+  get keyRefused(): FaultAction {
+    const error = { ...this.error('invalid_api_key').error, message: this.texts.join('\n') };
+    return { type: 'status', status: 401, body: { error }, headers: this.headers };
+  }
+
   /** Accepted, and answered by this body. */
   answered(body: unknown): FaultAction {
     return { type: 'accept_then_status', status: 200, body, headers: this.headers };

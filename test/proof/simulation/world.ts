@@ -1,4 +1,4 @@
-import { accountRegistry } from '../../../src/activities/accounts';
+import { accountRegistry } from '../../../src/accounts/registry';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { createReconcileCreate } from '../../../src/activities/reconcile-create';

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { buildConnector } from 'undici';
-import { accountRegistry } from '../../../src/activities/accounts';
+import { accountRegistry } from '../../../src/accounts/registry';
 import { createMediaActivities } from '../../../src/activities/create-media-activities';
 import { FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type MediaActivities } from '../../../src/domain/activities';

@@ -1,4 +1,4 @@
-import { formatRetention, retentionSeconds } from '../../../src/testing/temporal-server/start';
+import { formatRetention, retentionSeconds } from '../../../src/testing/temporal-server/server-arguments';
 
 test.each([
   ['72h', 259_200],

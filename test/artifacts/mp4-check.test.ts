@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { createFile, MP4BoxBuffer } from 'mp4box';
-import { checkMp4, claimsIn } from '../../src/artifacts/incomplete-mp4';
+import { checkMp4, claimsIn } from '../../src/artifacts/mp4-check';
 import { checkVideo } from '../../src/artifacts/video-check';
 import { box, makeMp4, topLevel } from './make-media';
 

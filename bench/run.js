@@ -27,6 +27,8 @@ const NAMES = [
   'campaign-disturbed',
   'campaign-again',
   'campaign-rows',
+  'many-hosts',
+  'temporal-postgres',
 ];
 
 async function main(args) {

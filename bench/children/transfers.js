@@ -4,7 +4,7 @@
 const { MockActivityEnvironment } = require('@temporalio/testing');
 const path = require('node:path');
 const { performance } = require('node:perf_hooks');
-const { accountRegistry } = require('../../lib/activities/accounts.js');
+const { accountRegistry } = require('../../lib/accounts/registry.js');
 const { createMediaActivities } = require('../../lib/activities/create-media-activities.js');
 const { FileArtifactStore } = require('../../lib/artifacts/file-store.js');
 const { ACTIVITY } = require('../../lib/domain/names.js');

@@ -1,39 +1,93 @@
 'use strict';
-// What the record of a paid call costs: claim and outcome, each durable before the next step, against the same bytes
-// written and fsynced to two plain files. Same disk, taking turns.
+// What the record of a paid call costs in each store: claim and outcome, each durable before the next step, against two
+// bare requests with the same bytes to the same disk or server. All in one run, taking turns.
 const { randomUUID } = require('node:crypto');
 const path = require('node:path');
 const { performance } = require('node:perf_hooks');
-const { createFileJournal } = require('../../lib/journal/file-journal.js');
+const { createJournal } = require('../../lib/journal/create-journal.js');
+const { createFileRecords } = require('../../lib/journal/file-records.js');
 const { goal } = require('../framework/goal.js');
 const { quantile, round, summary } = require('../framework/statistics.js');
 const { writeDurably } = require('../framework/write-durably.js');
 
-const title = 'the journal of a paid call against two plain fsynced writes';
+const title = 'the journal of a paid call in files, a bucket and a database, against two bare requests each';
 const GOAL_MS = 5;
 
 async function run({ scope, say, quick }) {
-  const [warmUp, rounds] = quick ? [5, 50] : [100, 2000];
-  const folder = await scope.folder();
-  const journal = createFileJournal({ root: path.join(folder, 'journal') });
-  const writers = { journal: (turn) => byJournal(journal, turn), plain: (turn) => plainly(folder, turn) };
-  const times = { journal: [], plain: [], claim: [], outcome: [] };
+  const [warmUp, rounds] = quick ? [5, 50] : [100, 1000];
+  const places = [await files(scope), await bucket(scope, say), await database(scope, say)].filter(Boolean);
+  const writers = places.flatMap(({ name, journal, bare }) => [
+    { name, kind: 'journal', write: (turn) => byJournal(journal, turn) },
+    { name, kind: 'bare', write: (turn) => barely(bare, turn) },
+  ]);
+  const times = Object.fromEntries(
+    places.map(({ name }) => [name, { claim: [], outcome: [], journal: [], bare: [] }]),
+  );
   for (let turn = 0; turn < warmUp + rounds; turn += 1) {
-    const order = turn % 2 === 0 ? ['journal', 'plain'] : ['plain', 'journal'];
-    for (const name of order) {
+    for (let at = 0; at < writers.length; at += 1) {
+      const { name, kind, write } = writers[(turn + at) % writers.length];
       const startedAt = performance.now();
-      const middle = await writers[name](turn);
+      const middle = await write(turn);
+      const endedAt = performance.now();
       if (turn < warmUp) continue;
-      const ended = performance.now();
-      times[name].push(ended - startedAt);
-      if (name === 'journal') {
-        times.claim.push(middle - startedAt);
-        times.outcome.push(ended - middle);
-      }
+      times[name][kind].push(endedAt - startedAt);
+      if (kind === 'bare') continue;
+      times[name].claim.push(middle - startedAt);
+      times[name].outcome.push(endedAt - middle);
     }
-    if (turn % 500 === 499) say(`round ${turn + 1} of ${warmUp + rounds}`);
+    if (turn % 250 === 249) say(`round ${turn + 1} of ${warmUp + rounds}`);
   }
-  return figures(times);
+  return figures(times, places, rounds);
+}
+
+async function files(scope) {
+  const folder = await scope.folder();
+  return {
+    name: 'files',
+    text: 'two plain files, each fsynced',
+    journal: createJournal(createFileRecords({ root: path.join(folder, 'journal') })),
+    bare: (name, text) => writeDurably(path.join(folder, name), text),
+  };
+}
+
+async function bucket(scope, say) {
+  const { findS3, startS3 } = require('../../scripts/stores/s3.js');
+  const found = findS3({ say });
+  if (found.path === null) return void say(`Without a bucket: ${found.reason}.`);
+  const server = await startS3();
+  scope.defer(() => server.stop());
+  await server.createBucket('bench');
+  const { createS3Client, createS3Records } = require('../../lib/s3/index.js');
+  const { PutObjectCommand } = require('@aws-sdk/client-s3');
+  const client = createS3Client(server.env);
+  return {
+    name: 's3',
+    text: 'two bare PUTs to the same gateway',
+    journal: createJournal(createS3Records({ client, bucket: 'bench', prefix: 'journal' })),
+    bare: (name, text) =>
+      client.send(new PutObjectCommand({ Bucket: 'bench', Key: `bare/${name}`, Body: text })),
+  };
+}
+
+async function database(scope, say) {
+  const { findPostgres, startPostgres } = require('../../scripts/stores/postgres.js');
+  if (findPostgres() === null) return void say('Without a database: install the package "postgresql".');
+  const server = await startPostgres();
+  scope.defer(() => server.stop());
+  const { createPostgresRecords, migratePostgres } = require('../../lib/postgres/index.js');
+  await migratePostgres(server.url);
+  const { Pool } = require('pg');
+  const pool = new Pool({ connectionString: server.url });
+  pool.on('error', () => undefined);
+  await pool.query('CREATE TABLE bare (name text PRIMARY KEY, body text NOT NULL)');
+  const records = createPostgresRecords({ url: server.url });
+  scope.defer(() => Promise.all([records.close(), pool.end()]));
+  return {
+    name: 'postgres',
+    text: 'two bare INSERTs into the same database',
+    journal: createJournal(records),
+    bare: (name, text) => pool.query('INSERT INTO bare (name, body) VALUES ($1, $2)', [name, text]),
+  };
 }
 
 /** As a create does: nobody was here, the intent, the outcome. Gives the time between the two. */
@@ -49,10 +103,10 @@ async function byJournal(journal, turn) {
   return middle;
 }
 
-async function plainly(folder, turn) {
+async function barely(write, turn) {
   const intent = intentOf(turn);
-  await writeDurably(path.join(folder, `${turn}.claim`), JSON.stringify(intent));
-  await writeDurably(path.join(folder, `${turn}.outcome`), JSON.stringify(outcomeOf(turn, intent)));
+  await write(`${turn}.claim`, JSON.stringify(intent));
+  await write(`${turn}.outcome`, JSON.stringify(outcomeOf(turn, intent)));
 }
 
 function intentOf(turn) {
@@ -83,36 +137,43 @@ function outcomeOf(turn, { nonce, at, account, model, resolution }) {
   return { v: 1, nonce, at, answer: { outcome: 'created', sendAttempt: 0, sent: true, video } };
 }
 
-function figures(times) {
-  const of = (name) => ({ ...summary(times[name], 3), p99: round(quantile(times[name], 0.99), 3) });
-  const values = {
-    journalMs: of('journal'),
-    claimMs: of('claim'),
-    outcomeMs: of('outcome'),
-    plainMs: of('plain'),
-  };
-  const ratio = (p) => round(values.journalMs[p] / values.plainMs[p], 2);
-  values.ratio = { p50: ratio('p50'), p99: ratio('p99') };
-  const row = (text, { p50, p99 }) => [text, round(p50, 2), round(p99, 2)];
+function figures(times, places, rounds) {
+  const values = {};
+  const rows = [];
+  for (const { name, text } of places) {
+    const of = (kind) => ({
+      ...summary(times[name][kind], 3),
+      p99: round(quantile(times[name][kind], 0.99), 3),
+    });
+    const store = {
+      claimMs: of('claim'),
+      outcomeMs: of('outcome'),
+      journalMs: of('journal'),
+      bareMs: of('bare'),
+    };
+    const ratio = (p) => round(store.journalMs[p] / store.bareMs[p], 2);
+    store.ratio = { p50: ratio('p50'), p99: ratio('p99') };
+    values[name] = store;
+    const row = (what, { p50, p99 }) => [`${name}: ${what}`, round(p50, 2), round(p99, 2)];
+    rows.push(
+      row('**claim, before the send**', store.claimMs),
+      row('**outcome, after it**', store.outcomeMs),
+      row('both', store.journalMs),
+      row(text, store.bareMs),
+      [`${name}: times as long`, store.ratio.p50, store.ratio.p99],
+    );
+  }
   return {
     values,
-    table: {
-      columns: ['ms', 'p50', 'p99'],
-      rows: [
-        row('**journal: claim, before the send**', values.claimMs),
-        row('**journal: outcome, after it**', values.outcomeMs),
-        row('journal: both', values.journalMs),
-        row('two plain files, each fsynced', values.plainMs),
-        ['times as long', values.ratio.p50, values.ratio.p99],
-      ],
-    },
+    table: { columns: ['ms', 'p50', 'p99'], rows },
     goals: [
-      goal('claim, p99', round(values.claimMs.p99, 2), '<=', GOAL_MS, 'ms'),
-      goal('outcome, p99', round(values.outcomeMs.p99, 2), '<=', GOAL_MS, 'ms'),
+      goal('claim in files, p99', round(values.files.claimMs.p99, 2), '<=', GOAL_MS, 'ms'),
+      goal('outcome in files, p99', round(values.files.outcomeMs.p99, 2), '<=', GOAL_MS, 'ms'),
     ],
     notes: [
-      `${times.journal.length} rounds, taking turns at going first, one caller at a time, on the disk of the folder for temporary files.`,
-      'The journal reads first, makes two folders for each key and fsyncs them and their parents: a record in a lost folder is a lost record. The plain files fsync no folder.',
+      `${rounds} rounds, taking turns at going first, one caller at a time. Bucket (versitygw) and database (PostgreSQL) are on this machine and write to its disk: what a network adds comes on top, once for each request.`,
+      'A claim reads first and leaves a hint: in a bucket it is a list and two puts, in a database three statements. An outcome is one request, and the hint is dropped after it.',
+      'In files the journal makes two folders for each key and fsyncs them and their parents: a record in a lost folder is a lost record. The plain files fsync no folder.',
       'A create with the journal has the history events of one without: `test/proof/journal-cost.test.ts`.',
     ],
   };

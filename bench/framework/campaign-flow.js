@@ -17,11 +17,11 @@ const STACK = {
 };
 
 /** A stack of its own, ended before this returns. */
-async function inOwnStack({ scope, say }, work) {
+async function inOwnStack({ scope, say }, work, options = {}) {
   const inner = new Scope();
   scope.defer(() => inner.close());
   try {
-    const stack = await startMediaStack({ scope: inner, say }, STACK);
+    const stack = await startMediaStack({ scope: inner, say }, { ...STACK, ...options });
     return await work(stack);
   } finally {
     await inner.close();

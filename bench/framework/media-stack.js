@@ -60,9 +60,10 @@ async function startWorker({ scope }, { server, sandbox, folder, taskQueue, env 
   return child;
 }
 
+/** `options.startServer` brings another server than the embedded one: `{address, namespace}` and what its caller looks at. */
 async function startMediaStack(context, options = {}) {
   const folder = await context.scope.folder();
-  const server = await startServer(context, folder);
+  const server = await (options.startServer ?? startServer)(context, folder);
   const { client, serverVersion } = await connectClient(context.scope, server);
   const sandbox = await startSandbox(context.scope, options.sandbox);
   const taskQueue = `bench-${randomBytes(4).toString('hex')}`;

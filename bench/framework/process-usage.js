@@ -8,10 +8,23 @@ const TICK_MS = 10;
 
 /** User and system time so far, in milliseconds. */
 function cpuMs(pid) {
+  const [user, system] = timesOf(pid);
+  return user + system;
+}
+
+/** The same with the children of the process, those that have ended included. A grandchild counts once its parent has ended. */
+function cpuOfFamilyMs(pid) {
+  const own = timesOf(pid).reduce((sum, time) => sum + time, 0);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return children.reduce((sum, child) => sum + cpuMs(child), own);
+}
+
+/** Of the process, user and system, and of its ended children, user and system; in milliseconds. */
+function timesOf(pid) {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name in brackets may hold blanks: fields are counted behind it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  return fields.slice(11, 15).map((ticks) => Number(ticks) * TICK_MS);
 }
 
 /** Resident memory, in bytes. */
@@ -40,4 +53,4 @@ function watchMemory(pid, everyMs = 20) {
   };
 }
 
-module.exports = { cpuMs, residentBytes, watchMemory };
+module.exports = { cpuMs, cpuOfFamilyMs, residentBytes, watchMemory };

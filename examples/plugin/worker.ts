@@ -1,0 +1,16 @@
+// Your worker, with one line more. The plugin reads MEDIA_* when the worker is made.
+import { bundleWorkflowCode, Worker, type WorkerOptions } from '@temporalio/worker';
+import { MediaPlugin } from 'temporal-media/plugin';
+import { openArtifactStore } from 'temporal-media/stores';
+import { filmActivities } from './activities';
+
+const workflowsPath = require.resolve('./workflows');
+
+export async function filmWorker(options: Partial<WorkerOptions> = {}, env = process.env) {
+  const activities = filmActivities(await openArtifactStore(env));
+  const plugins = [new MediaPlugin({ env })];
+  return Worker.create({ taskQueue: 'films', workflowsPath, activities, plugins, ...options });
+}
+
+/** For `workflowBundle` in place of `workflowsPath`: made by your build, before a worker starts. */
+export const filmBundle = () => bundleWorkflowCode({ workflowsPath, plugins: [new MediaPlugin()] });

@@ -62,10 +62,10 @@ export async function readPayloads(
   context?: SerializationContext,
 ): Promise<readonly (ReadPayload | undefined)[]> {
   // One call for all payloads where that works, because a codec may be remote.
-  const together = await decoded(converter, payloads, context);
+  const together = await decodePayloads(converter, payloads, context);
   const each =
     together ??
-    (await Promise.all(payloads.map(async (one) => (await decoded(converter, [one], context))?.[0])));
+    (await Promise.all(payloads.map(async (one) => (await decodePayloads(converter, [one], context))?.[0])));
   return each.map((payload) => {
     try {
       if (payload === undefined) return undefined;
@@ -76,7 +76,8 @@ export async function readPayloads(
   });
 }
 
-async function decoded(
+/** Payloads as the codecs of a client give them back; undefined when one cannot be decoded. @throws CodecUnreachableError */
+export async function decodePayloads(
   { payloadCodecs }: LoadedDataConverter,
   payloads: readonly Payload[],
   context: SerializationContext | undefined,

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
 import { isOpen } from '../domain/execution-status';
 import { QUERY, WORKFLOW } from '../domain/names';
@@ -38,14 +42,20 @@ export async function startAwait(
   refuseUnknownKeys(wait, WAIT_KEYS);
   const workflowId = awaitVideoWorkflowId(video.account, video.taskId);
   const input: AwaitVideoInput = { video, ...wait };
-  const handle = await client.workflow.start(WORKFLOW.awaitVideo, {
-    taskQueue,
-    workflowId,
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    args: [input],
-  });
-  return started(handle, handle.firstExecutionRunId, true);
+  try {
+    const handle = await client.workflow.start(WORKFLOW.awaitVideo, {
+      taskQueue,
+      workflowId,
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      args: [input],
+    });
+    return started(handle, handle.firstExecutionRunId, true);
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    const running = await describeWorkflow(client, workflowId);
+    return attach(client, workflowId, running?.runId);
+  }
 }
 
 /** Resumes the wait for a task that a journal or the service knows. */

@@ -5,7 +5,8 @@ import { type ClaimIntent, type RecordedAnswer, wasCharged } from '../domain/jou
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { formatMoney } from '../domain/price';
 import { type PaidRequest } from '../domain/request';
-import { type AnswerBase, heldAnswer, journalDown, rejectedAnswer, waitingAnswer } from './paid-answers';
+import { journalDown } from './journal-failures';
+import { type AnswerBase, heldAnswer, rejectedAnswer, waitingAnswer } from './paid-answers';
 import { type PaidDeps } from './paid-context';
 import { type GatedCall } from './refusal-gate';
 import { type Reserved, spendBooksOf } from './spend-book';
@@ -47,7 +48,7 @@ export async function admit(
   const gated: GatedCall = { account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
   if ('probeAt' in pass) return heldAnswer(base, pass, request.model);
-  const reserved = await reserve(journal, account, base).catch(() => journalDown(base));
+  const reserved = await reserve(journal, account, base).catch((error: unknown) => journalDown(base, error));
   if (reserved !== undefined && 'outcome' in reserved) {
     pass.unused();
     return reserved;

@@ -71,15 +71,6 @@ function isMeantForTheSdk(error: unknown): boolean {
   return error instanceof Error && (error.name === 'AbortError' || error.name === 'CompleteAsyncError');
 }
 
-export function journalUnavailable(): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: FAILURE.journalUnavailable,
-    message:
-      'The create journal cannot be read or written. Nothing is sent without it; check its folder, disk and rights.',
-    nonRetryable: false,
-  });
-}
-
 export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.unsafeRetryPolicy,

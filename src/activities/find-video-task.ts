@@ -3,7 +3,7 @@ import { type CreateJournal } from '../domain/journal';
 import { videoTaskById } from '../domain/video-task';
 import { type AccountRegistry, credentialOf } from '../accounts/registry';
 import { leaveToAnotherWorker } from './another-worker';
-import { journalUnavailable } from './failures';
+import { journalUnavailable } from './journal-failures';
 
 /**
  * Finds a task id in this worker's journal; one that is not there is described by its id alone (architecture: Wait).
@@ -17,8 +17,8 @@ export function createFindVideoTask(deps: {
     const entries =
       deps.journal === 'none'
         ? []
-        : await deps.journal.findTask(taskId).catch(() => {
-            throw journalUnavailable();
+        : await deps.journal.findTask(taskId).catch((error: unknown) => {
+            throw journalUnavailable(error);
           });
     const entry =
       account === undefined

@@ -72,11 +72,6 @@ export function waitingAnswer(base: AnswerBase, cause: string, message: string):
   };
 }
 
-export function journalDown(base: AnswerBase): NotSent {
-  const message = 'The create journal cannot be read or written, and nothing is sent without it.';
-  return waitingAnswer(base, 'journal_unavailable', message);
-}
-
 /** This worker lacks something that another may have: nothing was recorded, so that the other one can take the call. */
 export function missingAnswer(base: AnswerBase, { cause, reason, message, field }: MissingHere): NotSent {
   return { ...waitingAnswer(base, cause, message), reason, ...(field === undefined ? {} : { field }) };

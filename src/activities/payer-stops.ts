@@ -3,7 +3,8 @@ import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-
 import { type CreateJournal } from '../domain/journal';
 import { BATCH_CLOSED } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';
-import { type AnswerBase, journalDown } from './paid-answers';
+import { journalDown } from './journal-failures';
+import { type AnswerBase } from './paid-answers';
 import { type Caller } from './paid-context';
 
 /**
@@ -30,8 +31,8 @@ export async function payerStops(
       return { ...notSent, cause: BATCH_CLOSED, message: NOT_THE_OWNER };
     const fence = await journal.readRecord(fenceLog(namespace, payer), 0);
     return fence === null ? undefined : { ...notSent, cause: BATCH_CLOSED, message: CLOSED };
-  } catch {
-    return { ...journalDown(base), sendAttemptUsed: true };
+  } catch (error) {
+    return { ...journalDown(base, error), sendAttemptUsed: true };
   }
 }
 

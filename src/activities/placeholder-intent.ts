@@ -3,7 +3,7 @@ import { type CreateJournal, type JournalKey, type ClaimIntent } from '../domain
 import { type CreatedVideo, evidence, type UnconfirmedCall } from '../domain/paid-call';
 import { type SenderHeartbeat } from '../domain/journal-proof';
 import { claimSendAttempt, recordOutcome } from './send-attempts';
-import { journalUnavailable } from './failures';
+import { journalUnavailable, UNSURE } from './journal-failures';
 import { factsIn, type IntentFacts } from './intent-of';
 import { type Caller } from './paid-context';
 
@@ -66,13 +66,13 @@ export async function recordPlaceholder(
     created === undefined ? answerIn(free) : { ...created, sendAttempt: free };
   // From the first one, so that there is no gap before a claim.
   for (let free = 0; ; free++) {
-    const claimed = await claimSendAttempt(journal, key, free, claim).catch(() => 'unsure' as const);
+    const claimed = await claimSendAttempt(journal, key, free, claim).catch((error: unknown) => {
+      throw journalUnavailable(error);
+    });
     if (claimed === 'lost') continue;
-    const { recorded } =
-      claimed === 'won'
-        ? await recordOutcome(journal, key, claim.nonce, recordIn(free))
-        : { recorded: false };
-    if (!recorded) throw journalUnavailable();
+    if (claimed === 'unsure') throw journalUnavailable(UNSURE);
+    const { recorded, fault } = await recordOutcome(journal, key, claim.nonce, recordIn(free));
+    if (!recorded) throw journalUnavailable(fault);
     return answerIn(free);
   }
 }

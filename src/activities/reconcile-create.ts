@@ -24,7 +24,8 @@ import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { isUsableTaskId } from '../domain/task-id';
 import { leaveToAnotherWorker } from './another-worker';
 import { awaitSender } from './await-sender';
-import { journalUnavailable, retryLater } from './failures';
+import { retryLater } from './failures';
+import { journalUnavailable } from './journal-failures';
 import { idempotencyKey } from './idempotency-key';
 import { factsIn } from './intent-of';
 import { claimTask, fence, indexCreated, isForeign, openSendAttempt, takeClaim } from './send-attempts';
@@ -73,8 +74,8 @@ export function createReconcileCreate(
       workflowId,
       runId,
       now,
-    }).catch(() => {
-      throw journalUnavailable();
+    }).catch((error: unknown) => {
+      throw journalUnavailable(error);
     });
     const base = {
       ...common,
@@ -204,8 +205,8 @@ async function shutOut(
   now: number,
 ): Promise<void> {
   for (let next = sendAttempt + 1; ; next++) {
-    const { claim } = await journal.read(key, next).catch(() => {
-      throw journalUnavailable();
+    const { claim } = await journal.read(key, next).catch((error: unknown) => {
+      throw journalUnavailable(error);
     });
     // An intent of another sender stops it or lets it pass; the fence is at the first send attempt where it could send.
     if (claim?.kind === 'intent') continue;
@@ -219,8 +220,8 @@ async function takeFence(
   sendAttempt: number,
   now: number,
 ): Promise<void> {
-  const taken = await takeClaim(journal, key, sendAttempt, fence(now)).catch(() => {
-    throw journalUnavailable();
+  const taken = await takeClaim(journal, key, sendAttempt, fence(now)).catch((error: unknown) => {
+    throw journalUnavailable(error);
   });
   // Another sender took the claim meanwhile: read again, its outcome decides.
   if (taken === 'lost')
@@ -315,8 +316,8 @@ function recordsCompleteAt({ records, claim, unconfirmed }: Inspection, absentSi
 async function adoptFound(inspection: Inspection, taskId: string, now: number): Promise<CreateVideoAnswer> {
   const { journal, key, claim, unconfirmed } = inspection;
   const answer = adoptedAnswer(claim, unconfirmed.sendAttempt, taskId, 'unknown');
-  const ours = await claimTask(journal, key, claim, answer).catch(() => {
-    throw journalUnavailable();
+  const ours = await claimTask(journal, key, claim, answer).catch((error: unknown) => {
+    throw journalUnavailable(error);
   });
   // Another key with an equal body has adopted it first.
   if (!ours) return unconfirmed;

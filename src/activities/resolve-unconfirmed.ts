@@ -19,7 +19,8 @@ import {
 import { isUsableTaskId } from '../domain/task-id';
 import { awaitSender } from './await-sender';
 import { leaveToAnotherWorker } from './another-worker';
-import { clearOf, journalUnavailable, redactorsOf, retryLater } from './failures';
+import { clearOf, redactorsOf, retryLater } from './failures';
+import { journalUnavailable } from './journal-failures';
 import { factsIn } from './intent-of';
 import { claimTask, indexCreated, isForeign } from './send-attempts';
 import { rejectedAnswer } from './paid-answers';
@@ -49,8 +50,8 @@ export function createResolveUnconfirmed(
       return refused('no_journal', 'This worker keeps no journal to write a decision into.');
     const now = Date.now();
     const key: JournalKey = { namespace: caller(now).namespace, creationKey };
-    const found = await findOpen(journal, key, input).catch(() => {
-      throw journalUnavailable();
+    const found = await findOpen(journal, key, input).catch((error: unknown) => {
+      throw journalUnavailable(error);
     });
     switch (found.is) {
       case 'repeated':
@@ -187,8 +188,8 @@ async function adoption(
       `This worker does not have the account ${claim.account}, which sent the create.`,
     );
   }
-  const owners = await (deps.journal as CreateJournal).findTask(taskId).catch(() => {
-    throw journalUnavailable();
+  const owners = await (deps.journal as CreateJournal).findTask(taskId).catch((error: unknown) => {
+    throw journalUnavailable(error);
   });
   if (owners.some((owner) => isForeign(owner, key, claim))) return no('task_of_another_key', FOREIGN);
   const seen = await account.client.getVideo(taskId);
@@ -211,8 +212,8 @@ async function adoption(
     claim.model === null ? undefined : await (account.models ?? deps.models).lookup(claim.model, 'video');
   const polling = lookup?.found === 'entry' ? (lookup.entry as VideoModel).polling : undefined;
   const answer = adoptedAnswer(claim, sendAttempt, taskId, status, polling);
-  const ours = await claimTask(deps.journal as CreateJournal, key, claim, answer).catch(() => {
-    throw journalUnavailable();
+  const ours = await claimTask(deps.journal as CreateJournal, key, claim, answer).catch((error: unknown) => {
+    throw journalUnavailable(error);
   });
   return ours ? { answer } : no('task_of_another_key', FOREIGN);
 }
@@ -300,9 +301,11 @@ export async function writeResolution(
   key: JournalKey,
   decided: DecidedSendAttempt,
 ): Promise<void> {
-  const taken = await journal.putResolution(key, decided.sendAttempt, decided.resolution).catch(() => {
-    throw journalUnavailable();
-  });
+  const taken = await journal
+    .putResolution(key, decided.sendAttempt, decided.resolution)
+    .catch((error: unknown) => {
+      throw journalUnavailable(error);
+    });
   // It may also be this decision, written by an attempt that died: the retry reads which.
   if (taken === 'lost')
     throw retryLater({ class: 'decided', message: 'Somebody decided just now.', delayMs: 100 });

@@ -7,7 +7,8 @@ import {
   type ReviewJournalPage,
   type UnconfirmedEntry,
 } from '../domain/unconfirmed-decision';
-import { FAILURE, journalUnavailable } from './failures';
+import { FAILURE } from './failures';
+import { journalUnavailable } from './journal-failures';
 import { JournalRecordError } from '../journal/records';
 import { awaitsDecision } from './send-once';
 import { caller } from './paid-context';
@@ -72,7 +73,7 @@ export function createReviewJournal(deps: {
       // A retry cannot read an unreadable record, so the failure is final and its message names the kind of record.
       if (error instanceof JournalRecordError)
         throw ApplicationFailure.nonRetryable(error.message, FAILURE.journalUnavailable);
-      throw journalUnavailable();
+      throw journalUnavailable(error);
     }
   };
 }

@@ -143,7 +143,7 @@ export async function recordOutcome(
   key: JournalKey,
   nonce: string,
   answer: RecordedAnswer,
-): Promise<{ readonly recorded: boolean; readonly standing: RecordedAnswer }> {
+): Promise<{ readonly recorded: boolean; readonly standing: RecordedAnswer; readonly fault?: unknown }> {
   if (journal === 'none') return { recorded: false, standing: answer };
   const record: OutcomeRecord = {
     v: 1,
@@ -157,8 +157,8 @@ export async function recordOutcome(
         return { recorded: true, standing: answer };
       const { outcome } = await journal.read(key, answer.sendAttempt);
       return { recorded: true, standing: outcome?.answer ?? answer };
-    } catch {
-      if (attempt >= RECORD_TRIES) return { recorded: false, standing: answer };
+    } catch (fault) {
+      if (attempt >= RECORD_TRIES) return { recorded: false, standing: answer, fault };
       await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt));
     }
   }

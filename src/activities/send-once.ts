@@ -15,6 +15,7 @@ import { causeOfUnproved, type SenderHeartbeat } from '../domain/journal-proof';
 import { NOT_RECORDED } from '../domain/names';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidSendOptions } from '../service/media-client';
+import { journalFault } from '../journal/journal-fault';
 import { type Account } from '../accounts/registry';
 import { admit, turnOf } from './admission';
 import { mayBeAlive } from './await-sender';
@@ -35,7 +36,6 @@ import {
   fencedAnswer,
   heldByAnotherAnswer,
   invalidAnswer,
-  journalDown,
   missingAnswer,
   openElsewhereAnswer,
   priceChangedAnswer,
@@ -43,6 +43,7 @@ import {
   waitingAnswer,
 } from './paid-answers';
 import { type Caller, type PaidDeps, preferred, type Prepared, type ReadyCall } from './paid-context';
+import { journalDown, UNSURE } from './journal-failures';
 import { payerStops } from './payer-stops';
 import { sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
 import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
@@ -180,9 +181,10 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   let opened: OpenedSendAttempt;
   try {
     opened = await openSendAttempt(deps.journal, key, spec.sendAttempt, asker);
-  } catch {
+  } catch (error) {
     // An earlier attempt may have sent: only the journal knows, and it cannot be read.
-    return who.attempt > 1 ? pending(null) : ended(journalDown(base));
+    const down = journalDown(base, error);
+    return who.attempt > 1 ? pending(null) : ended(down);
   }
   base = { ...base, sendAttempt: opened.sendAttempt, ...(opened.mayBeOwed && { mayBeOwed: true }) };
   if (opened.do === 'conflict')
@@ -251,8 +253,10 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
 
   if (spec.refuseWhileUnconfirmed === true) {
     const call = { bodyHash: prepared.body.bodyHash, account: account.name };
-    const open = await otherOpenCall(deps.journal, key, call).catch(() => 'journal_down' as const);
-    if (open === 'journal_down') return ended(journalDown(base));
+    const open = await otherOpenCall(deps.journal, key, call).catch((error: unknown) =>
+      journalDown(base, error),
+    );
+    if (open !== undefined && 'outcome' in open) return ended(open);
     if (open !== undefined) return ended(openElsewhereAnswer(base, open));
   }
   const admitted = await admit(deps, account, spec.paid, base);
@@ -264,27 +268,30 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   let claimed: Awaited<ReturnType<typeof claimSendAttempt>>;
   try {
     claimed = await claimSendAttempt(deps.journal, key, base.sendAttempt, intent);
-  } catch {
+  } catch (error) {
     await admitted.unused();
-    return ended(journalDown(base));
+    return ended(journalDown(base, error));
   }
   if (claimed === 'lost') {
     await admitted.unused();
     // Claimed between the read and the write; only that claim shows whether it was the same request.
-    const taken = await openSendAttempt(deps.journal, key, base.sendAttempt, asker).catch(() => undefined);
-    if (taken === undefined) return ended(journalDown(base));
+    const taken = await openSendAttempt(deps.journal, key, base.sendAttempt, asker).catch((error: unknown) =>
+      journalDown(base, error),
+    );
+    if (!('do' in taken)) return ended(taken);
     base = { ...base, sendAttempt: taken.sendAttempt };
     if (taken.do === 'conflict') return ended(conflictAnswer(base));
     return pending('claim' in taken ? taken.claim : null);
   }
   const answer = admitted.answered(await sentOrNot(intent, claimed));
-  const { recorded, standing } = await recordOutcome(deps.journal, key, intent.nonce, answer);
+  const { recorded, standing, fault } = await recordOutcome(deps.journal, key, intent.nonce, answer);
   if (recorded) await admitted.settle(intent, answer, standing);
   if (recorded && deps.journal !== 'none' && !isOpenAnswer(standing))
     await deps.journal.forgetOpen({ ...key, sendAttempt: base.sendAttempt }, intent.bodyHash);
   if (!recorded && deps.journal !== 'none') {
     log.warn('The outcome of a paid call could not be written to the journal', {
       creationKey: spec.creationKey,
+      cause: journalFault(fault),
     });
   }
   return ended(
@@ -297,7 +304,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     intent: ClaimIntent,
     claimed: 'won' | 'unsure',
   ): Promise<Answer | NotSent | UnconfirmedCall> {
-    if (claimed === 'unsure') return { ...journalDown(base), sendAttemptUsed: true };
+    if (claimed === 'unsure') return { ...journalDown(base, UNSURE), sendAttemptUsed: true };
     return sendUnder(intent, window);
   }
 

@@ -35,6 +35,7 @@ import {
   parseIndexEntry,
   parseOutcome,
   parsePlace,
+  parseRemoval,
   parseResolution,
 } from './records';
 import { SEALING_KEY } from './sealed-text';
@@ -159,12 +160,25 @@ export function createJournal(records: RecordStore): CreateJournal {
   async function requireEarlier(key: JournalKey, sendAttempt: number): Promise<void> {
     // In this order: a removal ends with its note, so that a key without a note and with its earlier claim is whole.
     const removal = await records.read(removalName(keyPrefix(key)));
-    const earlier = removal === null ? await records.read(attemptName(key, sendAttempt - 1, 'claim')) : null;
-    if (earlier === null) {
+    if (removal !== null && (await isUnderRemoval(key, removal))) {
       throw new JournalRecordError(
-        'The journal has lost the send attempt before this one (its key is being pruned); nothing is sent in it.',
+        'A prune of the journal is removing the records of this creation key, or was killed while it did. If this lasts, run `temporal-media journal prune` again, an hour after the one that was killed: it ends the removal.',
       );
     }
+    if ((await records.read(attemptName(key, sendAttempt - 1, 'claim'))) === null) {
+      throw new JournalRecordError(
+        'The journal has lost the send attempt before this one: its key was pruned. Nothing is sent in it.',
+      );
+    }
+  }
+
+  /**
+   * A removal takes the first claim last. Where that is one that the note does not name, everything that it names is gone,
+   * and the prune was killed before it took its note away: the key was used anew since.
+   */
+  async function isUnderRemoval(key: JournalKey, note: string): Promise<boolean> {
+    const first = await records.read(attemptName(key, 0, 'claim'));
+    return first === null || parseRemoval(note).nonces.includes(parseClaim(first).nonce);
   }
 }
 

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type ClaimIntent, isUndecided } from '../domain/journal';
 import {
   type KeyRecords,
@@ -9,7 +8,7 @@ import {
 } from './create-journal';
 import { openName, prefixOfHash, removalName, taskName } from './record-names';
 import { type RecordStore } from './record-store';
-import { parseRecord } from './records';
+import { parseRemoval } from './records';
 
 export interface PruneOptions {
   readonly records: RecordStore;
@@ -57,9 +56,6 @@ async function end(key: KeyRecords, options: PruneOptions): Promise<ReasonToKeep
 
 type ReasonToKeep = 'keptOpen' | 'keptRunning' | 'keptYoung';
 
-/** What a removal leaves in the key before it begins: the claims that it has judged, and when. */
-const removal = z.object({ v: z.literal(1), at: z.string(), nonces: z.array(z.string()) });
-
 /** How long a removal may take: one that began later than this ago is under way, in this process or in another one. */
 const UNDER_WAY_MS = 3_600_000;
 
@@ -91,7 +87,7 @@ async function earlierRemoval(
 ): Promise<'none' | 'under_way' | 'goes_on' | 'used_again'> {
   const text = await records.read(removalName(prefixOfHash(hash)));
   if (text === null) return 'none';
-  const { at, nonces } = parseRecord(removal, text, 'note of a removal');
+  const { at, nonces } = parseRemoval(text);
   if (!(Date.parse(at) < now() - UNDER_WAY_MS)) return 'under_way';
   const left = await readSendAttempts(records, names);
   return left.every(({ claim }) => claim !== null && nonces.includes(claim.nonce)) ? 'goes_on' : 'used_again';

@@ -66,6 +66,8 @@ const resolution = z.looseObject({
   at: z.string(),
   answer: answer.nullable(),
 });
+/** What a removal leaves in the key before it begins: the claims that it has judged, and when. */
+const removal = z.object({ v: z.literal(1), at: z.string(), nonces: z.array(z.string()) });
 const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), sendAttempt: z.number() });
 const indexEntry = z.looseObject({
   v: z.literal(1),
@@ -88,6 +90,9 @@ export const parseResolution = (text: string): Resolution =>
   parseRecord(resolution, text, 'decision') as unknown as Resolution;
 export const parseIndexEntry = (text: string): TaskIndexEntry =>
   parseRecord(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
+
+export const parseRemoval = (text: string): z.infer<typeof removal> =>
+  parseRecord(removal, text, 'note of a removal');
 
 /** Parses a record; throws a {@link JournalRecordError} when it does not have this shape. */
 export function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string): T {

@@ -113,10 +113,16 @@ describe('what an account allows to be sent', () => {
   });
 
   it('[C4.4a] nothing while the journal cannot keep what is spent', async () => {
-    const full = { ...journal, putRecord: () => Promise.reject(new Error('full')) };
-    expect(await create(limit(100), ['priced'], full)).toMatchObject([
-      { outcome: 'not_sent', cause: 'journal_unavailable', sendAttemptUsed: false },
-    ]);
+    const fault = Object.assign(new Error(`ENOSPC, write '/srv/journal'`), { code: 'ENOSPC' });
+    const full = { ...journal, putRecord: () => Promise.reject(fault) };
+    const [answer] = await create(limit(100), ['priced'], full);
+    expect(answer).toMatchObject({
+      outcome: 'not_sent',
+      cause: 'journal_unavailable',
+      sendAttemptUsed: false,
+      message:
+        'The create journal cannot be read or written, and nothing is sent without it. Its store answers ENOSPC.',
+    });
     expect(sent).toBe(0);
   });
 

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readConfig } from '../../src/config';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Check, type Facts, type Finding, ok } from '../../src/cli/doctor/check';
 import { CHECKS, inOrder, runChecks } from '../../src/cli/doctor/doctor';
-import { checkNodeVersion, checkSdkCopies } from '../../src/cli/doctor/local';
+import { artifacts, checkNodeVersion, checkSdkCopies } from '../../src/cli/doctor/local';
 import { isOlder } from '../../src/older-version';
 import { checkServiceAnswer } from '../../src/cli/doctor/service';
 import { checkActivityQueues, checkPollers, checkServerVersion } from '../../src/cli/doctor/temporal';
@@ -17,6 +18,24 @@ const seen = (finding: Finding): readonly unknown[] => [
   finding.state,
   ...('errorType' in finding ? [finding.errorType] : []),
 ];
+
+describe('the artifact store where only commands run', () => {
+  const before = { ...process.env };
+  afterEach(() => {
+    process.env = { ...before };
+  });
+
+  test('a bucket is asked; one that does not answer is a warning with its cause', async () => {
+    // Nobody listens on port 1.
+    Object.assign(process.env, { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_ACCESS_KEY_ID: 'id' });
+    Object.assign(process.env, { AWS_SECRET_ACCESS_KEY: 'secret-of-the-bucket' });
+    const config = readConfig({ MEDIA_ARTIFACTS: 's3://pictures/all' });
+    const finding = await artifacts.run({ config, workerSide: false } as Facts);
+    expect(finding.state).toBe('warning');
+    expect(finding.message).toContain('The bucket of the artifact store failed');
+    expect(JSON.stringify(finding)).not.toContain('secret-of-the-bucket');
+  });
+});
 
 describe('versions', () => {
   test.each([

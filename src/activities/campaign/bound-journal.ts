@@ -3,7 +3,9 @@ import { CancelledFailure } from '@temporalio/common';
 import { ArtifactError } from '../../artifacts/artifact-store';
 import { type BooksUnavailable } from '../../domain/campaign/activities';
 import { type CreateJournal } from '../../domain/journal';
+import { journalFault } from '../../journal/journal-fault';
 import { JournalRecordError } from '../../journal/records';
+import { clearOf } from '../failures';
 import { type PaidDeps } from '../paid-context';
 import { standing } from '../sender';
 
@@ -21,16 +23,14 @@ export async function withBoundJournal<T>(
     return stands.bound ? await work(deps.journal) : { unavailable: stands.message };
   } catch (error) {
     if (error instanceof CancelledFailure) throw error;
-    log.warn('The book of a campaign could not be kept', {
-      reason: error instanceof Error ? error.name : 'unknown',
-    });
+    log.warn('The book of a campaign could not be kept', { cause: reasonOf(error) });
     return { unavailable: reasonOf(error) };
   }
 }
 
 function reasonOf(error: unknown): string {
   if (error instanceof UnreadableBookError || error instanceof JournalRecordError) return error.message;
-  return error instanceof ArtifactError ? STORE_DOWN : JOURNAL_DOWN;
+  return error instanceof ArtifactError ? STORE_DOWN : `${JOURNAL_DOWN} ${clearOf([])(journalFault(error))}`;
 }
 
 /** The records of a campaign cannot be used before a person has checked them. */

@@ -1,11 +1,12 @@
 import { constants, readFileSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { toArtifactError } from '../../artifacts/artifact-store';
+import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-store';
 import { systemCode } from '../../files/system-code';
 import { ConfigurationError } from '../../config';
 import { isOlder } from '../../older-version';
 import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-copies';
+import { wordsOfStore } from '../../journal/journal-fault';
 import { type CommandErrorType } from '../exit-codes';
 import { openArtifactStore, openJournal, schemeOf } from '../../stores/open-stores';
 import { type Check, failed, type Finding, ok, warning } from './check';
@@ -93,14 +94,7 @@ export const artifacts: Check = {
   run: async ({ config, workerSide }) => {
     const store = await openArtifactStore(config);
     const state = store.kind === 'file' ? await folderState(config.artifacts) : 'there';
-    if (!workerSide) {
-      return state === 'there'
-        ? ok('there; the worker must use the same one')
-        : warning(
-            'There is none here: videos are made, but this machine cannot save their files.',
-            'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, if both can reach one store.',
-          );
-    }
+    if (!workerSide) return clientFinding(store, state);
     if (state === 'missing') return ok('can be written; the first worker makes it');
     try {
       if (state === 'there') await store.checkWritable();
@@ -115,8 +109,25 @@ export const artifacts: Check = {
   },
 };
 
-/** Errors of journals that say what to change, and nothing secret. Known by name: their packages are optional. */
-const SAYS_WHY: ReadonlySet<string> = new Set(['JournalRecordError', 'PostgresError', 'S3Error']);
+/** Where only commands run, they read results: a bucket is asked, because its address alone proves nothing. */
+async function clientFinding(store: ArtifactStore, state: FolderState): Promise<Finding> {
+  if (state !== 'there')
+    return warning(
+      'There is none here: videos are made, but this machine cannot save their files.',
+      'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, if both can reach one store.',
+    );
+  if (store.kind === 'file') return ok('there; the worker must use the same one');
+  try {
+    await store.list(null, 1);
+    return ok('can be read; the worker must use the same one');
+  } catch (error) {
+    const { message } = toArtifactError(error);
+    return warning(
+      `Videos are made, but this machine cannot save their files: ${message}`,
+      'Correct MEDIA_ARTIFACTS or its store.',
+    );
+  }
+}
 
 /** Whether the record of paid sends can be written: without it nothing is sent. */
 export const journal: Check = {
@@ -137,9 +148,9 @@ export const journal: Check = {
       return ok(opened.kind === 'file' ? 'can be written' : `can be written (${opened.kind})`);
     } catch (error) {
       if (error instanceof ConfigurationError) return failed('configuration', error.message);
-      const { name, message } = error as Error;
-      if (SAYS_WHY.has(name))
-        return failed('journal_unusable', message, 'Correct MEDIA_JOURNAL or its store.');
+      const words = wordsOfStore(error);
+      if (words !== undefined)
+        return failed('journal_unusable', words, 'Correct MEDIA_JOURNAL or its store.');
       return failed('journal_unusable', `The journal cannot be written (${systemCode(error)}).`);
     }
   },

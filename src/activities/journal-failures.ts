@@ -1,0 +1,44 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { Context, log } from '@temporalio/activity';
+import { type NotSent } from '../domain/paid-call';
+import { journalFault } from '../journal/journal-fault';
+import { JournalRecordError } from '../journal/records';
+import { clearOf, FAILURE } from './failures';
+import { type AnswerBase, waitingAnswer } from './paid-answers';
+
+const UNUSABLE = 'The create journal cannot be read or written, and nothing is sent without it.';
+
+/** A claim was written although its write failed. */
+export const UNSURE = new JournalRecordError(
+  'A record may not survive a loss of power: its write failed, although it can be read.',
+);
+
+/** A retryable failure with the cause. The SDK logs it, once for each attempt. */
+export function journalUnavailable(error: unknown): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FAILURE.journalUnavailable,
+    message: `${UNUSABLE} ${causeOf(error)}`,
+    nonRetryable: false,
+  });
+}
+
+/** The answer of a call that the journal keeps from being sent. Logs the cause, because a value is not logged by the SDK. */
+export function journalDown(base: AnswerBase, error: unknown): NotSent {
+  const cause = causeOf(error);
+  warnOnce(cause);
+  return waitingAnswer(base, 'journal_unavailable', `${UNUSABLE} ${cause}`);
+}
+
+/** Attempts that have their line: one activity may hold hundreds of calls, which all fail for the same cause. */
+const WARNED = new WeakSet<Context>();
+
+function warnOnce(cause: string): void {
+  const context = Context.current();
+  if (WARNED.has(context)) return;
+  WARNED.add(context);
+  log.warn('The create journal cannot be read or written', { cause });
+}
+
+function causeOf(error: unknown): string {
+  return clearOf([])(journalFault(error));
+}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../domain/campaign/plan';
+import { type CampaignRow } from '../domain/campaign/row';
 import { type ArtifactRef } from '../domain/request';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
@@ -29,6 +30,8 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly file?: (path: string) => Promise<ArtifactRef | undefined>;
   /** Whether there is a credential with this name. @default true for every name */
   readonly knowsAccount?: (name: string) => boolean;
+  /** Whether only another worker has this account: cost and limits of its rows are unknown here. @default false for every name */
+  readonly isElsewhere?: (account: string) => boolean;
   /** Whether purchases are recorded. If not, nothing may be sent: a repeated batch would buy again. @default true */
   readonly hasJournal?: boolean;
   /** Called for rows with a result for which the plan orders no new attempt. @default unknown */
@@ -49,6 +52,8 @@ export interface PlanProgress {
 
 /** Rows after which the planner yields to the event loop and checks cancellation. */
 const SLICE = 200;
+/** Most accounts of other workers that a plan names. */
+const MOST_ELSEWHERE = 20;
 /** Most keys of changed rows that a plan names. */
 const SHOWN_KEYS = 20;
 
@@ -85,6 +90,7 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
       sources,
       earlier,
       knowsAccount: options.knowsAccount ?? (() => true),
+      isElsewhere: options.isElsewhere ?? (() => false),
     })) {
       yield row;
       rows += 1;
@@ -150,6 +156,8 @@ class PlanWork {
   readonly #changedKeys: string[] = [];
   /** Whether a row uses the credential of the campaign. */
   #needsAccount = false;
+  /** Accounts of other workers that have their line. */
+  readonly #elsewhere = new Set<string>();
   #counts = { rows: 0, done: 0, left: 0, invalid: 0, changed: 0, taken: 0 };
 
   constructor(private readonly options: PlanManifestOptions) {
@@ -171,14 +179,16 @@ class PlanWork {
       case 'taken':
         break;
     }
-    const { row, call, price, hasTask } = validated;
+    const { row, call, price, isElsewhere, hasTask } = validated;
     this.#needsAccount ||= row.account === undefined;
+    const elsewhere = isElsewhere ? row.account : undefined;
+    if (elsewhere !== undefined) await this.#noteElsewhere(elsewhere, row);
     const isChanged = row.changed === true;
     const now = isChanged || this.#hasRoom(row.key);
     if (isChanged) {
       this.#counts.changed += 1;
       if (this.#changedKeys.length < SHOWN_KEYS) this.#changedKeys.push(row.key);
-    } else if (!hasTask) this.#tally.add(call, price, now);
+    } else if (!hasTask) this.#tally.add(call, price, now, elsewhere);
     if (!now) {
       this.#counts.left += 1;
       return;
@@ -191,6 +201,14 @@ class PlanWork {
     // Nothing will be sent: the remaining rows are only read for more issues.
     if (this.options.onInvalid === 'fail' && this.#counts.invalid > 0) return;
     await this.#pages.add(row);
+  }
+
+  /** One line for each account: the issues of a manifest are those of its rows else. */
+  async #noteElsewhere(account: string, { line }: CampaignRow): Promise<void> {
+    if (this.#elsewhere.has(account) || this.#elsewhere.size >= MOST_ELSEWHERE) return;
+    this.#elsewhere.add(account);
+    const message = `The account ${JSON.stringify(account)} is one of another worker: what its rows cost is unknown to the worker that plans, and they are validated when they are bought.`;
+    await this.#issues.add([{ line, column: 'account', message }]);
   }
 
   #hasRoom(key: string): boolean {

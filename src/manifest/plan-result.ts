@@ -23,11 +23,18 @@ export class PlanTally {
   readonly #currencies = new Set<string>();
   /** Includes rows that a limit leaves for later: they count for refusals, not for the sum. */
   readonly #unpricedModels = new Set<string>();
+  /** Accounts of other workers, with rows of which the price is unknown here. */
+  readonly #elsewhere = new Set<string>();
 
-  /** @param now false for a row that a limit leaves for later */
-  add({ operation, request }: PaidRequest, estimate: Money | null, now: boolean): void {
+  /**
+   * @param now false for a row that a limit leaves for later
+   * @param elsewhere the account, where only another worker has it
+   */
+  add({ operation, request }: PaidRequest, estimate: Money | null, now: boolean, elsewhere?: string): void {
     if (estimate !== null) this.#currencies.add(estimate.currency);
-    else if (this.#unpricedModels.size < MOST_MODELS) this.#unpricedModels.add(request.model);
+    else if (elsewhere !== undefined) {
+      if (this.#elsewhere.size < MOST_MODELS) this.#elsewhere.add(elsewhere);
+    } else if (this.#unpricedModels.size < MOST_MODELS) this.#unpricedModels.add(request.model);
     if (!now) return;
     const name = `${operation} ${request.model}`;
     const isNew = !this.#models.has(name);
@@ -96,6 +103,14 @@ export class PlanTally {
       return {
         reason: 'unpriced_models',
         message: `A budget needs a price for every row, and these models have none for some: ${names}${more}. Add price rules to the model configuration, or leave the budget out.`,
+      };
+    }
+    if (this.#elsewhere.size > 0) {
+      const names = [...this.#elsewhere].slice(0, SHOWN).join(', ');
+      const more = this.#elsewhere.size > SHOWN ? ' and others' : '';
+      return {
+        reason: 'unpriced_models',
+        message: `A budget needs a price for every row, and the worker that plans does not know the prices of these accounts, which other workers have: ${names}${more}. Give each account a campaign of its own, or leave the budget out.`,
       };
     }
     const [currency] = currencies;

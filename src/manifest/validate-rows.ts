@@ -22,6 +22,8 @@ interface ReadRow {
   readonly content: string;
   readonly call: PaidRequest;
   readonly account?: string;
+  /** Another worker has the account: its models are not known here. */
+  readonly isElsewhere: boolean;
   /** Issues by the model configuration; empty when the call is allowed. */
   readonly modelIssues: readonly ManifestIssue[];
 }
@@ -32,6 +34,7 @@ interface RowValidator {
   readonly sources: SourceLookup;
   readonly keys: RowKeys;
   knowsAccount(name: string): boolean;
+  isElsewhere(account: string): boolean;
 }
 
 /** Reads one row and validates its form. Issues include columns, allowed values and the row's id, never its texts. */
@@ -62,18 +65,23 @@ async function validateRow(
     values.issue('id', `The row of line ${found.takenBy} has this id already.`);
     return { issues: withId(values.issues) };
   }
-  const lookup = await models.lookup(
-    call.request.model,
-    call.operation === 'create_video' ? 'video' : 'image',
-  );
-  for (const { field, message, allowed } of validateAgainstModel(call, lookup).issues)
-    addIssue(values, field, message, allowed);
+  const isElsewhere = account !== undefined && validate.isElsewhere(account);
+  // What the models of this worker allow and cost says nothing about those of another one, which validates on its own.
+  if (!isElsewhere) {
+    const lookup = await models.lookup(
+      call.request.model,
+      call.operation === 'create_video' ? 'video' : 'image',
+    );
+    for (const { field, message, allowed } of validateAgainstModel(call, lookup).issues)
+      addIssue(values, field, message, allowed);
+  }
   return {
     line: row.line,
     key: found.key,
     content,
     call,
     ...(account !== undefined && { account }),
+    isElsewhere,
     modelIssues: withId(values.issues),
   };
 }
@@ -134,6 +142,8 @@ export type ValidatedRow =
       readonly call: PaidRequest;
       /** Null means unknown. */
       readonly price: Money | null;
+      /** The account is one of another worker, which alone knows the price. */
+      readonly isElsewhere: boolean;
       /** Already bought: its cost is in the ledger. */
       readonly hasTask: boolean;
     };
@@ -145,6 +155,8 @@ interface ValidateOptions extends ResumeRules {
   readonly sources: SourceLookup;
   readonly earlier: PreviousResults;
   knowsAccount(name: string): boolean;
+  /** Whether only another worker has the account. */
+  isElsewhere(account: string): boolean;
 }
 
 export async function* validatedRows(
@@ -157,6 +169,7 @@ export async function* validatedRows(
     sources,
     keys: new RowKeys(),
     knowsAccount: (name: string) => options.knowsAccount(name),
+    isElsewhere: (name: string) => options.isElsewhere(name),
   };
   let place = 0;
   for await (const written of readManifest(bytes, options.format)) {
@@ -177,7 +190,8 @@ export async function* validatedRows(
       yield { kind: 'invalid', issues: read.modelIssues };
       continue;
     }
-    const price = await priceOf(read, models(read.account));
+    const { isElsewhere } = read;
+    const price = isElsewhere ? null : await priceOf(read, models(read.account));
     const row: CampaignRow = {
       row: number,
       line: read.line,
@@ -191,7 +205,7 @@ export async function* validatedRows(
       ...(changed === true && { changed }),
       ...(was !== undefined && { was }),
     };
-    yield { kind: 'taken', row, call: read.call, price, hasTask };
+    yield { kind: 'taken', row, call: read.call, price, isElsewhere, hasTask };
   }
 }
 

@@ -209,6 +209,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
           },
         }),
         knowsAccount: (name) => accountOf(name) !== undefined,
+        isElsewhere: (name) => accounts.find(name) === undefined && accountOf(name) !== undefined,
         signal,
         onProgress: (now) => {
           progress = now;

@@ -157,7 +157,7 @@ function campaignStatusLines(
     add('Money', moneyText(money, currency));
     add('Budget', facts.budget === null ? null : budgetText(facts.budget));
     if (state !== null) addRunning(add, state);
-    for (const issue of plan?.issues.slice(0, SHOWN_ISSUES) ?? []) add('Not valid', issueLine(issue), 'warn');
+    for (const issue of plan?.issues.slice(0, SHOWN_ISSUES) ?? []) add('Manifest', issueLine(issue), 'warn');
     if (plan?.refused !== undefined) add('Refused', plan.refused.message, 'bad');
     for (const note of state?.notes ?? []) add('Note', note, 'warn');
     if (batches) for (const batch of state?.batches ?? []) add(`Batch ${batch.batch}`, batchText(batch));

@@ -211,6 +211,27 @@ describe('media.planCampaign', () => {
     });
   });
 
+  it('[C1.5] takes no price from its own models for an account of another worker, and names the account', async () => {
+    const artifact = await stored(
+      'id,model,prompt,duration,account\na,cine-1,x,4,default\nb,cine-1,y,4,studio-b\nc,only-there,z,99,studio-b\n',
+    );
+    const shared: PlanCampaignDeps['standing'] = async () => ({
+      ...(await alwaysBound()),
+      accounts: ['default@00000000', 'studio-b@11111111'],
+    });
+    const planned = (input: Partial<PlanCampaignInput>) =>
+      plan({ artifact }, input, undefined, undefined, undefined, shared);
+    const result = await planned({});
+    expect(result).toMatchObject({ planned: 3, invalid: 0, unpriced: 2, estimate: 200_000 });
+    expect(result.issues).toMatchObject([{ line: 3, column: 'account' }]);
+    expect(result.issues[0]?.message).toContain('"studio-b"');
+    const page = await createPageReader(store).page({ index: result.index.sha256, page: 0 });
+    expect(page.rows.map(({ estimate }) => estimate)).toEqual([200_000, null, null]);
+    const refused = await planned({ budget: { microUnits: 9_000_000, currency: 'USD' } });
+    expect(refused).toMatchObject({ planned: 0, refused: { reason: 'unpriced_models' } });
+    expect(refused.refused?.message).toContain('studio-b');
+  });
+
   it('[C4.4a] refuses every campaign of a worker without a journal', async () => {
     const artifact = await stored(MANIFEST);
     const result = await plan({ artifact }, {}, modelSource(), new MockActivityEnvironment(), 'none');

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { childEnvironment } from '../child-environment';
 import { type SandboxCounters } from './counters';
 import { type FaultRule, type SandboxOperation } from './faults';
 import { type SandboxOptions } from './options';
@@ -9,6 +10,9 @@ import { type SandboxPollGaps } from './poll-gaps';
 import { type SandboxAddresses } from './sandbox';
 import { type SandboxRequest } from './sandbox-request';
 import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
+
+/** The sandbox is a service and no client of Temporal: it needs none of its keys. */
+const TEMPORAL_SETTINGS = /^TEMPORAL_/i;
 
 /** Options of {@link startSandboxProcess}. */
 export interface SandboxProcessOptions extends SandboxOptions {
@@ -33,7 +37,11 @@ export async function startSandboxProcess(options: SandboxProcessOptions = {}): 
   const child = spawn(process.execPath, [mainFile()], {
     stdio: [detached ? 'ignore' : 'pipe', 'pipe', 'inherit'],
     detached,
-    env: { ...process.env, SANDBOX_OPTIONS: JSON.stringify(sandbox), SANDBOX_DETACHED: detached ? '1' : '' },
+    env: {
+      ...childEnvironment(process.env, TEMPORAL_SETTINGS),
+      SANDBOX_OPTIONS: JSON.stringify(sandbox),
+      SANDBOX_DETACHED: detached ? '1' : '',
+    },
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const first = await firstLine(child);

@@ -44,6 +44,18 @@ describe('a sandbox process', () => {
     expect(isAlive(sandbox.pid)).toBe(false);
   });
 
+  test('[C5.4a] gets no secret of the user', async () => {
+    const secrets = { MEDIA_API_KEY: 'canary-media', AWS_SECRET_ACCESS_KEY: 'canary-aws' };
+    const before = { ...process.env };
+    Object.assign(process.env, secrets, { PGPASSWORD: 'canary-pg', TEMPORAL_API_KEY: 'canary-temporal' });
+    const sandbox = await start().finally(() => {
+      process.env = before;
+    });
+    // Only Linux shows the environment of a process.
+    const file = `/proc/${sandbox.pid}/environ`;
+    if (process.platform === 'linux') expect(await readFile(file, 'utf8')).not.toContain('canary');
+  });
+
   test('tasks, results, links and accepted counters survive a kill', async () => {
     const first = await start({ dataDir });
     const created = jsonOf(await postJson(`${first.url}/v1/videos`, aVideo));

@@ -11,6 +11,9 @@ import { type Paint, painter, parsedOutputMode, Report, type OutputMode, outputM
 import { createProgram } from './program';
 import { typedCommand, withTypedCommand } from './typed-command';
 
+// The AWS SDK repeats with every command which versions of Node it will need some day. Its own switch silences this alone.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+
 async function main(argv: readonly string[]): Promise<number> {
   const context: CommandContext = {
     env: process.env,

@@ -21,6 +21,7 @@ const NEED_OF = {
   'test/browser/campaign-gallery.test.ts': 'nothing',
   'test/budgets/events.test.ts': 'nothing',
   'test/budgets/timers.test.ts': 'nothing',
+  'test/cli/aws-notice.test.ts': 'lib',
   'test/cli/campaign/': 'nothing',
   'test/cli/demo-environment.test.ts': 'nothing',
   'test/cli/dev-first-video.test.ts': 'nothing',

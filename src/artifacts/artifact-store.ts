@@ -65,8 +65,23 @@ export interface ArtifactStore {
   /** Deletes local parts that no activity continues any more; left out by a store without local parts. */
   removeStaleParts?(): Promise<unknown>;
 
+  /** Removes old refused bytes; left out by a store that keeps none. */
+  pruneRejected?(options: PruneRejected): Promise<PrunedBytes>;
+
   /** Rejects with `not_writable` or `no_space` when nothing can be stored now. */
   checkWritable(): Promise<void>;
+}
+
+export interface PruneRejected {
+  /** Milliseconds since the Unix epoch: bytes that were refused since are kept. */
+  readonly before: number;
+  /** Counts without removing. */
+  readonly dryRun: boolean;
+}
+
+export interface PrunedBytes {
+  readonly removed: number;
+  readonly removedBytes: number;
 }
 
 /** An artifact as {@link ArtifactStore.list} finds it. */
@@ -139,6 +154,8 @@ export class ArtifactError extends Error {
   constructor(
     readonly code: ArtifactErrorCode,
     message: string,
+    /** What to do, where it depends on the kind of store. @default what to do with a folder */
+    readonly hint?: string,
   ) {
     super(message);
   }

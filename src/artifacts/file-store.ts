@@ -8,6 +8,8 @@ import {
   assertHash,
   isHash,
   notFound,
+  type PrunedBytes,
+  type PruneRejected,
   type PutOptions,
   type StagedArtifact,
   type StageOptions,
@@ -19,6 +21,7 @@ import { removeIfThere } from '../files/create-if-absent';
 import { systemCode } from '../files/system-code';
 import { fetchToFile } from './ingest';
 import { PartFolder, STALE_PART_MS, writeWhole } from './part-folder';
+import { pruneRejectedFiles } from './rejected-files';
 import { storeIdentity } from './store-identity';
 import { verifiedStream } from './verified-stream';
 
@@ -120,6 +123,10 @@ export class FileArtifactStore implements ArtifactStore {
   /** Deletes parts that were not modified for this long: their activities were terminated. @returns how many. */
   async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
     return this.#parts.removeStale(olderThanMs, now);
+  }
+
+  async pruneRejected(options: PruneRejected): Promise<PrunedBytes> {
+    return pruneRejectedFiles(join(this.root, 'rejected'), options);
   }
 
   async #stored(sha256: string): Promise<StoredArtifact | null> {

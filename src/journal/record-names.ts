@@ -68,10 +68,13 @@ export function markName(mark: string): string {
   return `marks/${sha256(mark)}.mark`;
 }
 
+/** Logs of campaigns, and of what accounts have spent. */
+export const CAMPAIGNS = 'campaigns/';
+
 /** A record of a campaign's log, beside the creation keys. */
 export function campaignName({ namespace, name }: CampaignLog, n: number): string {
   const hash = sha256(`${namespace}\n${name}`);
-  return `campaigns/${hash.slice(0, 2)}/${hash}/${n}.record`;
+  return `${CAMPAIGNS}${hash.slice(0, 2)}/${hash}/${n}.record`;
 }
 
 function sha256(text: string): string {

@@ -9,6 +9,8 @@ import {
   assertHash,
   isHash,
   notFound,
+  type PrunedBytes,
+  type PruneRejected,
   type PutOptions,
   type StagedArtifact,
   type StageOptions,
@@ -37,6 +39,8 @@ const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
 /** More parts than this are not allowed; those of a larger file are larger. */
 const MAX_PARTS = 10_000;
+/** Of the names of refused bytes. */
+const REJECTED = 'rejected/';
 const LONGEST_PRESIGN_MS = 7 * 86_400_000;
 
 export interface S3ArtifactStoreOptions extends S3Place {
@@ -144,6 +148,23 @@ export class S3ArtifactStore implements ArtifactStore {
     await this.#cache.remove(sha256);
   }
 
+  async pruneRejected({ before, dryRun }: PruneRejected): Promise<PrunedBytes> {
+    const counts = { removed: 0, removedBytes: 0 };
+    try {
+      for await (const page of listPages(this.#place, REJECTED, null, Infinity))
+        for (const { name, bytes, storedAt } of page) {
+          if (storedAt === undefined || !(storedAt.getTime() < before)) continue;
+          if (!dryRun)
+            await this.#place.client.send(new DeleteObjectCommand(this.#at(keyOf(this.#place, name))));
+          counts.removed += 1;
+          counts.removedBytes += bytes;
+        }
+    } catch (error) {
+      throw storeError(error);
+    }
+    return counts;
+  }
+
   async putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef> {
     return this.putStream([bytes], options);
   }
@@ -209,7 +230,7 @@ export class S3ArtifactStore implements ArtifactStore {
         const isThere = stored?.bytes === ref.bytes && Date.now() - stored.storedAt < STORED_AGAIN_MS;
         if (!isThere) await this.#upload(path, ref, nameOf(ref.sha256));
       },
-      reject: (path, ref) => this.#upload(path, ref, `rejected/${ref.sha256}.rejected`),
+      reject: (path, ref) => this.#upload(path, ref, `${REJECTED}${ref.sha256}.rejected`),
       kept: (bytes) => this.#cache.added(bytes),
     });
   }

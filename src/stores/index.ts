@@ -9,6 +9,8 @@ export {
   ArtifactError,
   type ArtifactErrorCode,
   type ArtifactStore,
+  type PrunedBytes,
+  type PruneRejected,
   type PutOptions,
   type StagedArtifact,
   type StageOptions,

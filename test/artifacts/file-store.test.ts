@@ -193,6 +193,22 @@ describe('file store', () => {
     expect((await buffer(await store.read(ref))).equals(bytes)).toBe(true);
   });
 
+  it('removes old refused bytes, and counts first when it is asked to', async () => {
+    const store = new FileArtifactStore(root);
+    const before = Date.now() - 90 * 86_400_000;
+    expect(await store.pruneRejected({ before, dryRun: false })).toEqual({ removed: 0, removedBytes: 0 });
+    for (const text of ['<html>', 'young']) {
+      const part = await store.stage(text);
+      await part.write(Buffer.from(text));
+      const { sha256 } = await part.reject();
+      if (text === '<html>') await utimes(join(root, 'rejected', `${sha256}.rejected`), 1_000, 1_000);
+    }
+    const old = { removed: 1, removedBytes: 6 };
+    expect(await store.pruneRejected({ before, dryRun: true })).toEqual(old);
+    expect(await store.pruneRejected({ before, dryRun: false })).toEqual(old);
+    expect(await readdir(join(root, 'rejected'))).toHaveLength(1);
+  });
+
   it('removes parts that nobody touched for long', async () => {
     const store = new FileArtifactStore(root);
     await (await store.stage('old')).close();

@@ -60,11 +60,19 @@ describeWithS3()('artifacts prune on a bucket', () => {
         ...{ images: [image], created: null, warnings: [] },
       },
     });
+    for (const text of ['refused long ago', 'refused today']) {
+      const part = await store.stage(text, { fresh: true });
+      await part.write(Buffer.from(text));
+      const { sha256 } = await part.reject();
+      const file = join(server.dir, 'buckets', bucket, 'files', 'rejected', `${sha256}.rejected`);
+      if (text.endsWith('ago')) await utimes(file, old, old);
+    }
     const replies: unknown[] = [];
     const report = { say: () => undefined, reply: (reply: unknown) => replies.push(reply) };
     await prune({ report } as unknown as CommandContext, emptyServer(), config, 90 * DAY_MS, false);
     const counts = { artifacts: 3, removed: 1, removedBytes: loose.bytes, keptNamed: 1, keptYoung: 1 };
-    expect(replies).toEqual([{ ok: true, data: { dryRun: false, ...counts } }]);
+    const rejected = { removedRejected: 1, removedRejectedBytes: 'refused long ago'.length };
+    expect(replies).toEqual([{ ok: true, data: { dryRun: false, ...counts, ...rejected } }]);
     const left = (await store.list(null, 10)).map(({ sha256 }) => sha256);
     expect(left).toEqual([image.sha256, young.sha256].sort());
   });

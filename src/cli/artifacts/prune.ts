@@ -22,6 +22,9 @@ interface Pruned {
   readonly removedBytes: number;
   readonly keptNamed: number;
   readonly keptYoung: number;
+  /** Refused bytes, which are no artifacts. */
+  readonly removedRejected: number;
+  readonly removedRejectedBytes: number;
 }
 
 /**
@@ -52,11 +55,22 @@ export async function prune(
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
 
-  const pruned = await removeUnnamed(store, names, before, dryRun);
+  const unnamed = await removeUnnamed(store, names, before, dryRun);
+  const rejected = await store.pruneRejected?.({ before: Date.now() - olderThanMs, dryRun });
+  const pruned: Pruned = {
+    ...unnamed,
+    removedRejected: rejected?.removed ?? 0,
+    removedRejectedBytes: rejected?.removedBytes ?? 0,
+  };
+  const { removedRejected, removedRejectedBytes } = pruned;
   const { artifacts, removed, removedBytes, keptNamed, keptYoung } = pruned;
   report.say(
     `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${artifacts} artifacts (${(removedBytes / 1e6).toFixed(1)} MB); kept ${keptYoung} that are younger, ${keptNamed} that an open workflow, a campaign or the journal names.`,
   );
+  if (removedRejected > 0)
+    report.say(
+      `${dryRun ? 'Would remove' : 'Removed'} refused bytes of ${removedRejected} downloads (${(removedRejectedBytes / 1e6).toFixed(1)} MB).`,
+    );
   report.reply({ ok: true, data: { dryRun, ...pruned } });
 }
 
@@ -107,7 +121,7 @@ async function removeUnnamed(
   names: StoredNames,
   before: number,
   dryRun: boolean,
-): Promise<Pruned> {
+): Promise<Omit<Pruned, 'removedRejected' | 'removedRejectedBytes'>> {
   const counts = { artifacts: 0, removed: 0, removedBytes: 0, keptNamed: 0, keptYoung: 0 };
   let after: string | null = null;
   for (;;) {

@@ -1,6 +1,7 @@
 import { type MediaConfig } from '../../config';
 import { type ClaimIntent } from '../../domain/journal';
 import { pruneJournal } from '../../journal/prune-journal';
+import { pruneSpend } from '../../journal/prune-spend';
 import { existingRecords } from '../../stores/open-stores';
 import { CliError } from '../errors';
 import { type CommandContext } from '../context';
@@ -29,11 +30,16 @@ export async function prune(
     dryRun,
     inUse: (claim) => inUse(connected, claim),
   });
+  const spend = await pruneSpend({ records, before: new Date(Date.now() - olderThanMs), dryRun });
   const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
   report.say(
     `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are younger, ${keptRunning} whose workflow runs or can still be reset, ${keptOpen} that wait for a decision.`,
   );
-  report.reply({ ok: true, data: { dryRun, ...pruned } });
+  if (spend > 0)
+    report.say(
+      `${dryRun ? 'Would remove' : 'Removed'} ${spend} records of what accounts have spent, in months that are over.`,
+    );
+  report.reply({ ok: true, data: { dryRun, ...pruned, removedSpend: spend } });
 }
 
 /**

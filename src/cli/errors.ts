@@ -95,7 +95,8 @@ function named(error: Error): CliError | undefined {
 function artifactError(error: Error): CliError | undefined {
   if (error.name !== 'ArtifactError') return undefined;
   const type = `artifacts/${String((error as { code?: unknown }).code)}`;
-  return CliError.from({ type, message: error.message, hint: errorType(type).hint });
+  const { hint = errorType(type).hint } = error as { hint?: string };
+  return CliError.from({ type, message: error.message, hint });
 }
 
 /** Optional peers: those of the sandbox and the embedded server, which are wanted together, and those of one store. */

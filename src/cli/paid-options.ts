@@ -173,7 +173,7 @@ function inputError(option: string, path: string, error: unknown): CliError {
       return badInput([{ field: option, message: `The file ${path} cannot be used: ${error.message}` }]);
     }
     const message = `${option}: the file could not be stored. ${error.message}`;
-    return new CliError(`artifacts/${error.code}`, message);
+    return new CliError(`artifacts/${error.code}`, message, { hint: error.hint });
   }
   const code = systemCode(error);
   const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;

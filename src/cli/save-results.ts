@@ -117,6 +117,6 @@ export async function saveArtifact(store: ArtifactStore, ref: ArtifactRef, path:
     return path;
   } catch (error) {
     if (!(error instanceof ArtifactError)) throw error;
-    throw new CliError(`artifacts/${error.code}`, `${path}: ${error.message}`);
+    throw new CliError(`artifacts/${error.code}`, `${path}: ${error.message}`, { hint: error.hint });
   }
 }

@@ -7,8 +7,18 @@ export function storeError(error: unknown): ArtifactError {
   if (local === error || local.code !== 'storage') return local;
   const failure = failureOf(error);
   const told = error instanceof S3Error ? error : s3Error('The bucket of the artifact store failed', failure);
-  return new ArtifactError(codeOf(failure), told.message);
+  const code = codeOf(failure);
+  return new ArtifactError(code, told.message, HINTS[code]);
 }
+
+/** A bucket has no disk to make room on. */
+const HINTS: { readonly [code in ArtifactErrorCode]?: string } = {
+  no_space: 'Raise the quota of the bucket, or remove old results with `temporal-media artifacts prune`.',
+  not_writable:
+    'Correct the address in MEDIA_ARTIFACTS, the AWS credentials, or their permissions for the bucket.',
+  storage:
+    'Try again. If it lasts, check the service of the bucket, and MEDIA_ARTIFACTS, AWS_REGION and AWS_ENDPOINT_URL_S3.',
+};
 
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['NoSuchBucket', 'CredentialsProviderError']);
 

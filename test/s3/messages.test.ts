@@ -1,4 +1,6 @@
 import { createS3Client, createS3Records, S3Error } from '../../src/s3';
+import { failureOf as failureOfCommand } from '../../src/cli/errors';
+import { storeError } from '../../src/s3/store-error';
 import { failureOf, s3Error } from '../../src/s3/s3-error';
 
 /** Of an environment in which the SDK finds nothing, also not in the files of this machine. */
@@ -22,6 +24,23 @@ describe('what an S3 error says to do', () => {
     expect(error).toBeInstanceOf(S3Error);
     expect((error as S3Error).message).toMatch(/did not store a record \(RegionMissing\)\. Set AWS_REGION/);
   });
+
+  it.each([
+    ['QuotaExceeded', 507, 'no_space', /quota of the bucket/],
+    ['AccessDenied', 403, 'not_writable', /permissions for the bucket/],
+    ['SlowDown', 503, 'storage', /service of the bucket/],
+  ])(
+    'of artifacts, with %s: what to do with a bucket, and nothing about disks',
+    (name, status, code, hint) => {
+      const thrown = Object.assign(new Error('x'), { name, $metadata: { httpStatusCode: status } });
+      const error = storeError(thrown);
+      expect(error.code).toBe(code);
+      expect(error.hint).toMatch(hint);
+      const { reply } = failureOfCommand(error);
+      expect(reply).toMatchObject({ type: `artifacts/${code}`, hint: error.hint });
+      expect(JSON.stringify(reply)).not.toMatch(/MEDIA_DATA_DIR|[Mm]ake room/);
+    },
+  );
 
   it('with expired credentials, a wrong clock and no connection: which one it is', () => {
     const of = (name: string, status: number | undefined) =>

@@ -84,6 +84,8 @@ function keySource(env: NodeJS.ProcessEnv): string {
 const REMEDY =
   'Point MEDIA_ARTIFACTS (default: the folder artifacts in MEDIA_DATA_DIR) to a folder that can be written.';
 
+const OTHER_STORE = 'Correct MEDIA_ARTIFACTS or its store.';
+
 /** Whether results can be stored where a worker runs, and found where only commands run. */
 export const artifacts: Check = {
   name: 'artifacts',
@@ -99,8 +101,8 @@ export const artifacts: Check = {
     try {
       if (state === 'there') await store.checkWritable();
     } catch (error) {
-      const { code, message } = toArtifactError(error);
-      const remedy = store.kind === 'file' ? REMEDY : 'Correct MEDIA_ARTIFACTS or its store.';
+      const { code, message, hint = OTHER_STORE } = toArtifactError(error);
+      const remedy = store.kind === 'file' ? REMEDY : hint;
       return failed(`artifacts/${code}` as CommandErrorType, message, remedy);
     }
     return state === 'there'
@@ -121,11 +123,8 @@ async function clientFinding(store: ArtifactStore, state: FolderState): Promise<
     await store.list(null, 1);
     return ok('can be read; the worker must use the same one');
   } catch (error) {
-    const { message } = toArtifactError(error);
-    return warning(
-      `Videos are made, but this machine cannot save their files: ${message}`,
-      'Correct MEDIA_ARTIFACTS or its store.',
-    );
+    const { message, hint = OTHER_STORE } = toArtifactError(error);
+    return warning(`Videos are made, but this machine cannot save their files: ${message}`, hint);
   }
 }
 

@@ -26,6 +26,9 @@ type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 /**
  * Adds the media workflows and activities to a worker of the user, binds its queue, and has its activity queues served
  * while it runs. @throws ConfigurationError, JournalBindingError, WorkerSetupError
+ *
+ * The SDK calls no plugin of a worker that it fails to make after this. What is left then keeps no process alive: clients
+ * connect at their first request, the thread of polls starts with the first poll, and stores close idle connections.
  */
 export async function serveWorker(media: MediaPluginOptions, options: WorkerOptions): Promise<WorkerOptions> {
   refuseTwoSdkCopies();

@@ -23,6 +23,7 @@ import {
   CreationKeyConflictError,
   InvalidInputError,
 } from '../client/errors';
+import { type MediaConfig } from '../config';
 import { awaitVideoWorkflowId } from '../client/resume-video';
 import { type Started } from '../client/started';
 import { refusedBeforeSend } from '../domain/make-outcome';
@@ -33,6 +34,8 @@ import { mediaService } from '../nexus';
 export interface MediaNexusOptions {
   /** Task queue of the media workers. @default the queue on which the operation arrives */
   readonly taskQueue?: string;
+  /** Starts workflows with search attributes, see `TemporalMediaClient`. @default false */
+  readonly searchAttributes?: boolean;
 }
 
 /**
@@ -43,24 +46,27 @@ export interface MediaNexusOptions {
 export function mediaNexusService(
   options: MediaNexusOptions = {},
 ): ServiceHandler<(typeof mediaService)['operations']> {
-  const queue = () => options.taskQueue ?? operationInfo().taskQueue;
+  const clientOptions: ClientOptions = () => ({
+    taskQueue: options.taskQueue ?? operationInfo().taskQueue,
+    searchAttributes: options.searchAttributes ?? false,
+  });
   return serviceHandler(mediaService, {
-    generateVideo: operation(queue, (input) =>
+    generateVideo: operation(clientOptions, (input) =>
       paid(WORKFLOW.generateVideo, input, (media, call, id) => media.startVideo(call, { id })),
     ),
-    generateImage: operation(queue, (input) =>
+    generateImage: operation(clientOptions, (input) =>
       paid(WORKFLOW.generateImage, input, (media, call, id) => media.startImage(call, { id })),
     ),
-    editImage: operation(queue, (input) =>
+    editImage: operation(clientOptions, (input) =>
       paid(WORKFLOW.editImage, input, (media, call, id) => media.startEdit(call, { id })),
     ),
-    awaitVideo: operation(queue, (input) => {
+    awaitVideo: operation(clientOptions, (input) => {
       const taskId: unknown = input?.video?.taskId;
       if (!isText(taskId)) throw badRequest('awaitVideo needs {video: {taskId}}.');
       const account = 'account' in input.video ? input.video.account : (input.account ?? DEFAULT_CREDENTIAL);
       return { type: WORKFLOW.awaitVideo, id: awaitVideoWorkflowId(account, taskId), input };
     }),
-    campaign: operation(queue, (input) => {
+    campaign: operation(clientOptions, (input) => {
       const { id, ...campaign } = input;
       if (!isText(id)) throw badRequest('A campaign needs an id: {id, manifest, ...}.');
       const start = (media: TemporalMediaClient) => media.campaigns.start(campaign, { id });
@@ -71,12 +77,15 @@ export function mediaNexusService(
 
 /** The Nexus services of a worker: the user's, and ours where the configuration wants it. */
 export function nexusServicesOf(
-  { nexus }: { readonly nexus: boolean },
+  { nexus, searchAttributes }: Pick<MediaConfig, 'nexus' | 'searchAttributes'>,
   users: WorkerOptions['nexusServices'],
 ): Pick<WorkerOptions, 'nexusServices'> {
   if (!nexus || users?.some(({ definition }) => definition.name === mediaService.name)) return {};
-  return { nexusServices: [...(users ?? []), mediaNexusService()] };
+  return { nexusServices: [...(users ?? []), mediaNexusService({ searchAttributes })] };
 }
+
+/** Options of the client of an operation; the queue is known once one arrives. */
+type ClientOptions = () => Required<MediaNexusOptions>;
 
 /** The workflow behind an operation. */
 interface Run<Outcome> {
@@ -114,7 +123,7 @@ const KEY_REQUIRED =
 
 /** An operation that ends with its workflow, or at once where the outcome is known already. */
 function operation<Input, Outcome>(
-  queue: () => string,
+  clientOptions: ClientOptions,
   runOf: (input: Input) => Run<Outcome> | Known<Outcome>,
 ): OperationHandler<Input, Outcome> {
   return {
@@ -122,7 +131,7 @@ function operation<Input, Outcome>(
       try {
         const run = runOf(input);
         if ('known' in run) return HandlerStartOperationResult.sync(run.known);
-        return await startRun(context, queue(), run);
+        return await startRun(context, clientOptions(), run);
       } catch (error) {
         throw handlerErrorOf(error);
       }
@@ -138,16 +147,16 @@ const WORKFLOW_RUN = new WorkflowRunOperationHandler<unknown, unknown>(() => {
 
 async function startRun<Outcome>(
   context: StartOperationContext,
-  taskQueue: string,
+  client: ReturnType<ClientOptions>,
   run: Run<Outcome>,
 ): Promise<HandlerStartOperationResult<Outcome>> {
-  const options = { taskQueue, workflowId: run.id, args: [run.input] };
+  const options = { taskQueue: client.taskQueue, workflowId: run.id, args: [run.input] };
   if (run.start === undefined)
     return pending(context, await startWorkflow(context, run.type, { ...options, ...ATTACH }));
   const calls = new StartedByOperation(context);
   let started: Started<Outcome>;
   try {
-    started = await run.start(new TemporalMediaClient(calls.client(), { taskQueue }));
+    started = await run.start(new TemporalMediaClient(calls.client(), client));
   } catch (error) {
     const rejected = run.rejected?.(error);
     if (rejected === undefined) throw error;

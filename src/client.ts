@@ -18,6 +18,7 @@ import {
 } from './client/options';
 import { type DecisionInput, resolveUnconfirmed } from './client/resolve-unconfirmed';
 import { resumeFound, resumeWorkflow, startAwait } from './client/resume-video';
+import { type Starter } from './client/start-options';
 import { startPaid } from './client/start-paid';
 import { attach, describeWorkflow, type Started } from './client/started';
 import { watchStates } from './client/watch-states';
@@ -77,14 +78,17 @@ export class TemporalMediaClient {
   /** Starts, watches and controls campaigns. */
   readonly campaigns: CampaignClient;
   private readonly taskQueue: string;
+  private readonly starter: Starter;
 
   constructor(
     readonly client: Client,
     options: TemporalMediaClientOptions = {},
   ) {
     refuseUnknownKeys(options, CLIENT_KEYS);
-    this.taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
-    this.campaigns = new CampaignClient(client, this.taskQueue);
+    const { taskQueue = DEFAULT_TASK_QUEUE, searchAttributes: searchable = false } = options;
+    this.taskQueue = taskQueue;
+    this.starter = { client, taskQueue, searchable };
+    this.campaigns = new CampaignClient(client, taskQueue, { searchAttributes: searchable });
   }
 
   /**
@@ -95,13 +99,7 @@ export class TemporalMediaClient {
     input: Omit<GenerateVideoInput, 'creationKey' | 'carried'>,
     options: StartOptions = {},
   ): Promise<Started<VideoOutcome>> {
-    return startPaid(
-      this.client,
-      this.taskQueue,
-      { operation: 'create_video', request: input.request },
-      input,
-      options,
-    );
+    return startPaid(this.starter, { operation: 'create_video', request: input.request }, input, options);
   }
 
   /** Starts `generateImage`, or attaches. @throws CreationKeyConflictError, InvalidInputError */
@@ -109,13 +107,7 @@ export class TemporalMediaClient {
     input: Omit<GenerateImageWorkflowInput, 'creationKey'>,
     options: StartOptions = {},
   ): Promise<Started<ImageOutcome>> {
-    return startPaid(
-      this.client,
-      this.taskQueue,
-      { operation: 'generate_image', request: input.request },
-      input,
-      options,
-    );
+    return startPaid(this.starter, { operation: 'generate_image', request: input.request }, input, options);
   }
 
   /** Starts `editImage`, or attaches. @throws CreationKeyConflictError, InvalidInputError */
@@ -123,13 +115,7 @@ export class TemporalMediaClient {
     input: Omit<EditImageWorkflowInput, 'creationKey'>,
     options: StartOptions = {},
   ): Promise<Started<ImageOutcome>> {
-    return startPaid(
-      this.client,
-      this.taskQueue,
-      { operation: 'edit_image', request: input.request },
-      input,
-      options,
-    );
+    return startPaid(this.starter, { operation: 'edit_image', request: input.request }, input, options);
   }
 
   /** The current state of a video workflow; works for closed ones too while their history is kept. */
@@ -164,9 +150,9 @@ export class TemporalMediaClient {
   async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
     refuseUnknownKeys(wait, WAIT_KEYS);
     const description = await describeWorkflow(this.client, workflowOrTaskId);
-    if (description !== undefined) return resumeWorkflow(this.client, this.taskQueue, description, wait);
+    if (description !== undefined) return resumeWorkflow(this.starter, description, wait);
     const found = await this.findTask(workflowOrTaskId);
-    return resumeFound(this.client, this.taskQueue, found, wait);
+    return resumeFound(this.starter, found, wait);
   }
 
   /**
@@ -201,6 +187,6 @@ export class TemporalMediaClient {
 
   /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */
   async startAwait(video: VideoTask, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
-    return startAwait(this.client, this.taskQueue, video, wait);
+    return startAwait(this.starter, video, wait);
   }
 }

@@ -38,6 +38,10 @@ export interface MediaConfig {
   readonly createsPerSecond: number | undefined;
   /** What the worker serves. */
   readonly serve: readonly ServedPart[];
+  /** Whether the worker of the queue itself serves the Nexus service `media`. */
+  readonly nexus: boolean;
+  /** Whether commands start workflows with search attributes. */
+  readonly searchAttributes: boolean;
 }
 
 /** Enough for thousands of videos in flight while the service answers within tens of milliseconds. */
@@ -101,6 +105,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
       readNumber(text, 'MEDIA_DOWNLOAD_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.download,
     createsPerSecond: readNumber(text, 'MEDIA_CREATES_PER_SECOND', POSITIVE),
     serve: checkServe(readServe(text('MEDIA_SERVE')), 'MEDIA_SERVE'),
+    nexus: text('MEDIA_NEXUS') === '1',
+    searchAttributes: text('MEDIA_SEARCH_ATTRIBUTES') === '1',
   };
 }
 

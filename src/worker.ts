@@ -13,6 +13,7 @@ import { type TaskRecords } from './activities/task-records';
 import { type ArtifactStore } from './artifacts/artifact-store';
 import { checkServe, type MediaConfig, readConfig } from './config';
 import { type CreateJournal } from './domain/journal';
+import { nexusServicesOf } from './nexus/media-nexus-service';
 import { refuseTwoSdkCopies } from './sdk-copies';
 import { bindQueue, type Rebind } from './worker/bind-queue';
 import { warnOfLacking } from './worker/bundled-types';
@@ -34,6 +35,7 @@ export {
 export { bindJournal, type BindJournalOptions, JournalBindingError } from './binding/bind-journal';
 export { ConfigurationError, readConfig, type MediaConfig } from './config';
 export { type LostCall, type LostCalls } from './guard-lost-calls';
+export { mediaNexusService, type MediaNexusOptions } from './nexus/media-nexus-service';
 export { WorkerSetupError } from './worker/registered-names';
 export { type ServedPart } from './worker/served-parts';
 
@@ -141,6 +143,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
       ...DRAIN,
       ...HEARTBEATS,
       ...options.worker,
+      ...nexusServicesOf(config, options.worker?.nexusServices),
       connection,
       namespace,
       taskQueue,

@@ -47,6 +47,8 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_CREATES_PER_SECOND', shown: 'plain' },
   { name: 'MEDIA_HEALTH_ADDRESS', shown: 'plain' },
   { name: 'MEDIA_SERVE', shown: 'plain', default: () => SERVED_PARTS.join(',') },
+  { name: 'MEDIA_NEXUS', shown: 'plain', default: () => 'off' },
+  { name: 'MEDIA_SEARCH_ATTRIBUTES', shown: 'plain', default: () => 'off' },
 ];
 
 /** Why a value of a MEDIA_* variable cannot be used; undefined when it can. Uses no network. */

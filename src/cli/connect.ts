@@ -70,7 +70,7 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
     }
   };
   return {
-    media: new TemporalMediaClient(client, { taskQueue }),
+    media: new TemporalMediaClient(client, { taskQueue, searchAttributes: config.searchAttributes }),
     client,
     address,
     namespace,

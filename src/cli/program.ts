@@ -15,6 +15,7 @@ import { addModelsCommand } from './commands/models';
 import { addOrphansCommand } from './commands/orphans';
 import { addResumeCommand, addWatchCommand } from './follow';
 import { addSandboxCommand } from './commands/sandbox';
+import { addSetupCommand } from './commands/setup';
 import { addSchemaCommand } from './commands/schema';
 import { addStatusCommand } from './commands/status';
 import { addUnconfirmedCommand } from './commands/unconfirmed';
@@ -27,7 +28,7 @@ const COMMANDS: readonly (readonly [
   heading: string,
   commands: readonly ((program: Command, context: CommandContext) => void)[],
 ])[] = [
-  ['Start:', [addDemoCommand, addDevCommand, addDoctorCommand]],
+  ['Start:', [addDemoCommand, addDevCommand, addDoctorCommand, addSetupCommand]],
   ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand, addCampaignCommand]],
   ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand]],
   ['Settle what is unknown:', [addUnconfirmedCommand, addOrphansCommand]],

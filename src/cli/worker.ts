@@ -58,7 +58,7 @@ const HELP = `
 Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_CREDENTIAL, MEDIA_ACCOUNTS, MEDIA_MODELS, MEDIA_UNKNOWN_MODELS,
 MEDIA_CREATE_POLICY, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR, MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_JOURNAL_SHARED, MEDIA_HOST_ID,
 MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLL_CONNECTIONS, MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND,
-MEDIA_SERVE, MEDIA_HEALTH_ADDRESS, MEDIA_CACHE_BYTES, TEMPORAL_*. Besides its task queue NAME it serves NAME/create, NAME/poll,
+MEDIA_SERVE, MEDIA_NEXUS, MEDIA_HEALTH_ADDRESS, MEDIA_CACHE_BYTES, TEMPORAL_*. Besides its task queue NAME it serves NAME/create, NAME/poll,
 NAME/download and NAME/image, on which creates, polls, downloads and images run. With --serve it serves some of them, and
 with \`--serve workflows\` it needs neither the service nor its stores.
 On SIGTERM it drains: it finishes a create that is under way, then exits.

@@ -10,7 +10,7 @@ import {
 } from '../domain/campaign/campaign-state';
 import { isOpen } from '../domain/execution-status';
 import { type KeysOf } from '../domain/known-keys';
-import { UPDATE, WORKFLOW } from '../domain/names';
+import { DEFAULT_CREDENTIAL, UPDATE, WORKFLOW } from '../domain/names';
 import { inputIssue } from '../workflows/campaign/input-issue';
 import {
   type CampaignExecution,
@@ -35,16 +35,22 @@ import {
   requireUnpaused,
 } from './errors';
 import { again, present, RESUMED_OUTCOMES, type RetriedOutcome, resumedRows } from './resumed-rows';
-import { START_KEYS, type StartOptions, type WatchOptions } from './options';
+import { START_KEYS, type StartOptions, type TemporalMediaClientOptions, type WatchOptions } from './options';
+import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
 import { started, type Started } from './started';
 import { watchStates } from './watch-states';
 
 /** Starts, watches and controls campaigns: `media.campaigns`. */
 export class CampaignClient {
+  private readonly starter: Starter;
+
   constructor(
     private readonly client: Client,
-    private readonly taskQueue: string,
-  ) {}
+    taskQueue: string,
+    { searchAttributes: searchable = false }: Pick<TemporalMediaClientOptions, 'searchAttributes'> = {},
+  ) {
+    this.starter = { client, taskQueue, searchable };
+  }
 
   /**
    * Starts a campaign. Attaches when the same id and manifest already run; after they have ended, starts a new run that
@@ -57,8 +63,8 @@ export class CampaignClient {
     const running = await this.attach(id, input);
     if (running !== undefined) return running;
     const found = await findCampaign(this.client, id);
-    if (found === undefined) return this.#begin(id, input);
-    return this.#begin(id, { ...input, previous: await closedResults(this.client, found) });
+    if (found === undefined) return this.#begin(id, input, { options });
+    return this.#begin(id, { ...input, previous: await closedResults(this.client, found) }, { options });
   }
 
   /**
@@ -190,7 +196,7 @@ export class CampaignClient {
       by: 'start',
       rows: null,
       messages: [],
-      started: await this.#begin(id, input, found.input ?? {}),
+      started: await this.#begin(id, input, { scope: found.input ?? {} }),
     };
   }
 
@@ -213,7 +219,7 @@ export class CampaignClient {
     const rows = resumedRows(found.input ?? kept, { status, counts: previous.counts, state });
     const input = { ...kept, ...changes, ...rows, previous };
     await confirm?.(input);
-    const started = await this.#begin(campaign, input, found.input ?? {});
+    const started = await this.#begin(campaign, input, { scope: found.input ?? {} });
     return { by: 'start', rows: null, messages: [], started };
   }
 
@@ -259,21 +265,27 @@ export class CampaignClient {
   async #begin(
     id: string,
     { previous, ...input }: CampaignStart & { readonly previous?: ResultsRef },
-    { limit, sample }: Pick<CampaignStart, 'limit' | 'sample'> = input,
+    {
+      scope: { limit, sample } = input,
+      options = {},
+    }: { readonly scope?: Pick<CampaignStart, 'limit' | 'sample'>; readonly options?: StartOptions } = {},
   ): Promise<Started<CampaignResult>> {
     refuseUnusable(id, input);
     const { select: _select, limit: _limit, sample: _sample, ...lasting } = input;
     const scope = { ...(limit !== undefined && { limit }), ...(sample !== undefined && { sample }) };
     const memo = campaignMemo({ ...lasting, ...scope });
+    const facts = { campaign: id, account: input.account ?? DEFAULT_CREDENTIAL };
     try {
-      const handle = await this.client.workflow.start(WORKFLOW.runCampaign, {
-        taskQueue: this.taskQueue,
-        workflowId: id,
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        memo,
-        args: [{ ...input, ...(previous !== undefined && { previous }) }],
-      });
+      const handle = await this.client.workflow
+        .start(WORKFLOW.runCampaign, {
+          ...temporalOptions(this.starter, options, { facts, memo }),
+          taskQueue: this.starter.taskQueue,
+          workflowId: id,
+          workflowIdConflictPolicy: 'FAIL',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          args: [{ ...input, ...(previous !== undefined && { previous }) }],
+        })
+        .catch(refuseUnregistered);
       return started(handle, handle.firstExecutionRunId, true);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

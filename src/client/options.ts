@@ -1,11 +1,27 @@
+import { type WorkflowStartOptions } from '@temporalio/client';
 import { type KeysOf } from '../domain/known-keys';
 
 export interface TemporalMediaClientOptions {
   /** Task queue of the media worker. @default 'temporal-media' */
   readonly taskQueue?: string;
+  /**
+   * Starts workflows with search attributes: outcome, model, account, task and campaign can then be searched for. The
+   * namespace must have them (`temporal-media setup`). @default false
+   */
+  readonly searchAttributes?: boolean;
 }
 
-export interface StartOptions {
+/** Options of a start. Those of Temporal are passed on; `memo` and search attributes beside those of this package. */
+export interface StartOptions extends Pick<
+  WorkflowStartOptions,
+  | 'memo'
+  | 'typedSearchAttributes'
+  | 'priority'
+  | 'workflowExecutionTimeout'
+  | 'workflowTaskTimeout'
+  | 'staticSummary'
+  | 'staticDetails'
+> {
   /**
    * Workflow id and creation key at once: the same id with the same request attaches or returns the first result,
    * and never buys twice. @default a generated id
@@ -31,8 +47,20 @@ export interface ArtifactStoreOptions {
   readonly timeoutMs?: number;
 }
 
-export const CLIENT_KEYS = { taskQueue: true } satisfies KeysOf<TemporalMediaClientOptions>;
-export const START_KEYS = { id: true } satisfies KeysOf<StartOptions>;
+export const CLIENT_KEYS = {
+  taskQueue: true,
+  searchAttributes: true,
+} satisfies KeysOf<TemporalMediaClientOptions>;
+export const START_KEYS = {
+  id: true,
+  memo: true,
+  typedSearchAttributes: true,
+  priority: true,
+  workflowExecutionTimeout: true,
+  workflowTaskTimeout: true,
+  staticSummary: true,
+  staticDetails: true,
+} satisfies KeysOf<StartOptions>;
 export const WATCH_KEYS = { intervalMs: true, signal: true } satisfies KeysOf<WatchOptions>;
 export const ARTIFACT_STORE_KEYS = { timeoutMs: true } satisfies KeysOf<ArtifactStoreOptions>;
 export const FIND_TASK_KEYS = { askService: true, timeoutMs: true } satisfies KeysOf<FindTaskOptions>;

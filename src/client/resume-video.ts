@@ -1,9 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowExecutionDescription,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
 import { isOpen } from '../domain/execution-status';
 import { QUERY, WORKFLOW } from '../domain/names';
@@ -12,6 +8,7 @@ import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput, WAIT_KEYS, type WaitOptions } from '../domain/workflow-inputs';
 import { refuseUnknownKeys, ResumeError } from './errors';
+import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
 import { attach, describeWorkflow, started, type Started } from './started';
 
 /** Workflow id of the one wait for a task: derived from account and task id, never the raw id (architecture: Wait). */
@@ -34,22 +31,27 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
 
 /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */
 export async function startAwait(
-  client: Client,
-  taskQueue: string,
+  starter: Starter,
   video: VideoTask,
   wait: WaitOptions,
 ): Promise<Started<VideoOutcome>> {
   refuseUnknownKeys(wait, WAIT_KEYS);
   const workflowId = awaitVideoWorkflowId(video.account, video.taskId);
   const input: AwaitVideoInput = { video, ...wait };
+  const { client, taskQueue } = starter;
+  const { taskId, account, model } = video;
+  const facts = { taskId, account, ...(model !== null && { model }) };
   try {
-    const handle = await client.workflow.start(WORKFLOW.awaitVideo, {
-      taskQueue,
-      workflowId,
-      workflowIdConflictPolicy: 'FAIL',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      args: [input],
-    });
+    const handle = await client.workflow
+      .start(WORKFLOW.awaitVideo, {
+        ...temporalOptions(starter, {}, { facts }),
+        taskQueue,
+        workflowId,
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        args: [input],
+      })
+      .catch(refuseUnregistered);
     return started(handle, handle.firstExecutionRunId, true);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -60,23 +62,23 @@ export async function startAwait(
 
 /** Resumes the wait for a task that a journal or the service knows. */
 export async function resumeFound(
-  client: Client,
-  taskQueue: string,
+  starter: Starter,
   found: FoundVideoTask,
   wait: WaitOptions,
 ): Promise<Started<VideoOutcome>> {
+  const { client } = starter;
   const owner = found.workflowId === null ? undefined : await describeWorkflow(client, found.workflowId);
   if (owner !== undefined && isOpen(owner.status.name)) return attach(client, owner.workflowId, owner.runId);
-  return startAwait(client, taskQueue, found.video, wait);
+  return startAwait(starter, found.video, wait);
 }
 
 /** Resumes the wait of a video workflow that is open or has ended. @throws ResumeError */
 export async function resumeWorkflow(
-  client: Client,
-  taskQueue: string,
+  starter: Starter,
   description: WorkflowExecutionDescription,
   wait: WaitOptions,
 ): Promise<Started<VideoOutcome>> {
+  const { client } = starter;
   const { workflowId, type, status } = description;
   if (type !== WORKFLOW.generateVideo && type !== WORKFLOW.awaitVideo) {
     throw new ResumeError(`The workflow "${workflowId}" is a ${type}; only video workflows can be resumed.`);
@@ -86,7 +88,7 @@ export async function resumeWorkflow(
   if (status.name === 'COMPLETED') {
     const outcome = await handle.result();
     const video = unfinishedVideo(outcome);
-    return video === null ? handle : startAwait(client, taskQueue, video, wait);
+    return video === null ? handle : startAwait(starter, video, wait);
   }
   // Terminated, failed or timed out: its last state still names the task.
   const { video } = await client.workflow
@@ -97,5 +99,5 @@ export async function resumeWorkflow(
       `The workflow "${workflowId}" ended as ${status.name.toLowerCase()} before it had a task. Start the same request again under the same id: what was bought is adopted, not bought again.`,
     );
   }
-  return startAwait(client, taskQueue, video, wait);
+  return startAwait(starter, video, wait);
 }

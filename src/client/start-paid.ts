@@ -7,13 +7,14 @@ import {
 import { isOpen } from '../domain/execution-status';
 import { fingerprintText } from '../domain/fingerprint';
 import { type Keys } from '../domain/known-keys';
-import { FINGERPRINT_MEMO, WORKFLOW } from '../domain/names';
+import { DEFAULT_CREDENTIAL, FINGERPRINT_MEMO, WORKFLOW } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type PaidOperation, type PaidRequest } from '../domain/request';
 import { GENERATE_VIDEO_KEYS, IMAGE_WORKFLOW_KEYS } from '../domain/workflow-inputs';
 import { CreationKeyConflictError, InvalidInputError, refuseUnknownKeys } from './errors';
 import { START_KEYS, type StartOptions } from './options';
 import { reviewJournal } from './ask-worker';
+import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
 import { attach, describeWorkflow, started, type Started } from './started';
 
 /** Workflow type, id prefix and input fields of each paid call. */
@@ -50,23 +51,27 @@ function paidStart(
  * @throws CreationKeyConflictError, InvalidInputError
  */
 export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
-  client: Client,
-  taskQueue: string,
+  starter: Starter,
   paid: PaidRequest,
   input: { readonly account?: string; readonly again?: boolean },
   options: StartOptions,
 ): Promise<Started<Outcome>> {
+  const { client, taskQueue } = starter;
   const { type, id: workflowId } = paidStart(paid.operation, input, options);
   const fingerprint = requestFingerprint(paid, input.account);
+  const facts = { model: paid.request?.model, account: input.account ?? DEFAULT_CREDENTIAL };
+  const given = temporalOptions(starter, options, { facts, memo: { [FINGERPRINT_MEMO]: fingerprint } });
   const start = (workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE') =>
-    client.workflow.start(type, {
-      taskQueue,
-      workflowId,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy,
-      memo: { [FINGERPRINT_MEMO]: fingerprint },
-      args: [{ ...input, creationKey: workflowId }],
-    });
+    client.workflow
+      .start(type, {
+        ...given,
+        taskQueue,
+        workflowId,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy,
+        args: [{ ...input, creationKey: workflowId }],
+      })
+      .catch(refuseUnregistered);
   const before = await describeWorkflow(client, workflowId);
   const known = before === undefined || before.memo?.[FINGERPRINT_MEMO] === fingerprint;
   if (!known && !(await leftRefused(client, before))) throw new CreationKeyConflictError(workflowId);

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/worker';
 import { createActivityWorkers, QueuesServed, runBeside } from '../activity-workers';
 import { checkServe, type MediaConfig, readConfig } from '../config';
+import { nexusServicesOf } from '../nexus/media-nexus-service';
 import { packagedWorkflows } from '../packaged-workflows';
 import { refuseTwoSdkCopies } from '../sdk-copies';
 import { bindQueue } from '../worker/bind-queue';
@@ -36,7 +37,10 @@ export async function serveWorker(media: MediaPluginOptions, options: WorkerOpti
   const served = servedBy(media.serve === undefined ? config.serve : checkServe(media.serve, 'serve'));
   refuseHalf(options, served);
   const workflows = served.workflows ? await workflowsFor(options) : {};
-  if (served.kinds.length === 0) return withPlugin({ ...options, ...workflows }, new InWorker(served));
+  if (served.kinds.length === 0) {
+    const nexus = nexusServicesOf(config, options.nexusServices);
+    return withPlugin({ ...options, ...workflows, ...nexus }, new InWorker(served));
+  }
 
   const parts = await makeParts(media, config, openWorkerAccounts(config, media.accounts));
   try {
@@ -44,7 +48,13 @@ export async function serveWorker(media: MediaPluginOptions, options: WorkerOpti
       ? joinActivities(options.activities, parts.activities)
       : options.activities;
     await bind(options, media, parts);
-    const made = { ...HEARTBEATS, ...options, ...workflows, ...(activities !== undefined && { activities }) };
+    const made = {
+      ...HEARTBEATS,
+      ...options,
+      ...workflows,
+      ...(activities !== undefined && { activities }),
+      ...nexusServicesOf(config, options.nexusServices),
+    };
     const beside = new Beside(made, { media, config, served, parts });
     return withPlugin(made, new InWorker(served, beside));
   } catch (error) {

@@ -36,6 +36,7 @@ import { creationKey } from './creation-key';
 import { isRequest, isTaskQueue, milliseconds, NO_TASK_QUEUE, queuesOf } from './inputs';
 import { isUntaken, neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
+import { recordFacts } from './search-attributes';
 import { raceTimer } from './timers';
 import { waitsQuery } from './waits-query';
 
@@ -300,5 +301,6 @@ async function shownImageCall(
     },
   });
   setCurrentDetails(imageDetails(key, outcome));
+  recordFacts({ outcome: outcome.outcome });
   return outcome;
 }

@@ -7,6 +7,7 @@ import { pollFacts, type WatchState } from '../domain/watch-state';
 import { safeNow, videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { type PollLoop } from './poll-loop';
+import { recordFacts } from './search-attributes';
 import { waitsQuery } from './waits-query';
 
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
@@ -27,8 +28,9 @@ interface Facts {
 }
 
 /**
- * The state behind the query `video_state` and the details panel of the UI. The workflow sets it while it runs; neither
- * makes a command, so that histories replay whatever they show.
+ * The state behind the query `video_state`, the details panel of the UI and the search attributes. The workflow sets it
+ * while it runs. Query and panel make no command, so that histories replay whatever they show; search attributes make
+ * one for each change, in workflows that were started with some.
  */
 export class VideoProgress {
   private facts: Facts = {
@@ -55,6 +57,11 @@ export class VideoProgress {
   update(news: Partial<Facts>): void {
     this.facts = { ...this.facts, ...news };
     this.show();
+    const { video, taskId, phase } = this.facts;
+    if (video !== null) recordFacts({ taskId: video.taskId, account: video.account, ...modelOf(video) });
+    else if (taskId !== null) recordFacts({ taskId });
+    // Whoever searches for what waits for a person finds it while it waits.
+    if (phase === 'unconfirmed') recordFacts({ outcome: phase });
   }
 
   /** Updates the details panel; needed after a tick, which changes states without an `update`. */
@@ -94,7 +101,13 @@ export async function trackVideo(
   progress.answerQueries();
   const outcome = await run(progress);
   progress.update({ phase: 'done', outcome: outcome.outcome });
+  recordFacts({ outcome: outcome.outcome });
   return outcome;
+}
+
+/** Nothing for a task of which only the id is known. */
+function modelOf({ model }: VideoTask): { readonly model?: string } {
+  return model === null ? {} : { model };
 }
 
 /** Null also for a time outside the range of `Date`: an absurdly long wait must not fail a workflow that has paid. */

@@ -113,6 +113,7 @@ describe('every command with -o json and -o jsonl', () => {
       schema: ['video-outcome'],
       completion: ['bash'],
       doctor: [],
+      setup: ['--dry-run'],
       worker: [],
       sandbox: [],
     };

@@ -88,7 +88,9 @@ describe('deploy/Containerfile', () => {
     const needed = Object.keys(manifest.peerDependencies).filter(
       (name) => !optional.has(name) || /^@aws-sdk\/|^pg$/.test(name),
     );
-    const installed = [...text.matchAll(/(@[a-z-]+\/[a-z0-9-]+|\bpg)@\d/g)].map(([, name]) => name);
+    const installed = [...text.matchAll(/(@[a-z-]+\/[a-z0-9-]+|\b(?:pg|nexus-rpc))@\d/g)].map(
+      ([, name]) => name,
+    );
     expect(installed.sort()).toEqual(needed.sort());
   });
 

@@ -6,6 +6,7 @@ import * as domain from '../../src/domain';
 import * as stores from '../../src/stores';
 import * as postgres from '../../src/postgres';
 import * as s3 from '../../src/s3';
+import * as nexus from '../../src/nexus';
 import * as plugin from '../../src/plugin';
 import * as testing from '../../src/testing';
 import * as worker from '../../src/worker';
@@ -39,6 +40,7 @@ describe('package exports', () => {
       './postgres': postgres,
       './s3': s3,
       './plugin': plugin,
+      './nexus': nexus,
       './testing': testing,
       './worker': worker,
       './workflows': workflows,

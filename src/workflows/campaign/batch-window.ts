@@ -25,6 +25,7 @@ import { replacesResults, type RowSet, sizeOf } from '../../domain/campaign/row-
 import { FEW_AT_HAND, rowsOfBatch, shareSlots, windowSize } from '../../domain/campaign/batch-size';
 import { type BudgetBook } from './budget-book';
 import { type campaignBatch } from './campaign-batch';
+import { searchableChild } from '../search-attributes';
 import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, isWholeReport } from './batch-record';
 
 /** A batch that is silent for this long is sent its orders again, which detects one that is gone. In milliseconds. */
@@ -225,6 +226,7 @@ export class BatchWindow {
         // After a campaign is terminated, nothing more may be bought.
         parentClosePolicy: ParentClosePolicy.TERMINATE,
         cancellationType: ChildWorkflowCancellationType.ABANDON,
+        ...searchableChild({ campaign: this.campaign }),
         priority: {
           fairnessKey: fairnessKeyOf(this.campaign),
           ...(priorityKey !== undefined && { priorityKey }),

@@ -15,6 +15,7 @@ import { type BatchReport } from '../../domain/campaign/messages';
 import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
 import { planCampaignActivity } from '../proxies';
+import { recordFacts } from '../search-attributes';
 import { waitsQuery } from '../waits-query';
 import { Campaign } from './campaign';
 import { acceptUpdates } from './campaign-updates';
@@ -51,7 +52,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
         if (campaign.plan === null) {
           const plan = await makePlan(campaign, selection);
           if (plan === null) throw ApplicationFailure.nonRetryable(PLAN_FAILED, 'PlanFailed');
-          if (plan.refused !== undefined) return campaignResult(campaign, 'refused', plan);
+          if (plan.refused !== undefined) return end(campaign, 'refused', plan);
           campaign.addPlan(plan, selection);
         } else void planBeside(campaign, selection);
         phase = 'running';
@@ -65,13 +66,14 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
       await condition(allHandlersFinished);
       // An Update may have added a selection meanwhile.
       if (campaign.selections.length === 0 && campaign.plan !== null)
-        return campaignResult(
-          campaign,
-          campaign.stop === 'cancel' ? 'cancelled' : 'completed',
-          campaign.plan,
-        );
+        return end(campaign, campaign.stop === 'cancel' ? 'cancelled' : 'completed', campaign.plan);
     }
   });
+}
+
+function end(campaign: Campaign, outcome: CampaignResult['outcome'], plan: CampaignPlan): CampaignResult {
+  recordFacts({ outcome });
+  return campaignResult(campaign, outcome, plan);
 }
 
 /** Plans beside the running batches, which go on meanwhile: a large manifest takes a minute to read. */

@@ -1,0 +1,27 @@
+// Workflows of another team, in another namespace: they know the service `media`, and nothing of its workers.
+import { createNexusServiceClient, workflowInfo } from '@temporalio/workflow';
+import { mediaService } from 'temporal-media/nexus';
+import { type VideoOutcome } from 'temporal-media';
+
+/**
+ * A trailer for a release. A reset or a retry of this workflow does not buy it twice: its key is made from what lasts.
+ * @param endpoint the one that an operator made, see docs/operations.md, "Nexus"
+ */
+export async function releaseTrailer(release: string, endpoint = 'media'): Promise<VideoOutcome> {
+  const media = createNexusServiceClient({ service: mediaService, endpoint });
+  const trailer = await media.executeOperation(
+    'generateVideo',
+    {
+      creationKey: `${workflowInfo().workflowId}/trailer`,
+      request: { model: 'cine-1', prompt: `a trailer for ${release}`, durationSeconds: 2 },
+    },
+    // Longer than the wait for the video: an operation that times out is cancelled, its video is not.
+    { scheduleToCloseTimeout: '1 hour' },
+  );
+  if (trailer.outcome !== 'still_running') return trailer;
+  return media.executeOperation(
+    'awaitVideo',
+    { video: trailer.video, waitFor: '12 hours' },
+    { scheduleToCloseTimeout: '13 hours' },
+  );
+}

@@ -1,0 +1,33 @@
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
+import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } from '../domain/search-attributes';
+
+const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+
+/**
+ * Whether this execution was started with a search attribute of ours. Only then does the namespace have them for sure:
+ * one that is not registered would fail the workflow task for ever.
+ */
+export function isSearchable(): boolean {
+  const { typedSearchAttributes } = workflowInfo();
+  return SEARCH_ATTRIBUTES.some((name) => typedSearchAttributes.get(keyOf(name)) !== undefined);
+}
+
+/** Makes facts of this execution searchable, where it was started so. One event for each change. */
+export function recordFacts(facts: SearchFacts): void {
+  if (!isSearchable()) return;
+  const { typedSearchAttributes } = workflowInfo();
+  const changed = pairsOf(facts).filter(({ key, value }) => typedSearchAttributes.get(key) !== value);
+  if (changed.length > 0) upsertSearchAttributes(changed);
+}
+
+/** Search attributes of a child, where this execution has some. */
+export function searchableChild(facts: SearchFacts): {
+  readonly typedSearchAttributes?: SearchAttributePair[];
+} {
+  return isSearchable() ? { typedSearchAttributes: pairsOf(facts) } : {};
+}
+
+function pairsOf(facts: SearchFacts) {
+  return searchPairs(facts).map(([name, value]) => ({ key: keyOf(name), value }));
+}

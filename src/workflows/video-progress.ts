@@ -6,6 +6,7 @@ import { type CreateEvidence } from '../domain/paid-call';
 import { pollFacts, type WatchState } from '../domain/watch-state';
 import { safeNow, videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
+import { countEndedVideo } from './ended-videos';
 import { type PollLoop } from './poll-loop';
 import { waitsQuery } from './waits-query';
 
@@ -94,6 +95,7 @@ export async function trackVideo(
   progress.answerQueries();
   const outcome = await run(progress);
   progress.update({ phase: 'done', outcome: outcome.outcome });
+  countEndedVideo(outcome);
   return outcome;
 }
 

@@ -34,6 +34,7 @@ export {
 export { bindJournal, type BindJournalOptions, JournalBindingError } from './binding/bind-journal';
 export { ConfigurationError, readConfig, type MediaConfig } from './config';
 export { type LostCall, type LostCalls } from './guard-lost-calls';
+export { histogramBuckets, runtimeMetrics, type RuntimeMetrics } from './worker/runtime-metrics';
 export { WorkerSetupError } from './worker/registered-names';
 export { type ServedPart } from './worker/served-parts';
 
@@ -161,6 +162,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     account: parts?.accounts[0] ?? '',
     accounts: parts?.accounts ?? [],
     run: async () => {
+      parts?.report();
       try {
         await workers.run();
       } finally {

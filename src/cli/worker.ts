@@ -97,7 +97,10 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     ...storeSecrets(context.env),
   ]);
   const { metrics, logger } = await installRuntime(options, sink);
-  const say = (line: string): void => (options.logFormat === 'json' ? logger.info(line) : report.say(line));
+  const say = (line: string): void => {
+    if (options.logFormat === 'json') logger.info(line);
+    else report.say(line);
+  };
   let isReady = false;
   const health =
     options.health === undefined ? undefined : await serveHealth(options.health, { isReady: () => isReady });

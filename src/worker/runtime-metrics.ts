@@ -18,7 +18,7 @@ export function runtimeMetrics(): RuntimeMetrics {
   let isClosed = false;
   let meter: Meter | undefined;
   let instruments = new Map<MetricKey, Report>();
-  const { record } = unfailing({
+  const metrics = unfailing({
     record: (key, value, labels) => {
       if (isClosed) return;
       // The SDK ends its runtime with the last connection and begins another one: an instrument of the old one fails.
@@ -30,7 +30,7 @@ export function runtimeMetrics(): RuntimeMetrics {
     },
   });
   return {
-    record,
+    record: (key, value, labels) => metrics.record(key, value, labels),
     close: () => {
       isClosed = true;
     },

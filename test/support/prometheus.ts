@@ -16,7 +16,7 @@ export function readScrape(text: string): readonly Sample[] {
       const labels = [...inner.matchAll(/([a-z_]\w*)="((?:[^"\\]|\\.)*)"/gi)];
       return {
         name,
-        labels: Object.fromEntries(labels.map(([, label, is]) => [label, is])),
+        labels: Object.fromEntries(labels.map(([, label = '', is = '']) => [label, is])),
         value: Number(value),
       };
     });

@@ -36,6 +36,7 @@ export { bindJournal, type BindJournalOptions, JournalBindingError } from './bin
 export { ConfigurationError, readConfig, type MediaConfig } from './config';
 export { type LostCall, type LostCalls } from './guard-lost-calls';
 export { mediaNexusService, type MediaNexusOptions } from './nexus/media-nexus-service';
+export { histogramBuckets, runtimeMetrics, type RuntimeMetrics } from './worker/runtime-metrics';
 export { WorkerSetupError } from './worker/registered-names';
 export { type ServedPart } from './worker/served-parts';
 
@@ -164,6 +165,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     account: parts?.accounts[0] ?? '',
     accounts: parts?.accounts ?? [],
     run: async () => {
+      parts?.report();
       try {
         await workers.run();
       } finally {

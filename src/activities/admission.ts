@@ -38,7 +38,7 @@ export async function turnOf({ rate }: Account, base: AnswerBase): Promise<NotSe
 
 /** Lets a call pass that no standing refusal and no spend limit of its account holds back; else its answer. */
 export async function admit(
-  { gate, journal }: Pick<PaidDeps, 'gate' | 'journal'>,
+  { gate, journal, events }: Pick<PaidDeps, 'gate' | 'journal' | 'events'>,
   account: Account,
   { operation, request }: PaidRequest,
   base: AnswerBase,
@@ -48,7 +48,9 @@ export async function admit(
   const gated: GatedCall = { account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
   if ('probeAt' in pass) return heldAnswer(base, pass, request.model);
-  const reserved = await reserve(journal, account, base).catch((error: unknown) => journalDown(base, error));
+  const reserved = await reserve({ journal, events }, account, base).catch((error: unknown) =>
+    journalDown(base, error),
+  );
   if (reserved !== undefined && 'outcome' in reserved) {
     pass.unused();
     return reserved;
@@ -70,7 +72,7 @@ export async function admit(
 
 /** Reserves the estimate of a call. Nothing is sent where it is unknown. @throws when the journal fails */
 async function reserve(
-  journal: PaidDeps['journal'],
+  { journal, events }: Pick<PaidDeps, 'journal' | 'events'>,
   { name, spendLimit }: Account,
   base: AnswerBase,
 ): Promise<Reserved | NotSent | RejectedCall | undefined> {
@@ -90,6 +92,9 @@ async function reserve(
     return rejectedAnswer(base, 'spend_limit', `${above} ${mend}`);
   }
   const asked = await spendBooksOf(journal).reserve(name, spendLimit, estimate.microUnits);
+  const window = { account: name, currency: spendLimit.currency, per: spendLimit.per };
+  events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
+  events?.metrics.record('spendLimit', spendLimit.microUnits, window);
   if ('giveBack' in asked) return asked;
   const { spent, endsAt } = asked;
   const spentText = formatMoney({ microUnits: spent, currency: spendLimit.currency });

@@ -5,6 +5,7 @@ import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy } from '../domain/create-policy';
 import { standingOf } from '../binding/standing';
+import { type Metrics, NO_METRICS, OTHER, unfailing } from '../domain/metrics';
 import { ACTIVITY } from '../domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type ModelSource } from '../models/model-source';
@@ -24,6 +25,8 @@ import { createDownloadVideo } from './download-video';
 import { createFindVideoTask } from './find-video-task';
 import { createImageCall } from './image-call';
 import { type PaidDeps } from './paid-context';
+import { createPaidEvents } from './paid-events';
+import { PollMetrics } from './poll-metrics';
 import { createPollVideos } from './poll-videos';
 import { createReconcileCreate } from './reconcile-create';
 import { RefusalGate } from './refusal-gate';
@@ -55,6 +58,8 @@ export interface MediaActivityDeps {
   readonly pollConcurrency?: number;
   /** Runs the ticks of `media.pollVideos` elsewhere. @default in this thread, with the clients of `accounts` */
   readonly pollVideos?: ((input: PollVideosInput) => Promise<PollVideosResult>) | undefined;
+  /** Receives the numbers of docs/metrics.md. @default none are reported */
+  readonly metrics?: Metrics | undefined;
 }
 
 /** The activities under their registered names, for `Worker.create({ activities })`. */
@@ -76,6 +81,17 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
 
 function bareActivities(deps: MediaActivityDeps): MediaActivities {
   const { journal } = deps;
+  const metrics = unfailing(deps.metrics ?? NO_METRICS);
+  const events = createPaidEvents({
+    metrics,
+    log: (message, facts) => {
+      log.info(message, facts);
+    },
+    holdsSecret: async () => {
+      const redactors = await redactorsOf(deps.accounts);
+      return (id) => redactors.some((redactor) => redactor.holdsSecret(id));
+    },
+  });
   const accounts = () => deps.accounts.all().map(({ name }) => name);
   const paid: PaidDeps = {
     accounts: deps.accounts,
@@ -85,13 +101,15 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     standing:
       deps.standing ?? (journal === 'none' ? nothingToBind : standingOf(journal, deps.artifacts, accounts)),
     policy: deps.policy,
-    gate: new RefusalGate({ probeMs: deps.refusalProbeMs }),
+    gate: new RefusalGate({ probeMs: deps.refusalProbeMs, onChange: events.gate }),
     taskRecords: deps.taskRecords,
     inputRoots: deps.inputRoots ?? [],
+    events,
   };
   const downloads = {
     accounts: (account: string) => deps.accounts.find(account)?.client,
     artifacts: deps.artifacts,
+    events,
   };
   // Shared by all activities: pages stay in memory for later batches.
   const pages = createPageReader(deps.artifacts);
@@ -100,7 +118,9 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.reconcileCreate]: createReconcileCreate(paid),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
-    [ACTIVITY.pollVideos]: warned(byItsWorker(deps.pollVideos ?? createPollVideos(deps), deps.accounts)),
+    [ACTIVITY.pollVideos]: warned(
+      byItsWorker(deps.pollVideos ?? createPollVideos(deps), deps.accounts, new PollMetrics(metrics)),
+    ),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     // A caller that does not set `waits` gets outcomes only.
     [ACTIVITY.generateImage]: createImageCall(
@@ -122,14 +142,21 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
   };
 }
 
-/** A tick for an account of another worker is handed on in its time; the workflow sees only what no worker could poll. */
+/**
+ * A tick for an account of another worker is handed on in its time; the workflow sees only what no worker could poll.
+ * Every other tick is counted here, because the thread of the polls has no meter.
+ */
 function byItsWorker(
   pollVideos: MediaActivities[typeof ACTIVITY.pollVideos],
   accounts: AccountRegistry,
+  polls: PollMetrics,
 ): typeof pollVideos {
   return async (input) => {
-    if (accounts.find(input.account) === undefined) leaveToAnotherWorker(input.budgetMs);
-    return pollVideos(input);
+    const account = accounts.find(input.account)?.name;
+    if (account === undefined) leaveToAnotherWorker(input.budgetMs);
+    const result = await pollVideos(input);
+    polls.count(account ?? OTHER, input, result);
+    return result;
   };
 }
 

@@ -28,7 +28,8 @@ import {
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
-import { type PaidSpec, sendOnce } from './send-once';
+import { sendAndReport } from './send-and-report';
+import { type PaidSpec } from './send-once';
 import { type Sender, withSender } from './sender';
 import { fetchReference, resolveSource } from './sources';
 
@@ -48,7 +49,7 @@ export async function createOneVideo(
   input: VideoCall,
   sender: Sender,
 ): Promise<CreateVideoAnswer> {
-  const result = await sendOnce(deps, who, specOf(input, deps, sender));
+  const result = await sendAndReport(deps, who, specOf(input, deps, sender));
   const { claim, heartbeat } = result;
   // A claim in the result was compared with this request.
   const compared = {

@@ -21,6 +21,7 @@ import {
   type TryResult,
 } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
+import { type PaidEvents } from './paid-events';
 
 export interface DownloadDeps {
   /** The client of exactly this account; undefined when the worker does not have it. */
@@ -30,6 +31,8 @@ export interface DownloadDeps {
   readonly now?: () => number;
   /** Narrower bounds, for tests and small workers. */
   readonly bounds?: Partial<DownloadBounds>;
+  /** @default reports nothing */
+  readonly events?: PaidEvents | undefined;
 }
 
 /**
@@ -51,8 +54,11 @@ export function createDownloadVideo(
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), budgetMs);
     try {
-      const client = deps.accounts(input.video.account);
+      const { account, taskId } = input.video;
+      const client = deps.accounts(account);
       if (client === undefined) return settle(NO_ACCOUNT, { info, progress, bounds, now });
+      const report = (result: string, more: { bytes?: number; givenUp?: string } = {}) =>
+        deps.events?.downloaded({ account, taskId, result, ...more });
       const turn: DownloadTry = {
         client,
         artifacts: deps.artifacts,
@@ -67,12 +73,24 @@ export function createDownloadVideo(
           info.attempt >= (info.retryPolicy?.maximumAttempts || Infinity),
         flowed: false,
       };
-      const result = await downloadOnce(turn, input.video.taskId);
-      if ('video' in result) return await finish(deps, input, { downloaded: result, info, startedAt, now });
+      const result = await downloadOnce(turn, taskId);
+      if ('video' in result) {
+        const finished = await finish(deps, input, { downloaded: result, info, startedAt, now });
+        report('downloaded', { bytes: result.video.artifact.bytes });
+        return finished;
+      }
       if (turn.signal.aborted) return await cancelled(turn);
       // A connection that breaks after some bytes still makes progress; the number of tries stays bounded.
       if (turn.flowed && result.problem.kind === 'network') progress.windowStart = now();
-      return settle(result.problem, { info, progress, bounds, now, lives: result.lives });
+      const { kind } = result.problem;
+      try {
+        const settled = settle(result.problem, { info, progress, bounds, now, lives: result.lives });
+        report(kind, settled.outcome === 'content_unavailable' ? { givenUp: settled.reason } : {});
+        return settled;
+      } catch (retry) {
+        report(kind);
+        throw retry;
+      }
     } finally {
       clearTimeout(timer);
       beat.beat();

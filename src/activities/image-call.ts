@@ -42,7 +42,8 @@ import {
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
-import { type PaidSpec, sendOnce } from './send-once';
+import { sendAndReport } from './send-and-report';
+import { type PaidSpec } from './send-once';
 import { type Sender, withSender } from './sender';
 import { resolveSource } from './sources';
 
@@ -102,7 +103,7 @@ export async function callForImages(
   const { workflowId, runId, activityId } = who;
   // Absent, null and empty are the same, as in workflows.
   const creationKey = input.creationKey || activityKey(workflowId, runId, activityId);
-  const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
+  const result = await sendAndReport(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
     result.kind === 'answer' ? result.answer : afterOtherSender(result.claim, result.base.sendAttempt, who);
   if (input.waits === true && isWaiting(answer)) return answer;

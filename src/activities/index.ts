@@ -16,4 +16,5 @@ export { FileArtifactStore } from '../artifacts/file-store';
 export { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
 export { createFileJournal } from '../journal/file-journal';
 export { type CreateJournal } from '../domain/journal';
+export { type MetricKey, type MetricLabels, type Metrics } from '../domain/metrics';
 export { createModelSource, type ModelSource } from '../models/model-source';

@@ -10,6 +10,7 @@ import { type ValidationIssue } from '../domain/validation-issue';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from '../accounts/registry';
 import { unsafeRetryPolicy } from './failures';
+import { type PaidEvents } from './paid-events';
 import { type RefusalGate } from './refusal-gate';
 import { type TaskRecords } from './task-records';
 
@@ -31,6 +32,8 @@ export interface PaidDeps {
   readonly taskRecords?: TaskRecords | undefined;
   /** Folders below which `{file}` sources may be read. */
   readonly inputRoots: readonly string[];
+  /** @default reports nothing */
+  readonly events?: PaidEvents | undefined;
 }
 
 /** The caller, from the activity's context. */

@@ -91,8 +91,13 @@ export function createReconcileCreate(
       at.sendAttempt === input.sendAttempt || isCompared
         ? fencedAnswer(at)
         : { ...fencedAnswer(at), sendAttempt: input.sendAttempt, sendAttemptUsed: false };
-    const changed = (at: typeof base): Promise<UnconfirmedCall> =>
-      recordPlaceholder(journal, key, who, {
+    const reported = <Answer extends CreateVideoAnswer>(answer: Answer): Answer => {
+      if (answer.outcome === 'unconfirmed')
+        deps.events?.lost(input.creationKey, answer, deps.accounts.find(input.account)?.name);
+      return answer;
+    };
+    const changed = async (at: typeof base): Promise<UnconfirmedCall> => {
+      const placeholder = await recordPlaceholder(journal, key, who, {
         ...at,
         ...input.facts,
         operation: 'create_video',
@@ -101,6 +106,8 @@ export function createReconcileCreate(
         lastHeartbeat: input.senders.lastHeartbeat,
         cause: here.bound ? causeOfUnproved(input.senders.lastHeartbeat, here.journalId) : 'journal_changed',
       });
+      return reported(placeholder);
+    };
     /** This journal does not show what the senders may have sent with another journal. */
     const unproved = (at: typeof base): Promise<UnconfirmedCall> => {
       if (!here.bound)
@@ -142,12 +149,14 @@ export function createReconcileCreate(
           return foreign();
         }
         awaitSender(opened.claim, now, SENDER);
-        return inspected(
-          unconfirmedAfterIntent(opened.claim, opened.sendAttempt),
-          opened.claim,
-          journal,
-          key,
-          input,
+        return reported(
+          await inspected(
+            unconfirmedAfterIntent(opened.claim, opened.sendAttempt),
+            opened.claim,
+            journal,
+            key,
+            input,
+          ),
         );
       case 'send': {
         if (!provesIt) return unproved(base);

@@ -34,6 +34,8 @@ export interface Pass {
 }
 
 interface Door {
+  readonly account: string;
+  readonly scope: StandingScope;
   refusal: Omit<StandingRefusal, 'probeAt'> | null;
   probeAt: number;
   /** When a call last showed that no refusal is in effect. */
@@ -48,6 +50,13 @@ export interface RefusalGateOptions {
   /** Milliseconds between two probes of a refused account or model. @default a minute */
   readonly probeMs?: number | undefined;
   readonly now?: () => number;
+  /**
+   * A refusal came into effect, with its reason, or ended.
+   * @param closed refusals in effect for this account, in this scope
+   */
+  readonly onChange?:
+    | ((account: string, scope: StandingScope, closed: number, reason: RejectReason | null) => void)
+    | undefined;
 }
 
 const PROBE_MS = 60_000;
@@ -68,22 +77,31 @@ export class RefusalGate {
   private readonly doors = new Map<string, Door>();
   private readonly now: () => number;
   private readonly probeMs: number;
+  private readonly onChange: RefusalGateOptions['onChange'];
 
-  constructor({ probeMs = PROBE_MS, now = Date.now }: RefusalGateOptions = {}) {
+  constructor({ probeMs = PROBE_MS, now = Date.now, onChange }: RefusalGateOptions = {}) {
     this.now = now;
     this.probeMs = probeMs;
+    this.onChange = onChange;
   }
 
   /** Returns permission to send, or the refusal in effect. */
   async enter(call: GatedCall): Promise<Pass | StandingRefusal> {
-    const doors = [this.door(call.account), this.door(`${call.account} ${call.operation} ${call.model}`)];
+    const { account, operation, model } = call;
+    const doors = [
+      this.door(account, account, 'account'),
+      this.door(`${account} ${operation} ${model}`, account, 'model'),
+    ];
     // A probe that hangs, on its journal or disk, gives no result.
     for (const door of doors) if (this.now() >= door.probeAt + LONGEST_MS) door.scout = null;
     const scouts = doors.flatMap(({ scout }) => (scout === null ? [] : [scout]));
     if (scouts.length > 0) await within(LISTEN_MS, Promise.all(scouts));
     const now = this.now();
     for (const door of doors) {
-      if (door.key !== call.key) Object.assign(door, { refusal: null, provenAt: -Infinity, key: call.key });
+      if (door.key !== call.key) {
+        Object.assign(door, { provenAt: -Infinity, key: call.key });
+        this.set(door, null);
+      }
       const { refusal, probeAt, scout } = door;
       if (refusal !== null && (scout !== null || now < probeAt))
         return { ...refusal, probeAt: Math.max(probeAt, now + 1) };
@@ -95,10 +113,19 @@ export class RefusalGate {
     return this.pass(doors, unproven);
   }
 
-  private door(key: string): Door {
+  private set(door: Door, refusal: Door['refusal']): void {
+    const { account, scope, refusal: before } = door;
+    door.refusal = refusal;
+    if (this.onChange === undefined || (before === null) === (refusal === null)) return;
+    const doors = [...this.doors.values()].filter((one) => one.account === account && one.scope === scope);
+    const closed = doors.filter((one) => one.refusal !== null).length;
+    this.onChange(account, scope, closed, refusal?.reason ?? null);
+  }
+
+  private door(key: string, account: string, scope: StandingScope): Door {
     let door = this.doors.get(key);
     if (door === undefined) {
-      door = { refusal: null, probeAt: 0, provenAt: -Infinity, key: null, scout: null };
+      door = { account, scope, refusal: null, probeAt: 0, provenAt: -Infinity, key: null, scout: null };
       this.doors.set(key, door);
     }
     return door;
@@ -131,23 +158,23 @@ export class RefusalGate {
     if (answer.outcome === 'not_sent' || answer.outcome === 'unconfirmed') return answer;
     const now = this.now();
     const refused = standingOf(answer);
-    if (refused?.standing !== 'account') open(account, now);
+    if (refused?.standing !== 'account') this.open(account, now);
     if (refused === undefined) {
-      open(model, now);
+      this.open(model, now);
       return answer;
     }
     const door = refused.standing === 'account' ? account : model;
-    door.refusal = refusalOf(refused, door.refusal?.since ?? now);
+    this.set(door, refusalOf(refused, door.refusal?.since ?? now));
     // The refused call waits as long as the service said (C8.7), whatever other calls show meanwhile.
     const notBefore = Date.parse(refused.notBefore ?? '') || 0;
     door.probeAt = Math.max(now + this.probeMs, Math.min(notBefore, now + LONGEST_MS));
     return { ...answer, heldUntil: new Date(Math.max(door.probeAt, notBefore)).toISOString() };
   }
-}
 
-function open(door: Door, now: number): void {
-  door.refusal = null;
-  door.provenAt = now;
+  private open(door: Door, now: number): void {
+    this.set(door, null);
+    door.provenAt = now;
+  }
 }
 
 function standingOf(answer: RecordedAnswer): RejectedCall | undefined {

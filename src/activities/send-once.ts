@@ -100,12 +100,14 @@ export interface PaidSpec<
 }
 
 /** The result of one execution. With `pending` the caller decides how to wait for the other sender. */
-type SendOnceResult<Answer> =
+export type SendOnceResult<Answer> =
   | {
       readonly kind: 'answer';
       readonly answer: Answer | RejectedCall | NotSent | UnconfirmedCall;
       readonly claim: ClaimIntent | null;
       readonly heartbeat?: SenderHeartbeat;
+      /** It was recorded before: this execution has sent nothing. */
+      readonly isRecorded?: true;
     }
   | {
       readonly kind: 'pending';
@@ -134,10 +136,12 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const ended = (
     answer: Answer | RejectedCall | NotSent | UnconfirmedCall,
     claim: ClaimIntent | null = null,
+    isRecorded = false,
   ): SendOnceResult<Answer> => ({
     kind: 'answer',
     answer,
     claim,
+    ...(isRecorded && { isRecorded }),
     ...(claim !== null && here !== undefined && { heartbeat: { journalId: here, intent: claim.nonce } }),
   });
   const { standing: stands, before } = spec.sender;
@@ -220,7 +224,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       spec.recordedOnly === true || account === undefined
         ? undefined
         : await spec.complete?.({ account, base, key, claim: opened.claim, recorded });
-    return ended(withSameKeyOf({ ...(whole ?? recorded), sent: false, ...owed }, opened.claim), opened.claim);
+    const answer = withSameKeyOf({ ...(whole ?? recorded), sent: false, ...owed }, opened.claim);
+    return ended(answer, opened.claim, true);
   }
 
   if (deps.journal !== 'none' && isLost(spec, stands, opened.intents)) {

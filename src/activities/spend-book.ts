@@ -6,6 +6,8 @@ import { newestEntry } from './newest-entry';
 
 /** An estimate that counts against the limit until it is given back. */
 export interface Reserved {
+  /** Micro-units that are spent or reserved in the window, this estimate included. */
+  readonly sum: number;
   /** The call was refused, or not sent. Where the journal fails, it counts until the window ends. Never rejects. */
   giveBack(): Promise<void>;
 }
@@ -42,6 +44,7 @@ export class SpendBooks {
     const book = this.bookOf(spendLog(account, limit.currency, id), endsAt);
     if (!(await book.add(microUnits, limit.microUnits))) return { spent: book.spent, endsAt };
     return {
+      sum: book.spent,
       giveBack: async () => {
         if (this.now() < endsAt) await book.add(-microUnits, Infinity).catch(() => false);
       },

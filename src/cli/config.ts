@@ -46,6 +46,8 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_DOWNLOAD_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.download}` },
   { name: 'MEDIA_CREATES_PER_SECOND', shown: 'plain' },
   { name: 'MEDIA_HEALTH_ADDRESS', shown: 'plain' },
+  { name: 'MEDIA_METRICS_ADDRESS', shown: 'plain' },
+  { name: 'MEDIA_LOG_FORMAT', shown: 'plain', default: () => 'text' },
   { name: 'MEDIA_SERVE', shown: 'plain', default: () => SERVED_PARTS.join(',') },
   { name: 'MEDIA_NEXUS', shown: 'plain', default: () => 'off' },
   { name: 'MEDIA_SEARCH_ATTRIBUTES', shown: 'plain', default: () => 'off' },

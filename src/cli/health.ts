@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { CliError } from './errors';
+import { parseListenAddress } from './listen-address';
 
 /** What a worker process can say of itself. */
 export interface Health {
@@ -21,7 +22,7 @@ export interface HealthEndpoint {
  * @param address `host:port` or `:port` (all interfaces)
  */
 export async function serveHealth(address: string, health: Health): Promise<HealthEndpoint> {
-  const { host, port } = parseAddress(address);
+  const { host, port } = parseListenAddress(address, 'MEDIA_HEALTH_ADDRESS');
   const server = createServer((request, response) => {
     const status = statusOf(request.url ?? '', health);
     response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' });
@@ -44,19 +45,6 @@ function statusOf(url: string, { isReady }: Health): 200 | 404 | 503 {
   if (path === '/livez') return 200;
   if (path !== '/readyz') return 404;
   return isReady() ? 200 : 503;
-}
-
-/** @throws CliError */
-function parseAddress(address: string): { host: string | undefined; port: number } {
-  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]*)):(\d{1,5})$/i.exec(address);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535)
-    throw new CliError(
-      'configuration',
-      'MEDIA_HEALTH_ADDRESS: must be host:port, or :port for all interfaces.',
-    );
-  const host = match[1] ?? match[2];
-  return { host: host === '' ? undefined : host, port };
 }
 
 async function listening(server: Server, host: string | undefined, port: number): Promise<void> {

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
-import { type LogEntry, type LogLevel } from '@temporalio/worker';
+import { type Logger, type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
 import { accountsOf } from '../accounts/account-config';
 import { ConfigurationError, type MediaConfig, readConfig } from '../config';
 import { keySecrets } from '../service/credentials';
 import { normaliseBaseUrl } from '../service/base-url';
 import { proxySecrets } from '../service/proxy-environment';
-import { createRedactor } from '../service/redact';
 import { SERVED_PARTS, servedBy } from '../worker/served-parts';
 import { type CommandContext, type CommonOptions, effectiveEnvironment, withCommonOptions } from './context';
 import { CliError } from './errors';
 import { serveHealth } from './health';
 import { onInterruption } from './interruption';
+import { socketAddress } from './listen-address';
+import { LOG_FORMATS, type LogFormat, redactedSink } from './log-lines';
 import { storeSecrets } from './store-secrets';
 
 interface WorkerCommandOptions extends CommonOptions {
@@ -21,7 +21,9 @@ interface WorkerCommandOptions extends CommonOptions {
   readonly serve?: string;
   readonly yes?: boolean;
   readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
   readonly health?: string;
+  readonly metrics?: string;
 }
 
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
@@ -45,10 +47,22 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
         .default('INFO'),
     )
     .addOption(
+      new Option('--log-format <format>', 'form of the lines that are logged')
+        .choices(LOG_FORMATS)
+        .env('MEDIA_LOG_FORMAT')
+        .default('text'),
+    )
+    .addOption(
       new Option(
         '--health <address>',
         'answer probes here: /livez, and /readyz once it takes work; host:port, or :port for all interfaces',
       ).env('MEDIA_HEALTH_ADDRESS'),
+    )
+    .addOption(
+      new Option(
+        '--metrics <address>',
+        'answer Prometheus here, at /metrics; host:port, or :port for all interfaces',
+      ).env('MEDIA_METRICS_ADDRESS'),
     )
     .addHelpText('after', HELP)
     .action(async (options: WorkerCommandOptions) => worker(context, options));
@@ -58,9 +72,9 @@ const HELP = `
 Environment: MEDIA_BASE_URL, MEDIA_API_KEY or MEDIA_API_KEY_FILE, MEDIA_CREDENTIAL, MEDIA_ACCOUNTS, MEDIA_MODELS, MEDIA_UNKNOWN_MODELS,
 MEDIA_CREATE_POLICY, MEDIA_TASK_QUEUE, MEDIA_DATA_DIR, MEDIA_ARTIFACTS, MEDIA_JOURNAL, MEDIA_JOURNAL_SHARED, MEDIA_HOST_ID,
 MEDIA_INPUT_ROOTS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_POLL_CONNECTIONS, MEDIA_DOWNLOAD_CONNECTIONS, MEDIA_CREATES_PER_SECOND,
-MEDIA_SERVE, MEDIA_NEXUS, MEDIA_HEALTH_ADDRESS, MEDIA_CACHE_BYTES, TEMPORAL_*. Besides its task queue NAME it serves NAME/create, NAME/poll,
-NAME/download and NAME/image, on which creates, polls, downloads and images run. With --serve it serves some of them, and
-with \`--serve workflows\` it needs neither the service nor its stores.
+MEDIA_SERVE, MEDIA_NEXUS, MEDIA_HEALTH_ADDRESS, MEDIA_METRICS_ADDRESS, MEDIA_LOG_FORMAT, MEDIA_CACHE_BYTES, TEMPORAL_*. Besides its task queue
+NAME it serves NAME/create, NAME/poll, NAME/download and NAME/image, on which creates, polls, downloads and images run. With --serve
+it serves some of them, and with \`--serve workflows\` it needs neither the service nor its stores.
 On SIGTERM it drains: it finishes a create that is under way, then exits.
 
 Example:
@@ -77,19 +91,16 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   const seen = new SeenKeys(config);
   // Measured with 10,000 videos in flight: a quarter less memory (430 instead of 580 MiB), and no more CPU.
   setFlagsFromString('--heap-growing-percent=50');
-  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
-  Runtime.install({
-    // This command handles signals: they must also end a worker that is still starting, and so must a lost parent.
-    shutdownSignals: [],
-    logger: new DefaultLogger(
-      options.logLevel,
-      redactedSink(() => [
-        ...(served.kinds.length > 0 ? seen.keys() : []),
-        ...proxySecrets(context.env),
-        ...storeSecrets(context.env),
-      ]),
-    ),
-  });
+  const sink = redactedSink(options.logFormat, () => [
+    ...(served.kinds.length > 0 ? seen.keys() : []),
+    ...proxySecrets(context.env),
+    ...storeSecrets(context.env),
+  ]);
+  const { metrics, logger } = await installRuntime(options, sink);
+  const say = (line: string): void => {
+    if (options.logFormat === 'json') logger.info(line);
+    else report.say(line);
+  };
   let isReady = false;
   const health =
     options.health === undefined ? undefined : await serveHealth(options.health, { isReady: () => isReady });
@@ -98,7 +109,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   const { confirmRebind } = await import('./confirm-rebind.js');
   const bundling = served.workflows
     ? cachedWorkflowBundle(join(config.dataDir, 'cache'), (because) =>
-        report.say(`Bundling the workflow code: ${because}.`),
+        say(`Bundling the workflow code: ${because}.`),
       )
     : Promise.resolve(undefined);
   const making = bundling.then((workflowBundle) =>
@@ -114,7 +125,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   // Nothing has been polled yet, so there is nothing to drain; a worker that is still starting ends with the process.
   if (made === undefined) return;
   const { taskQueue, queues, account, accounts } = made;
-  report.say(
+  say(
     `Ready: task queue ${taskQueue}${accounts.length === 0 ? '' : `, ${accounts.length === 1 ? 'account' : 'accounts'} ${accounts.join(', ')}`}. ${servedText(config, queues)}`,
   );
   isReady = true;
@@ -125,13 +136,49 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     accounts,
     pid: process.pid,
     ...(health !== undefined && { health: health.address }),
+    ...(metrics !== undefined && { metrics }),
   });
   void interruption.happened.then(() => {
     isReady = false;
-    report.say('Draining: what is under way is finished.');
+    say('Draining: what is under way is finished.');
     made.shutdown();
   });
   await made.run();
+}
+
+/**
+ * Gives the SDK its logger and its exporter of metrics, which has ours too.
+ * @returns the logger, and the address of the exporter, if there is one
+ * @throws CliError
+ */
+async function installRuntime(
+  options: WorkerCommandOptions,
+  sink: ReturnType<typeof redactedSink>,
+): Promise<{ readonly metrics: string | undefined; readonly logger: Logger }> {
+  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
+  const { histogramBuckets } = await import('../worker/runtime-metrics.js');
+  const bindAddress =
+    options.metrics === undefined ? undefined : await socketAddress(options.metrics, 'MEDIA_METRICS_ADDRESS');
+  try {
+    Runtime.install({
+      // This command handles signals: they must also end a worker that is still starting, and so must a lost parent.
+      shutdownSignals: [],
+      logger: new DefaultLogger(options.logLevel, sink),
+      telemetryOptions: {
+        ...(bindAddress !== undefined && {
+          metrics: { prometheus: { bindAddress, histogramBucketOverrides: histogramBuckets() } },
+        }),
+        // The core of the SDK writes lines of its own form to the console otherwise.
+        ...(options.logFormat === 'json' && { logging: { forward: {} } }),
+      },
+    });
+  } catch (error) {
+    if (bindAddress === undefined) throw error;
+    throw new CliError('configuration', `Nothing can listen on ${bindAddress} for metrics.`, {
+      hint: 'Give --metrics another port, or end what listens there.',
+    });
+  }
+  return { metrics: bindAddress, logger: Runtime.instance().logger };
 }
 
 /** @throws ConfigurationError */
@@ -182,8 +229,6 @@ function refuseUnusable(config: MediaConfig): void {
   config.apiKey();
 }
 
-const KEYS_EVERY_MS = 1_000;
-
 /** The keys of all accounts, and those that they had: one that was replaced may still be valid, and so is one that cannot be read now. */
 class SeenKeys {
   private readonly all = new Set<string>();
@@ -204,21 +249,4 @@ function orNone<T>(read: () => readonly T[]): readonly T[] {
   } catch {
     return [];
   }
-}
-
-/**
- * Writes log lines to stderr without keys, cookies and signed addresses (C5.4a, C5.4b): the SDK and code of users write
- * to the same log.
- */
-function redactedSink(secrets: () => readonly string[]): (entry: LogEntry) => void {
-  let redactor = createRedactor(secrets());
-  let madeAt = performance.now();
-  return ({ timestampNanos, level, message, meta }) => {
-    // Keys may be replaced while the worker runs.
-    if (performance.now() - madeAt >= KEYS_EVERY_MS)
-      [redactor, madeAt] = [createRedactor(secrets()), performance.now()];
-    const at = new Date(Number(timestampNanos / 1_000_000n)).toISOString();
-    const more = meta === undefined || Object.keys(meta).length === 0 ? '' : ` ${inspect(meta)}`;
-    process.stderr.write(redactor.page(Buffer.from(`${at} [${level}] ${message}${more}\n`)));
-  };
 }

@@ -157,6 +157,7 @@ class Beside {
   /** With interceptors and converter of the user's worker as it was made. */
   async make(worker: Worker): Promise<readonly Worker[]> {
     const { media, config, served, parts } = this.making;
+    parts.report();
     const { interceptors, dataConverter } = worker.options;
     const shared: WorkerOptions = {
       ...DRAIN,

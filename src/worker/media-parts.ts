@@ -6,7 +6,11 @@ import { type TaskRecords } from '../activities/task-records';
 import { type ActivityQueuesOptions } from '../activity-workers';
 import { type MediaConfig } from '../config';
 import { type MediaActivities } from '../domain/activities';
+import { type CreateJournal } from '../domain/journal';
+import { type Metrics } from '../domain/metrics';
+import { measuredJournal, showNoFailures } from '../journal/measured-journal';
 import { createModelSource } from '../models/model-source';
+import { runtimeMetrics } from './runtime-metrics';
 import { openWorkerStores, type WorkerStores } from './worker-stores';
 
 /** What a caller may give instead of what the configuration names. */
@@ -27,6 +31,8 @@ export interface MediaParts extends WorkerStores {
   readonly activities: MediaActivities;
   /** Credential names and digests of the base addresses, at the start; those of MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
+  /** Begins to report what the worker is; called when it begins to run. */
+  report(): void;
   /** Closes connections to the service, once no activity runs any more. */
   close(): Promise<void>;
 }
@@ -37,7 +43,9 @@ export async function makeParts(
   config: MediaConfig,
   accounts: AccountSet,
 ): Promise<MediaParts> {
-  const stores = await openWorkerStores(options, config);
+  const opened = await openWorkerStores(options, config);
+  const metrics = runtimeMetrics();
+  const stores = { ...opened, journal: measuredJournal(opened.journal, metrics) };
   const polls =
     options.pollThread === false
       ? undefined
@@ -55,15 +63,34 @@ export async function makeParts(
     createsPerSecond: config.createsPerSecond,
     pollConcurrency: config.pollConnections,
     pollVideos: polls?.pollVideos,
+    metrics,
   });
+  let sampling: NodeJS.Timeout | undefined;
   return {
     ...stores,
     activities,
     accounts: accounts.names(),
+    report: () => {
+      sample(metrics, accounts, stores.journal);
+      // Again from time to time: the accounts may change.
+      sampling ??= setInterval(() => sample(metrics, accounts, stores.journal), SAMPLE_MS).unref();
+    },
     close: async () => {
+      clearInterval(sampling);
+      metrics.close();
       await Promise.all([accounts.close(), polls?.close()]);
     },
   };
+}
+
+const SAMPLE_MS = 10_000;
+
+/** Shows what the worker serves, and at 0 what has not failed yet: a counter without a start has no increase. */
+function sample(metrics: Metrics, accounts: AccountSet, journal: CreateJournal): void {
+  const names = accounts.names();
+  metrics.record('accountsServed', names.length, {});
+  for (const account of names) metrics.record('unconfirmed', 0, { account });
+  showNoFailures(journal, metrics);
 }
 
 /** Slots and rates of the activity queues, with the rate of creates that the configuration sets. */

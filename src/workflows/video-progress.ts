@@ -6,6 +6,7 @@ import { type CreateEvidence } from '../domain/paid-call';
 import { pollFacts, type WatchState } from '../domain/watch-state';
 import { safeNow, videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
+import { countEndedVideo } from './ended-videos';
 import { type PollLoop } from './poll-loop';
 import { recordFacts } from './search-attributes';
 import { waitsQuery } from './waits-query';
@@ -102,6 +103,7 @@ export async function trackVideo(
   const outcome = await run(progress);
   progress.update({ phase: 'done', outcome: outcome.outcome });
   recordFacts({ outcome: outcome.outcome });
+  countEndedVideo(outcome);
   return outcome;
 }
 

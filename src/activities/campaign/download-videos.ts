@@ -60,9 +60,15 @@ export function createDownloadVideos(
       const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
       try {
         const tried = await downloadOnce(turn, video.taskId);
-        if ('video' in tried)
+        const { account, taskId } = video;
+        if ('video' in tried) {
           results[index] = { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) };
-        else waitMs[index] = delayAfter(tried.problem, 1, bounds);
+          const { bytes } = tried.video.artifact;
+          deps.events?.downloaded({ account, taskId, result: 'downloaded', bytes });
+        } else {
+          waitMs[index] = delayAfter(tried.problem, 1, bounds);
+          deps.events?.downloaded({ account, taskId, result: tried.problem.kind });
+        }
       } catch {
         // An internal fault: the video's separate download meets and reports it again.
         waitMs[index] = bounds.minDelayMs;

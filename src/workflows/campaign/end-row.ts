@@ -1,6 +1,7 @@
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { rowResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
+import { countEndedVideo } from '../ended-videos';
 import { type BatchWork } from './batch-work';
 import { creationKeyOf, factsOf, isStarted, type Row } from './row';
 
@@ -16,6 +17,7 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   const now = Date.now();
   const result = rowResult(factsOf(batch.input.campaign, row), outcome, now);
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
+  if (row.spec.operation === 'create_video') countEndedVideo(outcome);
   // Under a budget, an attempt without a price would not be counted.
   const priced = batch.account.granted() === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;

@@ -33,6 +33,7 @@ const NEED_OF = {
   'test/cli/progress-view.test.ts': 'nothing',
   'test/cli/sandbox-command.test.ts': 'lib',
   'test/cli/health.test.ts': 'nothing',
+  'test/cli/schemas/input-schemas.test.ts': 'lib',
   'test/cli/schemas/json-schemas.test.ts': 'lib',
   'test/cli/schemas/schema-types.test.ts': 'nothing',
   'test/cli/shell-word.test.ts': 'nothing',

@@ -5,8 +5,9 @@ module.exports = {
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   testMatch: ['**/*.test.ts'],
-  // They start servers of other makers: `npm run verify:stores`.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/stores/'],
+  // They start servers of other makers, and want packages of other languages: `npm run verify:stores`,
+  // `npm run verify:languages`.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/stores/', '<rootDir>/test/languages/'],
   transform: {
     '^.+\\.[tj]s$': [
       '@swc/jest',

@@ -8,6 +8,7 @@ import * as postgres from '../../src/postgres';
 import * as s3 from '../../src/s3';
 import * as plugin from '../../src/plugin';
 import * as testing from '../../src/testing';
+import * as testingWorkflows from '../../src/testing/workflows';
 import * as worker from '../../src/worker';
 import * as workflows from '../../src/workflows';
 import manifest from '../../package.json';
@@ -40,6 +41,7 @@ describe('package exports', () => {
       './s3': s3,
       './plugin': plugin,
       './testing': testing,
+      './testing/workflows': testingWorkflows,
       './worker': worker,
       './workflows': workflows,
     };

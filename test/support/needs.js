@@ -95,6 +95,7 @@ const NEED_OF = {
   'test/support/server-cost.test.ts': 'nothing',
   'test/support/wire-fixture.test.ts': 'nothing',
   'test/testing/child-environment.test.ts': 'nothing',
+  'test/testing/mock-media/outcomes.test.ts': 'lib',
   'test/testing/sandbox/': 'nothing',
   'test/testing/sandbox/compat-mode.test.ts': 'time',
   'test/testing/sandbox/openapi-requests.test.ts': 'time',

@@ -1,6 +1,6 @@
 import { type QueryDefinition, type UpdateDefinition } from '@temporalio/common';
 import { type Documents } from '../../../src/cli/schemas';
-import { QUERY, UPDATE, WORKFLOW } from '../../../src/domain';
+import { QUERY, UPDATE, type WORKFLOW } from '../../../src/domain';
 import {
   type adoptRowUpdate,
   type adoptUpdate,
@@ -101,10 +101,9 @@ const resubmit: SentTo<typeof resubmitUpdate> = {
   argument: 'video-resubmit',
   result: 'resolve-unconfirmed-result',
 };
-const simple: SentTo<typeof pauseUpdate> & SentTo<typeof resumeUpdate> & SentTo<typeof cancelUpdate> = {
-  argument: null,
-  result: 'campaign-update-result',
-};
+const pause: SentTo<typeof pauseUpdate> = { argument: null, result: 'campaign-update-result' };
+const resume: SentTo<typeof resumeUpdate> = { argument: null, result: 'campaign-update-result' };
+const cancel: SentTo<typeof cancelUpdate> = { argument: null, result: 'campaign-update-result' };
 const setConcurrency: SentTo<typeof setConcurrencyUpdate> = {
   argument: 'campaign-set-concurrency',
   result: 'campaign-update-result',
@@ -130,9 +129,9 @@ export const UPDATE_MESSAGES: readonly Update[] = [
   { name: UPDATE.adopt, of: 'generateVideo', ...adopt },
   { name: UPDATE.declareLost, of: 'generateVideo', ...declareLost },
   { name: UPDATE.resubmit, of: 'generateVideo', ...resubmit },
-  { name: UPDATE.pause, of: 'runCampaign', ...simple },
-  { name: UPDATE.resume, of: 'runCampaign', ...simple },
-  { name: UPDATE.cancel, of: 'runCampaign', ...simple },
+  { name: UPDATE.pause, of: 'runCampaign', ...pause },
+  { name: UPDATE.resume, of: 'runCampaign', ...resume },
+  { name: UPDATE.cancel, of: 'runCampaign', ...cancel },
   { name: UPDATE.setConcurrency, of: 'runCampaign', ...setConcurrency },
   { name: UPDATE.raiseBudget, of: 'runCampaign', ...raiseBudget },
   { name: UPDATE.resumeRows, of: 'runCampaign', ...resumeRows },

@@ -10,6 +10,8 @@ module.exports = {
   ...config,
   testMatch: ['<rootDir>/test/languages/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
+  // Compilers and servers of their own: one at a time.
+  maxWorkers: 1,
   // A module is compiled before its first test.
   testTimeout: 300_000,
 };

@@ -5,8 +5,9 @@ module.exports = {
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   testMatch: ['**/*.test.ts'],
-  // They start servers of other makers: `npm run verify:stores`.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/stores/'],
+  // They start servers of other makers, and want packages of other languages: `npm run verify:stores`,
+  // `npm run verify:languages`.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/stores/', '<rootDir>/test/languages/'],
   transform: {
     '^.+\\.[tj]s$': [
       '@swc/jest',
@@ -22,7 +23,8 @@ module.exports = {
     // Loaded when they are wanted, by the names that they have in lib.
     '^\\.\\./(s3|postgres)/index\\.js$': '<rootDir>/src/$1/index.ts',
     '^temporal-media$': '<rootDir>/src/domain/index.ts',
-    '^temporal-media/(workflows|activities|postgres|s3|stores|testing)$': '<rootDir>/src/$1/index.ts',
+    '^temporal-media/(workflows|activities|postgres|s3|stores|testing|testing/workflows)$':
+      '<rootDir>/src/$1/index.ts',
     '^temporal-media/(worker|client|plugin|nexus)$': '<rootDir>/src/$1.ts',
     // A property that fails prints the command that repeats it.
     '^fast-check$': '<rootDir>/test/support/fast-check.js',

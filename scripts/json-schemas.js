@@ -6,7 +6,8 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 const root = path.resolve(__dirname, '..');
-const RESULT = path.join(root, 'lib', 'cli', 'schemas.json');
+// One file for each document, which users may read in the package too.
+const RESULT = path.join(root, 'lib', 'schemas');
 // Digests of all that the result was made of. Beside the build info of tsc, and not published either.
 const INPUTS = path.join(root, 'lib', '.schemas.tsbuildinfo');
 // Each of its properties is one document.
@@ -43,8 +44,16 @@ function buildJsonSchemas() {
     createFormatter(config),
     config,
   ).createSchema(TYPE);
-  const documents = Object.entries(properties).map(([name, schema]) => [name, document(schema, definitions)]);
-  write(RESULT, Object.fromEntries(documents));
+  // The code that was built just now; a build that made no code has ended before this.
+  const { SCHEMA_NAMES } = require('../lib/cli/schemas.js');
+  // Without those of an earlier build, under names that are gone.
+  fs.rmSync(RESULT, { recursive: true, force: true });
+  fs.mkdirSync(RESULT);
+  for (const [name, schema] of Object.entries(properties)) {
+    const { $schema, ...rest } = document(schema, definitions, name.endsWith('-input'));
+    const titled = { $schema, title: `temporal-media ${name}`, ...rest, description: SCHEMA_NAMES[name] };
+    write(path.join(RESULT, `${name}.json`), titled);
+  }
   // Last: what has inputs is whole.
   const sources = program.getSourceFiles().map(({ fileName }) => path.relative(root, fileName));
   const inputs = [
@@ -66,19 +75,25 @@ function digestOf(file) {
   return fs.existsSync(place) ? createHash('sha256').update(fs.readFileSync(place)).digest('hex') : null;
 }
 
-/** One schema of its own, with the definitions that it needs: the generator writes draft 7, of one type. */
-function document(schema, definitions) {
+/**
+ * One schema of its own, with the definitions that it needs: the generator writes draft 7, of one type.
+ * @param {boolean} closed whether other fields than those that it names are refused
+ */
+function document(schema, definitions, closed) {
   const needed = new Map();
   const adapt = (value) => {
     if (Array.isArray(value)) return value.map(adapt);
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
+    const adapted = Object.fromEntries(
       Object.entries(value).map(([keyword, inner]) => {
         if (keyword === '$ref') return [keyword, `#/$defs/${need(definitionOf(inner))}`];
         if (keyword === 'description' && typeof inner === 'string') return [keyword, forUsers(inner)];
         return [keyword, adapt(inner)];
       }),
     );
+    // An object with names of its own; one of any names has none.
+    const isNamed = closed && value.type === 'object' && typeof value.properties === 'object';
+    return isNamed ? { ...adapted, additionalProperties: false } : adapted;
   };
   const need = (name) => {
     if (!needed.has(name)) {

@@ -81,6 +81,7 @@ export {
   type UnconfirmedDecision,
   type UnconfirmedEntry,
   type UnresolvedReason,
+  type VideoUpdates,
 } from './unconfirmed-decision';
 export { validateRequest } from './validate-request';
 export { type ValidationIssue } from './validation-issue';

@@ -34,6 +34,17 @@ export const RESOLVE_UNCONFIRMED_KEYS = {
   taskQueue: true,
 } satisfies KeysOf<ResolveUnconfirmedInput>;
 
+/**
+ * Arguments of the Updates by which a person decides about the create of a running `generateVideo`; each takes one.
+ * `by` says who decides, in at most 200 characters, and `reason` why, in at most 1,000; both are kept in the journal.
+ */
+export interface VideoUpdates {
+  /** The task id alone is enough. */
+  readonly adopt: string | { readonly taskId: string; readonly by?: string; readonly reason?: string };
+  readonly declareLost: { readonly by: string; readonly reason: string };
+  readonly resubmit: { readonly by: string; readonly reason: string };
+}
+
 /** Input of `media.resolveUnconfirmed`. */
 export interface ResolveUnconfirmedCall extends Omit<ResolveUnconfirmedInput, 'taskQueue'> {
   /** The same in all attempts to carry out one decision, so that a repetition never authorises a second send. */

@@ -55,7 +55,7 @@ export interface GenerateVideoInput extends VideoWorkflowOptions {
    * Sends the same request again, on a person's demand, after the service refused it under this key. @default false
    */
   readonly again?: boolean;
-  /** State of an earlier run of this workflow; set by continue-as-new only. */
+  /** State of an earlier run of this workflow; set by continue-as-new only. @hidden */
   readonly carried?: CarriedVideo;
 }
 
@@ -63,6 +63,7 @@ export interface GenerateVideoInput extends VideoWorkflowOptions {
 export interface AwaitVideoInput extends VideoWorkflowOptions {
   /** The kept facts of a `still_running` outcome, or the task id alone. */
   readonly video: VideoTask | { readonly taskId: string };
+  /** As of {@link GenerateVideoInput}. @hidden */
   readonly carried?: CarriedVideo;
 }
 

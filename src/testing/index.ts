@@ -1,6 +1,7 @@
 /**
- * For tests, demos and development: the sandbox service, a real Temporal server, and what a store of your own must do. Not for production workers; needs
- * the optional peer dependencies that the README names.
+ * For tests, demos and development: outcomes and activities for tests of workflows, the sandbox service, a real Temporal
+ * server, and what a store of your own must do. Not for production workers; needs the optional peer dependencies that the
+ * README names.
  *
  * @module
  */
@@ -23,6 +24,30 @@ export {
   type SandboxTask,
 } from './sandbox';
 export { type ConformanceCheck } from './conformance/conformance-check';
+export {
+  cancelledImage,
+  completedImage,
+  imageResultsLost,
+  rejectedImage,
+  unconfirmedImage,
+} from './mock-media/image-outcomes';
+export { artifactRef, type Changes, videoTask } from './mock-media/made-of';
+export {
+  mockMediaActivities,
+  type MockMediaActivities,
+  type MockMediaOptions,
+} from './mock-media/mock-activities';
+export { type AskedImage, type AskedVideo } from './mock-media/mock-names';
+export {
+  cancelledVideo,
+  completedVideo,
+  contentUnavailable,
+  failedVideo,
+  rejectedVideo,
+  stillRunningVideo,
+  taskUnknown,
+  unconfirmedVideo,
+} from './mock-media/video-outcomes';
 export { createJournalConformance } from './conformance/create-journal';
 export { recordStoreConformance } from './conformance/record-store';
 export {

@@ -16,6 +16,7 @@ import {
   decisionIssue,
   type ResolveUnconfirmedResult,
   type UnconfirmedDecision,
+  type VideoUpdates,
 } from '../domain/unconfirmed-decision';
 import { resolveUnconfirmedActivity } from './proxies';
 import { executionExpiresAt } from './timers';
@@ -122,20 +123,14 @@ function timeLeft(): number | null {
   return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
 }
 
-/** Argument of the Updates; `adopt` also takes the task id alone. */
-interface DecisionArgument {
-  readonly taskId?: string;
-  readonly by?: string;
-  readonly reason?: string;
-}
-
-export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(UPDATE.adopt);
+export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['adopt']]>(UPDATE.adopt);
 /** Takes one object, or `by` and `reason` as two arguments. */
-export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(
-  UPDATE.declareLost,
-);
+export const declareLostUpdate = defineUpdate<
+  ResolveUnconfirmedResult,
+  [VideoUpdates['declareLost'] | string]
+>(UPDATE.declareLost);
 /** Takes one object, or `by` and `reason` as two arguments. */
-export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [DecisionArgument | string]>(
+export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['resubmit'] | string]>(
   UPDATE.resubmit,
 );
 

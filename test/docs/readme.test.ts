@@ -50,6 +50,8 @@ describe('README.md and the pages that it names', () => {
     'docs/measured.md',
     'docs/operations.md',
     'docs/your-activities.md',
+    'docs/other-languages.md',
+    'docs/testing-your-workflows.md',
     'docs/scale.md',
     'docs/campaigns.md',
     'docs/on-call.md',

@@ -15,6 +15,7 @@ import { createMediaClient, type MediaClient } from 'temporal-media/activities';
 import { createMediaWorker } from 'temporal-media/worker';
 import { TemporalMediaClient } from 'temporal-media/client';
 import { artifactStoreConformance, createSandbox } from 'temporal-media/testing';
+import { generateVideo as fakeVideo } from 'temporal-media/testing/workflows';
 import { createS3ArtifactStore, createS3Client, type S3Place } from 'temporal-media/s3';
 import { MediaPlugin } from 'temporal-media/plugin';
 
@@ -24,7 +25,7 @@ export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
 // @ts-expect-error a request without a model
 export const faulty = () => executeVideo({ request: { prompt: 'a kite' } }, { taskQueue: 'media' });
 export const client: MediaClient = createMediaClient({ baseUrl: 'https://api.example.com', apiKey: () => 'k' });
-export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox, new MediaPlugin()];
+export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox, fakeVideo, new MediaPlugin()];
 export const bucket = (): S3Place => ({ client: createS3Client(), bucket: 'media', prefix: '' });
 export const checks = artifactStoreConformance(async () => ({
   store: createS3ArtifactStore({ ...bucket(), folder: 'work' }),

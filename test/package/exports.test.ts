@@ -9,6 +9,7 @@ import * as s3 from '../../src/s3';
 import * as nexus from '../../src/nexus';
 import * as plugin from '../../src/plugin';
 import * as testing from '../../src/testing';
+import * as testingWorkflows from '../../src/testing/workflows';
 import * as worker from '../../src/worker';
 import * as workflows from '../../src/workflows';
 import manifest from '../../package.json';
@@ -42,6 +43,7 @@ describe('package exports', () => {
       './plugin': plugin,
       './nexus': nexus,
       './testing': testing,
+      './testing/workflows': testingWorkflows,
       './worker': worker,
       './workflows': workflows,
     };

@@ -56,7 +56,7 @@ export interface CampaignInput {
    * `media.campaigns.results`.
    */
   readonly previous?: ResultsRef;
-  /** State of an earlier run of this workflow; set by continue-as-new only. */
+  /** State of an earlier run of this workflow; set by continue-as-new only. @hidden */
   readonly carried?: unknown;
 }
 

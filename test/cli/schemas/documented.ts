@@ -1,11 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import { type Documents } from '../../../src/cli/schemas';
 
-/** The JSON Schemas that the build made, as `schema` prints them. */
-export const DOCUMENTS = JSON.parse(
-  readFileSync(path.join(__dirname, '..', '..', '..', 'lib', 'cli', 'schemas.json'), 'utf8'),
+const SCHEMAS = path.join(__dirname, '..', '..', '..', 'lib', 'schemas');
+
+/** The JSON Schemas that the build made, as `schema` prints them, by name in the order of their files. */
+export const DOCUMENTS = Object.fromEntries(
+  readdirSync(SCHEMAS).map((file) => [
+    path.basename(file, '.json'),
+    JSON.parse(readFileSync(path.join(SCHEMAS, file), 'utf8')) as object,
+  ]),
 ) as { readonly [Name in keyof Documents]: object };
 
 /** Unknown keywords and doubtful schemas are errors. */

@@ -1,0 +1,73 @@
+/**
+ * Workflows for the bundle of a test, in the place of those of the same names in `temporal-media/workflows`. They buy and
+ * wait for nothing: each returns, at once, the outcome that `mockMediaActivities` of `temporal-media/testing` has for it.
+ *
+ * @module
+ */
+import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import { type Keys, unknownKey } from '../../domain/known-keys';
+import { refusedBeforeSend } from '../../domain/make-outcome';
+import { type ImageOutcome, type Rejected, type VideoOutcome } from '../../domain/outcome';
+import {
+  AWAIT_VIDEO_KEYS,
+  type AwaitVideoInput,
+  type EditImageWorkflowInput,
+  GENERATE_VIDEO_KEYS,
+  type GenerateImageWorkflowInput,
+  type GenerateVideoInput,
+  IMAGE_WORKFLOW_KEYS,
+} from '../../domain/workflow-inputs';
+import { creationKey } from '../../workflows/creation-key';
+import { isRequest, refuseUnknownKeys } from '../../workflows/inputs';
+import { type FakeWorkflowActivities } from '../mock-media/mock-names';
+
+const ask = proxyActivities<FakeWorkflowActivities>({
+  startToCloseTimeout: '1 minute',
+  // A function of the test that throws fails the test at once.
+  retry: { maximumAttempts: 1 },
+});
+
+/** In the place of `generateVideo`: refuses what that refuses before it sends, else returns the outcome of the test. */
+export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
+  const own = keyOf(input, GENERATE_VIDEO_KEYS);
+  return 'outcome' in own
+    ? own
+    : ask['mockMedia.video']({ creationKey: own.key, taskId: null, request: input.request });
+}
+
+/** In the place of `awaitVideo`: returns the outcome of the test for this task. */
+export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
+  if (typeof input?.video?.taskId !== 'string')
+    throw ApplicationFailure.nonRetryable('awaitVideo needs {video: {taskId}}.', 'InvalidInput');
+  refuseUnknownKeys(input, AWAIT_VIDEO_KEYS);
+  return ask['mockMedia.video']({ creationKey: null, taskId: input.video.taskId, request: null });
+}
+
+/** In the place of `generateImage`, as {@link generateVideo}. */
+export async function generateImage(input: GenerateImageWorkflowInput): Promise<ImageOutcome> {
+  return fakeImage(input);
+}
+
+/** In the place of `editImage`, as {@link generateVideo}. */
+export async function editImage(input: EditImageWorkflowInput): Promise<ImageOutcome> {
+  return fakeImage(input);
+}
+
+async function fakeImage(input: GenerateImageWorkflowInput | EditImageWorkflowInput): Promise<ImageOutcome> {
+  const own = keyOf(input, IMAGE_WORKFLOW_KEYS);
+  return 'outcome' in own ? own : ask['mockMedia.image']({ creationKey: own.key, request: input.request });
+}
+
+/** The creation key of a call; or the refusal of an input that is none. */
+function keyOf(
+  input: { readonly request: unknown; readonly creationKey?: string },
+  keys: Keys,
+): { readonly key: string } | Rejected {
+  if (!isRequest(input?.request))
+    return refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
+  const unknown = unknownKey(input, keys);
+  if (unknown !== undefined)
+    return refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
+  const own = creationKey(input.creationKey);
+  return 'key' in own ? own : refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
+}

@@ -1,0 +1,116 @@
+import { type Documents } from '../../../src/cli/schemas';
+import { FIND_VIDEO_TASK_KEYS } from '../../../src/domain/activities';
+import { CAMPAIGN_KEYS } from '../../../src/domain/campaign/plan';
+import { type Keys, unknownKey } from '../../../src/domain/known-keys';
+import { RESOLVE_UNCONFIRMED_KEYS, REVIEW_JOURNAL_KEYS } from '../../../src/domain/unconfirmed-decision';
+import {
+  AWAIT_VIDEO_KEYS,
+  GENERATE_VIDEO_KEYS,
+  IMAGE_WORKFLOW_KEYS,
+} from '../../../src/domain/workflow-inputs';
+import { DOCUMENTS, problemsOf } from './documented';
+
+const image = { artifact: { uri: 'artifact:sha256/aa', mediaType: 'image/png', bytes: 1, sha256: 'aa' } };
+
+/** A full input of each workflow, by its type, with the keys that the workflow accepts. */
+const INPUTS: { readonly [Name in keyof Documents & `${string}-input`]: readonly [Keys, Documents[Name]] } = {
+  'generate-video-input': [
+    GENERATE_VIDEO_KEYS,
+    {
+      request: {
+        model: 'm',
+        prompt: 'p',
+        durationSeconds: 5,
+        references: [{ kind: 'image', source: image }],
+        fields: { seed: [1, null, { deep: 'x' }] },
+      },
+      creationKey: 'order-1',
+      waitFor: '2 days',
+      startLimit: 60_000,
+      slowPolling: { after: '1h', interval: '1m' },
+      policy: { on429: 'fail' },
+      onUnconfirmed: 'wait',
+      queues: { poll: 'q/poll' },
+    },
+  ],
+  'await-video-input': [AWAIT_VIDEO_KEYS, { video: { taskId: 't' }, waitFor: '1h', account: 'default' }],
+  'generate-image-input': [IMAGE_WORKFLOW_KEYS, { request: { model: 'm', prompt: 'p', n: 2 }, again: true }],
+  'edit-image-input': [
+    IMAGE_WORKFLOW_KEYS,
+    {
+      request: {
+        model: 'm',
+        prompt: 'p',
+        images: [image, { file: 'a.png' }],
+        mask: { url: 'https://a.b/c' },
+      },
+    },
+  ],
+  'resolve-unconfirmed-input': [
+    RESOLVE_UNCONFIRMED_KEYS,
+    { creationKey: 'k', decision: 'adopt', taskId: 't', by: 'me', reason: 'in the console' },
+  ],
+  'review-journal-input': [REVIEW_JOURNAL_KEYS, { list: 'unconfirmed', after: null }],
+  'find-video-task-input': [FIND_VIDEO_TASK_KEYS, { taskId: 't', askService: true }],
+  'run-campaign-input': [
+    CAMPAIGN_KEYS,
+    {
+      manifest: { source: { file: 'films.csv' }, format: 'csv' },
+      budget: { microUnits: 1, currency: 'USD' },
+      select: { rows: 'retry' },
+    },
+  ],
+};
+
+type Properties = { readonly properties: { readonly [name: string]: object } };
+
+describe.each(Object.entries(INPUTS))('%s', (name, [keys, value]) => {
+  const schema = DOCUMENTS[name as keyof Documents];
+
+  test('has the fields that the workflow accepts; what a run passes to its next is not among them', () => {
+    const accepted = Object.keys(keys).filter((key) => key !== 'carried');
+    expect(Object.keys((schema as Properties).properties).sort()).toEqual(accepted.sort());
+  });
+
+  test('accepts an input that the workflow accepts', () => {
+    expect(unknownKey(value, keys)).toBeUndefined();
+    expect(problemsOf(schema, value)).toEqual([]);
+  });
+
+  test('refuses a misspelt field, as the workflow does', () => {
+    const misspelt = { ...value, creationkey: 'k' };
+    expect(unknownKey(misspelt, keys)).toMatchObject({ field: 'creationkey' });
+    expect(problemsOf(schema, misspelt)).toEqual([' must NOT have additional properties']);
+  });
+
+  test('refuses an empty input', () => {
+    expect(problemsOf(schema, {})).not.toEqual([]);
+  });
+});
+
+test.each<[keyof Documents, unknown]>([
+  ['generate-video-input', { request: { model: 'm' } }],
+  ['generate-video-input', { request: { model: 'm', prompt: 'p', seconds: 5 } }],
+  ['generate-video-input', { request: { model: 'm', prompt: 'p' }, onUnconfirmed: 'again' }],
+  ['await-video-input', { video: {} }],
+  ['edit-image-input', { request: { model: 'm', prompt: 'p' } }],
+  ['resolve-unconfirmed-input', { creationKey: 'k', decision: 'forget', by: 'me', reason: 'r' }],
+  ['review-journal-input', { list: 'all' }],
+  ['video-adopt', { by: 'me' }],
+  ['video-resubmit', { by: 'me' }],
+  ['campaign-raise-budget', { budget: 5 }],
+  ['campaign-adopt', { key: 'row', creationKey: 'k', by: 'me', reason: 'r' }],
+])('%s refuses %j', (name, value) => {
+  expect(problemsOf(DOCUMENTS[name], value)).not.toEqual([]);
+});
+
+test.each<[keyof Documents, unknown]>([
+  ['video-adopt', 'task-1'],
+  ['video-adopt', { taskId: 'task-1', by: 'me', reason: 'r' }],
+  ['campaign-raise-budget', { budget: { microUnits: 5_000_000, currency: 'USD' } }],
+  ['campaign-resume-rows', { select: { rows: 'again', outcomes: ['failed'] } }],
+  ['campaign-update-result', { accepted: true, message: 'm', rows: 2 }],
+  ['waits', [{ why: 'The account has no money.', until: 1, reason: 'quota', account: null }]],
+])('%s accepts %j', (name, value) => {
+  expect(problemsOf(DOCUMENTS[name], value)).toEqual([]);
+});

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type * as historyJson from '../../scripts/golden/history-json';
+import '../support/quiet-temporal';
+// Each defines its tests here.
+import '../../examples/testing/outcomes';
+import '../../examples/testing/fake-workflows';
+import '../../examples/testing/sandbox';
+import '../../examples/testing/replay';
+
+// Two copies of protobufjs lie beside each other here, and with them the SDK reads no history (scripts/golden/history-json.js).
+jest.mock('@temporalio/common/lib/proto-utils', () => ({
+  ...jest.requireActual<object>('@temporalio/common/lib/proto-utils'),
+  historyFromJSON: jest.requireActual<typeof historyJson>('../../scripts/golden/history-json')
+    .historyFromJson,
+}));
+
+const ROOT = join(__dirname, '..', '..');
+
+// The examples look for a server, as those of users do; this run has one.
+process.env['TEMPORAL_ADDRESS'] ??= process.env['TEST_TEMPORAL_ADDRESS'];
+process.env['TEMPORAL_NAMESPACE'] ??= process.env['TEST_TEMPORAL_NAMESPACE'];
+
+// `npm run verify:languages` runs time-skipping.ts, which wants a server of another maker.
+const SHOWN = ['outcomes', 'test-workflows', 'fake-workflows', 'time-skipping', 'sandbox', 'replay'];
+
+test.each(SHOWN)('docs/testing-your-workflows.md shows examples/testing/%s.ts as it is', (name) => {
+  const page = readFileSync(join(ROOT, 'docs', 'testing-your-workflows.md'), 'utf8');
+  expect(page).toContain(
+    '```ts\n' + readFileSync(join(ROOT, 'examples', 'testing', `${name}.ts`), 'utf8') + '```',
+  );
+});

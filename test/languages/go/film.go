@@ -1,0 +1,32 @@
+// Package main has a workflow that buys a film from media workers, which have a task queue of their own.
+package main
+
+import (
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+type message = map[string]any
+
+// OrderFilm buys one film for an order. It ends with the outcome of the film, whatever that is.
+func OrderFilm(ctx workflow.Context, order string, request message, mediaQueue string) (message, error) {
+	// The order authorises one film: a retry or a reset of this workflow gets the film that it bought before.
+	film := message{"request": request, "creationKey": order, "waitFor": "15m"}
+	if err := validate("generate-video-input", film); err != nil {
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "ValidationError", nil)
+	}
+	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		TaskQueue: mediaQueue,
+		// What is paid for is finished and kept, also when this workflow ends before.
+		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON,
+	})
+	var outcome message
+	if err := workflow.ExecuteChildWorkflow(ctx, "generateVideo", film).Get(ctx, &outcome); err != nil {
+		return nil, err
+	}
+	if err := validate("video-outcome", outcome); err != nil {
+		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "ValidationError", nil)
+	}
+	return outcome, nil
+}

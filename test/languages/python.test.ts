@@ -1,0 +1,4 @@
+import { itBuysFilms } from './support/foreign-parent';
+import { python } from './support/programs';
+
+itBuysFilms(python);

@@ -5,9 +5,13 @@ module.exports = {
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   testMatch: ['**/*.test.ts'],
-  // They start servers of other makers, and want packages of other languages: `npm run verify:stores`,
-  // `npm run verify:languages`.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/stores/', '<rootDir>/test/languages/'],
+  // Long ones with commands of their own: `npm run verify:stores`, `verify:languages` and `verify:installed`.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '<rootDir>/test/stores/',
+    '<rootDir>/test/languages/',
+    '<rootDir>/test/installed/',
+  ],
   transform: {
     '^.+\\.[tj]s$': [
       '@swc/jest',

@@ -197,7 +197,8 @@ describe('recording what a send came to', () => {
     });
     const recording = recordOutcome(journal, KEY, 'ours', created);
     await jest.runAllTimersAsync();
-    expect(await recording).toEqual({ recorded: false, standing: created });
+    const fault = new Error('the disk is away');
+    expect(await recording).toEqual({ recorded: false, standing: created, fault });
     expect(at).toEqual([0, 100, 300, 700]);
   });
 

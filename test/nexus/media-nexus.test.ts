@@ -73,6 +73,7 @@ describe('the Nexus service media', () => {
   const order = async (name: string) => (await stack()).server.uniqueId(name);
 
   it.concurrent('the bundle of a caller holds the contract, and nothing of the workflows', async () => {
+    await stack();
     const bundle = await testBundle(require.resolve('./callers'));
     const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
     expect(code).toContain('releaseTrailer');
@@ -152,7 +153,7 @@ describe('the Nexus service media', () => {
     const creationKey = await order('long');
     const running = (await call('generateVideo', {
       creationKey,
-      request: video(`[run:3s] ${creationKey}`),
+      request: video(`[run:12s] ${creationKey}`),
       waitFor: '1 second',
     })) as Extract<VideoOutcome, { outcome: 'still_running' }>;
     expect(running.outcome).toBe('still_running');

@@ -1,6 +1,5 @@
 import { startMediaStack, type MediaStack } from '../support/media-stack';
-import { sized } from '../support/proof';
-import { type PackedProject, packedProject } from './support/packed-project';
+import { type PackedProject, packedProject } from '../package/support/packed-project';
 
 /** A user's code in ES syntax; each project gets it as it needs it. */
 const WORKFLOWS = `
@@ -102,19 +101,12 @@ describe('a project outside of the repository that has the packed package only',
     await project.remove();
   });
 
-  const CROSSED = [
+  it.each([
     ['CommonJS', 'main.cjs', 'prebuilt'],
-    ['an ES module', 'main.mjs', 'run-time'],
-  ] as const;
-  const REST = [
     ['CommonJS', 'main.cjs', 'run-time'],
     ['an ES module', 'main.mjs', 'prebuilt'],
-  ] as const;
-
-  // Each form and each kind of bundle once with every change; PROOF_SIZE=deep crosses all of them.
-  it.each(
-    sized<readonly (readonly [string, string, string])[]>({ change: CROSSED, deep: [...CROSSED, ...REST] }),
-  )(
+    ['an ES module', 'main.mjs', 'run-time'],
+  ])(
     'puts the plugin into its worker, with workflow, activity, interceptor and converter of its own: %s (%s), bundle: %s',
     async (_kind: string, file: string, how: string) => {
       const MEDIA_TASK_QUEUE = stack.server.uniqueId('packed');

@@ -19,6 +19,7 @@ import { bindQueue, type Rebind } from './worker/bind-queue';
 import { warnOfLacking } from './worker/bundled-types';
 import { makeParts, type MediaParts, queuesOf } from './worker/media-parts';
 import { DRAIN, HEARTBEATS } from './worker/paid-limits';
+import { readinessOf } from './worker/readiness';
 import { joinActivities } from './worker/registered-names';
 import { type Served, servedBy, type ServedPart } from './worker/served-parts';
 import { openWorkerAccounts } from './worker/worker-accounts';
@@ -96,6 +97,11 @@ export interface MediaWorker {
   readonly account: string;
   /** All accounts that it serves at its start; those of MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
+  /**
+   * Whether it can take creates now: its journal can be written. For a readiness probe: the journal is asked every ten
+   * seconds at most. Never rejects; true where only workflows are served.
+   */
+  isReady(): Promise<boolean>;
   /** Runs until shutdown; creates in flight are finished first. */
   run(): Promise<void>;
   shutdown(): void;
@@ -164,6 +170,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     queues: workers.queues,
     account: parts?.accounts[0] ?? '',
     accounts: parts?.accounts ?? [],
+    isReady: parts === undefined ? async () => true : readinessOf(parts.journal),
     run: async () => {
       parts?.report();
       try {

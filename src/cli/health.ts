@@ -5,8 +5,11 @@ import { parseListenAddress } from './listen-address';
 
 /** What a worker process can say of itself. */
 export interface Health {
-  /** The process has bound its queues and polls them. False while it starts and from the moment in which it drains. */
-  readonly isReady: () => boolean;
+  /**
+   * The process has bound its queues, polls them and can write its journal. False while it starts and from the moment in
+   * which it drains. Does not reject.
+   */
+  readonly isReady: () => Promise<boolean>;
 }
 
 /** A listening health endpoint. */
@@ -18,15 +21,16 @@ export interface HealthEndpoint {
 
 /**
  * Serves the probes of Kubernetes and of load balancers: `GET /livez` answers 200 as long as the process answers at all,
- * `GET /readyz` 200 while the worker takes work and 503 otherwise. Nothing else is served and nothing is told.
+ * `GET /readyz` 200 while the worker takes work and can write its journal, and 503 otherwise. Nothing else is served and nothing is told.
  * @param address `host:port` or `:port` (all interfaces)
  */
 export async function serveHealth(address: string, health: Health): Promise<HealthEndpoint> {
   const { host, port } = parseListenAddress(address, 'MEDIA_HEALTH_ADDRESS');
   const server = createServer((request, response) => {
-    const status = statusOf(request.url ?? '', health);
-    response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' });
-    response.end(status === 200 ? 'ok\n' : status === 503 ? 'not ready\n' : 'not found\n');
+    void statusOf(request.url ?? '', health).then((status) => {
+      response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' });
+      response.end(status === 200 ? 'ok\n' : status === 503 ? 'not ready\n' : 'not found\n');
+    });
   });
   await listening(server, host, port).catch((error: NodeJS.ErrnoException) => {
     throw new CliError('configuration', `Nothing can listen on ${address} (${error.code ?? 'unknown'}).`, {
@@ -40,11 +44,11 @@ export async function serveHealth(address: string, health: Health): Promise<Heal
   return { address: `${name}:${bound.port}`, close: () => void server.close() };
 }
 
-function statusOf(url: string, { isReady }: Health): 200 | 404 | 503 {
+async function statusOf(url: string, { isReady }: Health): Promise<200 | 404 | 503> {
   const [path] = url.split('?');
   if (path === '/livez') return 200;
   if (path !== '/readyz') return 404;
-  return isReady() ? 200 : 503;
+  return (await isReady()) ? 200 : 503;
 }
 
 async function listening(server: Server, host: string | undefined, port: number): Promise<void> {

@@ -101,9 +101,11 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     if (options.logFormat === 'json') logger.info(line);
     else report.say(line);
   };
-  let isReady = false;
+  let isReady = async () => false;
   const health =
-    options.health === undefined ? undefined : await serveHealth(options.health, { isReady: () => isReady });
+    options.health === undefined
+      ? undefined
+      : await serveHealth(options.health, { isReady: () => isReady() });
   const { createMediaWorker } = await import('../worker.js');
   const { cachedWorkflowBundle } = await import('../workflow-bundle.js');
   const { confirmRebind } = await import('./confirm-rebind.js');
@@ -128,7 +130,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   say(
     `Ready: task queue ${taskQueue}${accounts.length === 0 ? '' : `, ${accounts.length === 1 ? 'account' : 'accounts'} ${accounts.join(', ')}`}. ${servedText(config, queues)}`,
   );
-  isReady = true;
+  isReady = () => made.isReady();
   report.ready({
     taskQueue,
     queues,
@@ -139,7 +141,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     ...(metrics !== undefined && { metrics }),
   });
   void interruption.happened.then(() => {
-    isReady = false;
+    isReady = async () => false;
     say('Draining: what is under way is finished.');
     made.shutdown();
   });

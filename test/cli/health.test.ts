@@ -8,7 +8,7 @@ describe('the probes of a worker', () => {
   let endpoint: Awaited<ReturnType<typeof serveHealth>>;
   beforeEach(async () => {
     ready = false;
-    endpoint = await serveHealth('127.0.0.1:0', { isReady: () => ready });
+    endpoint = await serveHealth('127.0.0.1:0', { isReady: async () => ready });
   });
   afterEach(() => {
     endpoint.close();
@@ -36,14 +36,14 @@ describe('the probes of a worker', () => {
 
   it('refuses an address that it cannot use, and says which one it can', async () => {
     for (const address of ['8080', 'host', 'host:99999', 'http://host:80'])
-      await expect(serveHealth(address, { isReady: () => true })).rejects.toThrow(
+      await expect(serveHealth(address, { isReady: async () => true })).rejects.toThrow(
         /MEDIA_HEALTH_ADDRESS.*host:port, or :port/,
       );
-    await expect(serveHealth(endpoint.address, { isReady: () => true })).rejects.toThrow(/EADDRINUSE/);
+    await expect(serveHealth(endpoint.address, { isReady: async () => true })).rejects.toThrow(/EADDRINUSE/);
   });
 
   it('takes an address of IPv6', async () => {
-    const other = await serveHealth('[::1]:0', { isReady: () => true }).catch((error: Error) => error);
+    const other = await serveHealth('[::1]:0', { isReady: async () => true }).catch((error: Error) => error);
     if (other instanceof Error) return expect(other.message).toMatch(/EADDRNOTAVAIL|EAFNOSUPPORT/);
     expect(await get(other.address, '/readyz')).toBe(200);
     return other.close();

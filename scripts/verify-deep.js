@@ -19,6 +19,7 @@ const LIMITS = {
   'campaign-kills': 20,
   'campaign-money': 3,
   'campaign-resets': 25,
+  'rolling-upgrade': 10,
   properties: 9,
   fuzz: 20,
   'malicious-server': 3,

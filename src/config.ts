@@ -40,6 +40,8 @@ export interface MediaConfig {
   readonly serve: readonly ServedPart[];
   /** Whether the worker of the queue itself serves the Nexus service `media`. */
   readonly nexus: boolean;
+  /** Version of the worker in a worker deployment of Temporal; undefined without versions. */
+  readonly deployment: { readonly name: string; readonly buildId: string } | undefined;
   /** Whether commands start workflows with search attributes. */
   readonly searchAttributes: boolean;
 }
@@ -106,8 +108,21 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     createsPerSecond: readNumber(text, 'MEDIA_CREATES_PER_SECOND', POSITIVE),
     serve: checkServe(readServe(text('MEDIA_SERVE')), 'MEDIA_SERVE'),
     nexus: text('MEDIA_NEXUS') === '1',
+    deployment: readDeployment(text('MEDIA_DEPLOYMENT')),
     searchAttributes: text('MEDIA_SEARCH_ATTRIBUTES') === '1',
   };
+}
+
+/** `NAME:BUILD_ID`, as Temporal itself writes a version. */
+function readDeployment(version: string | undefined): MediaConfig['deployment'] {
+  if (version === undefined) return undefined;
+  const [name, buildId] = version.split(/:(.*)/s);
+  if (!name || !buildId)
+    throw new ConfigurationError(
+      'MEDIA_DEPLOYMENT',
+      'must be NAME:BUILD_ID, the name of the worker deployment and this version of the worker, such as media:0.3.0.',
+    );
+  return { name, buildId };
 }
 
 const WHOLE = { allowed: 'a whole number of at least 1', ok: (n: number) => Number.isInteger(n) && n >= 1 };

@@ -149,6 +149,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     {
       ...DRAIN,
       ...HEARTBEATS,
+      ...versionOf(config),
       ...options.worker,
       ...nexusServicesOf(config, options.worker?.nexusServices),
       connection,
@@ -181,6 +182,19 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     },
     shutdown: () => {
       workers.shutdown();
+    },
+  };
+}
+
+/** A version of a worker deployment, for all queues of this worker. The behaviour is for workflows that name none. */
+function versionOf({ deployment }: MediaConfig): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (deployment === undefined) return {};
+  const { name: deploymentName, buildId } = deployment;
+  return {
+    workerDeploymentOptions: {
+      useWorkerVersioning: true,
+      version: { deploymentName, buildId },
+      defaultVersioningBehavior: 'PINNED',
     },
   };
 }

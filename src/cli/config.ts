@@ -49,6 +49,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_METRICS_ADDRESS', shown: 'plain' },
   { name: 'MEDIA_LOG_FORMAT', shown: 'plain', default: () => 'text' },
   { name: 'MEDIA_SERVE', shown: 'plain', default: () => SERVED_PARTS.join(',') },
+  { name: 'MEDIA_DEPLOYMENT', shown: 'plain' },
   { name: 'MEDIA_NEXUS', shown: 'plain', default: () => 'off' },
   { name: 'MEDIA_SEARCH_ATTRIBUTES', shown: 'plain', default: () => 'off' },
 ];

@@ -1,4 +1,9 @@
-import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  setWorkflowOptions,
+} from '@temporalio/workflow';
 import { FIND_VIDEO_TASK_KEYS, type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
 import { outcomes } from '../domain/make-outcome';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
@@ -9,6 +14,7 @@ import { AWAIT_VIDEO_KEYS, type AwaitVideoInput } from '../domain/workflow-input
 import { downloadVideo } from './download-video';
 import { queuesOf, refuseUnknownKeys } from './inputs';
 import { findVideoTaskActivity } from './proxies';
+import { PINNED } from './versioning-behavior';
 import { trackVideo, type VideoProgress } from './video-progress';
 import { startWatching, type Watching, watchVideo } from './watch-video';
 
@@ -69,3 +75,5 @@ export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVid
   refuseUnknownKeys(input, FIND_VIDEO_TASK_KEYS);
   return findVideoTaskActivity({ summary: 'look the task up' })(input);
 }
+
+setWorkflowOptions(PINNED, awaitVideo);

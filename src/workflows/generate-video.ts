@@ -1,4 +1,4 @@
-import { continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import { billing } from '../domain/price';
 import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
 import { type VideoOutcome } from '../domain/outcome';
@@ -12,6 +12,7 @@ import { creationKey } from './creation-key';
 import { downloadVideo } from './download-video';
 import { isRequest, milliseconds, queuesOf } from './inputs';
 import { startWatching, type Watching, watchVideo } from './watch-video';
+import { PINNED } from './versioning-behavior';
 import { trackVideo, type VideoProgress } from './video-progress';
 
 /**
@@ -122,3 +123,5 @@ function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
     ? beginCreate(own.key, Date.now())
     : outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
 }
+
+setWorkflowOptions(PINNED, generateVideo);

@@ -6,6 +6,7 @@ import {
   isCancellation,
   setCurrentDetails,
   setHandler,
+  setWorkflowOptions,
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
@@ -38,6 +39,7 @@ import { isUntaken, neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
 import { recordFacts } from './search-attributes';
 import { raceTimer } from './timers';
+import { PINNED } from './versioning-behavior';
 import { waitsQuery } from './waits-query';
 
 interface ImagePlace {
@@ -304,3 +306,6 @@ async function shownImageCall(
   recordFacts({ outcome: outcome.outcome });
   return outcome;
 }
+
+setWorkflowOptions(PINNED, generateImage);
+setWorkflowOptions(PINNED, editImage);

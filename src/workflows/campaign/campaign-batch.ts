@@ -1,7 +1,8 @@
-import { defineQuery, defineSignal, setHandler } from '@temporalio/workflow';
+import { defineQuery, defineSignal, setHandler, setWorkflowOptions } from '@temporalio/workflow';
 import { QUERY, SIGNAL } from '../../domain/names';
 import { type BatchInput, type BatchOrders, type BatchResult } from '../../domain/campaign/messages';
 import { type BatchState } from '../../domain/campaign/campaign-state';
+import { AUTO_UPGRADE } from '../versioning-behavior';
 import { Batch } from './batch';
 import { batchState } from './batch-view';
 
@@ -18,3 +19,5 @@ export async function campaignBatch(input: BatchInput): Promise<BatchResult> {
   setHandler(batchStateQuery, () => batchState(batch.work));
   return batch.run();
 }
+
+setWorkflowOptions(AUTO_UPGRADE, campaignBatch);

@@ -8,6 +8,7 @@ import {
   defineQuery,
   defineSignal,
   setHandler,
+  setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
 import { QUERY, SIGNAL } from '../../domain/names';
@@ -16,6 +17,7 @@ import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
 import { planCampaignActivity } from '../proxies';
 import { recordFacts } from '../search-attributes';
+import { AUTO_UPGRADE } from '../versioning-behavior';
 import { waitsQuery } from '../waits-query';
 import { Campaign } from './campaign';
 import { acceptUpdates } from './campaign-updates';
@@ -128,3 +130,5 @@ async function goOn(campaign: Campaign): Promise<never> {
   await condition(allHandlersFinished);
   return continueAsNew<typeof runCampaign>({ ...campaign.input, carried: campaign.carry() });
 }
+
+setWorkflowOptions(AUTO_UPGRADE, runCampaign);

@@ -1,7 +1,8 @@
 import { type RejectReason } from '../domain/failure-table';
 import { type RecordedAnswer } from '../domain/journal';
 import { isValidated } from '../domain/make-outcome';
-import { type Metrics, OTHER } from '../domain/metrics';
+import { OTHER } from '../domain/ended-video-metrics';
+import { type Metrics } from '../domain/metrics';
 import { type StandingScope, type UnconfirmedCall } from '../domain/paid-call';
 import { finishedState } from '../domain/price';
 import { type PaidOperation } from '../domain/request';

@@ -1,14 +1,4 @@
-/** One metric, as a scrape shows it. */
-interface MetricDefinition {
-  /** With the unit as its last word where it has one. */
-  readonly name: `temporal_media_${string}`;
-  readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** Of few values each: never a key, prompt, address, task id or creation key. */
-  readonly labels: readonly string[];
-  readonly help: string;
-  /** Upper bounds of a histogram that fit its values, for an exporter that can be told them. */
-  readonly buckets?: readonly number[];
-}
+import { ENDED_VIDEO_METRICS, type MetricDefinition } from './ended-video-metrics';
 
 /**
  * Every metric of this package. `model` is a model of the configuration, or one of which the service has accepted a call;
@@ -131,18 +121,7 @@ export const METRICS = {
     labels: [],
     help: 'Accounts that this worker has.',
   },
-  videoEnds: {
-    name: 'temporal_media_video_ends',
-    kind: 'counter',
-    labels: ['account', 'outcome', 'billing'],
-    help: 'Outcomes of video workflows and of the attempts of campaign rows, with the state of their billing.',
-  },
-  videoCost: {
-    name: 'temporal_media_video_cost_micro_units',
-    kind: 'counter',
-    labels: ['account', 'currency', 'state'],
-    help: 'Estimates of ended videos in millionths of the currency: settled, or needs_review.',
-  },
+  ...ENDED_VIDEO_METRICS,
 } as const satisfies { readonly [key: string]: MetricDefinition };
 
 export type MetricKey = keyof typeof METRICS;
@@ -174,6 +153,3 @@ export function unfailing(metrics: Metrics): Metrics {
     },
   };
 }
-
-/** In place of a value that is not one of few. */
-export const OTHER = 'other';

@@ -1,5 +1,6 @@
 import { metricMeter } from '@temporalio/workflow';
-import { METRICS, type MetricKey, type MetricLabels, OTHER } from '../domain/metrics';
+import { ENDED_VIDEO_METRICS, OTHER } from '../domain/ended-video-metrics';
+import { type MetricLabels } from '../domain/metrics';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 
 /** A full account name; an untyped caller may pass anything as the account of a task. */
@@ -18,7 +19,11 @@ export function countEndedVideo(outcome: VideoOutcome | ImageOutcome): void {
   if (estimate !== null && currency !== null) add('videoCost', estimate, { account, currency, state });
 }
 
-function add<Key extends MetricKey>(key: Key, value: number, labels: MetricLabels<Key>): void {
-  const { name, help } = METRICS[key];
+function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(
+  key: Key,
+  value: number,
+  labels: MetricLabels<Key>,
+): void {
+  const { name, help } = ENDED_VIDEO_METRICS[key];
   metricMeter.createCounter(name, undefined, help).add(value, labels);
 }

@@ -1,6 +1,11 @@
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
-import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } from '../domain/search-attributes';
+import {
+  SEARCH_ATTRIBUTE,
+  SEARCH_ATTRIBUTES,
+  type SearchFacts,
+  searchPairs,
+} from '../domain/search-attributes';
 
 const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
@@ -11,6 +16,13 @@ const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeTy
 export function isSearchable(): boolean {
   const { typedSearchAttributes } = workflowInfo();
   return SEARCH_ATTRIBUTES.some((name) => typedSearchAttributes.get(keyOf(name)) !== undefined);
+}
+
+/** Takes the outcome back: a person has decided about a call of unknown fate, and the workflow goes on. */
+export function forgetOutcome(): void {
+  const key = keyOf(SEARCH_ATTRIBUTE.outcome);
+  if (workflowInfo().typedSearchAttributes.get(key) !== undefined)
+    upsertSearchAttributes([{ key, value: null }]);
 }
 
 /** Makes facts of this execution searchable, where it was started so. One event for each change. */

@@ -8,7 +8,7 @@ import { safeNow, videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { countEndedVideo } from './ended-videos';
 import { type PollLoop } from './poll-loop';
-import { recordFacts } from './search-attributes';
+import { forgetOutcome, recordFacts } from './search-attributes';
 import { waitsQuery } from './waits-query';
 
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
@@ -56,6 +56,7 @@ export class VideoProgress {
   }
 
   update(news: Partial<Facts>): void {
+    const before = this.facts.phase;
     this.facts = { ...this.facts, ...news };
     this.show();
     const { video, taskId, phase } = this.facts;
@@ -63,6 +64,7 @@ export class VideoProgress {
     else if (taskId !== null) recordFacts({ taskId });
     // Whoever searches for what waits for a person finds it while it waits.
     if (phase === 'unconfirmed') recordFacts({ outcome: phase });
+    else if (before === 'unconfirmed') forgetOutcome();
   }
 
   /** Updates the details panel; needed after a tick, which changes states without an `update`. */

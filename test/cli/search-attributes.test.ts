@@ -110,6 +110,22 @@ describe('search attributes', () => {
     expect(await found(`MediaOutcome = 'rejected'`, 1)).toEqual(['waits']);
   });
 
+  it('once a person has had it sent again it is not found as unconfirmed any more', async () => {
+    const again = await media.startVideo(
+      { request: video('[lost-reply] [run:8s] sent again'), onUnconfirmed: 'wait' },
+      { id: 'again' },
+    );
+    const waiting = `MediaOutcome = 'unconfirmed' AND ExecutionStatus = 'Running'`;
+    expect(await found(waiting, 1)).toEqual(['again']);
+    await media.resolveUnconfirmed(
+      { creationKey: 'again', decision: 'resubmit', by: 'test', reason: 'test' },
+      'again',
+    );
+    expect(await found(`MediaTaskId IS NOT NULL AND ExecutionStatus = 'Running'`, 1)).toEqual(['again']);
+    expect(await found(waiting, 0)).toEqual([]);
+    expect(await again.result()).toMatchObject({ outcome: 'completed' });
+  });
+
   it('a campaign and its batches are found by its id', async () => {
     const rows = [1, 2].map((n) => ({ id: `${n}`, model: 'cine-1', prompt: `film ${n}`, duration: 2 }));
     const manifest = await storedManifest(stack, rows);

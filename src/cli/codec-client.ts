@@ -2,8 +2,9 @@ import { type DataConverter, type Payload, type PayloadCodec } from '@temporalio
 import { type Dispatcher } from 'undici';
 import { z } from 'zod';
 import { CodecUnreachableError } from '../client';
-import { collectReply } from '../service/collect-reply';
+import { type CollectedReply, collectReply } from '../service/collect-reply';
 import { environmentConnections } from '../service/connections';
+import { createRedactor } from '../service/redact';
 import { parseJsonBody } from '../service/reply-body';
 import { isBareAddress } from './bare-codec-address';
 import { CliError } from './errors';
@@ -22,6 +23,9 @@ export interface CodecServer {
 /** Longest wait for a reply, in milliseconds, and its largest size in bytes. */
 const LIMIT_MS = 10_000;
 const MAX_REPLY = 64 * 1024 * 1024;
+
+/** Longest reason of a refusal that is shown, in characters. */
+const MAX_REASON = 200;
 
 /** Payloads in protobuf's JSON form: bytes are base64. */
 const Reply = z.object({
@@ -66,11 +70,20 @@ class RemoteCodec implements PayloadCodec {
       AbortSignal.timeout(LIMIT_MS),
     ).catch(() => undefined);
     if (reply?.body.end !== 'complete') throw this.#failed('does not answer');
-    if (reply.status !== 200) throw this.#failed(`answers with HTTP ${reply.status}`);
+    if (reply.status !== 200) throw this.#failed(`answers with HTTP ${reply.status}${this.#reason(reply)}`);
     const read = Reply.safeParse(parseJsonBody(reply.body.bytes));
     if (!read.success || read.data.payloads.length !== payloads.length)
       throw this.#failed('answers with something other than these payloads');
     return read.data.payloads.map(fromJson);
+  }
+
+  /** What a refusal of these payloads says, such as the key that is missing; a page of a proxy or a log-in says nothing. */
+  #reason({ status, headers, body }: CollectedReply): string {
+    if (status !== 400 || !String(headers['content-type']).startsWith('text/plain')) return '';
+    // With its scheme and without: either may be repeated.
+    const { auth = '' } = this.server;
+    const said = createRedactor([auth, ...auth.split(/\s+/)]).text(body.bytes.toString('utf8'), MAX_REASON);
+    return said === '' ? '' : `: ${said.replace(/\.$/, '')}`;
   }
 
   #failed(why: string): CodecUnreachableError {

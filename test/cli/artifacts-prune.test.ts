@@ -6,7 +6,7 @@ import { createFileStore, type FileArtifactStore } from '../../src/artifacts/fil
 import { type ArtifactRef } from '../../src/domain/request';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { claimIntent } from '../activities/claim-intent';
-import { Encryption } from '../support/encryption';
+import { newEncryption } from '../support/encryption';
 import { eventually } from '../support/eventually';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { ownNamespace } from '../support/temporal';
@@ -146,7 +146,7 @@ describe('artifacts prune', () => {
 
   it('removes nothing while a payload cannot be read, and finds names in what a codec decodes', async () => {
     const hidden = await put('hidden');
-    const encryption = new Encryption();
+    const encryption = newEncryption();
     const { connection, namespace } = stack.server.client.options;
     const client = new Client({
       connection: connection!,

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Encryption, expectUnreadable } from '../support/encryption';
+import { expectUnreadable, newEncryption } from '../support/encryption';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { type CodecServer, startCodecServer } from './support/codec-server';
 import { type CliRun, runCli, runJson } from './support/run-cli';
@@ -29,7 +29,7 @@ describe('commands where a codec server encrypts payloads', () => {
         all[name],
       ]),
     );
-    const encryption = new Encryption();
+    const encryption = newEncryption();
     codec = await startCodecServer(encryption, server.namespace, AUTH);
     env = {
       ...bare,

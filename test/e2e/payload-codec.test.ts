@@ -4,13 +4,13 @@ import { TemporalMediaClient } from '../../src/client';
 import { findLostCalls } from '../../src/guard-lost-calls';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { storedManifest } from '../support/campaign';
-import { Encryption, expectUnreadable } from '../support/encryption';
+import { expectUnreadable, newEncryption } from '../support/encryption';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
 import { ownNamespace } from '../support/temporal';
 
 describe('a codec that encrypts what crosses to the server', () => {
-  const dataConverter = { payloadCodecs: [new Encryption()] };
+  const dataConverter = { payloadCodecs: [newEncryption()] };
   // Commands of other tests list what is in their namespace, and have no codec.
   const stack = sharedStack(
     async () => ({

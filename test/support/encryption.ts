@@ -1,40 +1,13 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
+import { randomBytes } from 'node:crypto';
+import { METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
+import { Encryption } from '../../examples/encryption';
 import { type TestServer } from './temporal';
 
-const ENCRYPTED = 'binary/encrypted';
-const { Payload: PayloadMessage } = temporal.api.common.v1;
+/** The codec of the examples with a key of its own. @param id name of the key */
+export const newEncryption = (id = 'first'): Encryption => new Encryption(newKey(id));
 
-/** As the samples of Temporal do it: each payload whole, with its metadata. */
-export class Encryption implements PayloadCodec {
-  readonly #key = randomBytes(32);
-
-  encode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(
-      payloads.map((payload) => {
-        const nonce = randomBytes(12);
-        const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
-        const plain = PayloadMessage.encode(payload).finish();
-        const data = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-        return { metadata: { [METADATA_ENCODING_KEY]: Buffer.from(ENCRYPTED) }, data };
-      }),
-    );
-  }
-
-  decode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(
-      payloads.map((payload) => {
-        if (encodingOf(payload) !== ENCRYPTED) return payload;
-        const data = Buffer.from(payload.data ?? []);
-        const decipher = createDecipheriv('aes-256-gcm', this.#key, data.subarray(0, 12));
-        decipher.setAuthTag(data.subarray(-16));
-        const plain = Buffer.concat([decipher.update(data.subarray(12, -16)), decipher.final()]);
-        return PayloadMessage.decode(plain);
-      }),
-    );
-  }
-}
+/** One key as the examples take it. */
+export const newKey = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
 
 function encodingOf({ metadata }: Payload): string {
   return Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
@@ -61,6 +34,6 @@ export async function expectUnreadable(server: TestServer, ids: readonly string[
     const memo = workflowExecutionInfo?.memo;
     const payloads = [...payloadsIn([own, memo])];
     expect(payloads.length).toBeGreaterThan(3);
-    expect(new Set(payloads.map(encodingOf))).toEqual(new Set([ENCRYPTED]));
+    expect(new Set(payloads.map(encodingOf))).toEqual(new Set(['binary/encrypted']));
   }
 }

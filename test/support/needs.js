@@ -55,6 +55,7 @@ const NEED_OF = {
   'test/contract/': 'lib',
   'test/docs/': 'nothing',
   'test/domain/': 'nothing',
+  'test/examples/codec-server.test.ts': 'nothing',
   'test/files/': 'nothing',
   'test/installed/': 'server',
   'test/journal/': 'nothing',

@@ -33,7 +33,7 @@ export function withSpan<T>({ name, attributes, work, end }: TracedWork<T>): Pro
   if (api === undefined || span === undefined) return work();
   let running: Promise<T> | undefined;
   const run = () => (running ??= (async () => work())());
-  attempt(() => api.context.with(api.trace.setSpan(api.context.active(), span), run));
+  attempt(() => void api.context.with(api.trace.setSpan(api.context.active(), span), run));
   const result = run();
   // Before the caller continues: a parent ends after its children.
   result.then(

@@ -10,7 +10,7 @@ import { type SandboxRequest } from './sandbox-request';
 const largest = 50_000;
 const longest = 8_192;
 const kept =
-  /^(content-type|content-length|transfer-encoding|accept|accept-encoding|range|if-range|user-agent|expect|connection|traceparent|tracestate|baggage)$|idempoten|request-id|client-token/;
+  /^(content-type|content-length|transfer-encoding|accept|accept-encoding|range|if-range|user-agent|expect|connection)$|idempoten|request-id|client-token/;
 
 /** Requests in order of arrival: the last 50,000 in memory, all in `requests.jsonl` if there is a data directory. */
 export class RequestLog {

@@ -14,6 +14,7 @@ import { type ArtifactStore } from './artifacts/artifact-store';
 import { checkServe, type MediaConfig, readConfig } from './config';
 import { type CreateJournal } from './domain/journal';
 import { nexusServicesOf } from './nexus/media-nexus-service';
+import { packagedWorkflows } from './packaged-workflows';
 import { refuseTwoSdkCopies } from './sdk-copies';
 import { bindQueue, type Rebind } from './worker/bind-queue';
 import { warnOfLacking } from './worker/bundled-types';
@@ -23,7 +24,7 @@ import { readinessOf } from './worker/readiness';
 import { joinActivities } from './worker/registered-names';
 import { type Served, servedBy, type ServedPart } from './worker/served-parts';
 import { openWorkerAccounts } from './worker/worker-accounts';
-import { bundledWorkflows } from './workflow-bundle';
+import { bundledWorkflows, shapesBundle } from './workflow-bundle';
 
 export { type AccountOptions } from './accounts/accounts-file';
 export {
@@ -52,6 +53,7 @@ export interface MediaWorkerOptions {
   readonly namespace?: string;
   /**
    * The user's own workflow code that re-exports ours, or a prebuilt bundle. Not used where `serve` leaves workflows out.
+   * Bundled with the workflow interceptors, converters and plugins of `worker`, but for a bundle that exists already.
    * @default the workflows of this package
    */
   readonly workflows?: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
@@ -139,7 +141,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
   const { config, served, accounts, connected } = making;
   const { connection, namespace } = connected;
   const { taskQueue } = config;
-  const workflows = served.workflows ? await workflowsOf(options.workflows) : {};
+  const workflows = served.workflows ? await workflowsOf(options.workflows, options.worker) : {};
   const parts = accounts === undefined ? undefined : await makeParts(options, config, accounts);
   if (parts !== undefined) {
     const { dataConverter } = options.worker ?? {};
@@ -201,7 +203,11 @@ function versionOf({ deployment }: MediaConfig): Pick<WorkerOptions, 'workerDepl
 
 async function workflowsOf(
   given: MediaWorkerOptions['workflows'],
+  worker: MediaWorkerOptions['worker'] = {},
 ): Promise<NonNullable<MediaWorkerOptions['workflows']>> {
+  // Bundled by the SDK, which knows what its options and plugins add to the code.
+  if (given?.workflowBundle == null && shapesBundle(worker))
+    return { workflowsPath: given?.workflowsPath ?? packagedWorkflows() };
   const { logger } = Runtime.instance();
   const workflows = await bundledWorkflows(given, (because) => {
     logger.info('Bundling the workflow code, which takes seconds', { because });

@@ -38,6 +38,23 @@ export async function bundledWorkflows(
 }
 
 /**
+ * Whether something of the user belongs into the bundle, so that one that was made without it does not do: interceptors,
+ * converters, or plugins, which may add them.
+ */
+export function shapesBundle(
+  options: Pick<WorkerOptions, 'interceptors' | 'bundlerOptions' | 'dataConverter' | 'plugins'>,
+): boolean {
+  const { interceptors, bundlerOptions, dataConverter, plugins = [] } = options;
+  return (
+    (interceptors?.workflowModules ?? []).length > 0 ||
+    bundlerOptions !== undefined ||
+    dataConverter?.payloadConverterPath !== undefined ||
+    dataConverter?.failureConverterPath !== undefined ||
+    plugins.length > 0
+  );
+}
+
+/**
  * Returns the shipped bundle where it matches, else one on disk in `cacheDir`. Its name depends on the SDK's version
  * and the code, because a bundle needs the exact SDK version of its worker.
  */

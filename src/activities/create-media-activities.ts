@@ -25,6 +25,7 @@ import { createCreateVideo } from './create-video';
 import { createDownloadVideo } from './download-video';
 import { createFindVideoTask } from './find-video-task';
 import { createImageCall } from './image-call';
+import { pollInSpan } from './media-spans';
 import { type PaidDeps } from './paid-context';
 import { createPaidEvents } from './paid-events';
 import { PollMetrics } from './poll-metrics';
@@ -145,7 +146,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
 
 /**
  * A tick for an account of another worker is handed on in its time; the workflow sees only what no worker could poll.
- * Every other tick is counted here, because the thread of the polls has no meter.
+ * Every other tick is counted and traced here, because the thread of the polls has neither meter nor tracer.
  */
 function byItsWorker(
   pollVideos: MediaActivities[typeof ACTIVITY.pollVideos],
@@ -155,8 +156,9 @@ function byItsWorker(
   return async (input) => {
     const account = accounts.find(input.account)?.name;
     if (account === undefined) leaveToAnotherWorker(input.budgetMs);
-    const result = await pollVideos(input);
-    polls.count(account ?? OTHER, input, result);
+    const name = account ?? OTHER;
+    const result = await pollInSpan(name, input, () => pollVideos(input));
+    polls.count(name, input, result);
     return result;
   };
 }

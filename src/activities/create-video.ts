@@ -17,6 +17,7 @@ import { type ResolvedReference } from '../service/wire-references';
 import { wireVideoBody } from '../service/wire-video';
 import { type Account } from '../accounts/registry';
 import { indexCreated } from './send-attempts';
+import { sendInSpan } from './media-spans';
 import { failureAnswer, invalidAnswer, pendingAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
 import {
   type Caller,
@@ -95,7 +96,17 @@ function specOf(
     ...(input.sameKey === true && { sameKey: true }),
     prepare: (account) => prepareVideo(request, account, deps),
     post: async ({ account, ready, intent, base, options }) => {
-      const reply = await account.client.createVideo(ready.body, options);
+      const isKnownModel = !ready.warnings.includes(NOT_VALIDATED);
+      const { sendAttempt } = base;
+      const { model } = request;
+      const call = {
+        operation: 'create_video',
+        account: account.name,
+        model,
+        isKnownModel,
+        sendAttempt,
+      } as const;
+      const reply = await sendInSpan(call, options, (sent) => account.client.createVideo(ready.body, sent));
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
       sender.created(reply.taskId);
       const created: CreatedVideo = {

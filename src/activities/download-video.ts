@@ -21,6 +21,7 @@ import {
   type TryResult,
 } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
+import { downloadInSpan } from './media-spans';
 import { type PaidEvents } from './paid-events';
 
 export interface DownloadDeps {
@@ -73,7 +74,7 @@ export function createDownloadVideo(
           info.attempt >= (info.retryPolicy?.maximumAttempts || Infinity),
         flowed: false,
       };
-      const result = await downloadOnce(turn, taskId);
+      const result = await downloadOnce(turn, input.video, info.attempt);
       if ('video' in result) {
         const finished = await finish(deps, input, { downloaded: result, info, startedAt, now });
         report('downloaded', { bytes: result.video.artifact.bytes });
@@ -244,11 +245,19 @@ export const NO_ACCOUNT: DownloadProblem = {
 /**
  * Makes one try for a video, alone or in a group: reads its record, then tries every location of its result. A storage
  * error is a problem, too.
+ * @param attempt of the activity
  */
 export async function downloadOnce(
   turn: DownloadTry,
-  taskId: string,
-): Promise<FetchedVideo | { readonly problem: DownloadProblem; readonly lives: boolean }> {
+  { account, taskId }: VideoTask,
+  attempt: number,
+): Promise<TriedVideo> {
+  return downloadInSpan({ account, attempt }, turn, () => tryOnce(turn, taskId));
+}
+
+type TriedVideo = FetchedVideo | { readonly problem: DownloadProblem; readonly lives: boolean };
+
+async function tryOnce(turn: DownloadTry, taskId: string): Promise<TriedVideo> {
   const record = await turn.client.getVideo(taskId, { signal: turn.signal, purpose: 'content' });
   const result = await locations(turn, taskId, record);
   if ('video' in result) return { video: result.video, record };

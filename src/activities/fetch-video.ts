@@ -31,6 +31,8 @@ export interface DownloadTry {
   readonly last: boolean;
   /** Set once this try has received a byte of a video. */
   flowed: boolean;
+  /** Set once this try has used bytes of an earlier one. */
+  resumed?: boolean;
 }
 
 type Body = Extract<ContentFetchResult, { kind: 'body' }>;
@@ -46,12 +48,17 @@ async function fetchLocation(turn: DownloadTry, location: string, url: URL): Pro
   const resumed = await resumablePart(turn, location);
   if (resumed === undefined) return fetchWhole(turn, location, url);
   const { etag, length } = turn.progress;
-  if (resumed.position === length) return { part: resumed };
+  if (resumed.position === length) {
+    turn.resumed = true;
+    return { part: resumed };
+  }
   const range = { from: resumed.position, etag: etag! };
   const result = await get(turn, { url, range });
   if (result.kind === 'body') {
-    if (result.status === 206 && continues(result, turn.progress, resumed))
+    if (result.status === 206 && continues(result, turn.progress, resumed)) {
+      turn.resumed = true;
       return take(turn, resumed, result);
+    }
     if (result.status === 200) {
       await forget(turn, resumed);
       return takeWhole(turn, location, result);

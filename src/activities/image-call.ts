@@ -25,6 +25,7 @@ import { timeLeft } from './await-sender';
 import { retryLater } from './failures';
 import { fetchLostImages } from './fetch-lost-images';
 import { keepImages, type KeepImages } from './keep-images';
+import { sendInSpan } from './media-spans';
 import {
   type AnswerBase,
   failureAnswer,
@@ -165,10 +166,14 @@ function specOf(
     prepare: (account) => prepareImage(paid, account, deps),
     post: async ({ account, ready, intent, base, options, window }) => {
       const { client } = account;
-      const reply =
-        ready.body.kind === 'json'
-          ? await client.generateImage(ready.body, options)
-          : await client.editImage(ready.body, options);
+      const { operation, request } = paid;
+      const isKnownModel = !ready.warnings.includes(NOT_VALIDATED);
+      const { sendAttempt } = base;
+      const call = { operation, account: account.name, model: request.model, isKnownModel, sendAttempt };
+      const { body } = ready;
+      const reply = await sendInSpan(call, options, (sent) =>
+        body.kind === 'json' ? client.generateImage(body, sent) : client.editImage(body, sent),
+      );
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
       return keepImages(reply, keeping(client, base, ready.warnings, window.endsAt));
     },

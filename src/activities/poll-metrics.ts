@@ -32,19 +32,14 @@ export class PollMetrics {
   ) {}
 
   /** @param account name of the account that the worker has for the tick */
-  count(account: string, input: PollVideosInput, { answers }: PollVideosResult): void {
+  count(account: string, input: PollVideosInput, result: PollVideosResult): void {
     if (this.metrics === NO_METRICS) return;
     const ids = input.byModel.flatMap((batch) => batch.ids);
-    const byAnswer = new Map<string, number>();
+    for (const [answer, polls] of pollsByAnswer(input, result))
+      this.metrics.record('polls', polls, { account, answer });
     const finished = new Set<number>();
-    for (const answer of answers) {
-      const word = wordOf(answer);
-      byAnswer.set(word, (byAnswer.get(word) ?? 0) + 1);
+    for (const answer of result.answers)
       if ('record' in answer && isFinal(answer.record)) finished.add(answer.index);
-    }
-    const silent = ids.length - answers.length;
-    if (silent > 0) byAnswer.set('unchanged', (byAnswer.get('unchanged') ?? 0) + silent);
-    for (const [answer, polls] of byAnswer) this.metrics.record('polls', polls, { account, answer });
 
     const now = this.now();
     const until = now + Math.max(LEAST_MS, MISSED_INTERVALS * tickIntervalMs(input));
@@ -86,6 +81,21 @@ export class PollMetrics {
   private report(account: string): void {
     this.metrics.record('inFlight', this.inFlight.get(account) ?? 0, { account });
   }
+}
+
+/** The tasks of a tick, counted by a word for their answer; one that is not mentioned is unchanged. */
+export function pollsByAnswer(
+  { byModel }: PollVideosInput,
+  { answers }: PollVideosResult,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const answer of answers) {
+    const word = wordOf(answer);
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const silent = byModel.reduce((sum, { ids }) => sum + ids.length, 0) - answers.length;
+  if (silent > 0) counts.set('unchanged', (counts.get('unchanged') ?? 0) + silent);
+  return counts;
 }
 
 function wordOf(answer: PollAnswer): string {

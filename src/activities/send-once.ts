@@ -94,7 +94,7 @@ export interface PaidSpec<
     readonly ready: ReadyCall<Body>;
     readonly intent: ClaimIntent;
     readonly base: AnswerBase;
-    readonly options: PaidSendOptions;
+    readonly options: PaidSendOptions & { readonly deadlineMs: number };
     readonly window: SendWindow;
   }): Promise<Answer>;
 }

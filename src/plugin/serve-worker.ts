@@ -18,7 +18,7 @@ import { makeParts, type MediaParts, queuesOf } from '../worker/media-parts';
 import { openWorkerAccounts } from '../worker/worker-accounts';
 import { joinActivities, WorkerSetupError } from '../worker/registered-names';
 import { type Served, servedBy } from '../worker/served-parts';
-import { bundledWorkflows } from '../workflow-bundle';
+import { bundledWorkflows, shapesBundle } from '../workflow-bundle';
 import { joinBundle, refuseLacking } from './join-bundle';
 import { type MediaPluginOptions } from './options';
 
@@ -120,22 +120,11 @@ async function workflowsFor(options: WorkerOptions | ReplayWorkerOptions): Promi
     return {};
   }
   if (workflowsPath !== undefined) return {};
-  if (shapesBundle(options)) return { workflowsPath: packagedWorkflows() };
+  const plugins = (options.plugins ?? []).filter(({ name }) => name !== NAME);
+  if (shapesBundle({ ...options, plugins })) return { workflowsPath: packagedWorkflows() };
   return bundledWorkflows(undefined, (because) => {
     Runtime.instance().logger.info('Bundling the workflow code, which takes seconds', { because });
   });
-}
-
-/** Whether something of the user belongs into the bundle, so that the one of this package does not do. */
-function shapesBundle(options: WorkerOptions | ReplayWorkerOptions): boolean {
-  const { interceptors, bundlerOptions, dataConverter, plugins = [] } = options;
-  return (
-    (interceptors?.workflowModules ?? []).length > 0 ||
-    bundlerOptions !== undefined ||
-    dataConverter?.payloadConverterPath !== undefined ||
-    dataConverter?.failureConverterPath !== undefined ||
-    plugins.some(({ name }) => name !== NAME)
-  );
 }
 
 interface Making {

@@ -1,5 +1,9 @@
+import { context, trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { join } from 'node:path';
 import { accountRegistry } from '../../src/accounts/registry';
+import { pollInSpan } from '../../src/activities/media-spans';
 import { pollInThread, type PollThread } from '../../src/activities/poll-in-thread';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
@@ -88,6 +92,26 @@ describe('polls in a thread of their own', () => {
     expect((await thread.pollVideos(tick)).answers).toMatchObject([
       { index: 0, error: 'credentials', httpStatus: 401 },
     ]);
+  });
+
+  it('are one span of the thread of the worker for each tick, below that of the activity', async () => {
+    const exporter = new InMemorySpanExporter();
+    new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+    const tick = tickOf([await newTask(), 'task_unknown']);
+    await trace.getTracer('activity').startActiveSpan('RunActivity', async (span) => {
+      await pollInSpan(ACCOUNT, tick, () => thread.pollVideos(tick));
+      span.end();
+    });
+    trace.disable();
+    context.disable();
+    const [poll, activity] = exporter.getFinishedSpans();
+    expect(poll).toMatchObject({ name: 'media.poll', parentSpanId: activity?.spanContext().spanId });
+    expect(poll?.attributes).toEqual({
+      'media.account': ACCOUNT,
+      'media.tasks': 2,
+      'media.answers.record': 1,
+      'media.answers.not_found': 1,
+    });
   });
 
   it('fail with their thread, and the next ones have a new one', async () => {

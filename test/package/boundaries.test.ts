@@ -101,6 +101,13 @@ describe('the layers', () => {
     }
   });
 
+  it('one file names OpenTelemetry, and no workflow code reaches it', () => {
+    const named = sources.filter(({ text }) => text.includes("'@opentelemetry/")).map(({ path }) => path);
+    expect(named).toEqual(['activities/spans.ts']);
+    for (const entry of ['workflows/index.ts', 'domain/index.ts', 'client.ts', 'activities/poll-thread.ts'])
+      expect([...reach(entry)]).not.toContain(named[0]);
+  });
+
   it('proxyActivities is called in one file', () => {
     const callers = sources.filter(({ text }) => /proxyActivities[<(]/.test(text)).map(({ path }) => path);
     // That of the fake workflows, which run in tests of users, reaches no history that is kept.

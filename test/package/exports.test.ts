@@ -57,6 +57,7 @@ describe('package exports', () => {
     expect(optional).toEqual(
       expect.arrayContaining([
         '@temporalio/testing',
+        '@opentelemetry/api',
         'fastify',
         '@fastify/multipart',
         'h264-mp4-encoder',

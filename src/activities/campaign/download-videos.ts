@@ -59,7 +59,7 @@ export function createDownloadVideos(
       const shared = { client, artifacts, bounds, signal, now, endsAt, deadline: deadline.signal };
       const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
       try {
-        const tried = await downloadOnce(turn, video.taskId);
+        const tried = await downloadOnce(turn, video, info.attempt);
         const { account, taskId } = video;
         if ('video' in tried) {
           results[index] = { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) };

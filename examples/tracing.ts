@@ -1,0 +1,26 @@
+// A worker and a client in one trace: the caller, its workflow, the activities, and the requests to the service.
+import { Resource } from '@opentelemetry/resources';
+import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import { Client, type ClientOptions } from '@temporalio/client';
+import { OpenTelemetryPlugin } from '@temporalio/interceptors-opentelemetry';
+import { createMediaWorker } from 'temporal-media/worker';
+
+/** Once in a process, before its worker or client is made. Call `provider.shutdown()` at its end. */
+export function startTracing(service: string, exporter: SpanExporter) {
+  const resource = new Resource({ 'service.name': service });
+  const spanProcessor = new BatchSpanProcessor(exporter);
+  const provider = new NodeTracerProvider({ resource, spanProcessors: [spanProcessor] });
+  provider.register();
+  return { provider, tracing: new OpenTelemetryPlugin({ resource, spanProcessor }) };
+}
+
+/** Also `plugins: [new MediaPlugin(), tracing]` of a worker of your own. */
+export function tracedWorker(tracing: OpenTelemetryPlugin, env = process.env) {
+  const workflows = { workflowsPath: require.resolve('./workflows') };
+  return createMediaWorker({ env, workflows, worker: { plugins: [tracing] } });
+}
+
+export function tracedClient(tracing: OpenTelemetryPlugin, options: ClientOptions) {
+  return new Client({ ...options, plugins: [tracing] });
+}

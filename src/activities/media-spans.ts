@@ -1,4 +1,4 @@
-import { OTHER } from '../domain/metrics';
+import { OTHER } from '../domain/ended-video-metrics';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type PaidOperation } from '../domain/request';
 import { type PaidFailure, type PaidSendOptions } from '../service/media-client';

@@ -34,7 +34,7 @@ function useTracer(startSpan: Tracer['startSpan']): void {
 function useContexts(run: (work: () => unknown) => unknown): void {
   const manager: ContextManager = {
     active: () => ROOT_CONTEXT,
-    with: (_context: Context, work: (...args: never[]) => unknown) => run(() => work()) as never,
+    with: ((_context: Context, work: () => unknown) => run(() => work())) as ContextManager['with'],
     bind: (_context, target) => target,
     enable: () => manager,
     disable: () => manager,

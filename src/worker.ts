@@ -24,6 +24,7 @@ import { readinessOf } from './worker/readiness';
 import { joinActivities } from './worker/registered-names';
 import { type Served, servedBy, type ServedPart } from './worker/served-parts';
 import { openWorkerAccounts } from './worker/worker-accounts';
+import { versionOf } from './worker/worker-version';
 import { bundledWorkflows, shapesBundle } from './workflow-bundle';
 
 export { type AccountOptions } from './accounts/accounts-file';
@@ -151,7 +152,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     {
       ...DRAIN,
       ...HEARTBEATS,
-      ...versionOf(config),
+      ...versionOf(config, options.worker?.workerDeploymentOptions),
       ...options.worker,
       ...nexusServicesOf(config, options.worker?.nexusServices),
       connection,
@@ -184,19 +185,6 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     },
     shutdown: () => {
       workers.shutdown();
-    },
-  };
-}
-
-/** A version of a worker deployment, for all queues of this worker. The behaviour is for workflows that name none. */
-function versionOf({ deployment }: MediaConfig): Pick<WorkerOptions, 'workerDeploymentOptions'> {
-  if (deployment === undefined) return {};
-  const { name: deploymentName, buildId } = deployment;
-  return {
-    workerDeploymentOptions: {
-      useWorkerVersioning: true,
-      version: { deploymentName, buildId },
-      defaultVersioningBehavior: 'PINNED',
     },
   };
 }

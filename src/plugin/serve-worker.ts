@@ -16,6 +16,7 @@ import { codeOf } from '../worker/bundled-types';
 import { DRAIN, HEARTBEATS } from '../worker/paid-limits';
 import { makeParts, type MediaParts, queuesOf } from '../worker/media-parts';
 import { openWorkerAccounts } from '../worker/worker-accounts';
+import { versionOf } from '../worker/worker-version';
 import { joinActivities, WorkerSetupError } from '../worker/registered-names';
 import { type Served, servedBy } from '../worker/served-parts';
 import { bundledWorkflows, shapesBundle } from '../workflow-bundle';
@@ -39,7 +40,8 @@ export async function serveWorker(media: MediaPluginOptions, options: WorkerOpti
   const workflows = served.workflows ? await workflowsFor(options) : {};
   if (served.kinds.length === 0) {
     const nexus = nexusServicesOf(config, options.nexusServices);
-    return withPlugin({ ...options, ...workflows, ...nexus }, new InWorker(served));
+    const version = versionOf(config, options.workerDeploymentOptions);
+    return withPlugin({ ...version, ...options, ...workflows, ...nexus }, new InWorker(served));
   }
 
   const parts = await makeParts(media, config, openWorkerAccounts(config, media.accounts));
@@ -50,6 +52,7 @@ export async function serveWorker(media: MediaPluginOptions, options: WorkerOpti
     await bind(options, media, parts);
     const made = {
       ...HEARTBEATS,
+      ...versionOf(config, options.workerDeploymentOptions),
       ...options,
       ...workflows,
       ...(activities !== undefined && { activities }),

@@ -16,7 +16,7 @@ describe('the version of a worker', () => {
   });
 
   it('is refused where it is named but not used: the server would refuse every workflow task', () => {
-    const named = { useWorkerVersioning: false, version, defaultVersioningBehavior: 'PINNED' } as const;
+    const named = { useWorkerVersioning: false, version } as const;
     expect(() => versionOf({ deployment: undefined }, named)).toThrow(/useWorkerVersioning to true/);
   });
 });

@@ -44,7 +44,7 @@ module.exports = {
   testTimeout: 120_000,
   // More than the two processors, because most files wait for timers of a server. With six a fifth of the processors idled;
   // with nine the first minute is so full that limits of seconds pass.
-  maxWorkers: 7,
+  maxWorkers: 6,
   testSequencer: '<rootDir>/test/support/long-first.js',
   // Tests that run at once wait for timers of a server: more of them cost no processor.
   maxConcurrency: 12,

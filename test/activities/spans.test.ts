@@ -170,7 +170,7 @@ describe('spans', () => {
       jest.doMock('@opentelemetry/api', () => {
         throw Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
       });
-      const spans = require('../../src/activities/spans') as { withSpan: typeof withSpan };
+      const spans = jest.requireActual<{ withSpan: typeof withSpan }>('../../src/activities/spans');
       const end = () => ({ attributes: {} });
       const work = async () => 'done';
       expect(await spans.withSpan({ name: 'span', attributes: () => ({}), work, end })).toBe('done');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
-import { NexusOperationFailure } from '@temporalio/common';
+import { NexusOperationFailure, TimeoutFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { type VideoOutcome } from '../../src/domain';
 import { accepted } from '../support/accepted';
@@ -191,6 +191,16 @@ describe('the Nexus service media', () => {
     expect(outcome).toMatchObject({ outcome: 'cancelled', video: { model: 'cine-1' } });
     const owner = (await stack()).server.client.workflow.getHandle(creationKey);
     expect(await owner.result()).toEqual(outcome);
+  });
+
+  it.concurrent('an operation that runs into its own limit cancels nothing: the same key finds the video', async () => {
+    const creationKey = await order('late');
+    const input = { creationKey, request: video(`[run:8s] ${creationKey}`) };
+    const late = await start('callMedia', [(await callers).endpoint, 'generateVideo', input, '3 seconds']);
+    const failed = await late.result().catch((error: unknown) => error);
+    expect((failed as WorkflowFailedError).cause?.cause).toBeInstanceOf(TimeoutFailure);
+    expect(await call('generateVideo', input)).toMatchObject({ outcome: 'completed' });
+    expect(await accepted(await stack(), input.request.prompt)).toBe(1);
   });
 
   it.concurrent.each([

@@ -15,6 +15,7 @@ export type ActivityQueueOptions = Partial<
   >
 >;
 
+/** Slots and rates of each activity queue. A queue that is left out has the defaults. */
 export type ActivityQueuesOptions = { readonly [kind in ActivityQueueKind]?: ActivityQueueOptions };
 
 /** Concurrent activities. A group holds up to 25 creates or downloads, a poll up to 500 GETs. */
@@ -90,6 +91,7 @@ export interface MediaWorkers {
   run(): Promise<void>;
   /** Runs until `work` has settled, and settles with its result. */
   runUntil<T>(work: Promise<T> | (() => Promise<T>)): Promise<T>;
+  /** Starts the shutdown of all workers and returns at once; `run` then settles when they have drained. */
   shutdown(): void;
 }
 

@@ -48,7 +48,7 @@ export {
 } from './client/errors';
 export { type CampaignExecution, type CampaignStart } from './client/campaign-records';
 export { type RetriedOutcome } from './client/resumed-rows';
-export { CampaignClient } from './client/campaigns';
+export { CampaignClient, type OrderInput } from './client/campaigns';
 export {
   type CampaignChanges,
   type CampaignOrder,

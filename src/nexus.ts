@@ -24,9 +24,13 @@ interface WithCreationKey {
   readonly creationKey: string;
 }
 
+/** Input of the operation `generateVideo`: that of the workflow, with a creation key. */
 export type MediaVideoInput = Omit<GenerateVideoInput, 'creationKey' | 'carried'> & WithCreationKey;
+/** Input of the operation `awaitVideo`, which buys nothing and therefore needs no creation key. */
 export type MediaAwaitInput = Omit<AwaitVideoInput, 'carried'>;
+/** Input of the operation `generateImage`: that of the workflow, with a creation key. */
 export type MediaImageInput = Omit<GenerateImageWorkflowInput, 'creationKey'> & WithCreationKey;
+/** Input of the operation `editImage`: that of the workflow, with a creation key. */
 export type MediaEditInput = Omit<EditImageWorkflowInput, 'creationKey'> & WithCreationKey;
 
 /** A campaign and its id: the same id with the same manifest attaches, or goes on with the rows that are left. */

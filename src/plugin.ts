@@ -18,6 +18,7 @@ import { isServed, NAME, replayWorkflows, serveWorker } from './plugin/serve-wor
 
 export { type MediaPluginOptions } from './plugin/options';
 export { type ServedPart } from './worker/served-parts';
+export { type Rebind } from './worker/bind-queue';
 
 /**
  * `plugins: [new MediaPlugin()]` of `Worker.create`, `bundleWorkflowCode`, a replay, a client or a connection.

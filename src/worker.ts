@@ -42,7 +42,9 @@ export { mediaNexusService, type MediaNexusOptions } from './nexus/media-nexus-s
 export { histogramBuckets, runtimeMetrics, type RuntimeMetrics } from './worker/runtime-metrics';
 export { WorkerSetupError } from './worker/registered-names';
 export { type ServedPart } from './worker/served-parts';
+export { type Rebind } from './worker/bind-queue';
 
+/** Options of {@link createMediaWorker}. Without any, everything is read from the environment. */
 export interface MediaWorkerOptions {
   /** @default read from the environment */
   readonly config?: MediaConfig;
@@ -87,6 +89,7 @@ export interface MediaWorkerOptions {
   readonly pollThread?: boolean;
 }
 
+/** A worker with its activity queues, bound to its journal and ready to run. */
 export interface MediaWorker {
   /** The worker of the queue itself: workflows, and all activities. Where that is not served, of the first queue. */
   readonly worker: Worker;
@@ -107,6 +110,7 @@ export interface MediaWorker {
   isReady(): Promise<boolean>;
   /** Runs until shutdown; creates in flight are finished first. */
   run(): Promise<void>;
+  /** Starts the shutdown of all its workers and returns at once; `run` then settles when they have drained. */
   shutdown(): void;
 }
 

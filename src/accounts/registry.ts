@@ -22,9 +22,11 @@ export interface Account {
   readonly spendLimit?: SpendLimit | undefined;
 }
 
+/** The accounts that a worker can pay with. */
 export interface AccountRegistry {
   /** By credential name or full account name; undefined when this worker has no such account. */
   find(account: string | undefined): Account | undefined;
+  /** Every account that can be used now. */
   all(): readonly Account[];
 }
 

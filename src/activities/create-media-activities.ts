@@ -36,6 +36,7 @@ import { createResolveUnconfirmed } from './resolve-unconfirmed';
 import { createReviewJournal } from './review-journal';
 import { type TaskRecords } from './task-records';
 
+/** What the activities work with. Whoever passes stores and clients closes them. */
 export interface MediaActivityDeps {
   readonly accounts: AccountRegistry;
   readonly artifacts: ArtifactStore;

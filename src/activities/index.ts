@@ -9,7 +9,7 @@ export { accountRegistry, type Account, type AccountRegistry } from '../accounts
 export { FAILURE } from './failures';
 export { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 export { createMediaClient } from '../service/create-media-client';
-export { type MediaClient, type MediaClientOptions } from '../service/media-client';
+export { type MediaClient, type MediaClientOptions, type ClientTimeouts } from '../service/media-client';
 export { accountName, normaliseBaseUrl } from '../service/base-url';
 export { campaignRows } from './campaign/campaign-rows';
 export { FileArtifactStore } from '../artifacts/file-store';
@@ -17,4 +17,12 @@ export { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-s
 export { createFileJournal } from '../journal/file-journal';
 export { type CreateJournal } from '../domain/journal';
 export { type MetricKey, type MetricLabels, type Metrics } from '../domain/metrics';
-export { createModelSource, type ModelSource } from '../models/model-source';
+export {
+  createModelSource,
+  type ModelSource,
+  type ModelSourceOptions,
+  type ModelsUnavailable,
+  type ReadLocation,
+} from '../models/model-source';
+export { type ConnectionFactory, type Connection, type ConnectionSettings } from '../service/connections';
+export { type ModelLookup } from '../domain/model-config';

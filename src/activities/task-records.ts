@@ -19,6 +19,7 @@ export interface SentCreate {
   readonly headers: { readonly [name: string]: string };
 }
 
+/** What the records of a service say about one send. `unknown`: they could not be read, or are not complete yet. */
 export type TaskRecord =
   | { readonly found: 'task'; readonly taskId: string }
   /** The records are complete and hold no such task. */

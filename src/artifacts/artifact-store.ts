@@ -49,8 +49,10 @@ export interface ArtifactStore {
   /** Removes an artifact, if it is there. */
   remove(sha256: string): Promise<void>;
 
+  /** Stores bytes that are in memory. Bytes that the store already has are not written again. */
   putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef>;
 
+  /** Stores the bytes of a stream: all of them, or nothing. Bytes that the store already has are not written again. */
   putStream(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<ArtifactRef>;
 
   /**
@@ -72,6 +74,7 @@ export interface ArtifactStore {
   checkWritable(): Promise<void>;
 }
 
+/** Which refused bytes are removed. */
 export interface PruneRejected {
   /** Milliseconds since the Unix epoch: bytes that were refused since are kept. */
   readonly before: number;
@@ -79,6 +82,7 @@ export interface PruneRejected {
   readonly dryRun: boolean;
 }
 
+/** What was removed; with `dryRun`, what would be. */
 export interface PrunedBytes {
   readonly removed: number;
   readonly removedBytes: number;
@@ -88,7 +92,7 @@ export interface PrunedBytes {
 export interface StoredArtifact {
   readonly sha256: string;
   readonly bytes: number;
-  /** ISO 8601 time at which these bytes were last stored, at most {@link STORED_AGAIN_MS} too early. */
+  /** ISO 8601 time at which these bytes were last stored, at most a day too early. */
   readonly storedAt: string;
 }
 
@@ -98,6 +102,7 @@ export interface StoredArtifact {
  */
 export const STORED_AGAIN_MS = 86_400_000;
 
+/** Options of {@link ArtifactStore.stage}. */
 export interface StageOptions {
   /** The owner is new, so that its earlier parts are not searched for. @default false */
   readonly fresh?: boolean;
@@ -107,6 +112,7 @@ export interface StageOptions {
 export interface StagedArtifact {
   /** Number of bytes in the part. */
   readonly position: number;
+  /** Appends bytes. Rejects with `superseded` after another execution of the owner took the part over. */
   write(chunk: Uint8Array): Promise<void>;
   /** Drops all bytes and starts at 0. */
   restart(): Promise<void>;

@@ -93,10 +93,12 @@ export class FileArtifactStore implements ArtifactStore {
     }
   }
 
+  /** Stores bytes that are in memory. @throws ArtifactError */
   async putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef> {
     return this.putStream([bytes], options);
   }
 
+  /** Stores the bytes of a stream: all of them, or nothing. @throws ArtifactError */
   async putStream(
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: PutOptions,

@@ -18,6 +18,7 @@ export class JournalBindingError extends Error {
   override readonly name = 'JournalBindingError';
 }
 
+/** The queue, the journal, and what may be taken over when they do not belong together yet. */
 export interface BindJournalOptions {
   /** Client of the namespace in which the workflows run. */
   readonly client: Client;

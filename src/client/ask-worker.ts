@@ -15,6 +15,7 @@ import {
 /** Longest wait for a worker, in milliseconds: a person waits for the answer. */
 const WORKER_LIMIT_MS = 120_000;
 
+/** Which part of the journal is read, and how many keys. */
 export type ReviewInput = Omit<ReviewJournalInput, 'taskQueue'>;
 
 /** See `TemporalMediaClient.reviewJournal`. */

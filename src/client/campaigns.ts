@@ -312,7 +312,7 @@ function refuseUnusable(id: string, input: CampaignStart): void {
 export type CampaignOrder = keyof CampaignUpdates | 'pause' | 'resume' | 'cancel';
 
 /** Arguments of an order. */
-type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
+export type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
   ? [CampaignUpdates[Order]]
   : [];
 

@@ -1,6 +1,7 @@
 import { type WorkflowStartOptions } from '@temporalio/client';
 import { type KeysOf } from '../domain/known-keys';
 
+/** Options of `TemporalMediaClient`. */
 export interface TemporalMediaClientOptions {
   /** Task queue of the media worker. @default 'temporal-media' */
   readonly taskQueue?: string;
@@ -29,12 +30,14 @@ export interface StartOptions extends Pick<
   readonly id?: string;
 }
 
+/** Options of `TemporalMediaClient.watch`. */
 export interface WatchOptions {
   /** Milliseconds between two queries. @default 1500 */
   readonly intervalMs?: number;
   readonly signal?: AbortSignal;
 }
 
+/** Options of `TemporalMediaClient.findTask`. */
 export interface FindTaskOptions {
   /** @default false */
   readonly askService?: boolean;
@@ -42,6 +45,7 @@ export interface FindTaskOptions {
   readonly timeoutMs?: number;
 }
 
+/** Options of `TemporalMediaClient.artifactStore`. */
 export interface ArtifactStoreOptions {
   /** Timeout in milliseconds. @default 120000 */
   readonly timeoutMs?: number;

@@ -7,6 +7,7 @@ import { type ResolveUnconfirmedInput, type ResolveUnconfirmedResult } from '../
 import { type VideoState } from '../domain/video-state';
 import { requireUnpaused } from './errors';
 
+/** A decision about the call of unknown fate of one creation key, with who decided and why. */
 export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue'>;
 
 /** Longer than the activity, which waits for a sender that may still be alive. In milliseconds. */

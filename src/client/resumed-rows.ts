@@ -23,6 +23,7 @@ export const RETRIED_OUTCOMES = [
   'results_lost',
 ] as const satisfies readonly RowOutcome[];
 
+/** An outcome of rows for which a person may order a new attempt, which is paid again. */
 export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
 
 /** Outcomes of `among` that at least one row has. */

@@ -11,6 +11,7 @@ export interface Started<Outcome> {
   readonly runId: string;
   /** False when a workflow with this id already existed. */
   readonly isNew: boolean;
+  /** Waits for the outcome. @throws WorkflowFailedError when the workflow failed, was terminated or timed out */
   result(): Promise<Outcome>;
 }
 

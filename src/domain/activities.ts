@@ -71,14 +71,24 @@ export interface ArtifactStoreFacts {
  * Activity types and signatures without their code: the part that workflow code may import (architecture: Folders).
  */
 export interface MediaActivities extends CampaignActivities {
+  /** Sends one create, at most once for its creation key and send attempt. */
   [ACTIVITY.createVideo](input: CreateVideoInput): Promise<CreateVideoAnswer>;
+  /** Finds out what became of a create whose answer was lost. Sends nothing that is paid. */
   [ACTIVITY.reconcileCreate](input: ReconcileCreateInput): Promise<CreateVideoAnswer>;
+  /** Looks a task id up in the journal, and with `askService` at the service. */
   [ACTIVITY.findVideoTask](input: FindVideoTaskInput): Promise<FoundVideoTask>;
+  /** Names the artifact store of the worker. */
   [ACTIVITY.artifactStore](): Promise<ArtifactStoreFacts>;
+  /** Reads the records of any number of tasks, one GET each. */
   [ACTIVITY.pollVideos](input: PollVideosInput): Promise<PollVideosResult>;
+  /** Downloads, verifies and stores the result of one task; a later try resumes. */
   [ACTIVITY.downloadVideo](input: DownloadVideoInput): Promise<DownloadVideoResult>;
+  /** Buys images once for a creation key, fetches and stores them. */
   [ACTIVITY.generateImage](input: GenerateImageInput): Promise<ImageOutcome>;
+  /** Buys an edit once for a creation key, fetches and stores the images. */
   [ACTIVITY.editImage](input: EditImageInput): Promise<ImageOutcome>;
+  /** Records a decision about a call of unknown fate. */
   [ACTIVITY.resolveUnconfirmed](input: ResolveUnconfirmedCall): Promise<ResolveUnconfirmedResult>;
+  /** Reads one page of the journal. */
   [ACTIVITY.reviewJournal](input: ReviewJournalInput): Promise<ReviewJournalPage>;
 }

@@ -33,8 +33,10 @@ export type IdempotencyPolicy =
   | { readonly header: string }
   | { readonly header: string; readonly honoured: true; readonly windowSeconds: number };
 
+/** A policy in which every field is decided. */
 export type ResolvedCreatePolicy = Required<CreatePolicy>;
 
+/** The policy where nobody vouches for anything: the first value of each field of {@link CreatePolicy}. */
 export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
   on429: 'resend',
   on503: 'header',

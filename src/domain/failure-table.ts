@@ -170,6 +170,7 @@ export function isTemporary(reason: string): boolean {
   return Object.hasOwn(REJECTIONS, reason) && rejections[reason]?.temporary === true;
 }
 
+/** One row for each outcome that is not a success, and for each reason of a rejection; {@link failureRow} finds one. */
 export const FAILURE_TABLE: readonly FailureRow[] = [
   row(
     'still_running',

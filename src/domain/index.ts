@@ -34,7 +34,12 @@ export { videoTaskById, type VideoTask } from './video-task';
 export { type Billing, type Money } from './price';
 export { mayRetry } from './make-outcome';
 export { type ErrorKind, type TaskError } from './video-task';
-export { DEFAULT_CREATE_POLICY, type CreatePolicy, type ResolvedCreatePolicy } from './create-policy';
+export {
+  DEFAULT_CREATE_POLICY,
+  type CreatePolicy,
+  type ResolvedCreatePolicy,
+  type IdempotencyPolicy,
+} from './create-policy';
 export { type RejectReason } from './failure-table';
 export { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 export { type ContentUnavailableReason } from './download';
@@ -53,12 +58,14 @@ export {
   type Unconfirmed,
   type VideoOutcome,
   type WatchFacts,
+  type LastPollError,
 } from './outcome';
 export {
   type ArtifactStoreFacts,
   type FindVideoTaskInput,
   type FoundVideoTask,
   type MediaActivities,
+  type ServiceView,
 } from './activities';
 export { type CallWait } from './call-wait';
 export { type VideoState } from './video-state';
@@ -91,6 +98,8 @@ export {
   type PriceRule,
   type ReferenceMapping,
   type VideoModel,
+  type ModelEntry,
+  type SpecificationPrice,
 } from './model-config';
 export { FAILURE_TABLE, failureRow, type FailureRow } from './failure-table';
 export {
@@ -100,6 +109,7 @@ export {
   type ManifestSource,
   type PlanRefusal,
   type RowSelection,
+  type PlannedModel,
 } from './campaign/plan';
 export { type MoneyTotals, type ResultsRef, type RowCounts } from './campaign/results';
 export { type CampaignRowResult, type LedgerLine, type RowOutcome } from './campaign/row';
@@ -108,4 +118,7 @@ export {
   type CampaignState,
   type CampaignUpdateResult,
   type CampaignUpdates,
+  type BudgetState,
+  type BatchView,
 } from './campaign/campaign-state';
+export { type ReportedFacts, type TaskPhase, type PollErrorClass } from './poll-answers';

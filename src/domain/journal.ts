@@ -67,6 +67,7 @@ export interface ClaimFence {
   readonly at: string;
 }
 
+/** The first record of a send attempt: an intent to send, or a fence after which nothing is sent in it. */
 export type Claim = ClaimIntent | ClaimFence;
 
 /** Whether an intent is a placeholder for a send that this journal did not see: it has no body hash. */
@@ -77,6 +78,7 @@ export function isPlaceholder({ bodyHash }: ClaimIntent): boolean {
 /** An answer that is recorded: the result of one send. */
 export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outcome: 'pending' }>;
 
+/** The recorded answer of a send, with the nonce of the intent that it belongs to. */
 export interface OutcomeRecord {
   readonly v: 1;
   readonly nonce: string;
@@ -102,6 +104,7 @@ export interface Resolution {
   readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;
 }
 
+/** The records of one send attempt; null for a record that does not exist. */
 export interface SendAttemptView {
   readonly claim: Claim | null;
   readonly outcome: OutcomeRecord | null;
@@ -124,6 +127,7 @@ export interface SendAttemptKey extends JournalKey {
   readonly sendAttempt: number;
 }
 
+/** Creation keys of one page of a scan, each with its send attempts. */
 export interface JournalPage {
   readonly keys: readonly {
     readonly sendAttempts: readonly (SendAttemptView & { readonly sendAttempt: number })[];
@@ -146,6 +150,7 @@ export interface JournalIdentity {
 export interface CreateJournal {
   /** The kind of store, for messages: `file`, `s3`, `postgres`, or another word. */
   readonly kind: string;
+  /** The id of this journal, the same for ever and in every process, and its host where only one may use it. */
   identity(): Promise<JournalIdentity>;
   /** The 32 random bytes that encrypt secrets stored in the journal. Created with its id, and never disclosed. */
   sealingKey(): Promise<Uint8Array>;
@@ -153,10 +158,13 @@ export interface CreateJournal {
   putMark(mark: string): Promise<void>;
   /** Whether any process has put this mark. Never `false` once a `putMark` for it has returned, in any process. */
   hasMark(mark: string): Promise<boolean>;
+  /** The records of one send attempt, as of now: a record whose `put` has returned is never missing. */
   read(key: JournalKey, sendAttempt: number): Promise<SendAttemptView>;
   /** Throws for a later send attempt when the previous one has no claim: the key was pruned since it was read. */
   putClaim(key: JournalKey, sendAttempt: number, claim: Claim): Promise<'won' | 'lost'>;
+  /** Records the answer of a send. `lost`: there is one already, which stays. */
   putOutcome(key: JournalKey, sendAttempt: number, outcome: OutcomeRecord): Promise<'won' | 'lost'>;
+  /** Records the decision about a send attempt. `lost`: there is one already, which stays. */
   putResolution(key: JournalKey, sendAttempt: number, resolution: Resolution): Promise<'won' | 'lost'>;
   /**
    * All creation keys, page by page in a stable order. Records written meanwhile may be left out.
@@ -167,12 +175,15 @@ export interface CreateJournal {
   findOpenByBody(bodyHash: string): Promise<readonly SendAttemptKey[]>;
   /** The fate of a send attempt is known: `findOpenByBody` need not return it any more. Best effort. */
   forgetOpen(place: SendAttemptKey, bodyHash: string): Promise<void>;
+  /** Makes the origin of a task id known to {@link findTask}. */
   indexTask(entry: TaskIndexEntry): Promise<void>;
   /** Entries for a task id: one per account that has had a task of this id. */
   findTask(taskId: string): Promise<readonly TaskIndexEntry[]>;
   /** Campaign records are stored beside the creation keys: neither `scan` nor a prune touches them. */
   readRecord(log: CampaignLog, n: number): Promise<CampaignRecord | null>;
+  /** Appends entry `n` of a log. `lost`: there is one already, which stays. */
   putRecord(log: CampaignLog, n: number, record: CampaignRecord): Promise<'won' | 'lost'>;
+  /** Rejects when nothing can be recorded now, so that a send can be refused before it costs money. */
   checkWritable(): Promise<void>;
 }
 

@@ -124,6 +124,7 @@ export const METRICS = {
   ...ENDED_VIDEO_METRICS,
 } as const satisfies { readonly [key: string]: MetricDefinition };
 
+/** Names of the numbers that a worker reports, without prefix and unit; docs/metrics.md explains each. */
 export type MetricKey = keyof typeof METRICS;
 
 /** A value for each label of a metric. */

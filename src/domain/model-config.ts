@@ -43,6 +43,10 @@ export type PriceRule =
       readonly specifications: readonly SpecificationPrice[];
     };
 
+/**
+ * A video model: how its requests are written, and the values they may have. A list that is left out allows every
+ * value.
+ */
 export interface VideoModel {
   readonly id: string;
   readonly kind: 'video';
@@ -65,6 +69,7 @@ export interface VideoModel {
   readonly price?: PriceRule;
 }
 
+/** An image model: the values that requests may have. A list that is left out allows every value. */
 export interface ImageModel {
   readonly id: string;
   readonly kind: 'image';
@@ -85,6 +90,7 @@ export interface ImageModel {
   readonly price?: PriceRule;
 }
 
+/** One model of the configuration. */
 export type ModelEntry = VideoModel | ImageModel;
 
 /** The live model configuration (contract 2.3, architecture: Models): data, re-read with a time to live. */

@@ -41,6 +41,7 @@ export const WORKFLOW = {
   campaignBatch: 'campaignBatch',
 } as const;
 
+/** Names of the queries of the workflows. */
 export const QUERY = {
   videoState: 'video_state',
   campaignState: 'campaign_state',
@@ -59,6 +60,7 @@ export const SIGNAL = {
   bind: 'bind',
 } as const;
 
+/** Names of the Updates: the first three of a video workflow, all but `resubmit` of a campaign. */
 export const UPDATE = {
   adopt: 'adopt',
   declareLost: 'declareLost',

@@ -236,6 +236,7 @@ export interface CreatedVideo extends PaidAnswer {
   readonly warnings: readonly string[];
 }
 
+/** What one try of `media.createVideo` says: created, refused, or unknown; told apart by `outcome`. */
 export type CreateVideoAnswer =
   | CreatedVideo
   | NotSent

@@ -124,6 +124,7 @@ export interface ImageEditRequest extends ImageGenerationRequest {
 /** The three paid calls (contract-rules: "Paid call"). */
 export type PaidOperation = 'create_video' | 'generate_image' | 'edit_image';
 
+/** A paid call before it is sent: the operation, and the request that belongs to it. */
 export type PaidRequest =
   | { readonly operation: 'create_video'; readonly request: VideoRequest }
   | { readonly operation: 'generate_image'; readonly request: ImageGenerationRequest }

@@ -182,6 +182,7 @@ export interface DecidedEntry {
   readonly taskId: string | null;
 }
 
+/** Part of a journal: calls of unknown fate, created videos, and decisions, of the creation keys that were read. */
 export interface ReviewJournalPage {
   readonly unconfirmed: readonly UnconfirmedEntry[];
   readonly created: readonly CreatedEntry[];

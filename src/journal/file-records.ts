@@ -9,7 +9,8 @@ import { asyncFiles, syncFiles } from './journal-files';
 import { KEYS } from './record-names';
 import { type RecordStore } from './record-store';
 
-interface FileRecordsOptions {
+/** The folder of a journal in files. */
+export interface FileRecordsOptions {
   /** Folder of the journal; created when missing. */
   readonly root: string;
   /**

@@ -5,7 +5,8 @@ import { type CampaignRowResult } from '../domain/campaign/row';
 import { keyHash, KeyTable } from './keys';
 import { readJson } from './manifest-text';
 
-type ReadableStore = Pick<ArtifactStore, 'read'>;
+/** The part of an artifact store that is read from. */
+export type ReadableStore = Pick<ArtifactStore, 'read'>;
 
 /** SHA-256 of every segment, in order: those in the indexes, then those that are not in an index yet. */
 export async function* resultSegments(store: ReadableStore, ref: ResultsRef): AsyncGenerator<string> {
@@ -36,7 +37,7 @@ export async function* readResults(store: ReadableStore, ref: ResultsRef): Async
 
 /**
  * The valid line of each row, in the order in which they were written: the last one of the highest generation. Reads
- * the segments twice and keeps 21 to 43 bytes per row (see {@link KeyTable}), also for a million rows.
+ * the segments twice and keeps 21 to 43 bytes per row (see `KeyTable`), also for a million rows.
  */
 export async function* latestResults(
   store: ReadableStore,

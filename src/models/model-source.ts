@@ -8,7 +8,7 @@ import { readModelConfiguration } from './schema';
  * The configuration cannot be read and no valid copy is young enough: a paid call waits unsent for this reason
  * (architecture: Models).
  */
-interface ModelsUnavailable {
+export interface ModelsUnavailable {
   readonly found: 'unavailable';
   readonly message: string;
   readonly retryAfterMs: number;
@@ -24,6 +24,7 @@ export interface ModelSource {
   fingerprint(): string;
 }
 
+/** Where the model configuration is read from, and how often. */
 export interface ModelSourceOptions {
   /** File path or http(s) URL (MEDIA_MODELS); without one every model is unlisted. */
   readonly location?: string;
@@ -50,7 +51,10 @@ interface Copy {
 /** Milliseconds between two tries of a source that is down. */
 const RETRY_MS = 5_000;
 
-/** @throws TypeError when the location holds a user name or a password. */
+/**
+ * Reads the model configuration when it is first asked for, then again as its copy grows old.
+ * @throws TypeError when the location holds a user name or a password
+ */
 export function createModelSource(options: ModelSourceOptions = {}): ModelSource {
   const { location, ttlMs = 60_000, staleForMs = 3_600_000, timeoutMs = 10_000 } = options;
   const { now = Date.now, read = readLocation } = options;
@@ -157,8 +161,8 @@ class LocationError extends Error {
   override readonly name = 'LocationError';
 }
 
-/** Reads the text of a model configuration. Rejects with a {@link LocationError}. */
-type ReadLocation = (location: string, signal: AbortSignal) => Promise<string>;
+/** Reads the text of a model configuration. Rejects with a `LocationError`. */
+export type ReadLocation = (location: string, signal: AbortSignal) => Promise<string>;
 
 export function isUrl(location: string): boolean {
   return /^https?:\/\//i.test(location);

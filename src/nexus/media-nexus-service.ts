@@ -31,6 +31,7 @@ import { DEFAULT_CREDENTIAL, WORKFLOW } from '../domain/names';
 import { type Rejected } from '../domain/outcome';
 import { mediaService } from '../nexus';
 
+/** Options of {@link mediaNexusService}. */
 export interface MediaNexusOptions {
   /** Task queue of the media workers. @default the queue on which the operation arrives */
   readonly taskQueue?: string;

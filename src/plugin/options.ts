@@ -4,6 +4,7 @@ import { type Rebind } from '../worker/bind-queue';
 import { type PartsOptions } from '../worker/media-parts';
 import { type ServedPart } from '../worker/served-parts';
 
+/** Options of `MediaPlugin`. Without any, everything is read from the environment. */
 export interface MediaPluginOptions extends PartsOptions {
   /** Its task queue is not used: that of the worker is. @default read from `env` when a worker is made */
   readonly config?: MediaConfig;

@@ -11,15 +11,21 @@ import {
 
 /** The part of `Pool` of the package `pg` that is used. */
 export interface PostgresPool {
+  /** Takes a connection out of the pool. */
   connect(): Promise<PostgresClient>;
+  /** Reports the loss of a connection that is not in use. */
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 /** The part of `PoolClient` of the package `pg` that is used. */
 export interface PostgresClient {
+  /** Runs one statement; `query_timeout` is the longest wait for its answer, in milliseconds. */
   query(statement: { readonly text: string; readonly query_timeout: number }): Promise<unknown>;
+  /** Reports the loss of this connection. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Removes a listener. */
   off(event: 'error', listener: (error: Error) => void): unknown;
+  /** Returns the connection to the pool; `true` closes it. */
   release(destroy?: boolean): void;
 }
 

@@ -23,6 +23,7 @@ export function versionOf(comment: string | null): number | undefined {
   return Number.isInteger(version) ? version : undefined;
 }
 
+/** Versions of the table before and after {@link migratePostgres}. */
 export interface Migrated {
   /** Version of the table before; 0 when there was none. */
   readonly from: number;

@@ -43,6 +43,7 @@ const MAX_PARTS = 10_000;
 const REJECTED = 'rejected/';
 const LONGEST_PRESIGN_MS = 7 * 86_400_000;
 
+/** The place in the bucket, and what stays on this host. */
 export interface S3ArtifactStoreOptions extends S3Place {
   /** Folder of this host for unfinished parts and local copies; lost without loss. Processes of one host may share it. */
   readonly folder: string;
@@ -98,7 +99,8 @@ export class S3ArtifactStore implements ArtifactStore {
   }
 
   /**
-   * @param options.expiresMs 1 second to 7 days; temporary credentials end it with themselves
+   * A signed address, which is a secret. `expiresMs` is 1 second to 7 days, in milliseconds; temporary credentials end the
+   * address with themselves.
    * @throws RangeError for another time
    */
   async presign(
@@ -165,10 +167,12 @@ export class S3ArtifactStore implements ArtifactStore {
     return counts;
   }
 
+  /** Stores bytes that are in memory. @throws ArtifactError */
   async putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef> {
     return this.putStream([bytes], options);
   }
 
+  /** Stores the bytes of a stream: all of them, or nothing. @throws ArtifactError */
   async putStream(
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: PutOptions,

@@ -6,6 +6,7 @@ import { proxyTunnel } from './proxy-tunnel';
 /** Each purpose has its own sockets: a slow download never delays a poll. */
 export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media' | 'models';
 
+/** How the sockets of one kind of call are opened. */
 export interface ConnectionSettings {
   readonly purpose: ConnectionPurpose;
   /** Largest number of sockets. */
@@ -19,6 +20,7 @@ export interface ConnectionSettings {
   readonly connector?: buildConnector.connector;
 }
 
+/** The sockets that one kind of call of an account uses. */
 export interface Connection {
   readonly dispatcher: Dispatcher;
   /** A proxy resolves names itself: a caller that filters addresses must check the name before the request. */

@@ -18,6 +18,7 @@ export interface ClientTimeouts {
   readonly pollBodyMs: number;
 }
 
+/** The address and the key of an account, and how its calls are sent. */
 export interface MediaClientOptions {
   /** As the user gives it; the client normalises it with `normaliseBaseUrl`. */
   readonly baseUrl: string;

@@ -35,8 +35,14 @@ export {
 export { type CampaignLog, type CampaignRecord } from '../domain/campaign/budget-book';
 export { type ArtifactRef } from '../domain/request';
 export { createJournal } from '../journal/create-journal';
-export { createFileRecords } from '../journal/file-records';
+export { createFileRecords, type FileRecordsOptions } from '../journal/file-records';
 export { type RecordStore } from '../journal/record-store';
 export { JournalRecordError } from '../journal/records';
 
-export { openArtifactStore, openJournal, openRecords } from './open-stores';
+export {
+  openArtifactStore,
+  openJournal,
+  openRecords,
+  type ArtifactSettings,
+  type JournalSettings,
+} from './open-stores';

@@ -8,8 +8,10 @@ import { createFileRecords } from '../journal/file-records';
 import { IDENTITY } from '../journal/record-names';
 import { type RecordStore } from '../journal/record-store';
 
-type JournalSettings = Pick<MediaConfig, 'journal' | 'journalShared'>;
-type ArtifactSettings = Pick<MediaConfig, 'artifacts' | 'dataDir' | 'cacheBytes'>;
+/** Settings of a worker that say where its journal is. */
+export type JournalSettings = Pick<MediaConfig, 'journal' | 'journalShared'>;
+/** Settings of a worker that say where artifacts are stored. */
+export type ArtifactSettings = Pick<MediaConfig, 'artifacts' | 'dataDir' | 'cacheBytes'>;
 
 /** The place of the journal. Creates nothing. @throws ConfigurationError */
 export async function openRecords({ journal, journalShared }: JournalSettings): Promise<RecordStore> {

@@ -6,6 +6,7 @@ import { type activityQueues } from '../domain/names';
  */
 export const SERVED_PARTS = ['workflows', 'create', 'poll', 'download', 'image'] as const;
 
+/** What a worker may serve: the workflows, or one of its activity queues. */
 export type ServedPart = (typeof SERVED_PARTS)[number];
 
 /** What follows from the parts that a worker serves. */

@@ -34,6 +34,7 @@ import { neverStarted, type StartWait } from './never-started';
 import { createScheduleToCloseMs, createVideoActivity, reconcileCreateActivity } from './proxies';
 import { raceTimer } from './timers';
 
+/** The request, and how long and under which policy {@link createOnce} tries to send it. */
 export interface CreateOnceOptions {
   readonly request: VideoRequest;
   readonly account?: string | undefined;
@@ -50,6 +51,9 @@ export interface CreateOnceOptions {
   readonly shouldHandOver?: () => boolean;
 }
 
+/**
+ * How {@link createOnce} ended: with an answer and the number of sends, with a state for the next run, or cancelled.
+ */
 export type CreateOnceResult =
   | { readonly kind: 'settled'; readonly answer: SettledCreate; readonly sends: number }
   | { readonly kind: 'handover'; readonly state: CreateOnceState }

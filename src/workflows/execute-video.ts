@@ -9,6 +9,7 @@ import { type generateVideo } from './generate-video';
 import { imageCall } from './image-call';
 import { isTaskQueue, NO_TASK_QUEUE } from './inputs';
 
+/** Options of {@link executeVideo}: those of a child workflow, but the task queue has no default. */
 export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue'> & {
   /** Task queue of the media workers (`MEDIA_TASK_QUEUE`); `workflowInfo().taskQueue` if the caller runs on them. */
   readonly taskQueue: string;
@@ -39,7 +40,9 @@ export async function executeVideo(
 
 /** Image calls of a workflow: plain activities with keys made from the caller's ids. */
 export interface MediaCalls {
+  /** Buys images. Never throws for what the service does: the outcome says it. */
   generateImage(request: ImageGenerationRequest, options?: ImageCallOptions): Promise<ImageOutcome>;
+  /** Buys an edit of images. Never throws for what the service does: the outcome says it. */
   editImage(request: ImageEditRequest, options?: ImageCallOptions): Promise<ImageOutcome>;
 }
 

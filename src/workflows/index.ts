@@ -18,7 +18,7 @@ export {
   type MediaCalls,
 } from './execute-video';
 export { type ImageCallOptions } from '../domain/workflow-inputs';
-export { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
+export { PollLoop, type PollLoopOptions, type WatchResult, type FollowResult } from './poll-loop';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
 export { waitsQuery } from './waits-query';
@@ -35,3 +35,7 @@ export {
   setConcurrencyUpdate,
   resumeRowsUpdate,
 } from './campaign/campaign-updates';
+export { type SlowPolling } from '../domain/poll-delays';
+export { type WatchState } from '../domain/watch-state';
+export { type WatchVerdict } from '../domain/end-of-wait';
+export { type PollLoopSnapshot } from '../domain/poll-group';

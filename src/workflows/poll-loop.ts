@@ -13,8 +13,12 @@ export type FollowResult =
   | { readonly kind: 'verdict'; readonly verdict: WatchVerdict; readonly state: WatchState }
   | { readonly kind: 'handover' };
 
+/**
+ * The result of one watch: that of the loop, or that the caller cancelled it; the task itself goes on at the service.
+ */
 export type WatchResult = FollowResult | { readonly kind: 'cancelled'; readonly state: WatchState };
 
+/** Options of a {@link PollLoop}. */
 export interface PollLoopOptions extends PollPace {
   /** Task queue of `media.pollVideos`. @default the poll queue that a media worker serves beside the workflow's own */
   readonly taskQueue?: string | undefined;
@@ -36,7 +40,7 @@ export interface Watcher {
 
 /**
  * Polls any number of tasks with one timer and one activity per group, a group being an account and a cadence band
- * (architecture: Poll). The domain's {@link PollGroup} decides; this class only issues the commands.
+ * (architecture: Poll). The domain's `PollGroup` decides; this class only issues the commands.
  */
 export class PollLoop {
   private readonly groups = new Map<string, RunningGroup>();

@@ -123,13 +123,20 @@ function timeLeft(): number | null {
   return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
 }
 
+/** The Update `adopt`: the create of unknown fate made this task; the workflow waits for it and buys nothing. */
 export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['adopt']]>(UPDATE.adopt);
-/** Takes one object, or `by` and `reason` as two arguments. */
+/**
+ * The Update `declareLost`: a person found that nothing was accepted. Nothing is sent again under this key. Takes one
+ * object, or `by` and `reason` as two arguments.
+ */
 export const declareLostUpdate = defineUpdate<
   ResolveUnconfirmedResult,
   [VideoUpdates['declareLost'] | string]
 >(UPDATE.declareLost);
-/** Takes one object, or `by` and `reason` as two arguments. */
+/**
+ * The Update `resubmit`: sends the create again, which buys a second time if the first was accepted after all. Takes one
+ * object, or `by` and `reason` as two arguments.
+ */
 export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['resubmit'] | string]>(
   UPDATE.resubmit,
 );

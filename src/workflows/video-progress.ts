@@ -11,6 +11,7 @@ import { type PollLoop } from './poll-loop';
 import { forgetOutcome, recordFacts } from './search-attributes';
 import { waitsQuery } from './waits-query';
 
+/** The query `video_state`: where a video workflow stands. Answered while it runs, and later from its history. */
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
 
 interface Facts {

@@ -215,13 +215,22 @@ export type SettleBatchResult = SettledBatch | BooksUnavailable;
 
 /** Activities of campaigns. */
 export interface CampaignActivities {
+  /** Reads a manifest, validates its rows, and stores the plan as artifacts. Buys nothing. */
   [ACTIVITY.planCampaign](input: PlanCampaignInput): Promise<CampaignPlan>;
+  /** Reads what a batch needs to know of the rows of one page. */
   [ACTIVITY.openPage](input: OpenPageInput): Promise<OpenedPage>;
+  /** Sends a group of creates, each at most once. */
   [ACTIVITY.createVideos](input: CreateVideosInput): Promise<CreateVideosResult>;
+  /** Downloads, verifies and stores a group of results, one try each. */
   [ACTIVITY.downloadVideos](input: DownloadVideosInput): Promise<DownloadVideosResult>;
+  /** Buys the images of one row, whose request is stored in a page. */
   [ACTIVITY.campaignImage](input: CampaignImageInput): Promise<ImageOutcome | WaitingImage>;
+  /** Stores results of rows as a segment, and names it by its hash. */
   [ACTIVITY.recordRows](input: RecordRowsInput): Promise<{ readonly sha256: string }>;
+  /** Stores an index of segments, and names it by its hash. */
   [ACTIVITY.foldResults](input: FoldResultsInput): Promise<{ readonly sha256: string }>;
+  /** Performs one operation on the book of a campaign, once, also when it is repeated. */
   [ACTIVITY.keepBooks](input: KeepBooksInput): Promise<KeepBooksResult>;
+  /** Counts from the journal what a batch that ended early has spent, and closes its part of the book. */
   [ACTIVITY.settleBatch](input: SettleBatchInput): Promise<SettleBatchResult>;
 }

@@ -138,6 +138,7 @@ export interface SpendRecord extends Written {
   readonly spent: number;
 }
 
+/** An entry of the logs of a campaign: its book, its batches and their owners, or an account's spend limit. */
 export type CampaignRecord = BookRecord | BatchRecord | OwnerRecord | BatchFence | FreeRecord | SpendRecord;
 
 /** Entries of a campaign's book, from 0. */

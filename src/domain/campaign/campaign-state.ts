@@ -55,6 +55,7 @@ export interface BudgetState {
 /** Number of rows under way that are shown. */
 export const SHOWN_ROWS = 5;
 
+/** Where one batch of a campaign stands. */
 export interface BatchView {
   readonly batch: number;
   readonly workflowId: string;

@@ -92,10 +92,11 @@ export const CAMPAIGN_KEYS = {
 /** Outcomes that `retry` selects when none is named. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
 
+/** Which rows of an earlier run a campaign takes. */
 export type RowSelection =
   /** No result yet, or one that is not final: still running, unconfirmed, skipped, cancelled, refused for now. */
   | { readonly rows: 'missing' }
-  /** Rows with one of these outcomes get a new attempt under a new key. @default outcomes: failed, rejected */
+  /** Rows with one of these outcomes get a new attempt under a new key; without `outcomes` those that failed or were rejected. */
   | { readonly rows: 'retry'; readonly outcomes?: readonly RowOutcome[] }
   /** Rows with one of these outcomes are resumed under their existing key: adopts, resumes, buys nothing twice. */
   | { readonly rows: 'again'; readonly outcomes: readonly RowOutcome[]; readonly keys?: readonly string[] };
@@ -150,7 +151,7 @@ export interface CampaignPlan {
   /** Rows bought before with another text; `keys` contains the first ones. */
   readonly changed: { readonly rows: number; readonly keys: readonly string[] };
   readonly pages: number;
-  /** Artifact of {@link PlanIndex}. */
+  /** Artifact of `PlanIndex`. */
   readonly index: ArtifactRef;
   readonly currency: string | null;
   /** Sum of the known estimates of the planned rows, in micro-units. */
@@ -168,6 +169,7 @@ export interface CampaignPlan {
   readonly refused?: PlanRefusal;
 }
 
+/** A model of a plan: how many rows use it, and what they cost together. */
 export interface PlannedModel {
   readonly model: string;
   readonly operation: PaidOperation;

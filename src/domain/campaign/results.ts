@@ -28,7 +28,7 @@ export interface MoneyTotals {
   readonly unknown: number;
 }
 
-/** All results of a campaign: artifacts of {@link ResultsIndex}, then segments that no index names yet, in order. */
+/** All results of a campaign: artifacts of `ResultsIndex`, then segments that no index names yet, in order. */
 export interface ResultsRef {
   readonly v: 1;
   /** Of the newest plan. */

@@ -1,6 +1,7 @@
 import { SANDBOX_OPERATIONS, type SandboxOperation } from './faults';
 import { sha256 } from './request-log';
 
+/** How often one operation of the service was called, and with which result. */
 export interface OperationCounter {
   received: number;
   /** Requests with a status below 400; for paid calls: accepted work, also when the reply was lost. */

@@ -182,6 +182,7 @@ export type SandboxPrice =
       }[];
     };
 
+/** A video model that the sandbox offers. */
 export interface SandboxVideoModel {
   id: string;
   kind: 'video';
@@ -196,6 +197,7 @@ export interface SandboxVideoModel {
   price?: SandboxPrice;
 }
 
+/** An image model that the sandbox offers. */
 export interface SandboxImageModel {
   id: string;
   kind: 'image';
@@ -207,6 +209,7 @@ export interface SandboxImageModel {
   price?: SandboxPrice;
 }
 
+/** A model of the sandbox; its entry is what the model configuration of a service says. */
 export type SandboxModel = SandboxVideoModel | SandboxImageModel;
 
 /** The live model configuration as one document (contract 2.3, 8). */

@@ -89,7 +89,7 @@ export class SandboxAdmin {
     return this.call('GET', `/requests${query}`);
   }
 
-  /** @param options.prompts false omits the entries of `acceptedByPromptHash`, of which there is one per prompt */
+  /** What was counted so far. `prompts: false` omits `acceptedByPromptHash`, which has an entry per prompt. */
   counters({ prompts = true }: { prompts?: boolean } = {}): Promise<SandboxCounters> {
     return this.call('GET', prompts ? '/counters' : '/counters?prompts=none');
   }
@@ -99,10 +99,12 @@ export class SandboxAdmin {
     return this.call('GET', `/poll-gaps${options.begin === true ? '?begin' : ''}`);
   }
 
+  /** Adds rules behind those that are there. */
   async addFaults(faults: FaultRule[]): Promise<void> {
     await this.call('POST', '/faults', faults);
   }
 
+  /** Removes all rules, also those of the options. */
   async clearFaults(): Promise<void> {
     await this.call('DELETE', '/faults');
   }
@@ -117,6 +119,7 @@ export class SandboxAdmin {
     return this.call('GET', '/tasks');
   }
 
+  /** Changes fields of a task. Rejects for an id that the sandbox does not have. */
   async patchTask(id: string, patch: SandboxTaskPatch): Promise<void> {
     await this.call('PATCH', `/tasks/${encodeURIComponent(id)}`, patch);
   }

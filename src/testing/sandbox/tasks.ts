@@ -3,6 +3,7 @@ import { type JsonObject } from './json-value';
 import { framesPerSecond, type VideoSpec } from './media-spec';
 import { behaviourOf, type ModelBehaviour, sandboxModels } from './models';
 
+/** The status of a task, as its record says it. */
 export type SandboxStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /** A video task as the sandbox stores it. Its status is computed from the clock. */

@@ -11,19 +11,27 @@ import { batchSettings } from './campaign-settings';
 
 type Simple = () => CampaignUpdateResult;
 
+/** The Update `pause`: starts no more rows; those that were sent go on. */
 export const pauseUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.pause);
+/** The Update `resume`: ends a pause. */
 export const resumeUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.resume);
+/** The Update `cancel`: ends the campaign in order. Rows that were not sent end as cancelled. */
 export const cancelUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.cancel);
+/** The Update `setConcurrency`: changes how many rows are in work at once. */
 export const setConcurrencyUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['setConcurrency']]>(
   UPDATE.setConcurrency,
 );
+/** The Update `raiseBudget`: sets a higher limit of cost for the campaign. */
 export const raiseBudgetUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['raiseBudget']]>(
   UPDATE.raiseBudget,
 );
+/** The Update `resumeRows`: retries or resumes rows of this run that ended without success. */
 export const resumeRowsUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['resumeRows']]>(
   UPDATE.resumeRows,
 );
+/** The Update `adopt`: a row that was set aside has this task; the row waits for it and buys nothing. */
 export const adoptRowUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['adopt']]>(UPDATE.adopt);
+/** The Update `declareLost`: nothing was accepted for a row that was set aside. Nothing is sent again under its key. */
 export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['declareLost']]>(
   UPDATE.declareLost,
 );

@@ -24,6 +24,7 @@ import { acceptUpdates } from './campaign-updates';
 import { campaignResult, campaignState, campaignWaits } from './campaign-view';
 import { inputIssue } from './input-issue';
 
+/** The query `campaign_state`: counts, budget, and rows in work of a campaign. */
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
 const PLAN_FAILED = 'The manifest could not be planned: no worker could read it in time.';
 

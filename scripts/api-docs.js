@@ -1,0 +1,65 @@
+'use strict';
+// `npm run api-docs`: the reference of all exports, made of their docstrings, as pages in out/api.
+// `npm run api-docs -- --check`: writes nothing. Both exit with 1 for an export or a method without a docstring, a link that
+// leads nowhere, and a type that an export needs but that is neither exported nor in api-unexported.json.
+const path = require('node:path');
+const { exports: subpaths, name } = require('../package.json');
+const unexported = require('./api-unexported.json');
+
+const root = path.resolve(__dirname, '..');
+const OUT = path.join(root, 'out', 'api');
+
+/** Source of each subpath that has types. */
+const entries = new Map(
+  Object.entries(subpaths).flatMap(([subpath, { types }]) =>
+    types === undefined
+      ? []
+      : [[types.replace(/^\.\/lib\//, 'src/').replace(/\.d\.ts$/, '.ts'), subpath.replace('.', name)]],
+  ),
+);
+
+const OPTIONS = {
+  entryPoints: [...entries.keys()],
+  basePath: root,
+  tsconfig: path.join(root, 'tsconfig.build.json'),
+  // `npm run types` finds errors of types.
+  skipErrorChecking: true,
+  name,
+  includeVersion: true,
+  readme: 'none',
+  excludePrivate: true,
+  excludeExternals: true,
+  validation: { invalidLink: true, notDocumented: true, notExported: true },
+  // Properties say what they are by name and type more often than not.
+  requiredToBeDocumented: ['Module', 'Variable', 'Function', 'Class', 'Interface', 'TypeAlias', 'Method'],
+  intentionallyNotExported: Object.values(unexported).flat(),
+};
+
+async function main() {
+  const args = process.argv.slice(2);
+  const unknown = args.find((arg) => arg !== '--check');
+  if (unknown !== undefined) throw new Error(`Unknown argument ${unknown}; known: --check`);
+  // It is ESM only.
+  const { Application } = await import('typedoc');
+  const app = await Application.bootstrap(OPTIONS);
+  const project = await app.convert();
+  if (project === undefined) throw new Error('TypeDoc could not read the sources.');
+  // A module is found by the name that users import, not by its file.
+  for (const module of project.children ?? []) {
+    const file = module.sources?.[0]?.fileName;
+    module.name = entries.get(file) ?? module.name;
+  }
+  app.validate(project);
+  const { errorCount, warningCount } = app.logger;
+  if (errorCount + warningCount > 0) process.exitCode = 1;
+  if (!args.includes('--check')) {
+    await app.generateDocs(project, OUT);
+    console.log(`${path.relative(root, OUT)}/index.html`);
+  }
+  console.log(`${entries.size} entry points, ${errorCount + warningCount} problems`);
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

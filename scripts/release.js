@@ -1,0 +1,211 @@
+'use strict';
+// `npm run release -- --dry-run (--version X.Y.Z | patch | minor | major) [--with-suites] [--built]`: every check of a
+// release, each with its result; publishes nothing. `--built` packs lib as it is instead of building it first.
+// Without --dry-run it publishes in the end, but only in a pipeline that can attest where the package was built, and only
+// after the commit of the release. Exits 1 when a step fails, after all have run.
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { spawnSync } = require('node:child_process');
+const { parseArgs } = require('node:util');
+const { canAttest, parseChangelog, planRelease, provenanceProblems } = require('./release-plan');
+
+const root = path.resolve(__dirname, '..');
+const manifest = require('../package.json');
+const SUITES = ['verify', 'verify:stores', 'verify:installed', 'verify:languages', 'verify:deep'];
+const OUTPUT_BYTES = 64 * 1024 * 1024;
+
+const USAGE =
+  'Usage: npm run release -- --dry-run (--version X.Y.Z | patch | minor | major) [--with-suites] [--built]';
+
+function readArguments() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      'dry-run': { type: 'boolean', default: false },
+      'with-suites': { type: 'boolean', default: false },
+      built: { type: 'boolean', default: false },
+      version: { type: 'string' },
+    },
+  });
+  const [step, ...more] = positionals;
+  if (more.length > 0 || (step !== undefined && !['patch', 'minor', 'major'].includes(step)))
+    throw new Error(USAGE);
+  if (step !== undefined && values.version !== undefined) throw new Error(USAGE);
+  return { ...values, asked: values.version ?? step };
+}
+
+/** Runs a program to its end; returns what it wrote, or throws with its last lines. */
+function run(file, args, { cwd = root, shell = false, stdio = 'pipe' } = {}) {
+  const done = spawnSync(file, args, { cwd, shell, stdio, encoding: 'utf8', maxBuffer: OUTPUT_BYTES });
+  if (done.error !== undefined) throw done.error;
+  if (done.status === 0) return done.stdout ?? '';
+  const said = `${done.stdout ?? ''}${done.stderr ?? ''}`.trim().split('\n');
+  throw new Error(`exit code ${done.status}\n${said.slice(-10).join('\n')}`);
+}
+
+/** npm itself where that is known: it has no file of its own that every system can start. */
+function npm(args, options) {
+  const script = process.env.npm_execpath;
+  return script?.endsWith('.js')
+    ? run(process.execPath, [script, ...args], options)
+    : run('npm', args, { ...options, shell: true });
+}
+
+function cleanTree() {
+  const changed = run('git', ['status', '--porcelain']).trimEnd();
+  if (changed !== '') throw new Error(`the working tree has changes\n${changed}`);
+  return `clean at ${run('git', ['rev-parse', '--short', 'HEAD']).trim()}`;
+}
+
+function runSuites() {
+  for (const suite of SUITES) npm(['run', suite], { stdio: 'inherit' });
+  return SUITES.join(', ');
+}
+
+/** Packs into `folder`. The facts about the tarball are what npm reports as JSON, after whatever the build prints. */
+function pack(folder, built) {
+  const said = npm(['pack', '--json', '--pack-destination', folder, ...(built ? ['--ignore-scripts'] : [])]);
+  const [packed] = JSON.parse(said.slice(said.search(/^\[$/m)));
+  const tarball = path.join(folder, packed.filename);
+  run('tar', ['-xzf', tarball, '-C', folder]);
+  return { ...packed, tarball, unpacked: path.join(folder, 'package') };
+}
+
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function listFiles(folder, { files, size, unpackedSize }) {
+  const list = path.join(folder, 'files.txt');
+  fs.writeFileSync(list, files.map((file) => `${file.size}\t${file.path}\n`).join(''));
+  const byTop = new Map();
+  for (const file of files) {
+    const top = file.path.split('/')[0];
+    byTop.set(top, (byTop.get(top) ?? 0) + file.size);
+  }
+  const tops = [...byTop].map(([top, bytes]) => `${top} ${megabytes(bytes)}`).join(', ');
+  return `${files.length} files, ${megabytes(size)} packed, ${megabytes(unpackedSize)} unpacked: ${tops}\n${list}`;
+}
+
+function validatePackage({ tarball, unpacked }) {
+  const script = path.join(root, 'test', 'package', 'support', 'validate-package.mjs');
+  const { publint, types, resolved } = JSON.parse(run(process.execPath, [script, tarball, unpacked]));
+  const missing = Object.entries(resolved).filter(([, ok]) => !ok);
+  const problems = [...publint, ...types, ...missing.map(([place]) => `${place}: no types`)];
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return `publint and are-the-types-wrong: nothing, ${Object.keys(resolved).length} ways to import`;
+}
+
+/**
+ * The packages that a user's install brings, from the lock file. In a copy of the manifest without the rest, because
+ * `npm sbom --omit dev` in this folder also leaves out dependencies that a development dependency needs too. Peers are
+ * the user's own.
+ */
+function writeSbom(folder) {
+  const place = path.join(folder, 'sbom', manifest.name);
+  fs.mkdirSync(place, { recursive: true });
+  const { name, version, description, license, dependencies } = manifest;
+  const own = { name, version, description, license, dependencies };
+  fs.writeFileSync(path.join(place, 'package.json'), JSON.stringify(own));
+  fs.copyFileSync(path.join(root, 'package-lock.json'), path.join(place, 'package-lock.json'));
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
+  npm(['install', '--package-lock-only', '--offline', ...quiet], { cwd: place });
+  const text = npm(['sbom', '--package-lock-only', '--omit', 'dev', '--sbom-format', 'cyclonedx'], {
+    cwd: place,
+  });
+  const listed = new Set(JSON.parse(text).components.map((one) => one.name));
+  const lacking = Object.keys(dependencies).filter((one) => !listed.has(one));
+  if (lacking.length > 0) throw new Error(`the list of packages lacks ${lacking.join(', ')}`);
+  const file = path.join(folder, `${name}-${version}.cdx.json`);
+  fs.writeFileSync(file, text);
+  return `CycloneDX, ${listed.size} packages\n${file}`;
+}
+
+function checkProvenance() {
+  const problems = provenanceProblems(manifest);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return 'publishConfig.provenance and repository are set';
+}
+
+/** Runs a step and prints its result; undefined when it failed or when a step that it needs has. */
+function step(name, action) {
+  try {
+    const result = action();
+    const said = typeof result === 'string' ? result : '';
+    console.log(`ok      ${name}${said === '' ? '' : `: ${said.replaceAll('\n', '\n        ')}`}`);
+    return result;
+  } catch (error) {
+    process.exitCode = 1;
+    console.log(`failed  ${name}: ${error.message.replaceAll('\n', '\n        ')}`);
+    return undefined;
+  }
+}
+
+function needed(value, what) {
+  if (value === undefined) throw new Error(`there is no ${what}`);
+  return value;
+}
+
+function main() {
+  const args = readArguments();
+  const dryRun = args['dry-run'];
+  if (!dryRun && !canAttest(process.env)) {
+    step('publish', () => {
+      throw new Error('refused: this is no pipeline with an identity for provenance; use --dry-run here');
+    });
+    return;
+  }
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), `${manifest.name}-release-`));
+  const changelog = fs.readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8');
+  step('working tree', cleanTree);
+  const plan = step('version', () =>
+    planRelease({ changelog, current: manifest.version, asked: args.asked }),
+  );
+  if (plan !== undefined)
+    console.log(`        ${plan.version}, ${plan.prepared ? 'as in' : 'after'} ${manifest.version}`);
+  step('rule', () => needed(parseChangelog(changelog).rule ?? undefined, 'rule of versions in CHANGELOG.md'));
+  if (args['with-suites']) step('suites', runSuites);
+  else console.log(`not run suites: ${SUITES.map((suite) => `npm run ${suite}`).join(', ')}`);
+  let packed;
+  step('pack', () => {
+    packed = pack(folder, args.built);
+    return packed.tarball;
+  });
+  step('files', () => listFiles(folder, needed(packed, 'tarball')));
+  step('package', () => validatePackage(needed(packed, 'tarball')));
+  step('packages', () => writeSbom(folder));
+  step('provenance', checkProvenance);
+  step('publish --dry-run', () => {
+    npm(['publish', '--dry-run', '--ignore-scripts', needed(packed, 'tarball').tarball]);
+    return 'npm accepts the tarball';
+  });
+  if (dryRun) printNext(plan);
+  else step('publish', () => publish(plan, packed));
+}
+
+/** Only of a release whose every step was ok. */
+function publish(plan, packed) {
+  if (process.exitCode === 1) throw new Error('refused: a step failed');
+  if (!plan.prepared)
+    throw new Error(`refused: set the version ${plan.version} and its section in CHANGELOG.md first`);
+  npm(['publish', '--provenance', '--ignore-scripts', packed.tarball], { stdio: 'inherit' });
+  return `${manifest.name} ${plan.version}`;
+}
+
+function printNext(plan) {
+  if (plan === undefined) return;
+  const { version, prepared } = plan;
+  if (!prepared) {
+    console.log(
+      `\nThe commit of the release: "## Unreleased" of CHANGELOG.md becomes "## ${version} - DATE",`,
+    );
+    console.log(`npm version ${version} --no-git-tag-version, and golden histories as in CONTRIBUTING.md.`);
+  }
+  console.log(`\nThen, in the pipeline of the repository: npm run release -- --version ${version}`);
+}
+
+try {
+  main();
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -2,7 +2,7 @@
 const config = require('./jest.config.js');
 
 /**
- * Projects of users that install the packed package and run it: `npm run verify:installed`.
+ * The packed package, and projects of users that install and run it: `npm run verify:installed`.
  * @type {import('jest').Config}
  */
 module.exports = {

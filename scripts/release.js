@@ -87,7 +87,7 @@ function listFiles(folder, { files, size, unpackedSize }) {
 }
 
 function validatePackage({ tarball, unpacked }) {
-  const script = path.join(root, 'test', 'package', 'support', 'validate-package.mjs');
+  const script = path.join(root, 'test', 'installed', 'support', 'validate-package.mjs');
   const { publint, types, resolved } = JSON.parse(run(process.execPath, [script, tarball, unpacked]));
   const missing = Object.entries(resolved).filter(([, ok]) => !ok);
   const problems = [...publint, ...types, ...missing.map(([place]) => `${place}: no types`)];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import manifest from '../../package.json';
-import { type PackedProject, packedProject } from '../package/support/packed-project';
+import { type PackedProject, packedProject } from './support/packed-project';
 
 const ROOT = join(__dirname, '..', '..');
 const TSC = join(ROOT, 'node_modules', 'typescript-7', 'bin', 'tsc');

@@ -1,5 +1,5 @@
 import { startMediaStack, type MediaStack } from '../support/media-stack';
-import { type PackedProject, packedProject } from '../package/support/packed-project';
+import { type PackedProject, packedProject } from './support/packed-project';
 
 /** A user's code in ES syntax; each project gets it as it needs it. */
 const WORKFLOWS = `

@@ -65,7 +65,6 @@ const NEED_OF = {
   'test/package/': 'nothing',
   'test/package/type-exports.test.ts': 'time',
   'test/package/exports.test.ts': 'lib',
-  'test/package/packed.test.ts': 'lib',
   'test/plugin/replay.test.ts': 'lib',
   'test/proof/bounds.test.ts': 'time',
   'test/proof/create-model.test.ts': 'time',

@@ -13,8 +13,11 @@ describe('status', () => {
         loadedDataConverter: { payloadConverter: defaultPayloadConverter, payloadCodecs: [] },
       },
       workflowService: {
-        listWorkflowExecutions: () =>
-          Promise.resolve({ executions: listed.map((execution) => ({ execution })) }),
+        // A namespace without our search attributes.
+        listWorkflowExecutions: async ({ query }: { query: string }) => {
+          if (query.includes('MediaTaskId')) throw new Error('search attribute MediaTaskId is not defined');
+          return { executions: listed.map((execution) => ({ execution })) };
+        },
         getWorkflowExecutionHistory: ({ execution }: { execution: { workflowId: string } }) =>
           execution.workflowId === 'gone'
             ? Promise.reject(Object.assign(new Error('not found'), { code: 5 }))

@@ -1,4 +1,3 @@
-import { type Duration } from '@temporalio/common';
 import { createNexusServiceClient } from '@temporalio/workflow';
 import { type MediaCampaignInput, mediaService } from '../../src/nexus';
 
@@ -9,7 +8,7 @@ export async function callMedia(
   endpoint: string,
   operation: string,
   input: unknown,
-  scheduleToCloseTimeout: Duration = '2 minutes',
+  scheduleToCloseTimeout: '3 seconds' | '2 minutes' = '2 minutes',
 ): Promise<unknown> {
   const media = createNexusServiceClient({ service: mediaService, endpoint });
   return media.executeOperation(operation as 'campaign', input as MediaCampaignInput, {

@@ -197,7 +197,7 @@ describe('the Nexus service media', () => {
     const creationKey = await order('late');
     const input = { creationKey, request: video(`[run:8s] ${creationKey}`) };
     const late = await start('callMedia', [(await callers).endpoint, 'generateVideo', input, '3 seconds']);
-    const failed = await late.result().catch((error: unknown) => error);
+    const failed: unknown = await late.result().catch((error: unknown) => error);
     expect((failed as WorkflowFailedError).cause?.cause).toBeInstanceOf(TimeoutFailure);
     expect(await call('generateVideo', input)).toMatchObject({ outcome: 'completed' });
     expect(await accepted(await stack(), input.request.prompt)).toBe(1);

@@ -80,14 +80,19 @@ export const say =
     new Promise((resolve) => peer.socket.write(textFor(text, peer), () => setImmediate(resolve)));
 
 /** One byte to a packet, as far as the kernel lets us. */
+/** Head, framing and whole replies are shorter. A video in single bytes would be as slow as the machine is busy, and given up. */
+const SINGLE_BYTES = 4_096;
+
 export const sayByteByByte =
   (text: Text): Act =>
   async (peer) => {
     peer.socket.setNoDelay(true);
-    for (const byte of textFor(text, peer)) {
+    const bytes = textFor(text, peer);
+    for (const byte of bytes.subarray(0, SINGLE_BYTES)) {
       if (peer.socket.destroyed) return;
       await say(Buffer.of(byte))(peer);
     }
+    if (bytes.length > SINGLE_BYTES) await say(bytes.subarray(SINGLE_BYTES))(peer);
   };
 
 /** The same text again and again until the other side is gone. */

@@ -1,10 +1,14 @@
-import { type Client, type WorkflowStartOptions } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import {
   defineSearchAttributeKey,
   type SearchAttributePair,
   TypedSearchAttributes,
 } from '@temporalio/common';
-import { type SearchFacts, searchPairs } from '../domain/search-attributes';
+import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } from '../domain/search-attributes';
 import { InvalidInputError } from './errors';
 import { type StartOptions } from './options';
 
@@ -44,9 +48,10 @@ function pairOf([name, value]: readonly [string, string]): SearchAttributePair {
 
 /** Says what to do about search attributes that the namespace lacks. @throws InvalidInputError */
 export function refuseUnregistered(error: unknown): never {
-  const text =
-    error instanceof Error ? `${error.message} ${String((error.cause as Error | undefined)?.message)}` : '';
-  const name = /\bMedia(?:Outcome|Model|Account|TaskId|Campaign)\b/.exec(text)?.[0];
+  // Its text may name the workflow's id, in which anything may stand.
+  if (!(error instanceof Error) || error instanceof WorkflowExecutionAlreadyStartedError) throw error;
+  const text = `${error.message} ${String((error.cause as Error | undefined)?.message)}`;
+  const name = SEARCH_ATTRIBUTES.find((one) => text.includes(one));
   if (name === undefined) throw error;
   throw new InvalidInputError(
     'searchAttributes',

@@ -9,7 +9,8 @@ const net = require('node:net');
 const os = require('node:os');
 const path = require('node:path');
 const { setTimeout: delay } = require('node:timers/promises');
-const { freePort, otherUser } = require('./postgres');
+const { freePort } = require('./free-port');
+const { otherUser } = require('./postgres');
 
 /** The program and its environment: installed, else unpacked; null when this machine can get none. */
 function findPgbouncer() {

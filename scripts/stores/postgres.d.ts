@@ -17,8 +17,6 @@ export interface PostgresServer {
 /** Null where this machine has no PostgreSQL. */
 export function findPostgres(): string | null;
 
-export function freePort(): Promise<number>;
-
 /** For `spawn`: a user who is not root, where this is root. */
 export function otherUser(): { readonly uid?: number; readonly gid?: number };
 

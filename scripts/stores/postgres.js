@@ -4,10 +4,10 @@
 // package `postgresql`); without them `findPostgres` returns null, and the caller says what it skips.
 const { execFileSync, spawn } = require('node:child_process');
 const fs = require('node:fs');
-const net = require('node:net');
 const os = require('node:os');
 const path = require('node:path');
 const { setTimeout: delay } = require('node:timers/promises');
+const { freePort } = require('./free-port');
 
 /** The folder with `initdb` and `postgres`, newest version first; null when this machine has none. */
 function findPostgres() {
@@ -33,14 +33,6 @@ function otherUser() {
     }
   }
   throw new Error('PostgreSQL does not run as root, and there is neither a user "postgres" nor "nobody".');
-}
-
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /**
@@ -124,4 +116,4 @@ async function accepts(bin, port) {
   return (await new Promise((resolve) => ready.once('exit', resolve))) === 0;
 }
 
-module.exports = { findPostgres, freePort, otherUser, startPostgres };
+module.exports = { findPostgres, otherUser, startPostgres };

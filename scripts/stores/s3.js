@@ -5,10 +5,10 @@
 const { execFileSync, spawn, spawnSync } = require('node:child_process');
 const { randomBytes } = require('node:crypto');
 const fs = require('node:fs');
-const net = require('node:net');
 const os = require('node:os');
 const path = require('node:path');
 const { setTimeout: delay } = require('node:timers/promises');
+const { freePort } = require('./free-port');
 
 const VERSION = 'v1.8.0';
 const PACKAGE = `github.com/versity/versitygw/cmd/versitygw@${VERSION}`;
@@ -99,14 +99,6 @@ function claim(lock) {
   const made = fs.statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
   if (Date.now() - made > BUILD_MS) fs.rmSync(lock, { recursive: true, force: true });
   return false;
-}
-
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /**

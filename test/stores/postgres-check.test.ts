@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createPostgresRecords, migratePostgres, PostgresError } from '../../src/postgres';
-import { freePort, type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
+import { type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
+import { freePort } from '../../src/testing/temporal-server';
 import { describeWith, newDatabase, sql } from './support/postgres';
 
 const SOON = { patienceMs: 1 };

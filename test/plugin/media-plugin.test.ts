@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { activityQueues, WORKFLOW } from '../../src/domain/names';
 import { MediaPlugin } from '../../src/plugin';
 import { accepted, received } from '../support/accepted';
@@ -31,6 +31,12 @@ describe('a plugin in a worker of the user', () => {
     });
   }
 
+  /** Bundled beforehand, once for all that do not test how it is bundled. */
+  let bundling: ReturnType<typeof prebuilt> | undefined;
+  async function bundled({ media }: UsersWorker): Promise<Pick<WorkerOptions, 'workflowBundle'>> {
+    return { workflowBundle: await (bundling ??= prebuilt(USERS_WORKFLOWS, [media, media])) };
+  }
+
   function expectWhole({ film, bytes, intercepted }: Shown): void {
     expect(film).toMatchObject({ outcome: 'completed', intercepted: WORKFLOW.generateVideo });
     expect(bytes).toBe(film.outcome === 'completed' ? film.artifact.bytes : -1);
@@ -39,10 +45,7 @@ describe('a plugin in a worker of the user', () => {
 
   it.each([
     ['bundled when the worker is made', async () => ({ workflowsPath: USERS_WORKFLOWS })],
-    [
-      'bundled beforehand',
-      async ({ media }: UsersWorker) => ({ workflowBundle: await prebuilt(USERS_WORKFLOWS, [media, media]) }),
-    ],
+    ['bundled beforehand', bundled],
     [
       'with ours exported again by their own file',
       async () => ({ workflowsPath: require.resolve('./users/exporting-workflows') }),
@@ -124,7 +127,7 @@ describe('a plugin in a worker of the user', () => {
   it('a create that is under way is finished when the worker is shut down, and found by the next one', async () => {
     const made = await stack();
     const users = usersWorker(made, 'drain');
-    const options = { ...users.options, plugins: [users.media], workflowsPath: USERS_WORKFLOWS };
+    const options = { ...users.options, plugins: [users.media], ...(await bundled(users)) };
     const prompt = 'a kite that takes its time';
     const action = { type: 'delay', ms: 2_000 } as const;
     await made.sandbox.admin.addFaults([{ operation: 'create', promptIncludes: prompt, action }]);
@@ -146,7 +149,7 @@ describe('a plugin in a worker of the user', () => {
 
   it('work that is done before the activity queues are served ends the worker all the same', async () => {
     const users = usersWorker(await stack(), 'quick');
-    const options = { ...users.options, plugins: [users.media], workflowsPath: USERS_WORKFLOWS };
+    const options = { ...users.options, plugins: [users.media], ...(await bundled(users)) };
     expect(await whileRunning(options, async () => 'done')).toBe('done');
   });
 });

@@ -1,6 +1,6 @@
 import { campaignKeyPrefix } from '../../src/domain/creation-key';
 import { startCampaign } from '../support/campaign';
-import { proved, sized } from '../support/proof';
+import { describeDeep, proved } from '../support/proof';
 import { STORES } from '../support/store-places';
 import { booksOf, boughtAbove, judgeRows, paidLines, type serviceRows } from './campaign-kills/judge';
 import { runKilledCampaign } from './campaign-kills/kill-campaign';
@@ -11,22 +11,16 @@ import { type Disturbance } from './campaign-resets/disturb';
 import { seededRandom } from './kills/seeded-random';
 
 const SEED = Number(process.env['PROOF_SEED'] ?? 1);
-const ROWS = Number(process.env['PROOF_ROWS'] ?? sized({ change: 40, deep: 1_000 }));
-const KILLS = Number(process.env['PROOF_KILLS'] ?? sized({ change: 2, deep: 20 }));
+const ROWS = Number(process.env['PROOF_ROWS'] ?? 1_000);
+const KILLS = Number(process.env['PROOF_KILLS'] ?? 20);
 /** Besides the kills: at the beginning, in the middle and shortly before the end, and each reset keeps as much of the history. */
-const DISTURBED = sized<readonly (readonly [share: number, what: Disturbance])[]>({
-  change: [
-    [0.3, 'campaigns reset to half of their tasks'],
-    [0.7, 'campaigns terminated and started again'],
-  ],
-  deep: [
-    ...around(0, 'campaigns reset to their first task'),
-    ...around(0.5, 'campaigns reset to half of their tasks'),
-    ...around(0.9, 'campaigns reset to nine tenths of their tasks'),
-  ],
-});
-const LIMIT_MS = sized({ change: 15, deep: 60 }) * 60_000;
-const REPEAT = `PROOF_SEED=${SEED} PROOF_ROWS=${ROWS} PROOF_KILLS=${KILLS} npx jest --runTestsByPath test/proof/campaign-kills.test.ts`;
+const DISTURBED: readonly (readonly [share: number, what: Disturbance])[] = [
+  ...around(0, 'campaigns reset to their first task'),
+  ...around(0.5, 'campaigns reset to half of their tasks'),
+  ...around(0.9, 'campaigns reset to nine tenths of their tasks'),
+];
+const LIMIT_MS = 60 * 60_000;
+const REPEAT = `PROOF_SIZE=deep PROOF_SEED=${SEED} PROOF_ROWS=${ROWS} PROOF_KILLS=${KILLS} npx jest --runTestsByPath test/proof/campaign-kills.test.ts`;
 
 function around(share: number, reset: Disturbance): (readonly [number, Disturbance])[] {
   return [
@@ -43,7 +37,7 @@ function around(share: number, reset: Disturbance): (readonly [number, Disturban
  * worker, server or both are killed at random times, while it is reset and terminated, and so are its batches. The service's log, the results and the books must agree to the
  * micro-unit, and nobody is asked about a row but where nobody can know.
  */
-describe('a campaign whose worker and server are killed at random times', () => {
+describeDeep('a campaign whose worker and server are killed at random times', () => {
   const counts: Record<string, number> = {};
   let site: KillSite | undefined;
 

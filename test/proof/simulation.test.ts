@@ -13,7 +13,7 @@ import { inThread, inThreads } from './simulation/threads';
  */
 const ONLY = process.env['SIM_SEED'] === undefined ? undefined : Number(process.env['SIM_SEED']);
 const FROM = ONLY ?? Number(process.env['SIM_FROM'] ?? 1);
-const SCHEDULES = ONLY === undefined ? sized({ change: 3_000, deep: 500_000 }) : 1;
+const SCHEDULES = ONLY === undefined ? sized({ change: 1_000, deep: 500_000 }) : 1;
 const LIMIT_MS = sized({ change: 5, deep: 90 }) * 60_000;
 /** Every mutant is to be found within the schedules that run with every change. */
 const MUTANT_SCHEDULES = 20_000;

@@ -9,7 +9,6 @@ const LONG = [
   'test/cli/campaign-life.test.ts',
   'test/e2e/request-seconds.test.ts',
   'test/proof/kill-random.test.ts',
-  'test/proof/campaign-kills.test.ts',
   'test/proof/secrecy.test.ts',
   'test/e2e/operator-commands.test.ts',
   'test/cli/on-call.test.ts',

@@ -1,6 +1,7 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
+import { SEARCH_ATTRIBUTE } from '../domain/search-attributes';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './resume-video';
 import { lenientClient } from './lenient-client';
@@ -17,9 +18,12 @@ const REPORTED: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW'])
 const isCaredFor = (status: string): boolean => isOpen(status) || REPORTED.has(status);
 
 const AT_ONCE = 8;
+/** Ids in one query of visibility. */
+const IN_ONE_QUERY = 100;
 
 /**
- * Returns the orphans among these tasks.
+ * Returns the orphans among these tasks. Visibility settles most of them in two requests for a hundred; each of the
+ * others takes a description or two.
  * @param keptSince a task that is older is not an orphan when the server no longer has its workflow
  */
 export async function orphansAmong(
@@ -28,11 +32,59 @@ export async function orphansAmong(
   keptSince: Date,
 ): Promise<readonly Orphan[]> {
   const found: Orphan[] = [];
-  await mapConcurrently(entries, AT_ONCE, async (entry) => {
+  const open: CreatedEntry[] = [];
+  for (let first = 0; first < entries.length; first += IN_ONE_QUERY)
+    open.push(...(await unreported(client, entries.slice(first, first + IN_ONE_QUERY))));
+  await mapConcurrently(open, AT_ONCE, async (entry) => {
     const endedAs = await endOf(client, entry, keptSince);
     if (endedAs !== undefined) found.push({ ...entry, endedAs });
   });
   return found.sort((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''));
+}
+
+/**
+ * Leaves out tasks that a workflow has reported, as visibility lists them: the one that created them, or any other that
+ * has their search attribute. What it lists as open may be closed by now, so that only ends count.
+ */
+async function unreported(
+  client: Client,
+  entries: readonly CreatedEntry[],
+): Promise<readonly CreatedEntry[]> {
+  const ids = entries.flatMap(({ workflowId }) => (workflowId === null ? [] : [workflowId]));
+  const newest = new Map<string, WorkflowExecutionInfo>();
+  for (const execution of await listed(client, 'WorkflowId', ids)) {
+    const known = newest.get(execution.workflowId);
+    if (known === undefined || known.startTime < execution.startTime)
+      newest.set(execution.workflowId, execution);
+  }
+  const left = entries.filter(
+    ({ workflowId }) => !REPORTED.has(newest.get(workflowId ?? '')?.status.name ?? ''),
+  );
+  const tasks = left.map(({ taskId }) => taskId);
+  const reported = new Set(
+    (await listed(client, SEARCH_ATTRIBUTE.taskId, tasks))
+      .filter(({ status }) => REPORTED.has(status.name))
+      .map(({ searchAttributes }) => searchAttributes[SEARCH_ATTRIBUTE.taskId]?.[0]),
+  );
+  return left.filter(({ taskId }) => !reported.has(taskId));
+}
+
+/** Executions with one of these values. None where visibility refuses the query, as it does for an attribute that it lacks. */
+async function listed(
+  client: Client,
+  attribute: string,
+  values: readonly string[],
+): Promise<readonly WorkflowExecutionInfo[]> {
+  const quoted = values.filter((value) => !/['"\\]/.test(value)).map((value) => `'${value}'`);
+  if (quoted.length === 0) return [];
+  const found: WorkflowExecutionInfo[] = [];
+  try {
+    const query = `${attribute} IN (${quoted.join(', ')})`;
+    for await (const execution of lenientClient(client).list({ query })) found.push(execution);
+  } catch {
+    return [];
+  }
+  return found;
 }
 
 /** How the workflow of an orphan ended; undefined when the task is not an orphan. */

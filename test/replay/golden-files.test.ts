@@ -79,9 +79,7 @@ describe('golden histories', () => {
 
   it('show search attributes of every kind of workflow, and of an outcome that is taken back', () => {
     const histories = files.map(goldenHistory).filter(({ file }) => file.includes('.searchable-'));
-    const upserted = histories.filter(
-      (history) => attributesOf(history, 'upsertWorkflowSearchAttributesEventAttributes').length > 0,
-    );
+    const upserted = histories.filter((history) => attributesOf(history, UPSERTED).length > 0);
     expect([...new Set(upserted.map(({ workflowType }) => workflowType))].sort()).toEqual([
       'awaitVideo',
       'generateImage',
@@ -89,13 +87,8 @@ describe('golden histories', () => {
       'runCampaign',
     ]);
     const outcomesOf = (name: string) =>
-      attributesOf(
-        goldenHistory(`generateVideo.${name}.v1.json`),
-        'upsertWorkflowSearchAttributesEventAttributes',
-      )
-        .map(
-          (attributes) => (attributes as unknown as Upserted).searchAttributes.indexedFields['MediaOutcome'],
-        )
+      attributesOf<Upserted>(goldenHistory(`generateVideo.${name}.v1.json`), UPSERTED)
+        .map(({ searchAttributes }) => searchAttributes.indexedFields['MediaOutcome'])
         .filter((payload) => payload !== undefined)
         .map(({ data }) => Buffer.from(data ?? '', 'base64').toString());
     expect(outcomesOf('searchable-completed')).toEqual(['"completed"']);
@@ -123,6 +116,8 @@ describe('golden histories', () => {
     expect(PRIVATE.some(([, pattern]) => pattern.test(text))).toBe(true);
   });
 });
+
+const UPSERTED = 'upsertWorkflowSearchAttributesEventAttributes';
 
 interface Upserted {
   readonly searchAttributes: { readonly indexedFields: Readonly<Record<string, PayloadJson>> };

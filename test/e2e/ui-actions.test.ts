@@ -6,10 +6,15 @@ import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { accepted } from '../support/accepted';
 import { type CampaignResult, type Row, startCampaign, storedManifest } from '../support/campaign';
 import { PRICE, videos } from '../support/campaign-books';
-import { eventually } from '../support/eventually';
+import { eventually as seen } from '../support/eventually';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
 import { uiOf } from '../support/ui-actions';
+
+// Most of these wait for a server that may be busy with other files.
+jest.setTimeout(300_000);
+const eventually = <T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> =>
+  seen(what, look, 90_000);
 
 /** Rows of the table "Actions of the Temporal UI" in docs/operations.md that no other test shows. */
 describe('in the Temporal UI', () => {
@@ -52,14 +57,11 @@ describe('in the Temporal UI', () => {
   const resultsOf = (handles: readonly WorkflowHandle[]): Promise<unknown[]> =>
     Promise.all(handles.map((handle) => handle.result() as Promise<unknown>));
   const gone = (handle: WorkflowHandle): Promise<unknown> =>
-    eventually(
-      'its deletion',
-      () =>
-        handle.describe().then(
-          () => false,
-          (error: unknown) => error instanceof WorkflowNotFoundError,
-        ),
-      90_000,
+    eventually('its deletion', () =>
+      handle.describe().then(
+        () => false,
+        (error: unknown) => error instanceof WorkflowNotFoundError,
+      ),
     );
 
   it.concurrent('a signal by hand changes nothing, on a video, an image and a campaign', async () => {
@@ -96,15 +98,15 @@ describe('in the Temporal UI', () => {
   it.concurrent('a paused video, image and campaign go on after unpause, each bought once; a server without the command refuses it', async () => {
     const media = await stack();
     const ui = uiOf(media);
-    const rows = videos(2, 'paused row', '[run:2s] ');
-    await slow('paused poster', 'generate');
+    const rows = videos(2, 'paused row', '[run:600s] ');
+    const prompts = ['[run:600s] paused film', ...rows.map(({ prompt }) => prompt as string)];
+    await slow('paused poster', 'generate', 15_000);
     const handles = [
-      await start(WORKFLOW.generateVideo, video('[run:2s] paused film')),
+      await start(WORKFLOW.generateVideo, video(prompts[0] ?? '')),
       await start(WORKFLOW.generateImage, image('paused poster')),
       await startCampaign(media, rows, { concurrency: 1 }),
     ];
-    await bought('[run:2s] paused film');
-    await bought(rows[0]?.['prompt'] as string);
+    for (const prompt of ['paused poster', ...prompts.slice(0, 2)]) await received(prompt);
     const paused = await Promise.all(handles.map(({ workflowId }) => ui.pause(workflowId)));
     expect(new Set(paused).size).toBe(1);
     if (paused[0] === true) {
@@ -113,11 +115,13 @@ describe('in the Temporal UI', () => {
       expect(JSON.stringify(shown.data)).toContain(`temporal workflow unpause --workflow-id ${film}`);
       for (const { workflowId } of handles) await ui.unpause(workflowId);
     }
+    for (const prompt of prompts) await finish(prompt);
     const [film, poster, campaign] = await resultsOf(handles);
     expect([film, poster]).toMatchObject([{ outcome: 'completed' }, { outcome: 'completed' }]);
     expect((campaign as CampaignResult).counts).toEqual({ completed: 2 });
-    expect(await accepted(media, '[run:2s] paused film')).toBe(1);
-    expect([await accepted(media, 'paused poster'), await acceptedOf(rows)]).toEqual([1, 2]);
+    expect(await Promise.all(['paused poster', ...prompts].map((one) => accepted(media, one)))).toEqual([
+      1, 1, 1, 1,
+    ]);
   });
 
   it.concurrent('a deleted video is an orphan that resume fetches; its id, and that of a deleted image, buy nothing again', async () => {

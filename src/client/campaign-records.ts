@@ -24,7 +24,9 @@ export const CAMPAIGN_MEMO = 'mediaCampaign';
 
 /** The newest run under an id, as the server lists it. Needs no worker. */
 export interface CampaignExecution {
+  /** Its id, which is the workflow id. */
   readonly campaign: string;
+  /** The newest run under that id. */
   readonly runId: string;
   /** Workflow type: `runCampaign`, unless the id belongs to something else. */
   readonly type: string;
@@ -32,6 +34,7 @@ export interface CampaignExecution {
   readonly status: string;
   /** ISO 8601. */
   readonly startedAt: string;
+  /** ISO 8601; null while it runs. */
   readonly closedAt: string | null;
   /** How it ended, where it has search attributes: `completed` or `cancelled`; null otherwise, and while it runs. */
   readonly outcome: string | null;

@@ -53,9 +53,13 @@ export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unk
 
 /** What the service reports about the result, kept apart from what was requested (C2.2.5). */
 export interface ReportedFacts {
+  /** As the service's record names it. */
   readonly model?: string;
+  /** Of the file where it was read, else of the record. */
   readonly resolution?: string;
+  /** Of the file where it was read, else of the record. */
   readonly durationSeconds?: number;
+  /** Frames per second. */
   readonly fps?: number;
 }
 

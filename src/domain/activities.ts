@@ -28,7 +28,7 @@ import { type KeysOf } from './known-keys';
 export interface FindVideoTaskInput {
   /** The task at the service. */
   readonly taskId: string;
-  /** Credential name, or `name@digest`. @default that of the journal's record, else 'default' */
+  /** Credential name, or `name@digest`. @default that of the journal's record, else the worker's own */
   readonly account?: string;
   /** Also GETs the task's record from the service once; for a task that no workflow polls. @default false */
   readonly askService?: boolean;

@@ -67,7 +67,7 @@ export interface CompletedVideo extends WithVideo {
   readonly sidecar: ArtifactRef | null;
   /** What was asked for, in the caller's units. */
   readonly requested: RequestedFacts;
-  /** What the service and the file itself report. */
+  /** What the service's record says of the result. */
   readonly reported: ReportedFacts;
   /**
    * Differences between requested and reported values, unusual media, unknown values. Never claims that references
@@ -184,7 +184,7 @@ export interface CompletedImage extends WithBilling {
   readonly images: readonly ArtifactRef[];
   /** Unix time in seconds (C2.5.1). */
   readonly created: number | null;
-  /** Differences between what was requested and what came, such as fewer images; usually empty. */
+  /** Such as fewer images than requested, or a model without an entry to validate the request; usually empty. */
   readonly warnings: readonly string[];
 }
 

@@ -126,7 +126,7 @@ export interface CampaignRowResult {
     readonly resolution: string | null;
     readonly referenceMode: string | null;
   };
-  /** What the service and the file report; absent unless the row is completed. */
+  /** What the service's record says of the result; absent unless a video is completed. */
   readonly reported?: ReportedFacts;
   /** The service's own numbers of what it used, unchanged; absent where it sent none. */
   readonly usage?: JsonValue;

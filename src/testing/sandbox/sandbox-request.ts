@@ -11,7 +11,7 @@ export interface SandboxPart {
   value?: string;
   /** Of a file. */
   filename?: string;
-  /** As the part says it; `text/plain` where it says nothing. */
+  /** As the part says it. */
   contentType: string;
   /** Size in bytes. */
   bytes: number;

@@ -44,10 +44,15 @@ export const FIND_VIDEO_TASK_KEYS = {
 export type ServiceView =
   | {
       readonly known: true;
+      /** Of the record's reply. */
       readonly httpStatus: number;
+      /** The service's status value, unchanged. */
       readonly status: string;
+      /** What it means. */
       readonly phase: TaskPhase;
+      /** Absent where the service sent no number. */
       readonly progress?: number;
+      /** Absent unless the service failed the task. */
       readonly errorKind?: ErrorKind;
     }
   | { readonly known: false; readonly error: PollErrorClass; readonly httpStatus?: number };

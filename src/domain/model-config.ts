@@ -46,7 +46,9 @@ export type PriceRule =
   | { readonly per: 'task' | 'second'; readonly microUnits: number; readonly currency: string }
   | {
       readonly per: 'specification';
+      /** ISO 4217 code. */
       readonly currency: string;
+      /** The first that matches is used; without one the price is unknown. */
       readonly specifications: readonly SpecificationPrice[];
     };
 

@@ -79,17 +79,26 @@ export type UnresolvedReason =
 export type ResolveUnconfirmedResult =
   | {
       readonly resolved: true;
+      /** The decision that stands. */
       readonly decision: UnconfirmedDecision;
+      /** The call that was decided about. */
       readonly creationKey: string;
+      /** The send that was decided about, from 0. */
       readonly sendAttempt: number;
+      /** What follows from it; null after `resubmit`, where the next send decides. */
       readonly answer: CreateVideoAnswer | null;
+      /** One sentence for a person. */
       readonly message: string;
     }
   | {
       readonly resolved: false;
+      /** What stands in the way. */
       readonly reason: UnresolvedReason;
+      /** The call that was to be decided about. */
       readonly creationKey: string;
+      /** The outcome that the journal has already; null where it has none. */
       readonly answer: CreateVideoAnswer | null;
+      /** One sentence for a person, with what to do instead. */
       readonly message: string;
     };
 

@@ -18,7 +18,7 @@ const REPORTED: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW'])
 const isCaredFor = (status: string): boolean => isOpen(status) || REPORTED.has(status);
 
 const AT_ONCE = 8;
-/** Ids in one query of visibility. */
+/** Tasks in one query of visibility. */
 const IN_ONE_QUERY = 100;
 
 /**
@@ -42,31 +42,57 @@ export async function orphansAmong(
   return found.sort((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''));
 }
 
-/**
- * Leaves out tasks that a workflow has reported, as visibility lists them: the one that created them, or any other that
- * has their search attribute. What it lists as open may be closed by now, so that only ends count.
- */
+/** An execution as visibility lists it. */
+export type ListedExecution = Pick<
+  WorkflowExecutionInfo,
+  'workflowId' | 'status' | 'startTime' | 'searchAttributes'
+>;
+
+/** Leaves out tasks that a workflow has reported: the one that created them, their resume, or any other that names them. */
 async function unreported(
   client: Client,
   entries: readonly CreatedEntry[],
 ): Promise<readonly CreatedEntry[]> {
-  const ids = entries.flatMap(({ workflowId }) => (workflowId === null ? [] : [workflowId]));
-  const newest = new Map<string, WorkflowExecutionInfo>();
-  for (const execution of await listed(client, 'WorkflowId', ids)) {
+  const byId = await listed(client, 'WorkflowId', entries.flatMap(idsOf));
+  const left = entries.filter((entry) => !isReportedById(entry, byId));
+  const tasks = left.map(({ taskId }) => taskId);
+  const byTask = await listed(client, SEARCH_ATTRIBUTE.taskId, tasks);
+  return left.filter((entry) => !isReportedByTask(entry, byTask));
+}
+
+/** Ids of the workflow that created a task, and of its resume. */
+function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[] {
+  const resume = awaitVideoWorkflowId(account, taskId);
+  return workflowId === null ? [resume] : [workflowId, resume];
+}
+
+/**
+ * Whether the newest run of its workflow, or of its resume, has returned. What visibility lists as open may be closed by
+ * now, and what it lists as continued may have been terminated since: both have to be described.
+ */
+export function isReportedById(entry: CreatedEntry, executions: readonly ListedExecution[]): boolean {
+  const newest = newestRuns(executions);
+  return idsOf(entry).some((id) => newest.get(id)?.status.name === 'COMPLETED');
+}
+
+/** Whether another workflow has returned with the task, such as one that was started with the same creation key. */
+export function isReportedByTask(entry: CreatedEntry, executions: readonly ListedExecution[]): boolean {
+  const own = idsOf(entry);
+  const others = executions.filter(
+    ({ workflowId, searchAttributes }) =>
+      !own.includes(workflowId) && searchAttributes[SEARCH_ATTRIBUTE.taskId]?.[0] === entry.taskId,
+  );
+  return [...newestRuns(others).values()].some(({ status }) => status.name === 'COMPLETED');
+}
+
+function newestRuns(executions: readonly ListedExecution[]): ReadonlyMap<string, ListedExecution> {
+  const newest = new Map<string, ListedExecution>();
+  for (const execution of executions) {
     const known = newest.get(execution.workflowId);
     if (known === undefined || known.startTime < execution.startTime)
       newest.set(execution.workflowId, execution);
   }
-  const left = entries.filter(
-    ({ workflowId }) => !REPORTED.has(newest.get(workflowId ?? '')?.status.name ?? ''),
-  );
-  const tasks = left.map(({ taskId }) => taskId);
-  const reported = new Set(
-    (await listed(client, SEARCH_ATTRIBUTE.taskId, tasks))
-      .filter(({ status }) => REPORTED.has(status.name))
-      .map(({ searchAttributes }) => searchAttributes[SEARCH_ATTRIBUTE.taskId]?.[0]),
-  );
-  return left.filter(({ taskId }) => !reported.has(taskId));
+  return newest;
 }
 
 /** Executions with one of these values. None where visibility refuses the query, as it does for an attribute that it lacks. */
@@ -74,10 +100,10 @@ async function listed(
   client: Client,
   attribute: string,
   values: readonly string[],
-): Promise<readonly WorkflowExecutionInfo[]> {
+): Promise<readonly ListedExecution[]> {
   const quoted = values.filter((value) => !/['"\\]/.test(value)).map((value) => `'${value}'`);
   if (quoted.length === 0) return [];
-  const found: WorkflowExecutionInfo[] = [];
+  const found: ListedExecution[] = [];
   try {
     const query = `${attribute} IN (${quoted.join(', ')})`;
     for await (const execution of lenientClient(client).list({ query })) found.push(execution);
